@@ -137,7 +137,7 @@ struct SeedEnd {
     int failed = 0;        ///< the worst exit code of those that did not merely diverge
     bool diverged = true;  ///< all of them did
     bool whole = true;     ///< none was stopped before its end
-    std::vector<Outcome> outcomes{};
+    std::vector<engine::RunOutcome> outcomes{};
 
     void add(const SeedEnd& other) {
         failed = std::max(failed, other.failed);
@@ -151,7 +151,7 @@ struct SeedEnd {
     }
 };
 
-SeedEnd end_of(const Outcome& outcome) {
+SeedEnd end_of(const engine::RunOutcome& outcome) {
     using engine::DoneReason;
     const bool diverged = outcome.ended && outcome.run.done.reason == DoneReason::diverged;
     return {diverged ? 0 : outcome.exit_code, diverged,

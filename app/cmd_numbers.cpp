@@ -8,7 +8,7 @@
 #include "engine/base/plain_text.h"
 #include "engine/number/figure_text.h"
 #include "engine/number/number_arithmetic.h"
-#include "engine/number/stored_number.h"
+#include "engine/number/number_text.h"
 #include "terminal.h"
 
 namespace app {

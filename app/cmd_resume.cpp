@@ -8,12 +8,10 @@
 #include "engine/train/resume.h"
 #include "find_run.h"
 #include "follow.h"
-#include "group_verdict.h"
 #include "interruption.h"
 #include "notify.h"
 #include "ranks.h"
 #include "settings.h"
-#include "sweep_command.h"
 
 namespace app {
 namespace {
@@ -86,7 +84,7 @@ int resume(const ResumeArguments& args) {
     });
 }
 
-std::vector<Outcome> resume_together(const std::vector<engine::GroupMemberPlan>& members,
+std::vector<engine::RunOutcome> resume_together(const std::vector<engine::GroupMemberPlan>& members,
                                      const std::shared_ptr<engine::RunStore>& store,
                                      const ResumeArguments& args) {
     const auto thread = std::make_shared<engine::ComputeThread>();
@@ -129,7 +127,7 @@ int resume_group(const engine::GroupRuns& runs, const ResumeArguments& args) {
     }
     const auto store = open_store();
     std::vector<engine::GroupMemberPlan> left = engine::plan_group_resume(runs);
-    std::vector<Outcome> outcomes;
+    std::vector<engine::RunOutcome> outcomes;
     while (!left.empty()) {
         const std::int64_t seed = left.front().run.config.seed;
         const auto goes_now = [&](const engine::GroupMemberPlan& each) {
@@ -148,7 +146,7 @@ int resume_group(const engine::GroupRuns& runs, const ResumeArguments& args) {
         print_verdicts(after);
     }
     notify(args.notify, notice_of(sweep ? "sweep" : "comparison", outcomes));
-    return std::ranges::max(outcomes, {}, &Outcome::exit_code).exit_code;
+    return std::ranges::max(outcomes, {}, &engine::RunOutcome::exit_code).exit_code;
 }
 
 /// The two runs of a twin of which one is to go on as it was: they go on coupled. Empty for another

@@ -8,7 +8,7 @@
 #include "engine/runs/run_query.h"
 #include "engine/runs/run_store.h"
 #include "find_run.h"
-#include "group_verdict.h"
+#include "follow.h"
 #include "settings.h"
 
 namespace app {

@@ -5,7 +5,7 @@
 #include "commands.h"
 #include "engine/base/error.h"
 #include "engine/instruments/precision_search.h"
-#include "step_arguments.h"
+#include "settings.h"
 #include "terminal.h"
 
 namespace app {
@@ -31,9 +31,9 @@ std::optional<engine::FoundPrecision> found_with(const SearchArguments& args,
     const auto step = find_step(args.step);
     if (!step) return std::nullopt;
     if (const auto* config = std::get_if<engine::RunConfig>(&*step))
-        return engine::search_precision(*config, options);
+        return engine::search_precision(engine::capture_first_step(*config), options);
     const auto& at = std::get<RunStep>(*step);
-    return engine::search_precision(at.folder, at.step, options);
+    return engine::search_precision(engine::capture_step(at.folder, at.step), options);
 }
 
 int search(const SearchArguments& args) {

@@ -246,7 +246,7 @@ int train(const TwinArguments& args) {
     }
     for (const auto& session : sessions) session->post(engine::Command::start);
     int worst = 0;
-    for (const Outcome& outcome : follow(followed, args.json))
+    for (const engine::RunOutcome& outcome : follow(followed, args.json))
         worst = std::max(worst, outcome.exit_code);
     const auto run = store->find(sessions.back()->run());
     if (run && engine::TwinRecordReader::exists(run->folder))

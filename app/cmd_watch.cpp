@@ -17,7 +17,7 @@ struct WatchArguments {
 };
 
 /// A folder that another program writes. To stop is to look away: the run goes on.
-class FolderSource final : public RunSource {
+class FolderSource final : public engine::RunSource {
 public:
     FolderSource(const std::string& folder, engine::RecordAccess access)
         : run_(folder, access), first_(run_.drain()) {}
@@ -58,7 +58,7 @@ int watch(const WatchArguments& args) {
         std::cerr << "halftone: no run in " << engine::one_line(args.folder)
                   << " yet; it is followed as soon as a program begins to write one there\n";
     }
-    const Outcome outcome = follow(args.folder, source, args.json);
+    const engine::RunOutcome outcome = follow(args.folder, source, args.json);
     if (source.stopped() || outcome.exit_code != 0) return outcome.exit_code;
     return source.interrupted() ? engine::exit_code(engine::ErrorCode::training) : 0;
 }

@@ -4,7 +4,6 @@
 #include "engine/base/error.h"
 #include "engine/instruments/xray.h"
 #include "settings.h"
-#include "step_arguments.h"
 
 namespace app {
 namespace {
@@ -35,12 +34,12 @@ void xray_settings(const engine::RunConfig& config, const engine::ForcedTypes& f
     if (forced.empty())
         print(engine::xray_first_step(config), json);
     else
-        print(engine::try_forced(config, forced), json);
+        print(engine::try_forced(engine::capture_first_step(config), forced), json);
 }
 
 void xray_run(const RunStep& at, const engine::ForcedTypes& forced, bool json) {
     if (!forced.empty()) {
-        print(engine::try_forced(at.folder, at.step, forced), json);
+        print(engine::try_forced(engine::capture_step(at.folder, at.step), forced), json);
         return;
     }
     const engine::Xray xray = engine::xray_step(at.folder, at.step);

@@ -6,7 +6,7 @@
 #include "engine/number/figure_text.h"
 #include "engine/record/scale_outlook.h"
 #include "engine/runs/end_notice.h"
-#include "engine/settings/teach.h"
+#include "engine/settings/run_config.h"
 
 namespace app {
 

@@ -9,7 +9,6 @@
 #include <cmath>
 #include <cstdio>
 #include <iostream>
-#include <optional>
 #include <span>
 #include <sstream>
 #include <thread>
@@ -19,6 +18,8 @@
 #include "engine/base/remaining_time.h"
 #include "engine/number/figure_text.h"
 #include "engine/parallel/launch.h"
+#include "engine/report/report.h"
+#include "engine/runs/run_listing.h"
 #include "event_words.h"
 #include "interruption.h"
 #include "terminal.h"
@@ -28,7 +29,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-class SessionSource final : public RunSource {
+class SessionSource final : public engine::RunSource {
 public:
     explicit SessionSource(engine::Session& session) : session_(session) {}
     engine::RunState state() const override { return session_.state(); }
@@ -54,37 +55,42 @@ private:
     mutable engine::RemainingTime reading_;
 };
 
-/// One run's side of the stream.
-class Follower {
+/// One run's side of the stream: lines for people, or JSON.
+class RunTeller final : public engine::RunListener {
 public:
-    Follower(std::string label, RunSource& source, bool json,
-             std::function<void(const std::string& run)> started = {})
-        : label_(std::move(label)), source_(source), started_(std::move(started)), json_(json) {}
+    RunTeller(std::string label, engine::RunSource& source, bool json,
+              std::function<void(const std::string& run)> started = {})
+        : label_(std::move(label)),
+          source_(source),
+          follower_(source, *this),
+          started_(std::move(started)),
+          json_(json) {}
+    RunTeller(const RunTeller&) = delete;  // the follower knows its place
+    RunTeller& operator=(const RunTeller&) = delete;
 
     void look() {
-        const auto state = source_.state();
-        const std::int64_t count =
-            source_.record().size();  // the start event comes before its rows
-        take_events();
-        write_steps_up_to(count);
-        over_ = state == engine::RunState::done || state == engine::RunState::failed;
-        if (!over_) return;
-        take_events();
-        outcome_.id = source_.run();
-        const bool silent = !outcome_.ended && outcome_.exit_code == 0;
+        follower_.look();
+        if (!over()) return;
+        const bool silent = !outcome().ended && outcome().failure.empty();
         if (silent && !source_.unfinished().empty()) say(source_.unfinished());
-        take_record();
+        const bool cut_short = outcome().failure.empty() && outcome().exit_code != 0;
+        if (follower_.unreadable() && cut_short)
+            std::cerr << "halftone: " << follower_.unreadable()->what() << '\n';
     }
 
-    bool over() const { return over_; }
-    const Outcome& outcome() const { return outcome_; }
+    bool over() const { return follower_.over(); }
+    const engine::RunOutcome& outcome() const { return follower_.outcome(); }
 
     std::string progress() {
         const auto record = source_.record();
         const std::int64_t rows = record.size();
         if (rows == 0) return label_ + ": " + source_.waiting();
         std::array<engine::StepRecord, 1> last;
-        if (!read(record, rows - 1, last)) return label_ + ": the step record cannot be read";
+        try {
+            record.rows(rows - 1, last);
+        } catch (const engine::Error&) {
+            return label_ + ": the step record cannot be read";
+        }
         const engine::StepRecord& row = last[0];
         std::ostringstream out;
         out.precision(3);
@@ -101,7 +107,26 @@ public:
         return out.str();
     }
 
+    bool wants_rows() const override { return json_; }
+    void rows(std::span<const engine::StepRecord> next) override {
+        for (const auto& row : next)
+            std::cout << engine::to_json_line(source_.run(), row, step_metrics_) << '\n';
+    }
+    void event(const engine::Event& event) override {
+        if (const auto* start = std::get_if<engine::RunStarted>(&event)) begin(*start);
+        const bool is_state = std::holds_alternative<engine::StateChanged>(event);
+        if (json_ && !is_state) std::cout << engine::to_json_line(event) << '\n';
+        std::visit([this](const auto& each) { tell(each); }, event);
+    }
+
 private:
+    void begin(const engine::RunStarted& event) {
+        if (started_) started_(event.run);
+        planned_ = event.steps_planned;
+        metrics_ = event.metrics;
+        step_metrics_ = event.step_metrics;
+    }
+
     /// The primary metric of a step.
     void show_metric(std::ostream& out, float value) const {
         if (std::isnan(value)) return;
@@ -113,101 +138,33 @@ private:
             out << value;
     }
 
-    std::int64_t published() const { return source_.record().size(); }
-
-    void take_events() {
-        for (const auto& event : source_.drain())
-            std::visit([this](const auto& e) { see(e); }, event);
-    }
-
-    void write_steps_up_to(std::int64_t count) {
-        if (!json_) {
-            written_ = count;
-            return;
-        }
-        const auto record = source_.record();
-        std::vector<engine::StepRecord> rows;
-        while (written_ < count) {
-            rows.resize(static_cast<std::size_t>(std::min<std::int64_t>(count - written_, 256)));
-            if (!read(record, written_, rows)) return;
-            for (const auto& row : rows)
-                std::cout << engine::to_json_line(source_.run(), row, step_metrics_) << '\n';
-            written_ += std::ssize(rows);
-        }
-    }
-
-    /// False if another program cut the record short; the other runs go on.
-    bool read(const engine::StepRecordReader& record, std::int64_t first,
-              std::span<engine::StepRecord> rows) {
-        try {
-            record.rows(first, rows);
-            return true;
-        } catch (const engine::Error& error) {
-            unreadable_ = error;
-            return false;
-        }
-    }
-
-    /// At the end. A run whose record cannot be read has an empty one in the comparison.
-    void take_record() {
-        const auto record = source_.record();
-        std::array<engine::StepRecord, 1> last;
-        if (record.size() > 0 && !read(record, record.size() - 1, last) &&
-            outcome_.exit_code == 0) {
-            std::cerr << "halftone: " << unreadable_->what() << '\n';
-            outcome_.exit_code = engine::exit_code_of_run(unreadable_->code());
-        }
-        if (!unreadable_) outcome_.run.record = record;
-    }
-
-    void line(const engine::Event& event) const {
-        if (json_) std::cout << engine::to_json_line(event) << '\n';
-    }
-
     /// A line for people, on a row of its own.
     void say(const std::string& text) const {
         if (!json_) std::cout << begin_line << engine::one_line(label_ + ": " + text) << std::endl;
     }
 
-    void see(const engine::StateChanged&) {}
+    void tell(const engine::StateChanged&) {}
 
-    void see(const engine::RunStarted& event) {
-        if (started_) started_(event.run);
-        planned_ = event.steps_planned;
-        outcome_.run.device = event.device;
-        metrics_ = event.metrics;
-        step_metrics_ = event.step_metrics;
-        if (!metrics_.empty()) outcome_.metric = metrics_.front();
-        line(event);
+    void tell(const engine::RunStarted& event) {
         say(event.origin ? foreign_start(event) : own_start(event));
     }
 
-    void see(const engine::RunResumed& event) {
-        if (event.parent.empty() && source_.shown_before())
-            written_ = event.step;  // the rows before were written once
-        line(event);
+    void tell(const engine::RunResumed& event) {
         say("goes on after step " + std::to_string(event.step) +
             (event.parent.empty() ? "" : " of run " + event.parent) + ", as run " + event.run);
         for (const auto& part : event.restored) say("  " + part.str());
     }
 
-    void see(const engine::CheckpointSaved& event) {
-        write_steps_up_to(event.step);
-        line(event);
+    void tell(const engine::CheckpointSaved& event) {
         say("checkpoint at step " + std::to_string(event.step) + ", " +
             engine::bytes_text(event.bytes) + (event.best ? ", the best" : ""));
     }
 
-    void see(const engine::StepExamined& event) {
-        write_steps_up_to(event.step);
-        line(event);
+    void tell(const engine::StepExamined& event) {
         say("step " + std::to_string(event.step) + " examined: " + event.verdict.str());
     }
 
-    void see(const engine::EpochDone& event) {
-        write_steps_up_to(event.step);
-        outcome_.run.tests.push_back(event.test);
-        line(event);
+    void tell(const engine::EpochDone& event) {
         std::ostringstream out;
         out.precision(4);
         out << (event.epoch_ended ? "epoch " + std::to_string(event.epoch)
@@ -216,38 +173,24 @@ private:
         if (!std::isnan(event.validation.loss))
             out << ", validation loss " << event.validation.loss;
         out << test_metrics(event.validation, "validation") << ", test loss "
-            << loss_text(event.test.loss)
-            << test_metrics(event.test, "test") << ", " << event.seconds << " s";
+            << loss_text(event.test.loss) << test_metrics(event.test, "test") << ", "
+            << event.seconds << " s";
         say(out.str());
     }
 
-    void see(const engine::ScaleChanged& event) {
-        write_steps_up_to(event.step);
-        line(event);
-        if (event.kind == engine::ScaleChanged::Kind::grown) ++outcome_.run.growths;
-        say(scale_change_text(event));
-    }
+    void tell(const engine::ScaleChanged& event) { say(scale_change_text(event)); }
 
-    void see(const engine::RunWarning& event) {
-        line(event);
+    void tell(const engine::RunWarning& event) {
         if (!json_) std::cerr << '\n' << label_ << ": " << event.message.str() << '\n';
     }
 
-    void see(const engine::RunFailed& event) {
-        write_steps_up_to(published());
-        line(event);
-        outcome_.exit_code = engine::exit_code_of_run(event.code);
-        outcome_.failure = event.message.str();
+    void tell(const engine::RunFailed& event) {
         if (!engine::speaks_for_ranks()) return;  // the others gave this rank up, and said so
         std::cerr << (json_ ? "" : "\n") << "halftone: " << event.message.str() << '\n';
         if (!event.hint.empty()) std::cerr << event.hint.str() << '\n';
     }
 
-    void see(const engine::RunDone& event) {
-        write_steps_up_to(published());
-        outcome_.run.done = event;
-        outcome_.ended = true;
-        line(event);
+    void tell(const engine::RunDone& event) {
         std::ostringstream out;
         out << end_text(event) << ": " << event.updates << " updates, " << event.skipped
             << " skipped";
@@ -256,23 +199,21 @@ private:
         out << test_metrics(event.test, "test");
         say(out.str());
         if (event.unsaved == 0) return;
-        outcome_.exit_code = engine::exit_code(engine::ErrorCode::training);
         std::cerr << "halftone: The checkpoint of step " << event.unsaved
                   << " is not on the disk: the run cannot go on from there.\n";
     }
 
     std::string label_;
-    RunSource& source_;
+    engine::RunSource& source_;
+    engine::RunFollower follower_;
     std::function<void(const std::string& run)> started_;
     bool json_;
-    bool over_ = false;
-    std::int64_t written_ = 0;
     std::int64_t planned_ = 0;
     engine::RemainingTime time_;
     std::vector<engine::Metric> metrics_, step_metrics_;
-    std::optional<engine::Error> unreadable_;
-    Outcome outcome_;
 };
+
+using Tellers = std::vector<std::unique_ptr<RunTeller>>;
 
 /// Letters that fit a line: one more and the carriage return would come back to the second line.
 std::size_t terminal_width() {
@@ -285,14 +226,14 @@ std::size_t terminal_width() {
 /// every five seconds.
 class ProgressLine {
 public:
-    void show(std::vector<Follower>& followers) {
+    void show(const Tellers& tellers) {
         const auto interval = isatty(STDOUT_FILENO) != 0 ? std::chrono::milliseconds(200)
                                                          : std::chrono::milliseconds(5000);
         if (Clock::now() - last_ < interval) return;
         last_ = Clock::now();
         std::string text;
-        for (auto& follower : followers) {
-            if (!follower.over()) text += (text.empty() ? "" : "  |  ") + follower.progress();
+        for (const auto& teller : tellers) {
+            if (!teller->over()) text += (text.empty() ? "" : "  |  ") + teller->progress();
         }
         if (text.empty()) return;
         text = engine::one_line(text);
@@ -306,7 +247,8 @@ private:
     Clock::time_point last_ = Clock::now();
 };
 
-void follow(std::vector<Follower>& followers, const std::vector<RunSource*>& sources, bool json) {
+std::vector<engine::RunOutcome> follow(const Tellers& tellers,
+                                       const std::vector<engine::RunSource*>& sources, bool json) {
     const InterruptScope obeyed;
     ProgressLine progress;
     bool stopped = false, all_over = false;
@@ -315,41 +257,59 @@ void follow(std::vector<Follower>& followers, const std::vector<RunSource*>& sou
             for (auto* source : sources) source->stop();
         }
         all_over = true;
-        for (auto& follower : followers) {
-            if (!follower.over()) follower.look();
-            all_over = all_over && follower.over();
+        for (const auto& teller : tellers) {
+            if (!teller->over()) teller->look();
+            all_over = all_over && teller->over();
         }
         if (json)
             std::cout << std::flush;
         else
-            progress.show(followers);
+            progress.show(tellers);
         if (!std::cout) note_interruption();  // nobody reads on: save and end
         if (!all_over) std::this_thread::sleep_for(std::chrono::milliseconds(20));
     }
+    std::vector<engine::RunOutcome> outcomes;
+    for (const auto& teller : tellers) outcomes.push_back(teller->outcome());
+    return outcomes;
 }
 
 }  // namespace
 
-std::vector<Outcome> follow(const std::vector<Followed>& sessions, bool json) {
+std::vector<engine::RunOutcome> follow(const std::vector<Followed>& sessions, bool json) {
     std::vector<SessionSource> sources;
     for (const auto& session : sessions) sources.emplace_back(*session.session);
-    std::vector<RunSource*> pointers;
-    std::vector<Follower> followers;
+    std::vector<engine::RunSource*> pointers;
+    Tellers tellers;
     for (std::size_t i = 0; i < sources.size(); ++i) {
         pointers.push_back(&sources[i]);
-        followers.emplace_back(sessions[i].label, sources[i], json, sessions[i].started);
+        tellers.push_back(std::make_unique<RunTeller>(sessions[i].label, sources[i], json,
+                                                      sessions[i].started));
     }
-    follow(followers, pointers, json);
-    std::vector<Outcome> outcomes;
-    for (const auto& follower : followers) outcomes.push_back(follower.outcome());
-    return outcomes;
+    return follow(tellers, pointers, json);
 }
 
-Outcome follow(const std::string& label, RunSource& source, bool json) {
-    std::vector<Follower> followers;
-    followers.emplace_back(label, source, json);
-    follow(followers, {&source}, json);
-    return followers.front().outcome();
+engine::RunOutcome follow(const std::string& label, engine::RunSource& source, bool json) {
+    Tellers tellers;
+    tellers.push_back(std::make_unique<RunTeller>(label, source, json));
+    return follow(tellers, {&source}, json).front();
+}
+
+void print_verdicts(const engine::GroupRuns& runs) {
+    if (runs.empty() || engine::is_sweep_group(runs.front().group)) return;
+    std::vector<engine::RunSummary> compared;
+    for (const engine::RunSummary& run : runs) {
+        if (run.config.seed != runs.front().config.seed || run.steps == 0) continue;
+        if (auto listed = engine::read_run_folder(run.folder, engine::keep_no_event))
+            compared.push_back(std::move(listed->summary));
+    }
+    if (compared.size() < 2) return;
+    const auto verdicts = engine::make_report(compared).verdicts;
+    for (std::size_t i = 0; i < verdicts.size() && i + 1 < compared.size(); ++i) {
+        std::cout << '\n'
+                  << compared[i + 1].config.precision.preset << " against "
+                  << compared.front().config.precision.preset << ": "
+                  << verdicts[i].headline.str() << ' ' << verdicts[i].details() << '\n';
+    }
 }
 
 }  // namespace app

@@ -13,23 +13,24 @@ void describe_notify(Command& command, std::string& notify) {
         .not_empty();
 }
 
-engine::EndNotice notice_of(const std::string& kind, const std::vector<Outcome>& outcomes) {
-    using engine::DoneReason;
+engine::EndNotice notice_of(const std::string& kind,
+                            const std::vector<engine::RunOutcome>& outcomes) {
+    using engine::DoneReason, engine::RunOutcome;
     engine::EndNotice notice{kind, {}, "done", {}};
     const auto reason_is = [](DoneReason reason) {
         return
-            [reason](const Outcome& each) { return each.ended && each.run.done.reason == reason; };
+            [reason](const RunOutcome& each) { return each.ended && each.run.done.reason == reason; };
     };
-    const auto diverged = [](const Outcome& each) {
+    const auto diverged = [](const RunOutcome& each) {
         return each.ended && engine::end_state(each.run.done) == "diverged";
     };
-    const auto failed = std::ranges::find_if(outcomes, [&](const Outcome& each) {
+    const auto failed = std::ranges::find_if(outcomes, [&](const RunOutcome& each) {
         return !diverged(each) && (!each.failure.empty() || reason_is(DoneReason::failed)(each));
     });
-    const bool stopped = std::ranges::any_of(outcomes, [&](const Outcome& each) {
+    const bool stopped = std::ranges::any_of(outcomes, [&](const RunOutcome& each) {
         return !each.ended || engine::end_state(each.run.done) == "stopped";
     });
-    for (const Outcome& each : outcomes) {
+    for (const RunOutcome& each : outcomes) {
         if (!each.id.empty()) notice.runs.push_back(each.id);
         if (each.ended && notice.reason.empty()) notice.reason = engine::name(each.run.done.reason);
     }

@@ -1,5 +1,6 @@
 #include "settings.h"
 
+#include <algorithm>
 #include <fstream>
 #include <iostream>
 #include <iterator>
@@ -8,8 +9,29 @@
 #include "engine/base/plain_text.h"
 #include "engine/runs/comparison.h"
 #include "engine/runs/settings_presets.h"
+#include "engine/session/session.h"
+#include "find_run.h"
 
 namespace app {
+namespace {
+
+bool names_settings(const std::string& what) {
+    std::error_code error;
+    return what.empty() || std::filesystem::is_regular_file(what, error);
+}
+
+std::optional<RunStep> step_of_run(const StepArguments& args) {
+    if (!args.overrides.empty()) {
+        std::cerr << "halftone: --set: a step of a run has the run's settings\n";
+        return std::nullopt;
+    }
+    const auto run = find_run(args.what);
+    if (!run) return std::nullopt;
+    const std::int64_t last = std::max<std::int64_t>(run->summary.steps, 1);
+    return RunStep{run->summary.folder, args.step > 0 ? args.step : last};
+}
+
+}  // namespace
 
 void report(const std::vector<engine::SettingError>& errors) {
     for (const auto& error : errors) std::cerr << engine::one_line(error.str()) << '\n';
@@ -77,6 +99,26 @@ std::shared_ptr<engine::RunStore> open_store() {
     auto store = engine::RunStore::open(engine::RunStore::default_root());
     report_warnings(*store);
     return store;
+}
+
+void StepArguments::describe(Command& command) {
+    command
+        .text("CONFIG|RUN", what,
+              "Settings, a JSON file: their first step; or a run, its number, title or folder")
+        .not_empty();
+    command.number("STEP", step, "Step of the run; without one, its last").within(0, INT64_MAX);
+    command.repeated_text("--set", overrides, "path=value");
+}
+
+std::optional<std::variant<engine::RunConfig, RunStep>> find_step(const StepArguments& args) {
+    if (!names_settings(args.what)) {
+        if (auto step = step_of_run(args)) return *step;
+        return std::nullopt;
+    }
+    const auto config = read_settings(args.what, args.overrides);
+    if (!config) return std::nullopt;
+    engine::check_device(*config);
+    return *config;
 }
 
 }  // namespace app

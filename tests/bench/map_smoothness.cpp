@@ -35,7 +35,7 @@
 #include "pages/page_stack.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"
-#include "record/histogram_writer.h"
+#include "record/histogram_file.h"
 #include "record/step_record.h"
 #include "record/twin_record.h"
 #include "text/language.h"

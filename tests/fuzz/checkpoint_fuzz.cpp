@@ -9,7 +9,7 @@
 #include "runs/run_folder.h"
 #include "scratch_file.h"
 #include "tensor/memory/memory.h"
-#include "train/run/restored.h"
+#include "train/run/saved_run.h"
 #include "train/run/trainer.h"
 
 namespace {

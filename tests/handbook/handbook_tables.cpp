@@ -12,7 +12,6 @@
 
 #include "engine/record/event.h"
 #include "engine/record/figures.h"
-#include "engine/record/run_origin.h"
 #include "engine/record/step_record.h"
 #include "engine/settings/catalog.h"
 #include "engine/settings/run_config.h"

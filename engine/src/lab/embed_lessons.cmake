@@ -1,4 +1,4 @@
-# cmake -DFOLDER=... -DOUT=... -P: the lessons of a folder as C++ text (lab/builtin_lessons.h).
+# cmake -DFOLDER=... -DOUT=... -P: the lessons of a folder as C++ text (lab/lesson_text.h).
 file(GLOB files ${FOLDER}/*.lesson.md)
 list(SORT files)
 set(entries "")
@@ -10,7 +10,7 @@ foreach(file IN LISTS files)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" text "${text}")
   string(APPEND entries "    {\"${name}\", std::string_view(\"${text}\", ${bytes})},\n")
 endforeach()
-file(WRITE ${OUT} "#include \"lab/builtin_lessons.h\"
+file(WRITE ${OUT} "#include \"lab/lesson_text.h\"
 
 namespace engine {
 

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/lab/lesson_expression.h"
@@ -54,5 +55,9 @@ struct LessonExpression::Node {
     LessonOperator op = LessonOperator::add;
     std::vector<std::shared_ptr<const Node>> inputs{};
 };
+
+/// The tree of an expression. Throws as LessonExpression::parse() does.
+std::shared_ptr<const LessonExpression::Node> parse_expression(std::string_view text,
+                                                               const LessonNames& names);
 
 }  // namespace engine

@@ -326,29 +326,13 @@ private:
     int depth_ = 0;
 };
 
-void add_runs(const Node& node, std::vector<std::string>& out) {
-    const bool reads = node.kind == Kind::column || node.kind == Kind::result ||
-                       node.kind == Kind::xray || node.kind == Kind::skip;
-    if (reads && !contains(out, node.name)) out.push_back(node.name);
-    for (const auto& input : node.inputs) add_runs(*input, out);
-}
-
 }  // namespace
 
-LessonExpression LessonExpression::parse(std::string_view text, const LessonNames& names) {
+std::shared_ptr<const LessonExpression::Node> parse_expression(std::string_view text,
+                                                               const LessonNames& names) {
     constexpr std::size_t longest = 4000;
     if (text.size() > longest) refuse(msg("the expression has more than {} characters", longest));
-    LessonExpression out;
-    out.text_ = text;
-    out.root_ = Parser(text, names).whole();
-    out.type_ = out.root_->type;
-    return out;
-}
-
-std::vector<std::string> LessonExpression::runs() const {
-    std::vector<std::string> out;
-    add_runs(*root_, out);
-    return out;
+    return Parser(text, names).whole();
 }
 
 }  // namespace engine

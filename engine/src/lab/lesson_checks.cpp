@@ -2,7 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/settings/catalog.h"
-#include "lab/lesson_blocks.h"
+#include "lab/lesson_text.h"
 
 namespace engine {
 namespace {

@@ -3,7 +3,6 @@
 #include <nlohmann/json.hpp>
 
 #include "base/text_table.h"
-#include "engine/base/csv_cell.h"
 #include "engine/base/error.h"
 #include "engine/base/plain_text.h"
 #include "engine/lab/lesson_answers.h"

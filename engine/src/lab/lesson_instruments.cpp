@@ -4,7 +4,7 @@
 #include "engine/base/error.h"
 #include "engine/number/number_format.h"
 #include "engine/number/number_text.h"
-#include "lab/lesson_blocks.h"
+#include "lab/lesson_text.h"
 
 namespace engine {
 namespace {

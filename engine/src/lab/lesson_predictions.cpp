@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "lab/lesson_blocks.h"
+#include "lab/lesson_text.h"
 
 namespace engine {
 namespace {

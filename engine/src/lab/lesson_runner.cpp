@@ -2,16 +2,59 @@
 
 #include <algorithm>
 #include <chrono>
+#include <condition_variable>
+#include <mutex>
 #include <numeric>
 #include <thread>
 
 #include "engine/base/error.h"
+#include "engine/session/compute_thread.h"
 #include "engine/train/resume.h"
 #include "instruments/replay/scratch_folder.h"
-#include "lab/pacer.h"
 
 namespace engine {
 namespace {
+
+/// Limits the pace of a compute thread: while it is on, its turn lasts until the round has taken
+/// long enough.
+class Pacer final : public Turn {
+public:
+    /// `rounds_per_second` above 0.
+    explicit Pacer(double rounds_per_second);
+
+    /// Off at first. Wake the thread after turning it on.
+    void turn(bool on);
+    bool run_turn() override;
+
+private:
+    using Clock = std::chrono::steady_clock;
+    const Clock::duration period_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    bool on_ = false;
+    Clock::time_point next_{};
+};
+
+Pacer::Pacer(double rounds_per_second)
+    : period_(std::chrono::duration_cast<Clock::duration>(
+          std::chrono::duration<double>(1 / rounds_per_second))) {}
+
+void Pacer::turn(bool on) {
+    {
+        const std::lock_guard lock(mutex_);
+        on_ = on;
+        next_ = Clock::now() + period_;
+    }
+    changed_.notify_all();
+}
+
+bool Pacer::run_turn() {
+    std::unique_lock lock(mutex_);
+    changed_.wait_until(lock, next_, [this] { return !on_; });
+    // A round that took too long is not made up for.
+    next_ = std::max(next_ + period_, Clock::now());
+    return on_;
+}
 
 /// Runs that others go on from keep checkpoints at the steps where those begin.
 void keep_for_resumes(const Lesson& lesson, const LessonRun& run, CheckpointConfig& checkpoint) {

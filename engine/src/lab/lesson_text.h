@@ -49,4 +49,29 @@ std::pair<double, double> range_in(std::string_view text, int line);
 /// wrong to Lesson::problems.
 std::vector<RawBlock> read_structure(std::string_view text, Lesson& lesson);
 
+/// Each reads one block. `lesson` holds what earlier calls have gathered: runs come first, then
+/// predictions and instruments, then the blocks that name them. Throws LessonError.
+LessonRuns read_runs(const RawBlock& block, const Lesson& lesson);
+Prediction read_prediction(const RawBlock& block, const Lesson& lesson);
+std::vector<LessonInstrument> read_instruments(const RawBlock& block, const Lesson& lesson);
+std::vector<LessonPlot> read_plots(const RawBlock& block, const Lesson& lesson);
+std::vector<LessonKnob> read_knobs(const RawBlock& block, const Lesson& lesson);
+/// Expectations are added to `expectations`.
+std::vector<LessonCheck> read_checks(const RawBlock& block, const Lesson& lesson,
+                                     std::vector<LessonExpectation>& expectations);
+
+/// Columns of the record that runs of this lesson have, metrics under their keys.
+std::vector<std::string> lesson_columns(const Lesson& lesson);
+/// Throws LessonError for a name that no run of the lesson has.
+void require_run(const Lesson& lesson, const std::string& name, int line);
+void require_column(const Lesson& lesson, const std::string& column, int line);
+
+/// A lesson of resources/lessons as the build found it.
+struct BuiltinLesson {
+    std::string_view file;  ///< "underflow.zh.lesson.md"
+    std::string_view text;
+};
+/// By the file's name. Written by embed_lessons.cmake.
+const std::vector<BuiltinLesson>& builtin_lesson_texts();
+
 }  // namespace engine

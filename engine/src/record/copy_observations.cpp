@@ -10,7 +10,7 @@
 #include "engine/record/histogram_record.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
-#include "record/histogram_writer.h"
+#include "record/histogram_file.h"
 
 namespace engine {
 namespace {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "engine/settings/teach.h"
+#include "engine/settings/run_config.h"
 #include "record/json_number.h"
 #include "settings/config_reader.h"
 

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "engine/record/histogram_record.h"
-#include "record/column_reader.h"
-#include "record/histogram_layout.h"
+#include "record/column_file.h"
+#include "record/histogram_file.h"
 
 namespace engine {
 namespace fs = std::filesystem;

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "engine/record/step_record.h"
-#include "record/column_writer.h"
+#include "record/column_file.h"
 #include "record/record_layout.h"
 
 namespace engine {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/record/twin.h"
-#include "record/column_writer.h"
+#include "record/column_file.h"
 
 namespace engine {
 

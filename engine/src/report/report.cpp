@@ -9,11 +9,10 @@
 #include "engine/number/figure_text.h"
 #include "engine/record/figures.h"
 #include "engine/settings/catalog.h"
-#include "engine/settings/teach.h"
+#include "engine/settings/run_config.h"
 #include "engine/train/machine.h"
 #include "io/file/work_progress.h"
-#include "report/report_events.h"
-#include "report/report_settings.h"
+#include "report/report_tables.h"
 #include "report/svg_plot.h"
 #include "runs/run_folder.h"
 

@@ -4,7 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "engine/runs/checkpoint.h"
-#include "tensor/tensor_map.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 

@@ -5,8 +5,8 @@
 #include <limits>
 #include <optional>
 
-#include "base/ranked_figure.h"
 #include "base/text_table.h"
+#include "engine/base/metric.h"
 #include "engine/number/figure_text.h"
 #include "engine/record/figures.h"
 #include "engine/runs/comparison.h"

@@ -3,7 +3,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "engine/base/csv_cell.h"
+#include "engine/base/plain_text.h"
 #include "engine/runs/run_store.h"
 #include "io/file/atomic_file.h"
 #include "io/file/work_progress.h"

@@ -1,17 +1,39 @@
+#include <array>
 #include <cmath>
+#include <cstdint>
 #include <cstring>
 #include <protozero/pbf_builder.hpp>
+#include <string_view>
 
 #include "engine/runs/export.h"
 #include "io/file/atomic_file.h"
 #include "io/file/work_progress.h"
 #include "record/event_json.h"
-#include "runs/crc32c.h"
 #include "runs/stored_run.h"
 
 namespace engine {
 namespace fs = std::filesystem;
 namespace {
+
+/// CRC-32C (Castagnoli, reflected polynomial 0x82f63b78), as TensorBoard's records have it.
+constexpr std::uint32_t crc32c(std::string_view bytes) {
+    constexpr auto table = [] {
+        std::array<std::uint32_t, 256> made{};
+        for (std::uint32_t i = 0; i < made.size(); ++i) {
+            std::uint32_t value = i;
+            for (int bit = 0; bit < 8; ++bit)
+                value = (value >> 1) ^ ((value & 1) != 0 ? 0x82f63b78U : 0U);
+            made[i] = value;
+        }
+        return made;
+    }();
+    std::uint32_t crc = ~0U;
+    for (const char byte : bytes)
+        crc = (crc >> 8) ^ table[(crc ^ static_cast<unsigned char>(byte)) & 0xffU];
+    return ~crc;
+}
+// The check value of the algorithm's catalogue.
+static_assert(crc32c("123456789") == 0xe3069283U);
 
 using protozero::pbf_builder;
 using protozero::pbf_tag_type;

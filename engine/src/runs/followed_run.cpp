@@ -5,11 +5,10 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "io/file/network_file.h"
+#include "io/file/mapped_file.h"
 #include "record/event_json.h"
 #include "record/record_source.h"
 #include "runs/event_file.h"
-#include "runs/event_tail.h"
 #include "runs/run_folder.h"
 #include "runs/run_hold.h"
 

@@ -5,7 +5,7 @@
 
 #include "engine/base/error.h"
 #include "io/file/atomic_file.h"
-#include "io/file/network_file.h"
+#include "io/file/mapped_file.h"
 #include "runs/outside_folders.h"
 
 namespace engine {

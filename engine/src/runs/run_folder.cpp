@@ -21,7 +21,7 @@
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
 #include "io/file/lease.h"
-#include "io/file/network_file.h"
+#include "io/file/mapped_file.h"
 
 namespace engine {
 namespace fs = std::filesystem;

@@ -5,9 +5,7 @@
 
 #include "engine/base/error.h"
 #include "record/event_json.h"
-#include "runs/group_numbers.h"
-#include "runs/index_rows.h"
-#include "runs/index_schema.h"
+#include "runs/index_tables.h"
 
 namespace engine {
 namespace fs = std::filesystem;

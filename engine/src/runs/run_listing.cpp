@@ -10,7 +10,7 @@
 #include "engine/runs/run_fields.h"
 #include "engine/runs/run_group.h"
 #include "engine/settings/catalog.h"
-#include "engine/settings/teach.h"
+#include "engine/settings/run_config.h"
 #include "record/event_json.h"
 #include "record/json_number.h"
 #include "runs/stored_run.h"

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <compare>
 
-#include "base/characters.h"
+#include "base/text_utf8.h"
 #include "engine/base/error.h"
 #include "settings/config_fields.h"
 

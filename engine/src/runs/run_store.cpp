@@ -3,6 +3,7 @@
 #include <pwd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <iomanip>
@@ -18,6 +19,7 @@
 #include "runs/begin_run.h"
 #include "runs/event_file.h"
 #include "runs/outside_folders.h"
+#include "runs/run_folder.h"
 #include "runs/shared_index.h"
 
 namespace engine {
@@ -260,5 +262,17 @@ void RunStore::look_at_holder(RunSummary& run) const {
 void RunStore::rebuild() { impl_->index.rebuild(); }
 
 std::vector<Message> RunStore::take_warnings() { return impl_->index.take_warnings(); }
+
+std::vector<SamplePicture> list_sample_pictures(const fs::path& run_folder) {
+    std::vector<SamplePicture> out;
+    std::error_code error;
+    for (fs::directory_iterator it(run_folder / samples_folder, error), end; !error && it != end;
+         it.increment(error)) {
+        const std::int64_t step = number_of(it->path().stem());
+        if (step > 0 && it->path().extension() == ".png") out.push_back({step, it->path()});
+    }
+    std::ranges::sort(out, {}, &SamplePicture::step);
+    return out;
+}
 
 }  // namespace engine

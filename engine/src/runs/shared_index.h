@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <functional>
@@ -9,11 +10,29 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "io/file/retry.h"
 #include "runs/kept_index.h"
 #include "runs/open_runs.h"
 
 namespace engine {
+
+/// When to try something again that failed: at once the first time, then after 50 ms and twice as
+/// long after each failure, up to 5 s.
+class Retry {
+public:
+    bool is_due() const { return Clock::now() >= next_; }
+    void succeeded() { *this = {}; }
+    void failed() {
+        delay_ = std::clamp(delay_ * 2, shortest, longest);
+        next_ = Clock::now() + delay_;
+    }
+
+private:
+    using Clock = std::chrono::steady_clock;
+    static constexpr Clock::duration shortest = std::chrono::milliseconds(50);
+    static constexpr Clock::duration longest = std::chrono::seconds(5);
+    Clock::duration delay_{};
+    Clock::time_point next_{};
+};
 
 /// The index below a root, which other programs may hold for a while, and the open runs, whose
 /// events it gets as soon as it is free. Thread-safe.

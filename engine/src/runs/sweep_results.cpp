@@ -3,8 +3,8 @@
 #include <limits>
 #include <map>
 
-#include "base/ranked_figure.h"
 #include "base/text_table.h"
+#include "engine/base/metric.h"
 #include "engine/runs/sweep.h"
 #include "record/json_number.h"
 #include "settings/config_reader.h"

@@ -1,8 +1,8 @@
 #include "engine/session/data_parallel.h"
 
 #include "engine/base/error.h"
-#include "session/workers.h"
 #include "train/run/run_loop.h"
+#include "train/run/run_needs.h"
 
 namespace engine {
 namespace {

@@ -7,7 +7,7 @@
 #include "engine/base/message.h"
 #include "engine/settings/run_config.h"
 #include "instruments/histograms/histogram_sampler.h"
-#include "record/histogram_writer.h"
+#include "record/histogram_file.h"
 #include "train/run/trainer.h"
 
 namespace engine {

@@ -7,19 +7,18 @@
 #include <thread>
 
 #include "data/byte_reader.h"
-#include "data/reading_progress.h"
 #include "engine/base/error.h"
 #include "engine/data/changed_data.h"
-#include "instruments/histograms/weight_observer.h"
+#include "instruments/histograms/weight_watch.h"
 #include "session/kept_histograms.h"
 #include "session/live_skips.h"
 #include "session/mailbox.h"
 #include "session/next_step.h"
 #include "session/session_failure.h"
 #include "session/twin_coupling.h"
-#include "session/workers.h"
 #include "tensor/memory/memory.h"
 #include "train/run/run_loop.h"
+#include "train/run/run_needs.h"
 
 namespace engine {
 

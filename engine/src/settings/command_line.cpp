@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/characters.h"
+#include "base/text_utf8.h"
 #include "settings/config_reader.h"
 
 namespace engine {

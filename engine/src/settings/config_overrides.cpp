@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/characters.h"
+#include "base/text_utf8.h"
 #include "settings/config_fields.h"
 #include "settings/config_reader.h"
 

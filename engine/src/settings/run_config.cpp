@@ -1,6 +1,9 @@
 #include "engine/settings/run_config.h"
 
+#include <algorithm>
 #include <filesystem>
+#include <map>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/settings/catalog.h"
@@ -8,6 +11,27 @@
 #include "settings/setting_errors.h"
 
 namespace engine {
+namespace {
+
+bool plays_a_part(const TeachConfig& teach, const std::string& path) {
+    if (path == "teach.norm_epsilon") return teach.norm == TeachNorm::composed;
+    const bool of_plant = path.starts_with("teach.plant.");
+    return !of_plant || teach.plant.kind != PlantKind::none;
+}
+
+/// As on the command line: without the quotes of JSON.
+std::string bare(std::string json) {
+    if (json.size() >= 2 && json.front() == '"') json = json.substr(1, json.size() - 2);
+    return json;
+}
+
+std::map<std::string, std::size_t> field_order() {
+    std::map<std::string, std::size_t> order;
+    for (const FieldInfo& info : fields()) order.emplace(info.path, order.size());
+    return order;
+}
+
+}  // namespace
 
 std::string SettingError::str() const { return field + ": " + value + ": " + allowed.str(); }
 
@@ -53,6 +77,40 @@ RunConfig default_comparison() {
         if (info.preset == "classroom") config.scaler = info.settings;
     }
     return completed(std::move(config));
+}
+
+std::vector<std::string> broken_on_purpose(const RunConfig& config) {
+    std::vector<std::string> out;
+    if (config.teach == TeachConfig{}) return out;
+    RunConfig intact = config;
+    intact.teach = {};
+    const std::vector<std::string> differing = differing_fields(config, intact);
+    for_each_setting(config, [&](const char* path, const auto&) {
+        const bool differs = std::find(differing.begin(), differing.end(), path) != differing.end();
+        if (differs && plays_a_part(config.teach, path))
+            out.push_back(std::string(path) + '=' + bare(setting_text(config, path)));
+    });
+    return out;
+}
+
+std::string broken_on_purpose_text(const RunConfig& config) {
+    return join(broken_on_purpose(config));
+}
+
+void SettingErrors::add(std::string_view field, std::string value, Message allowed) {
+    fields_.emplace(field);
+    if (!is_full()) errors_.push_back({std::string(field), std::move(value), std::move(allowed)});
+}
+
+std::vector<SettingError> SettingErrors::take() {
+    const auto order = field_order();
+    const auto rank = [&order](const SettingError& error) {
+        const auto at = order.find(error.field);
+        return at == order.end() ? 0 : at->second + 1;
+    };
+    std::stable_sort(errors_.begin(), errors_.end(),
+                     [&](const auto& a, const auto& b) { return rank(a) < rank(b); });
+    return std::move(errors_);
 }
 
 }  // namespace engine

@@ -233,7 +233,7 @@ private:
     }
 
     /// Only checks that need no model: modules are looked up when it is made
-    /// (train/step/forced_types.h).
+    /// (train/step/mixed_precision.h).
     void check_forced_types() {
         for (const auto& [key, type] : c_.precision.force) {
             const std::string field = "precision.force." + key;

@@ -5,7 +5,7 @@
 #include "data/dataset_descriptor.h"
 #include "data/loader/batch_loader.h"
 #include "engine/number/figure_text.h"
-#include "tensor/resolve_device.h"
+#include "tensor/device.h"
 #include "train/run/advice.h"
 #include "train/run/run_needs.h"
 #include "train/run/trainer.h"

@@ -5,7 +5,7 @@
 
 #include "engine/number/figure_text.h"
 #include "engine/record/figures.h"
-#include "verdict/speed_gap.h"
+#include "verdict/run_speedup.h"
 
 namespace engine {
 namespace {

@@ -7,10 +7,10 @@
 #include "engine/number/figure_text.h"
 #include "engine/runs/run_store.h"
 #include "engine/settings/catalog.h"
-#include "record/recent_median.h"
+#include "record/median.h"
 #include "verdict/loss_gap.h"
 #include "verdict/run_cost.h"
-#include "verdict/run_pay_off.h"
+#include "verdict/run_speedup.h"
 
 namespace engine {
 namespace {

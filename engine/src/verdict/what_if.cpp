@@ -2,13 +2,121 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <vector>
 
 #include "amp/scale_rule.h"
 #include "engine/base/error.h"
-#include "verdict/recorded_steps.h"
+#include "engine/settings/catalog.h"
 
 namespace engine {
 namespace {
+
+/// One step of the record, with the scales at which it overflows or loses gradients.
+struct RecordedStep {
+    double scale;       ///< the one used
+    double ceiling;     ///< StepRecord::scale_ceiling; NaN: unknown
+    double floor;       ///< NaN: unknown
+    double lost_share;  ///< of gradients that became zero though they were not; NaN: unknown
+    bool skipped;       ///< found_inf
+    bool overflowed;    ///< its gradients were not finite, whether it was skipped or not
+    bool lost_loss;     ///< and so was its loss, which no scale mends
+};
+
+/// Reads a record from its first row to its last, a block at a time.
+class RecordedSteps {
+public:
+    explicit RecordedSteps(const ReplayedRecord& of);
+    /// The next step, or nothing after the last one that was there when this was made.
+    const RecordedStep* next();
+    /// The ceiling of the nearest step within the block, from the current one on, whose ceiling is
+    /// known; NaN without one.
+    double ceiling_ahead() const;
+
+private:
+    void read_block();
+    void look_ahead();
+
+    const ReplayedRecord& of_;
+    std::int64_t size_;
+    std::int64_t first_ = 0;  // row of the block's first step
+    std::size_t at_ = 0;      // in the block, of the next step
+    std::vector<RecordedStep> block_;
+    std::vector<double> ceilings_ahead_;  // of the block
+};
+
+constexpr std::int64_t block_rows = 65536;
+constexpr double not_recorded = std::numeric_limits<double>::quiet_NaN();
+/// scale_ceiling takes the largest value to 65504; up to below 65520 values still round to it.
+constexpr double rounding_room = 65520.0 / 65504.0;
+
+/// Whether the gradients of the step overflow at a scale; nothing where the record cannot know.
+std::optional<bool> overflows(const RecordedStep& step, double scale) {
+    if (step.lost_loss) return true;
+    if (scale == step.scale) return step.overflowed;
+    // An overflow at one scale is also one at every larger scale, and vice versa.
+    if (step.overflowed) return scale > step.scale ? std::optional(true) : std::nullopt;
+    if (scale < step.scale) return false;
+    if (std::isnan(step.ceiling)) return std::nullopt;
+    return scale >= step.ceiling * rounding_room;
+}
+
+RecordedSteps::RecordedSteps(const ReplayedRecord& of) : of_(of), size_(of.record.size()) {}
+
+const RecordedStep* RecordedSteps::next() {
+    if (at_ == block_.size()) read_block();
+    return at_ < block_.size() ? &block_[at_++] : nullptr;
+}
+
+double RecordedSteps::ceiling_ahead() const {
+    return at_ > 0 ? ceilings_ahead_[at_ - 1] : not_recorded;
+}
+
+void RecordedSteps::look_ahead() {
+    ceilings_ahead_.resize(block_.size());
+    double nearest = not_recorded;
+    for (std::size_t i = block_.size(); i-- > 0;) {
+        if (!block_[i].overflowed && !std::isnan(block_[i].ceiling)) nearest = block_[i].ceiling;
+        ceilings_ahead_[i] = nearest;
+    }
+}
+
+void RecordedSteps::read_block() {
+    first_ += static_cast<std::int64_t>(block_.size());
+    const auto count = static_cast<std::size_t>(std::min(block_rows, size_ - first_));
+    block_.resize(count);
+    at_ = 0;
+    if (count == 0) return;
+    std::vector<double> values(count), others(count);
+    const auto read = [&](auto column, auto put) {
+        of_.record.column(column, first_, values);
+        for (std::size_t i = 0; i < count; ++i) put(block_[i], values[i]);
+    };
+    read(&StepRecord::loss_scale, [](RecordedStep& s, double v) { s.scale = v; });
+    read(&StepRecord::scale_ceiling, [](RecordedStep& s, double v) { s.ceiling = v; });
+    read(&StepRecord::found_inf,
+         [](RecordedStep& s, double v) { s.overflowed = s.skipped = v != 0; });
+    read(&StepRecord::loss, [](RecordedStep& s, double v) { s.lost_loss = !std::isfinite(v); });
+    if (!of_.checked) {
+        read(&StepRecord::grad_norm,
+             [](RecordedStep& s, double v) { s.overflowed = s.lost_loss || !std::isfinite(v); });
+    }
+    of_.record.column(&StepRecord::grad_zero_share, first_, others);
+    read(&StepRecord::f16_zero_share, [](RecordedStep& s, double v) { s.lost_share = v; });
+    for (std::size_t i = 0; i < count; ++i) {
+        block_[i].lost_loss = block_[i].lost_loss && block_[i].overflowed;
+        block_[i].lost_share = std::max(block_[i].lost_share - others[i], 0.0);
+        if (std::isnan(values[i]) || std::isnan(others[i])) block_[i].lost_share = not_recorded;
+        block_[i].floor = not_recorded;
+    }
+    look_ahead();
+    if (!of_.floors) return;
+    of_.floors(first_, values);
+    for (std::size_t i = 0; i < count; ++i) block_[i].floor = values[i];
+}
 
 constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
@@ -124,6 +232,12 @@ private:
     double ceiling_ = unknown;  // of the nearest step before that knows its own
 };
 
+ScalePolicy constant(std::string name, double scale) {
+    ScalerConfig scaler;
+    scaler.init_scale = scale;
+    return {std::move(name), ScalerMode::constant, scaler};
+}
+
 }  // namespace
 
 WhatIf replay(const ReplayedRecord& record, const ScalePolicy& policy) {
@@ -131,6 +245,42 @@ WhatIf replay(const ReplayedRecord& record, const ScalePolicy& policy) {
     RecordedSteps steps(record);
     while (const RecordedStep* step = steps.next()) replay.see(*step, steps.ceiling_ahead());
     return replay.finish();
+}
+
+ScalePolicy policy_of(const RunConfig& config, std::string name) {
+    return {std::move(name), resolve(config.precision).scaler, config.scaler};
+}
+
+std::vector<ScalePolicy> usual_policies() {
+    std::vector<ScalePolicy> out;
+    for (const auto& info : scaler_presets())
+        out.push_back({info.preset, ScalerMode::dynamic, info.settings});
+    ScalerConfig patient;
+    patient.hysteresis = 2;
+    out.push_back({"hysteresis-2", ScalerMode::dynamic, patient});
+    ScalerConfig high;
+    high.init_scale = 0x1p24;
+    out.push_back({"init-2^24", ScalerMode::dynamic, high});
+    out.push_back(constant("static-1024", 1024));
+    out.push_back(constant("static-65536", 65536));
+    out.push_back({"none", ScalerMode::off, {}});
+    return out;
+}
+
+const char* name(ReplayedStep step) noexcept {
+    switch (step) {
+        case ReplayedStep::applied:
+            return "applied";
+        case ReplayedStep::skipped:
+            return "skipped";
+        case ReplayedStep::unknown_applied:
+            return "unknown_applied";
+        case ReplayedStep::unknown_skipped:
+            return "unknown_skipped";
+        case ReplayedStep::broken:
+            return "broken";
+    }
+    return "";
 }
 
 }  // namespace engine

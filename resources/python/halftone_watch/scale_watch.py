@@ -1,4 +1,4 @@
-"""Growths and skips of the loss scale, told as Halftone's engine tells them (`scale_watch.h`)."""
+"""Growths and skips of the loss scale, told as Halftone's engine tells them (`run_alerts.h`)."""
 
 from __future__ import annotations
 

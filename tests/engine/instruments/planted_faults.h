@@ -3,7 +3,7 @@
 #include <functional>
 #include <memory>
 
-#include "instruments/replay/step_trial.h"
+#include "instruments/replay/step_variant.h"
 #include "instruments/skips/skip_verdict.h"
 #include "ops/index/masked.h"
 #include "ops/linalg/matmul.h"
@@ -52,7 +52,7 @@ struct TracedStep {
 
 inline std::vector<SkipTest> verdict_of(const RunConfig& config, const PlantedLoss& loss,
                                         const std::vector<StepTrial>& ladder = {}) {
-    const TracedStep step(config, loss), shadow(fp32_config(config), loss);
+    const TracedStep step(config, loss), shadow(fp32_settings(config), loss);
     const bool scaled = resolve(config.precision).scaler != ScalerMode::off;
     return skip_tests(
         {.trace = *step.trace,

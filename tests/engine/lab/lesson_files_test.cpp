@@ -7,8 +7,7 @@
 #include <fstream>
 
 #include "engine/base/error.h"
-#include "engine/lab/lesson_draft.h"
-#include "io/zip/zip_writer.h"
+#include "io/zip/zip.h"
 #include "support/lesson_texts.h"
 #include "temp_folder.h"
 

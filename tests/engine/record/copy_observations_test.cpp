@@ -8,7 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/record/histogram_record.h"
 #include "histogram_support.h"
-#include "record/histogram_writer.h"
+#include "record/histogram_file.h"
 #include "temp_folder.h"
 #include "write_text.h"
 

@@ -7,7 +7,6 @@
 #include <protozero/pbf_reader.hpp>
 
 #include "engine/runs/export.h"
-#include "runs/crc32c.h"
 #include "stored_example.h"
 #include "temp_folder.h"
 
@@ -31,6 +30,16 @@ T take(std::string& bytes) {
     std::memcpy(&value, bytes.data(), std::min(bytes.size(), sizeof(T)));
     bytes.erase(0, sizeof(T));
     return value;
+}
+
+/// CRC-32C bit by bit.
+std::uint32_t crc32c(const std::string& bytes) {
+    std::uint32_t crc = ~0U;
+    for (const char byte : bytes) {
+        crc ^= static_cast<unsigned char>(byte);
+        for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) != 0 ? 0x82f63b78U : 0U);
+    }
+    return ~crc;
 }
 
 void expect_checksum(std::string& rest, const std::string& bytes) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <random>
@@ -39,6 +40,7 @@ public:
         reader_ = writer.reader();
     }
     const StepRecordReader& reader() const { return reader_; }
+    const std::filesystem::path& folder() const { return folder_.path(); }
 
 private:
     test_support::TempFolder folder_;

@@ -13,7 +13,7 @@
 
 #include "engine/io/work_scope.h"
 #include "engine/runs/export.h"
-#include "io/zip/zip_writer.h"
+#include "io/zip/zip.h"
 #include "record/step_record.h"
 #include "runs/checkpoint.h"
 #include "runs/run_folder.h"

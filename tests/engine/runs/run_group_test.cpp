@@ -10,7 +10,7 @@
 #include "done_of.h"
 #include "engine/runs/export.h"
 #include "engine/runs/run_query.h"
-#include "io/zip/zip_writer.h"
+#include "io/zip/zip.h"
 #include "runs/database.h"
 #include "stored_example.h"
 #include "support/expectations.h"

@@ -19,8 +19,8 @@
 #include "runs/run_folder.h"
 #include "temp_folder.h"
 #include "tensor/check_values.h"
+#include "tensor/device.h"
 #include "tensor/memory/memory.h"
-#include "tensor/resolve_device.h"
 
 namespace engine {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 
 #include "made_record.h"
-#include "record/recent_median.h"
+#include "record/median.h"
 
 namespace engine {
 namespace {

@@ -7,13 +7,12 @@
 #include "engine/runs/end_notice.h"
 #include "engine/runs/run_group.h"
 #include "engine/runs/run_store.h"
-#include "engine/runs/sweep.h"
+#include "engine/runs/sweep_run.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 
 namespace ui {
 
-using engine::DoneReason;
 using engine::QueueState;
 using engine::RunState;
 
@@ -27,11 +26,6 @@ bool isOver(RunState state) {
 
 /// A sweep into a folder of its own has the folder behind its id.
 std::string sweepOf(const std::string& batch) { return batch.substr(0, batch.find(' ')); }
-
-QueueState stateOf(const engine::RunDone& done) {
-    if (done.reason == DoneReason::stopped) return QueueState::waiting;
-    return engine::end_state(done) == "done" ? QueueState::done : QueueState::failed;
-}
 
 }  // namespace
 
@@ -123,7 +117,7 @@ void QueueRunner::turnOff() {
     emit changed();
 }
 
-void QueueRunner::tellEnd(const std::string& state) {
+void QueueRunner::announceEnd(const std::string& state) {
     if (done_ + failed_ == 0 && state != "stopped") return;  // there was nothing to train
     ended_.state = state;
     ended_.reason = std::to_string(done_) + " done, " + std::to_string(failed_) + " failed";
@@ -135,20 +129,17 @@ void QueueRunner::next() {
     takeNext();
     if (flights_.empty()) {
         turnOff();
-        return tellEnd(failed_ > 0 && done_ == 0 ? "failed" : "done");
+        return announceEnd(failed_ > 0 && done_ == 0 ? "failed" : "done");
     }
     std::vector<engine::RunSummary> earlier;
     for (std::size_t i = flights_.size(); i-- > 0;) {
         const auto before = earlierTry(flights_[i].taken.queued());
         if (!before) continue;
-        const bool ended =
-            before->state == "done" || before->state == "failed" || before->state == "diverged";
-        if (!ended) {
+        const auto ended = engine::ended_state(*before);
+        if (ended)
+            finish(i, *ended, before->run);  // and its process died at once after that
+        else
             earlier.insert(earlier.begin(), *before);
-            continue;
-        }
-        // It ended, and its process died at once after that.
-        finish(i, before->state == "done" ? QueueState::done : QueueState::failed, before->run);
     }
     if (flights_.empty()) return;
     if (earlier.empty()) return begun(beginNew());
@@ -208,12 +199,8 @@ void QueueRunner::begun(bool success) {
 }
 
 std::optional<engine::RunSummary> QueueRunner::earlierTry(const engine::QueuedRun& queued) {
-    if (queued.run.empty()) return std::nullopt;
     std::optional<engine::RunSummary> found;
-    use([&](engine::RunQueue&) { found = feed_->store()->find(queued.run); });
-    if (!found || found->config != queued.entry.config || found->state == "running" ||
-        found->state == "missing")
-        return std::nullopt;
+    use([&](engine::RunQueue&) { found = engine::earlier_try(queued, *feed_->store()); });
     return found;
 }
 
@@ -222,7 +209,8 @@ void QueueRunner::take(const std::shared_ptr<RunTrack>& track, const engine::Eve
     if (at == flights_.end()) return;
     noteRuns();
     if (const auto* done = std::get_if<engine::RunDone>(&event))
-        finish(static_cast<std::size_t>(at - flights_.begin()), stateOf(*done), done->run);
+        finish(static_cast<std::size_t>(at - flights_.begin()), engine::queue_state(*done),
+               done->run);
 }
 
 /// A session that ends before it trains posts no end event: its data cannot be read, or it was
@@ -272,7 +260,7 @@ void QueueRunner::finish(std::size_t flight, QueueState state, const std::string
     ending_ = ending_ || state == QueueState::waiting;
     if (ending_ && flights_.empty()) {
         turnOff();
-        return tellEnd("stopped");
+        return announceEnd("stopped");
     }
     emit changed();
     QTimer::singleShot(0, this, &QueueRunner::next);

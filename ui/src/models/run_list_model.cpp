@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "engine/settings/teach.h"
+#include "engine/settings/run_config.h"
 #include "text/format.h"
 #include "text/metric_text.h"
 #include "text/precision_title.h"

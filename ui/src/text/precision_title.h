@@ -3,8 +3,11 @@
 #include <QString>
 #include <string>
 
-#include "engine/record/run_origin.h"
 #include "engine/settings/run_config.h"
+
+namespace engine {
+struct RunOrigin;
+}
 
 namespace ui {
 

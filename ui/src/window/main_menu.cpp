@@ -14,18 +14,17 @@
 #include "commands/run_actor.h"
 #include "engine/data/dataset_preview.h"
 #include "engine/io/named_file.h"
-#include "engine/lab/lesson_draft.h"
+#include "engine/lab/lesson_files.h"
 #include "engine/runs/run_store.h"
 #include "engine/settings/command_line.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "help/about_dialog.h"
-#include "help/handbook.h"
+#include "help/help_topics.h"
 #include "help/help_window.h"
 #include "help/op_window.h"
 #include "models/settings_model.h"
-#include "pages/page_keys.h"
-#include "panels/history/csv_export.h"
+#include "pages/registry.h"
 #include "panels/history/history_panel.h"
 #include "panels/history/run_export.h"
 #include "panels/plots/plot_menu.h"
@@ -33,10 +32,9 @@
 #include "panels/settings/rate_finder.h"
 #include "panels/settings/settings_panel.h"
 #include "plots/plot_link.h"
-#include "text/content_language.h"
 #include "text/language.h"
 #include "theme/theme.h"
-#include "view/selection.h"
+#include "view/view.h"
 #include "widgets/key_bindings.h"
 #include "widgets/panel.h"
 #include "widgets/save_dialog.h"
@@ -117,13 +115,13 @@ void MainMenu::addEdit() {
 }
 
 void MainMenu::refreshEdit() {
-    const auto tell = [](QAction* action, const QString& bare, const QString& named,
+    const auto nameChange = [](QAction* action, const QString& bare, const QString& named,
                          const std::optional<QString>& what) {
         action->setEnabled(what.has_value());
         action->setText(what && !what->isEmpty() ? named.arg(*what) : bare);
     };
-    tell(undo_, tr("Undo change of settings"), tr("Undo: %1"), context_.settings->undoable());
-    tell(redo_, tr("Redo change of settings"), tr("Redo: %1"), context_.settings->redoable());
+    nameChange(undo_, tr("Undo change of settings"), tr("Undo: %1"), context_.settings->undoable());
+    nameChange(redo_, tr("Redo change of settings"), tr("Redo: %1"), context_.settings->redoable());
 }
 
 void MainMenu::addRun() {

@@ -30,7 +30,8 @@ private:
     std::shared_ptr<const StepCapsule> capsule_;
 };
 
-/// The first step of these settings, on a model as it is initialised or read. Throws Error.
+/// The first step of these settings, on a model as it is initialised or read. Keeps nothing. Throws
+/// Error.
 CapturedStep capture_first_step(const RunConfig& config);
 /// Computes a step of a run again, from its newest checkpoint before the step, or from the start.
 /// The run's folder is only read, so the run may still be training. Throws Error(data) if the run

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <optional>
 #include <string>
@@ -57,14 +56,8 @@ struct PrecisionSearchOptions {
     std::function<bool(std::int64_t done, std::int64_t all)> on_confirm = {};
 };
 
-/// Searches on the first step of these settings. Throws Error; Error(value) if even FP32 alone does
-/// not stay within the tolerance.
-FoundPrecision search_precision(const RunConfig& config, const PrecisionSearchOptions& options);
-/// Searches on a step of a run. Throws Error.
-FoundPrecision search_precision(const std::filesystem::path& run_folder, std::int64_t step,
-                                const PrecisionSearchOptions& options);
-
-/// Searches on a captured step. Throws Error.
+/// Searches on a captured step. Throws Error; Error(value) if even FP32 alone does not stay within
+/// the tolerance.
 FoundPrecision search_precision(const CapturedStep& step, const PrecisionSearchOptions& options);
 
 /// One JSON object.

@@ -125,9 +125,7 @@ Xray xray_step(const CapturedStep& step);
 /// Traces a captured step in another precision, forced types included. Throws Error.
 Xray xray_step(const CapturedStep& step, const PrecisionConfig& precision);
 
-XrayExperiment try_forced(const RunConfig& config, const ForcedTypes& forced);
-XrayExperiment try_forced(const std::filesystem::path& run_folder, std::int64_t step,
-                          const ForcedTypes& forced);
+/// Computes a captured step as it was and with these types forced. Throws Error.
 XrayExperiment try_forced(const CapturedStep& step, const ForcedTypes& forced);
 
 /// An operation in two traces of one step; one of them is null where only one trace has it.

@@ -151,7 +151,7 @@ struct InstrumentsConfig {
     bool operator==(const InstrumentsConfig&) const = default;
 };
 
-/// A fault that one step meets (engine/settings/teach.h).
+/// A fault that one step meets (train/teach/planted_fault.h).
 struct PlantConfig {
     PlantKind kind = PlantKind::none;
     std::int64_t step = 1;  ///< from 1
@@ -272,5 +272,12 @@ std::vector<std::string> differing_fields(const RunConfig& a, const RunConfig& b
 
 /// The value of a field by its path, as JSON has it; empty for a path that these settings lack.
 std::string setting_text(const RunConfig& config, const std::string& path);
+
+/// The settings of a run that are broken on purpose, as "path=value", in the order of the settings;
+/// empty for an ordinary run. Leaves out settings without effect, such as the step of a fault that
+/// is not planted.
+std::vector<std::string> broken_on_purpose(const RunConfig& config);
+/// These settings on one line: "teach.norm=composed, teach.plant.kind=nan-pixel"; empty for none.
+std::string broken_on_purpose_text(const RunConfig& config);
 
 }  // namespace engine

@@ -7,7 +7,10 @@
 #include "base/json_reader.h"
 #include "data/schema_json.h"
 #include "engine/base/error.h"
+#include "instruments/replay/phase_gradients.h"
+#include "instruments/replay/tensor_scan.h"
 #include "instruments/skips/skip_json.h"
+#include "io/file/sha256.h"
 #include "io/safetensors/safetensors.h"
 #include "io/safetensors/tensor_file.h"
 #include "record/json_number.h"
@@ -274,6 +277,23 @@ void read_tensors(const fs::path& file, CapsuleContent& out) {
 }
 
 }  // namespace
+
+void GradientRecord::before_update(const StepView& step) {
+    for_each_gradient(step, [&](const PhaseGradient& gradient) {
+        const Tensor host = in_layout(stored_values(gradient.values).detach(), Layout::contiguous)
+                                .copy_to(Device{});
+        digests_[gradient.name] = sha256_of({host.data_as<std::byte>(), host.bytes()});
+        double squares = 0;
+        for (const double value : host.values()) squares += value * value;
+        norms_[gradient.name] = std::sqrt(squares);
+    });
+}
+
+GradientFigures GradientRecord::figures() const {
+    std::string all;
+    for (const auto& [name, digest] : digests_) all += name + ' ' + digest + '\n';
+    return {sha256_of(std::as_bytes(std::span(all))), norms_};
+}
 
 ordered_json machine_json(const CapsuleMachine& machine) {
     return {{"program", machine.program},

@@ -7,10 +7,10 @@
 #include "engine/train/machine.h"
 #include "instruments/capsule/capsule_file.h"
 #include "instruments/replay/run_replay.h"
-#include "instruments/replay/step_trial.h"
+#include "instruments/replay/step_variant.h"
 #include "instruments/skips/skip_examination.h"
 #include "kernels/parallel.h"
-#include "tensor/resolve_device.h"
+#include "tensor/device.h"
 
 namespace engine {
 namespace {

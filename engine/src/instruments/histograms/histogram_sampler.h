@@ -1,20 +1,67 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/record/histogram_record.h"
-#include "instruments/histograms/counted_tensors.h"
 #include "instruments/histograms/sample_plan.h"
-#include "instruments/histograms/split_names.h"
 #include "tensor/module_scope.h"
 #include "tensor/observer.h"
+#include "tensor/tensor.h"
 #include "train/step/step_observer.h"
 
 namespace engine {
+
+/// "layer1.0.conv1" and "weight" of a parameter "layer1.0.conv1.weight".
+struct SplitName {
+    ModuleName module;
+    std::string word;
+};
+
+/// Splits each name once: looking a module up takes a lock.
+class SplitNames {
+public:
+    /// Valid as long as this object.
+    const SplitName& of(const std::string& parameter) {
+        const auto found = known_.find(parameter);
+        return found != known_.end() ? found->second : known_[parameter] = split(parameter);
+    }
+
+private:
+    static SplitName split(const std::string& parameter) {
+        const std::size_t dot = parameter.rfind('.');
+        if (dot == std::string::npos) return {ModuleName(), parameter};
+        return {ModuleName(parameter.substr(0, dot)), parameter.substr(dot + 1)};
+    }
+
+    std::unordered_map<std::string, SplitName> known_;
+};
+
+/// Copies of the tensors that a step's histograms were counted from, by kind and name. A name is
+/// its layer's name, a dot and one more word: "conv1.weight", and "conv1.output" of activations.
+/// Where a layer counts several tensors of one name, the second is "conv1.output_2".
+class CountedTensors {
+public:
+    /// Copies the values to the host in their own type; a sparse tensor as the dense one that it
+    /// represents. Waits for the device.
+    void add(HistogramKind kind, const std::string& name, const Tensor& values);
+
+    const TensorMap& of(HistogramKind kind) const {
+        return tensors_[static_cast<std::size_t>(kind)];
+    }
+    /// Writes KIND.safetensors of each kind, which replace earlier ones. Makes the folder. Throws
+    /// Error(io).
+    void write(const std::filesystem::path& folder) const;
+
+private:
+    std::array<TensorMap, histogram_kind_count> tensors_;
+};
 
 /// Counts the exponents of a step's gradients, activations, weights and updates by layer. A layer
 /// is a module under its name in PyTorch; what belongs to no module is left out.

@@ -1,22 +1,14 @@
-#include "instruments/histograms/shadow_pass.h"
+#include "engine/instruments/microscope.h"
 
 #include <memory>
 #include <utility>
 
-#include "engine/instruments/microscope.h"
 #include "instruments/histograms/histogram_sampler.h"
 #include "instruments/replay/run_replay.h"
+#include "instruments/replay/step_variant.h"
 #include "io/file/work_progress.h"
 
 namespace engine {
-
-RunConfig shadow_config(const RunConfig& config) {
-    RunConfig out = config;
-    out.precision = {};
-    out.precision.preset = "fp32";
-    return out;
-}
-
 namespace {
 
 HistogramSample counted(const StepCapsule& capsule, const RunConfig& config,
@@ -31,13 +23,14 @@ HistogramSample counted(const StepCapsule& capsule, const RunConfig& config,
     return *sampler->take();
 }
 
-}  // namespace
-
+/// Counts the step in FP32 on a copy, with the dropout masks and the carried state of the original.
 HistogramSample shadow_pass(const StepCapsule& capsule) {
-    HistogramSample sample = counted(capsule, shadow_config(capsule.config));
+    HistogramSample sample = counted(capsule, fp32_settings(capsule.config));
     sample.shadow = true;
     return sample;
 }
+
+}  // namespace
 
 HistogramSample shadow_histograms(const std::filesystem::path& run_folder, std::int64_t step) {
     return shadow_pass(capsule_before(run_folder, step));
@@ -54,7 +47,7 @@ HistogramSample dump_histogram_tensors(const std::filesystem::path& run_folder, 
     const StepCapsule capsule = capsule_before(run_folder, step);
     const auto tensors = std::make_shared<CountedTensors>();
     HistogramSample sample =
-        counted(capsule, shadow ? shadow_config(capsule.config) : capsule.config, tensors);
+        counted(capsule, shadow ? fp32_settings(capsule.config) : capsule.config, tensors);
     sample.shadow = shadow;
     tensors->write(folder);
     return sample;

@@ -4,8 +4,9 @@
 #include <utility>
 
 #include "engine/runs/checkpoint.h"
-#include "instruments/replay/first_step.h"
 #include "instruments/replay/run_replay.h"
+#include "instruments/replay/scratch_folder.h"
+#include "train/run/run_loop.h"
 #include "train/run/step_capsule.h"
 
 namespace engine {
@@ -18,7 +19,13 @@ std::int64_t CapturedStep::step() const { return capsule_->step(); }
 const RunConfig& CapturedStep::config() const { return capsule_->config; }
 
 CapturedStep capture_first_step(const RunConfig& config) {
-    return CapturedStep(std::make_shared<const StepCapsule>(first_step(config)));
+    const ScratchFolder scratch;
+    RunStore store(scratch.path() / "runs");
+    SessionOptions options;
+    options.save_checkpoints = false;
+    RunLoop loop(config, &store, options, [](const Event&) {});
+    loop.prepare({});
+    return CapturedStep(std::make_shared<const StepCapsule>(loop.capsule()));
 }
 
 CapturedStep capture_step(const std::filesystem::path& run_folder, std::int64_t step,

@@ -4,7 +4,7 @@
 
 #include "kernels/elementwise.h"
 #include "tensor/layout.h"
-#include "tensor/sparse.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 namespace {

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "engine/base/error.h"
-#include "instruments/replay/step_trial.h"
+#include "instruments/replay/step_variant.h"
 #include "tensor/layout.h"
 
 namespace engine {
@@ -207,7 +207,7 @@ SampleShares sample_shares(const StepCapsule& capsule, const NonfiniteTrace& tra
     const Tensor tensor = tensor_of(capsule, capsule.config, key);
     if (!tensor.defined()) return unknown_shares();
     out.samples = by_rows(tensor, batch, first->micro_batch);
-    take_magnitudes(out.samples, tensor_of(capsule, fp32_config(capsule.config), key), batch);
+    take_magnitudes(out.samples, tensor_of(capsule, fp32_settings(capsule.config), key), batch);
     out.note = msg("Each row of the tensor belongs to one sample.");
     finish(out);
     return out;

@@ -3,15 +3,28 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 
-#include "instruments/replay/step_trial.h"
-#include "instruments/skips/first_tensor_histograms.h"
+#include "instruments/histograms/exponent_counters.h"
+#include "instruments/replay/step_variant.h"
 #include "instruments/skips/nonfinite_trace.h"
 #include "instruments/skips/sample_shares.h"
 #include "instruments/skips/skip_verdict.h"
 
 namespace engine {
 namespace {
+
+std::optional<ExponentHistogram> histogram_of(const StepCapsule& capsule, const RunConfig& config,
+                                              const std::string& key) {
+    CapsuleStep step(capsule, config);
+    const auto trace = std::make_shared<NonfiniteTrace>(key);
+    step.trainer().attach(trace);
+    step.run();
+    if (!trace->kept().defined()) return std::nullopt;
+    ExponentCounters counters{Device{}};
+    counters.add(0, trace->kept());
+    return counters.read(1).front();
+}
 
 /// One computation of the step under a trace.
 struct Traced {
@@ -92,9 +105,9 @@ void climb(SkipReport& report, const StepCapsule& capsule, SkipStage stage) {
     if (stage == SkipStage::backward) {
         report.ladder = scale_ladder(capsule, report.loss_scale);
     } else if (stage == SkipStage::forward) {
-        TrialChange change;
-        change.scale = 1;
-        report.ladder = {try_step(capsule, change)};
+        StepVariant variant;
+        variant.scale = 1;
+        report.ladder = {try_step(capsule, variant)};
     }
     for (const StepTrial& each : report.ladder) {
         if (each.passes) report.passing_scale = each.scale;
@@ -115,6 +128,27 @@ std::int64_t bytes_of(const StepCapsule& capsule) {
 
 }  // namespace
 
+std::optional<TensorHistograms> first_tensor_histograms(const StepCapsule& capsule,
+                                                        const NonfiniteTrace& trace,
+                                                        const SkipReport& report) {
+    const std::string key = trace.first_key();
+    if (key.empty() || !report.first) return std::nullopt;
+    TensorHistograms out;
+    out.in_f32 = report.first->stage != SkipStage::backward || !(report.loss_scale > 1);
+    out.scale = report.loss_scale;
+    out.other_scale = out.in_f32                            ? 1
+                      : std::isfinite(report.passing_scale) ? report.passing_scale
+                                                            : std::max(1.0, out.scale / 2);
+    const auto before = histogram_of(capsule, capsule.config, key);
+    const StepCapsule other = with_scale(capsule, out.other_scale);
+    const auto after =
+        histogram_of(other, out.in_f32 ? fp32_settings(other.config) : other.config, key);
+    if (!before || !after) return std::nullopt;
+    out.before = *before;
+    out.after = *after;
+    return out;
+}
+
 SkipReport examine_step(const StepCapsule& capsule, const ExaminationOptions& options) {
     SkipReport report;
     report.step = capsule.step();
@@ -122,7 +156,7 @@ SkipReport examine_step(const StepCapsule& capsule, const ExaminationOptions& op
     options.progress(msg("Computing the step with a check after every operation"));
     const Traced step = traced(capsule, capsule.config, options.operation);
     options.progress(msg("Computing the step in FP32"));
-    const Traced shadow = traced(capsule, fp32_config(capsule.config), [](std::int64_t) {});
+    const Traced shadow = traced(capsule, fp32_settings(capsule.config), [](std::int64_t) {});
     fill_figures(report, step, shadow);
     report.first = step.trace->first();
     const SkipStage stage = report.first ? report.first->stage : SkipStage::backward;

@@ -1,8 +1,36 @@
 #include "engine/instruments/skip_report.h"
 
+#include <algorithm>
 #include <array>
 
+#include "engine/record/step_outcome.h"
+
 namespace engine {
+namespace {
+
+/// More skips in a row than a scale that was set too high takes to come down.
+constexpr std::size_t persistent = 12;
+
+StepOutcome outcome_in(const SkippedStep& step) {
+    return outcome_of(step.skipped, step.loss, step.grad_norm);
+}
+
+bool follows(const SkippedStep& before, const SkippedStep& step) {
+    const bool same_cause =
+        !before.report || !step.report || before.report->cause == step.report->cause;
+    return step.step == before.step + 1 && outcome_in(step) == outcome_in(before) && same_cause;
+}
+
+bool is_bad_step(const SkippedStep& step) {
+    if (step.report && step.report->cause == SkipCause::scale_too_large && step.skipped)
+        return false;
+    // An optimizer may make a weight non-finite from finite gradients.
+    const bool applied_fault = !step.skipped;
+    const bool other_cause = step.report && step.report->cause != SkipCause::unknown;
+    return applied_fault || other_cause || is_bad(outcome_in(step));
+}
+
+}  // namespace
 
 const char* name(SkipCause cause) noexcept {
     constexpr std::array names = {"unknown",          "damaged_state", "bad_input",
@@ -55,6 +83,25 @@ Message SkipReport::verdict() const {
             return msg("Optimizer: finite gradients made a weight non-finite.");
     }
     return {};
+}
+
+std::vector<SkipGroup> groups_of(const SkipList& skips) {
+    std::vector<SkipGroup> out;
+    for (std::size_t i = 0; i < skips.list.size(); ++i) {
+        const SkippedStep& step = skips.list[i];
+        if (out.empty() || !follows(skips.list[i - 1], step)) out.push_back({i, 0, false});
+        ++out.back().count;
+        out.back().bad = out.back().bad || is_bad_step(step);
+    }
+    for (SkipGroup& group : out) group.bad = group.bad || group.count >= persistent;
+    return out;
+}
+
+std::optional<std::size_t> first_bad_step(const SkipList& skips) {
+    const auto groups = groups_of(skips);
+    const auto found = std::ranges::find(groups, true, &SkipGroup::bad);
+    if (found == groups.end()) return std::nullopt;
+    return found->first;
 }
 
 }  // namespace engine

@@ -2,21 +2,69 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
+#include <functional>
 #include <map>
+#include <ranges>
 
 #include "engine/base/error.h"
+#include "engine/base/message.h"
+#include "engine/runs/checkpoint.h"
 #include "instruments/replay/run_replay.h"
-#include "instruments/replay/step_trial.h"
-#include "instruments/skips/damage_search.h"
+#include "instruments/replay/step_variant.h"
+#include "instruments/replay/tensor_scan.h"
 #include "instruments/skips/skip_examination.h"
 #include "instruments/skips/skip_files.h"
 #include "instruments/skips/skip_verdict.h"
 #include "runs/event_file.h"
 #include "runs/stored_run.h"
+#include "train/run/saved_run.h"
 #include "train/run/skipped_batches.h"
+#include "train/step/training_state.h"
 
 namespace engine {
 namespace {
+
+/// Whether weights, buffers, optimizer state and carried state are finite.
+bool is_finite(const TensorMap& tensors) {
+    for (const auto& [name, tensor] : tensors) {
+        if (is_floating(tensor.dtype()) && !std::isfinite(largest_magnitude(tensor))) return false;
+    }
+    return true;
+}
+
+/// The step of the newest checkpoint before `step` whose state is finite; 0: none.
+std::int64_t newest_finite(const std::filesystem::path& run_folder, std::int64_t step) {
+    for (const CheckpointInfo& each : std::views::reverse(list_checkpoints(run_folder))) {
+        if (each.step >= step) continue;
+        try {
+            if (is_finite(read_saved_run(each.folder).training)) return each.step;
+        } catch (const Error&) {
+            continue;  // a damaged file
+        }
+    }
+    return 0;
+}
+
+bool is_finite(const TrainingState& state) {
+    return is_finite(state.weights) && is_finite(state.optimizer) && is_finite(state.carried);
+}
+
+/// Finds the step that made the state non-finite before `step`. Computes the run again, from the
+/// newest checkpoint with a finite state, else from the start, until the state is non-finite. 0:
+/// the state was non-finite from the start, or is finite. Throws Error as RunReplay does.
+std::int64_t step_that_damaged(const std::filesystem::path& run_folder, std::int64_t step,
+                               const std::function<void(const Message&)>& progress) {
+    RunReplay replay(run_folder, step, newest_finite(run_folder, step));
+    if (!is_finite(replay.state())) return 0;
+    while (replay.remaining() > 0) {
+        const std::int64_t next = step - replay.remaining();
+        progress(msg("Looking for the step that damaged the state: step {}", next));
+        replay.advance();
+        if (!is_finite(replay.state())) return next;
+    }
+    return 0;
+}
 
 namespace fs = std::filesystem;
 
@@ -194,15 +242,15 @@ SkipReport examine_skip(const fs::path& run_folder, std::int64_t step, const Ski
 StepTrial retry_step(const fs::path& run_folder, std::int64_t step, const RetryChange& change,
                      const SkipOptions& options) {
     const StepCapsule capsule = capsule_of(run_folder, step, options);
-    TrialChange trial;
-    trial.scale = change.scale;
-    trial.fp32 = change.fp32;
+    StepVariant variant;
+    variant.scale = change.scale;
+    variant.fp32 = change.fp32;
     if (change.without) {
         const auto [micro_batch, row] = place_of(capsule, *change.without);
-        trial.micro_batch = micro_batch;
-        trial.without_row = row;
+        variant.micro_batch = micro_batch;
+        variant.without_row = row;
     }
-    return try_step(capsule, trial);
+    return try_step(capsule, variant);
 }
 
 }  // namespace engine

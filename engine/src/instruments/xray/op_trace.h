@@ -8,13 +8,32 @@
 
 #include "amp/dispatch.h"
 #include "engine/instruments/xray.h"
-#include "instruments/xray/trace_clock.h"
-#include "kernels/plan_use.h"
+#include "kernels/cuda_device.h"
+#include "kernels/plan_choice.h"
+#include "tensor/device.h"
 #include "tensor/memory/memory.h"
 #include "tensor/observer.h"
 #include "train/step/step_observer.h"
 
 namespace engine {
+
+/// Points in time of the work on a device: by the host's clock, or on a GPU by events in its
+/// stream, so that marking does not wait.
+class TraceClock {
+public:
+    explicit TraceClock(const Device& device) : device_(device) {}
+    /// Forgets all marks and makes the first, number 0.
+    void restart();
+    /// Number of the new mark.
+    std::size_t mark();
+    /// Microseconds from the first mark to each. Waits for the device.
+    std::vector<double> times() const;
+
+private:
+    Device device_;
+    std::vector<std::chrono::steady_clock::time_point> host_;
+    std::vector<std::unique_ptr<kernels::cuda::Event>> events_;
+};
 
 /// Lists every operation of the steps that it observes (engine/instruments/xray.h). The time of an
 /// operation runs from the end of the one before it to its own, so times add up to the step's.

@@ -3,19 +3,20 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <limits>
+#include <map>
 #include <memory>
 #include <tuple>
 #include <utility>
 
 #include "base/text_table.h"
-#include "instruments/replay/first_step.h"
 #include "instruments/replay/run_replay.h"
-#include "instruments/replay/trial_step.h"
+#include "instruments/replay/step_variant.h"
 #include "instruments/xray/op_trace.h"
 #include "instruments/xray/peak_speed.h"
 #include "io/file/work_progress.h"
-#include "tensor/resolve_device.h"
+#include "tensor/device.h"
 
 namespace engine {
 namespace {
@@ -117,7 +118,7 @@ Message conclusion(const ForcedTypes& forced, const XrayOutcome& before, const X
 XrayExperiment experiment(const StepCapsule& capsule, const ForcedTypes& forced) {
     XrayExperiment out;
     out.forced = forced;
-    TrialStep trial(capsule);
+    StepComparison trial(capsule);
     out.before = trial.outcome(capsule.config);
     poll_work();
     RunConfig changed = capsule.config;
@@ -127,9 +128,53 @@ XrayExperiment experiment(const StepCapsule& capsule, const ForcedTypes& forced)
     return out;
 }
 
+void add(XrayTotal& sum, const XrayOp& op) {
+    ++sum.ops;
+    sum.us += op.us;
+    sum.flops += op.flops;
+    if (op.op == "to") {  // of a gradient, or around the model
+        ++sum.casts;
+        sum.cast_bytes += op.bytes_read + op.bytes_written;
+        sum.cast_us += op.us;
+    }
+    for (const XrayCast& cast : op.casts) {
+        ++sum.casts;
+        sum.cast_bytes += cast.bytes;
+        sum.cast_us += cast.us;
+    }
+}
+
+std::vector<XrayTotal> totals(const Xray& xray, std::string XrayOp::*by) {
+    std::vector<XrayTotal> out;
+    for (const XrayOp& op : xray.ops) {
+        auto sum = std::ranges::find(out, op.*by, &XrayTotal::name);
+        if (sum == out.end()) {
+            out.push_back({});
+            out.back().name = op.*by;
+            sum = out.end() - 1;
+        }
+        add(*sum, op);
+    }
+    std::ranges::stable_sort(out, std::greater<>(), &XrayTotal::us);
+    return out;
+}
+
+/// Pass, module, operation.
+using PairKey = std::tuple<XrayPass, std::string, std::string>;
+
+PairKey place_of(const XrayOp& op) { return {op.pass, op.module, op.op}; }
+
+std::map<PairKey, std::vector<std::size_t>> by_place(const Xray& trace) {
+    std::map<PairKey, std::vector<std::size_t>> out;
+    for (std::size_t i = 0; i < trace.ops.size(); ++i) out[place_of(trace.ops[i])].push_back(i);
+    return out;
+}
+
 }  // namespace
 
-Xray xray_first_step(const RunConfig& config) { return traced(first_step(config)); }
+Xray xray_first_step(const RunConfig& config) {
+    return xray_step(capture_first_step(config));
+}
 
 Xray xray_step(const std::filesystem::path& run_folder, std::int64_t step) {
     return traced(capsule_before(run_folder, step));
@@ -143,17 +188,55 @@ Xray xray_step(const CapturedStep& step, const PrecisionConfig& precision) {
     return traced(step.capsule(), config);
 }
 
-XrayExperiment try_forced(const RunConfig& config, const ForcedTypes& forced) {
-    return experiment(first_step(config), forced);
-}
-
-XrayExperiment try_forced(const std::filesystem::path& run_folder, std::int64_t step,
-                          const ForcedTypes& forced) {
-    return experiment(capsule_before(run_folder, step), forced);
-}
-
 XrayExperiment try_forced(const CapturedStep& step, const ForcedTypes& forced) {
     return experiment(step.capsule(), forced);
+}
+
+std::vector<XrayTotal> totals_by_dtype(const Xray& xray) {
+    return totals(xray, &XrayOp::compute_dtype);
+}
+std::vector<XrayTotal> totals_by_module(const Xray& xray) { return totals(xray, &XrayOp::module); }
+std::vector<XrayTotal> totals_by_op(const Xray& xray) { return totals(xray, &XrayOp::op); }
+
+XrayTotal total(const Xray& xray) {
+    XrayTotal sum;
+    for (const XrayOp& op : xray.ops) add(sum, op);
+    return sum;
+}
+
+std::vector<XrayPair> pairs_of(const Xray& first, const Xray& second) {
+    const auto places = by_place(second);
+    std::map<PairKey, std::size_t> seen;
+    std::vector<std::ptrdiff_t> partners;
+    std::vector<bool> taken(second.ops.size(), false);
+    for (const XrayOp& op : first.ops) {
+        const PairKey place = place_of(op);
+        const std::size_t nth = seen[place]++;
+        const auto found = places.find(place);
+        const bool has = found != places.end() && nth < found->second.size();
+        partners.push_back(has ? static_cast<std::ptrdiff_t>(found->second[nth]) : -1);
+        if (has) taken[found->second[nth]] = true;
+    }
+    // Operations that only the second trace has keep their order, after the partner of their
+    // predecessor.
+    std::vector<XrayPair> out;
+    std::size_t next = 0;
+    const auto add_until = [&](std::size_t end) {
+        for (; next < end; ++next) {
+            if (!taken[next]) out.push_back({nullptr, &second.ops[next]});
+        }
+    };
+    for (std::size_t i = 0; i < first.ops.size(); ++i) {
+        const auto partner = partners[i];
+        if (partner < 0) {
+            out.push_back({&first.ops[i], nullptr});
+            continue;
+        }
+        add_until(static_cast<std::size_t>(partner));
+        out.push_back({&first.ops[i], &second.ops[static_cast<std::size_t>(partner)]});
+    }
+    add_until(second.ops.size());
+    return out;
 }
 
 }  // namespace engine

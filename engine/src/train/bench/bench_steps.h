@@ -5,10 +5,12 @@
 #include <utility>
 #include <vector>
 
+#include "data/loader/batch.h"
 #include "data/loader/collator.h"
+#include "data/schema.h"
 #include "engine/settings/run_config.h"
 #include "train/run/trainer.h"
-#include "train/step/fixed_feed.h"
+#include "train/step/batch_feed.h"
 
 namespace engine {
 
@@ -49,5 +51,10 @@ private:
     ExchangeTimes exchanged_;
     std::chrono::steady_clock::duration host_time_{};
 };
+
+/// A full batch of random values of any schema: normal numbers (zeros would make the hardware look
+/// faster), uniform classes and words, every row of a ragged field filled. A large batch repeats
+/// its first samples, which does not change the time of a step.
+Batch random_batch(const Schema& schema, std::int64_t rows, std::int64_t seed);
 
 }  // namespace engine

@@ -5,7 +5,7 @@
 
 #include "data/dataset_descriptor.h"
 #include "data/loader/batch_loader.h"
-#include "tensor/resolve_device.h"
+#include "tensor/device.h"
 #include "train/bench/rate_suggestion.h"
 #include "train/run/run_needs.h"
 #include "train/run/trainer.h"

@@ -7,7 +7,7 @@
 #include "kernels/jpeg_decoder.h"
 #include "kernels/plan_store.h"
 #include "kernels/rank_group.h"
-#include "train/run/gpu_generations.h"
+#include "train/run/run_needs.h"
 
 namespace engine {
 namespace {

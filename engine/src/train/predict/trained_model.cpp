@@ -8,13 +8,11 @@
 #include "engine/base/error.h"
 #include "engine/runs/checkpoint.h"
 #include "tasks/task_descriptor.h"
+#include "tensor/device.h"
 #include "tensor/memory/memory.h"
-#include "tensor/resolve_device.h"
 #include "train/predict/input_rows.h"
-#include "train/predict/mask_filler.h"
 #include "train/predict/part_report.h"
-#include "train/predict/prompt_tokens.h"
-#include "train/predict/text_generator.h"
+#include "train/predict/text_prompts.h"
 #include "train/run/run_pictures.h"
 
 namespace engine {

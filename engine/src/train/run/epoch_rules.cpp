@@ -1,6 +1,82 @@
 #include "train/run/epoch_rules.h"
 
+#include <cmath>
+
+#include "engine/base/metric.h"
+#include "optim/schedule_descriptor.h"
+#include "train/step/make_optimizer.h"
+
 namespace engine {
+namespace {
+
+constexpr Margin threshold{.relative = 1e-4};
+constexpr double least_change = 1e-8;  // of the rate: PyTorch's eps
+
+}  // namespace
+
+BestMetric::BestMetric(const std::vector<Metric>& metrics, Margin margin) : margin_(margin) {
+    if (metrics.empty()) return;
+    key_ = metrics.front().key;
+    higher_is_better_ = metrics.front().higher_is_better;
+}
+
+double BestMetric::figure(const PartFigures& validation, const PartFigures& test) const {
+    const PartFigures& part = validation.known() ? validation : test;
+    return ranked_figure(part, key_);
+}
+
+bool BestMetric::is_better(double value) const {
+    if (std::isnan(value)) return false;
+    constexpr double worst = std::numeric_limits<double>::infinity();
+    if (std::isnan(state_.value)) return value != (higher_is_better_ ? -worst : worst);
+    return higher_is_better_ ? value > state_.value * (1 + margin_.relative) + margin_.absolute
+                             : value < state_.value * (1 - margin_.relative) - margin_.absolute;
+}
+
+bool BestMetric::see(const PartFigures& validation, const PartFigures& test, std::int64_t epoch,
+                     std::int64_t step) {
+    const double value = figure(validation, test);
+    if (!is_better(value)) {
+        ++state_.waited;
+        return false;
+    }
+    state_ = {.value = value, .epoch = epoch, .step = step, .waited = 0};
+    return true;
+}
+
+PlateauRate::PlateauRate(const std::vector<Metric>& metrics, const Options& options)
+    : options_(options), best_(metrics, threshold) {}
+
+bool PlateauRate::see(const PartFigures& validation, const PartFigures& test, std::int64_t epoch,
+                      std::int64_t step) {
+    if (best_.see(validation, test, epoch, step)) {
+        bad_epochs_ = 0;
+        return false;
+    }
+    if (++bad_epochs_ <= options_.patience) return false;
+    bad_epochs_ = 0;
+    const double dropped = multiplier_ * options_.factor;
+    if (!(options_.lr * (multiplier_ - dropped) > least_change)) return false;
+    multiplier_ = dropped;
+    return true;
+}
+
+void PlateauRate::restore(const PlateauState& state) {
+    best_.restore(state.best);
+    bad_epochs_ = state.bad_epochs;
+    multiplier_ = state.multiplier;
+}
+
+std::optional<PlateauRate> plateau_rate_of(const RunConfig& config,
+                                           const std::vector<Metric>& metrics) {
+    const auto schedule = schedule_of(config, 0);
+    if (schedule.kind != kernels::ScheduleKind::plateau) return std::nullopt;
+    const TypedOptions options(config.schedule.options,
+                               schedule_descriptor(config.schedule.kind).options);
+    return PlateauRate(metrics, {.lr = schedule.base,
+                                 .factor = options.number("gamma"),
+                                 .patience = options.whole("patience")});
+}
 
 EpochRules::EpochRules(const RunConfig& config, const std::vector<Metric>& metrics)
     : plateau_(plateau_rate_of(config, metrics)), stopping_(config.early_stopping, metrics) {}

@@ -13,7 +13,6 @@
 #include "engine/train/session_options.h"
 #include "record/step_record.h"
 #include "runs/run_hold.h"
-#include "train/run/best_metric.h"
 #include "train/run/epoch_rules.h"
 #include "train/run/run_alerts.h"
 #include "train/run/run_checkpoints.h"

@@ -8,10 +8,10 @@
 #include "record/copy_observations.h"
 #include "runs/checkpoint.h"
 #include "runs/event_file.h"
-#include "train/run/restored.h"
 #include "train/run/run_data.h"
 #include "train/run/run_loop.h"
 #include "train/run/run_pictures.h"
+#include "train/run/saved_run.h"
 #include "train/step/make_optimizer.h"
 
 namespace engine {

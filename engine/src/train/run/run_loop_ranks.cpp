@@ -4,7 +4,7 @@
 #include "data/schema_json.h"
 #include "engine/base/error.h"
 #include "io/file/sha256.h"
-#include "parallel/handshake.h"
+#include "parallel/communicator.h"
 #include "train/run/run_loop.h"
 
 namespace engine {

@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "engine/base/message.h"
 #include "engine/settings/run_config.h"
+#include "engine/train/machine.h"
+#include "parallel/communicator.h"
 #include "tasks/task.h"
 #include "tensor/device.h"
 #include "tensor/memory/memory.h"
@@ -31,5 +34,24 @@ void check_best_is_there(const RunConfig& config, const Task& task);
 /// Advice after a step has run out of memory: a batch size of at most half of the present one.
 Message smaller_batch(const RunConfig& config, const MemoryAccounting& accounting,
                       const Device& device);
+
+/// The generation of a compute capability; the newest known for a later one, the oldest for an
+/// earlier one.
+const GpuGeneration& gpu_generation(int major, int minor);
+
+/// For each precision, whether it pays on a card of that generation.
+std::vector<MachineReport::Pay> payoffs(const GpuGeneration& generation);
+
+/// Why a card cannot train in a precision, and what the user can do.
+struct PrecisionLack {
+    Message what, hint;
+};
+/// Nothing if cards of that generation can.
+std::optional<PrecisionLack> lack_of(const GpuGeneration& generation,
+                                     const ResolvedPrecision& precision);
+
+/// Throws Error(settings) if the workers of `config` differ from the number of ranks. Null `ranks`
+/// is one process.
+void check_workers(const RunConfig& config, const Communicator* ranks);
 
 }  // namespace engine

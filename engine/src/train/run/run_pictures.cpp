@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/runs/sample_pictures.h"
+#include "engine/runs/run_store.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
 #include "runs/run_folder.h"

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <vector>
 
 #include "engine/base/metric.h"
 #include "engine/settings/run_config.h"
@@ -32,5 +33,11 @@ std::int64_t write_saved_run(const std::filesystem::path& run_folder, const Save
                              const std::function<void()>& before_move = {});
 /// Throws Error(data) for a checkpoint that is damaged or incomplete.
 SavedRun read_saved_run(const std::filesystem::path& checkpoint);
+
+/// How the settings of the run that goes on differ from those that it was saved with.
+StateChange change_of(const RunConfig& saved, const RunConfig& now);
+
+/// The parts of a checkpoint that a run with these settings takes over, one sentence each.
+std::vector<Message> restored_parts(const SavedRun& saved, const RunConfig& now);
 
 }  // namespace engine

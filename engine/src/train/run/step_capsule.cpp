@@ -1,7 +1,7 @@
 #include "train/run/step_capsule.h"
 
-#include "tensor/resolve_device.h"
-#include "train/run/restored.h"
+#include "tensor/device.h"
+#include "train/run/saved_run.h"
 
 namespace engine {
 

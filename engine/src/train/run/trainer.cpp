@@ -1,20 +1,72 @@
 #include "train/run/trainer.h"
 
 #include <limits>
+#include <string>
 #include <utility>
 
+#include "io/safetensors/safetensors.h"
 #include "kernels/device_error.h"
-#include "parallel/device_exchange.h"
+#include "ops/index/sparse.h"
+#include "ops/pointwise/binary.h"
+#include "parallel/communicator.h"
 #include "parallel/device_ranks.h"
 #include "tasks/task_descriptor.h"
+#include "tensor/cast.h"
 #include "tensor/deferred_errors.h"
-#include "tensor/memory/library_scratch.h"
+#include "tensor/device_record.h"
+#include "tensor/layout.h"
+#include "tensor/memory/workspace_allocator.h"
 #include "train/run/run_needs.h"
-#include "train/step/gradient_dump.h"
+#include "train/step/step_observer.h"
 #include "train/teach/planted_fault.h"
 
 namespace engine {
 namespace {
+
+/// Writes the loss and the unscaled f32 gradients of the first observed step to a safetensors file
+/// ("loss", "grad.<name>").
+class GradientDump final : public StepObserver {
+public:
+    /// `sums`: those of the step.
+    GradientDump(std::string path, DeviceRecord<MetricSums> sums)
+        : path_(std::move(path)), sums_(std::move(sums)) {}
+
+    bool observes(std::int64_t) const override { return !written_; }
+    /// Before the update of the last phase. Throws Error(io).
+    void before_update(const StepView& step) override;
+
+private:
+    std::string path_;
+    DeviceRecord<MetricSums> sums_;
+    bool written_ = false;
+};
+
+void GradientDump::before_update(const StepView& step) {
+    if (step.phase + 1 < step.task.phases().size()) return;
+    written_ = true;
+    const GradMode off(false);
+    const MetricSums sums = sums_.host();
+    const Tensor loss_scale = step.precision.loss_scale();
+    const double scale = loss_scale.defined() ? loss_scale.item() : 1;
+    TensorList held;
+    std::vector<TensorEntry> entries;
+    const auto add_entry = [&](const std::string& name, const Tensor& value) {
+        held.push_back(
+            in_layout(to(value.detach(), DType::f32), Layout::contiguous).copy_to(Device{}));
+        const Tensor& kept = held.back();
+        entries.push_back({name,
+                           "F32",
+                           {kept.shape().begin(), kept.shape().end()},
+                           {kept.data_as<const std::byte>(), kept.bytes()}});
+    };
+    add_entry("loss", Tensor::full({}, sums.loss / sums.weight, DType::f32, Device{}));
+    for (const auto& parameter : step.model.parameters()) {
+        const Tensor grad = parameter.tensor.grad();
+        if (grad.defined())
+            add_entry("grad." + parameter.name, mul(to(to_dense(grad), DType::f32), 1.0 / scale));
+    }
+    write_safetensors(path_, entries, {});
+}
 
 /// The fields of a captured batch. What autocast would cast before anything else reads it lies in
 /// autocast's type already: the feed rounds it once, as the cast would. Images that convolutions
@@ -60,6 +112,7 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
     take_from_first(model_->buffers());
     step_ =
         std::make_unique<TrainStep>(config_, *task_, *model_, device, planned, context_.ranks());
+    step_->deliver_figures(figures_.slots());
     const MixedPrecision& precision = step_->precision();
     graph_ = std::make_unique<StepGraph>(*step_, captured_schema(*task_, *model_, precision, true),
                                          device, config_.batch_size, config_.accumulate);
@@ -113,12 +166,11 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     if (batches.front().index_in_epoch == 0) step_->begin_pass();
     step_->announce(steps_ + 1);
     const bool replays = graph_->prepare(batches);
-    StepMarks& marks = figures_.marks();
-    marks.restart();
-    marks.mark();
+    StepMarks& marks = figures_.begin(step_->figures());
     if (replays) {
-        graph_->replay(batches, feed);
+        graph_->replay(batches, feed, marks.next_event());
     } else {
+        marks.mark();
         std::vector<std::int64_t> terms;
         for (const Batch& batch : batches) {
             const std::int64_t rows = batch.share.all > 0 ? batch.share.all : batch.rows();
@@ -128,6 +180,7 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
                        {[&](std::size_t i) { return feed.upload(batches[i]); },
                         [&](const DeviceBatch& batch) { feed.used(batch); }, std::move(terms)},
                        &marks);
+        marks.mark();
     }
     if (before_) before_->check();
     StepRecord row{};
@@ -140,7 +193,7 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     row.exchange_ms = row.exchange_hidden_share = std::numeric_limits<float>::quiet_NaN();
     if (context_.ranks()) exchanges_.push_back(step_->exchange_timer());
     step_->complete_row(row);
-    figures_.push(step_->figures(), row);
+    figures_.push(row);
 }
 
 std::optional<FinishedStep> Trainer::take(bool all) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/memory/library_scratch.h"
+#include "tensor/memory/workspace_allocator.h"
 #include "train/step/evaluation_graph.h"
 #include "train/step/run_context.h"
 #include "train/step/state_before.h"
@@ -122,7 +122,7 @@ private:
 
     RunConfig config_;
     RunContext context_;
-    LibraryScratchUse scratch_;  // destroyed after all members that hold memory
+    WorkspaceShare scratch_;  // destroyed after all members that hold memory
     std::unique_ptr<Task> task_;
     TaskColumns columns_;
     std::unique_ptr<Model> model_;

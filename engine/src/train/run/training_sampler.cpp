@@ -53,7 +53,7 @@ SamplerOptions training_sampler(const RunConfig& config, const DataPart& train, 
     const std::int64_t batches = sampler->batches_per_epoch();
     if (batches > 1) {
         const std::int64_t last = std::ssize(sampler->plan(0, batches - 1).indices);
-        options.least_last = least_last_batch(config, train.data->schema(), last, ranks);
+        options.min_last = least_last_batch(config, train.data->schema(), last, ranks);
     }
     return options;
 }

@@ -5,10 +5,8 @@
 #include "tensor/cast.h"
 #include "tensor/layout.h"
 #include "tensor/memory/memory.h"
-#include "tensor/padded_pixels.h"
 #include "tensor/transfer.h"
-#include "train/step/resident_images.h"
-#include "train/step/ring_feed.h"
+#include "train/step/device_feeds.h"
 
 namespace engine {
 namespace {

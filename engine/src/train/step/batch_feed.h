@@ -2,8 +2,8 @@
 
 #include <memory>
 
+#include "data/loader/batch.h"
 #include "data/loader/collator.h"
-#include "data/loader/device_batch.h"
 
 namespace engine {
 
@@ -48,5 +48,20 @@ std::unique_ptr<BatchFeed> make_feed(const Device& device, const DataPart& part,
 /// The ring alone, for batches of this schema (bench, tests).
 std::unique_ptr<BatchFeed> make_ring_feed(const Device& device, const Schema& schema,
                                           const FeedDepth& depth = {});
+
+/// One batch that lies on the device, again and again.
+class FixedFeed final : public BatchFeed {
+public:
+    FixedFeed(const Device& device, const Schema& schema, const Batch& batch)
+        : ring_(make_ring_feed(device, schema)) {
+        const DeviceScope scope(device);
+        batch_ = ring_->upload(batch);
+    }
+    DeviceBatch upload(const Batch&) override { return batch_; }
+
+private:
+    std::unique_ptr<BatchFeed> ring_;
+    DeviceBatch batch_;
+};
 
 }  // namespace engine

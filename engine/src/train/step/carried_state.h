@@ -2,7 +2,7 @@
 
 #include "models/model.h"
 #include "parallel/communicator.h"
-#include "tensor/tensor_map.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 

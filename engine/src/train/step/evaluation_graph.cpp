@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "train/step/capture_scope.h"
+#include "train/step/step_graph.h"
 
 namespace engine {
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "kernels/cuda_graph.h"
-#include "tensor/memory/memory_giver.h"
+#include "tensor/memory/reclaimable_cache.h"
 #include "tensor/memory/memory_pool.h"
 #include "train/step/batch_feed.h"
 #include "train/step/evaluator.h"
@@ -19,7 +19,7 @@ namespace engine {
 /// if a batch cannot be captured, with a warning.
 ///
 /// An evaluation is right without its graph, only slower. So where memory is wanted on the device,
-/// the graph gives back what it has added to that of the captured step (MemoryGiver): the pass that
+/// the graph gives back what it has added to that of the captured step (ReclaimableCache): the pass that
 /// is under way goes on eagerly, and a later one captures the batch anew. That ends, with a
 /// warning, when its memory was wanted in `most_losses` passes: else the run would capture and drop
 /// the graph in each epoch.
@@ -79,7 +79,7 @@ private:
     bool gave_back_ = false;  // in this pass
     int losses_ = 0;          // passes in which it did
     std::vector<Message> warnings_;
-    MemoryGiver giver_;  // last: asked until it ends
+    ReclaimableCache giver_;  // last: asked until it ends
 };
 
 }  // namespace engine

@@ -1,9 +1,13 @@
 #pragma once
 
+#include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "amp/autocast.h"
-#include "amp/force.h"
+#include "amp/dispatch.h"
+#include "engine/settings/run_config.h"
 #include "models/model.h"
 #include "optim/grad_scaler.h"
 #include "tasks/task.h"
@@ -60,5 +64,11 @@ private:
     Tensor static_scale_;  // 0-d f32
     bool watches_f16_;
 };
+
+/// The keys of precision.force as rules for a model with these modules. Null: there are none.
+/// Throws Error(settings) that names, one a line, every key that is neither a module of the model
+/// nor a forceable operation.
+std::shared_ptr<const ForceRules> force_rules(const ForcedTypes& forced,
+                                              const std::vector<std::string>& modules);
 
 }  // namespace engine

@@ -61,4 +61,8 @@ private:
     kernels::LibraryFallbacks fallbacks_;
 };
 
+/// A message for the user on what the GPU's library does not compute: its shape, type and pass, and
+/// what to change or, if the library failed, its message.
+Message tell(const kernels::LibraryFallback& fallback);
+
 }  // namespace engine

@@ -3,10 +3,38 @@
 #include <algorithm>
 #include <utility>
 
-#include "tensor/memory/memory_giver.h"
-#include "train/step/capture_scope.h"
+#include "engine/base/error.h"
+#include "kernels/device.h"
+#include "kernels/device_error.h"
+#include "tensor/device.h"
+#include "tensor/memory/reclaimable_cache.h"
 
 namespace engine {
+
+CaptureScope::CaptureScope() { kernels::cuda::begin_capture(current_stream()); }
+
+CaptureScope::~CaptureScope() {
+    if (open_) kernels::cuda::abandon_capture(current_stream());
+}
+
+std::unique_ptr<kernels::cuda::Graph> CaptureScope::end() {
+    open_ = false;
+    return kernels::cuda::end_capture(current_stream());
+}
+
+FailedCapture why_capture_failed() {
+    FailedCapture out{};
+    try {
+        throw;
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::memory && error.code() != ErrorCode::device) throw;
+        out = {error.code() == ErrorCode::memory, error.message().str()};
+    } catch (const kernels::DeviceError& error) {
+        out = {dynamic_cast<const kernels::OutOfMemory*>(&error) != nullptr, error.what()};
+    }
+    if (kernels::cuda::device_count() == 0) throw;
+    return out;
+}
 
 StepGraph::StepGraph(TrainStep& step, const Schema& schema, const Device& device, std::int64_t rows,
                      std::int64_t accumulate)
@@ -36,9 +64,10 @@ bool StepGraph::prepare(std::span<const Batch> batches) {
     return capture();
 }
 
-void StepGraph::replay(std::span<const Batch> batches, BatchFeed& feed) {
+void StepGraph::replay(std::span<const Batch> batches, BatchFeed& feed,
+                       std::shared_ptr<kernels::cuda::Event> mark) {
     for (std::size_t i = 0; i < batches.size(); ++i) feed.fill(batches[i], captured_->inputs[i]);
-    captured_->graph->launch(current_stream());
+    captured_->graph->launch(current_stream(), std::move(mark));
     step_.note_replay();
     ++replays_;
 }
@@ -78,7 +107,7 @@ bool StepGraph::capture() {
             step_.forget_captured();
             failed = why_capture_failed();
         }
-    } while (failed.out_of_memory && ask_for_memory(device_));
+    } while (failed.out_of_memory && reclaim(device_));
     stay_eager(failed);
     return false;
 }

@@ -23,13 +23,14 @@ void StepMarks::restart() {
 }
 
 void StepMarks::mark() {
+    if (device_.kind == Device::Kind::cuda) return next_event()->record(current_stream());
     ++count_;
-    if (device_.kind == Device::Kind::cpu) {
-        times_.push_back(std::chrono::steady_clock::now());
-        return;
-    }
-    if (events_.size() < count_) events_.push_back(std::make_unique<kernels::cuda::Event>());
-    events_[count_ - 1]->record(current_stream());
+    times_.push_back(std::chrono::steady_clock::now());
+}
+
+std::shared_ptr<kernels::cuda::Event> StepMarks::next_event() {
+    if (events_.size() < ++count_) events_.push_back(std::make_shared<kernels::cuda::Event>());
+    return events_[count_ - 1];
 }
 
 std::vector<float> StepMarks::gaps() const {

@@ -23,6 +23,8 @@ public:
     /// Forgets all marks.
     void restart();
     void mark();
+    /// On a GPU: the event by which another records the next mark, on the compute stream.
+    std::shared_ptr<kernels::cuda::Event> next_event();
     /// Milliseconds from mark i to mark i + 1. On a GPU the last mark must have been passed.
     std::vector<float> gaps() const;
     /// The last mark has been passed; never waits.
@@ -31,7 +33,7 @@ public:
 private:
     Device device_;
     std::vector<std::chrono::steady_clock::time_point> times_;
-    std::vector<std::unique_ptr<kernels::cuda::Event>> events_;  // reused from step to step
+    std::vector<std::shared_ptr<kernels::cuda::Event>> events_;  // reused from step to step
     std::size_t count_ = 0;
 };
 

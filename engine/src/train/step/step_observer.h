@@ -3,7 +3,7 @@
 #include <cstdint>
 #include <span>
 
-#include "data/loader/device_batch.h"
+#include "data/loader/batch.h"
 #include "engine/record/step_record.h"
 #include "optim/optimizer.h"
 #include "tasks/task.h"

@@ -8,7 +8,6 @@
 #include "autograd/backward.h"
 #include "kernels/elementwise.h"
 #include "kernels/step_ends.h"
-#include "models/recurrent_layout.h"
 #include "models/weight_layout.h"
 #include "ops/linalg/norm.h"
 #include "ops/norm/batch_counts.h"
@@ -17,11 +16,11 @@
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/shape/view.h"
+#include "tensor/cast.h"
 #include "tensor/f16_range.h"
+#include "tensor/gradient_shortcuts.h"
 #include "tensor/layout.h"
-#include "tensor/low_gradients.h"
 #include "tensor/profiler_range.h"
-#include "tensor/wide.h"
 #include "train/step/make_optimizer.h"
 
 namespace engine {
@@ -340,6 +339,32 @@ void TrainStep::account_gradients() {
                 grad.impl()->storage->block.account_as(MemoryUse::gradients);
         }
     }
+}
+
+void TrainStep::attach(std::shared_ptr<StepObserver> observer) {
+    observers_.push_back(std::move(observer));
+}
+
+void TrainStep::detach(const StepObserver& observer) {
+    const auto is_it = [&](const auto& each) { return each.get() == &observer; };
+    std::erase_if(observers_, is_it);
+    std::erase_if(observing_, is_it);
+}
+
+void TrainStep::announce(std::int64_t step) {
+    announced_ = step;
+    observing_.clear();
+    for (const auto& observer : observers_) {
+        if (observer->observes(step)) observing_.push_back(observer);
+    }
+}
+
+void TrainStep::complete_row(StepRecord& row) const {
+    for (const auto& observer : observers_) observer->fill(row);
+}
+
+StepView TrainStep::view(std::size_t phase, std::size_t micro_batch) {
+    return {announced_, task_, model_, precision_, optimizers_, phase, micro_batch};
 }
 
 }  // namespace engine

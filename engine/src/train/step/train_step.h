@@ -5,6 +5,7 @@
 #include <span>
 #include <vector>
 
+#include "kernels/step_ends.h"
 #include "optim/optimizer.h"
 #include "parallel/gradient_exchange.h"
 #include "tasks/task.h"
@@ -60,6 +61,9 @@ public:
     void set_schedule(const kernels::LearningRateSchedule& schedule) { schedule_ = schedule; }
     /// Sets the multiplier of the schedule's rate from the next step on, captured or not.
     void set_rate_multiplier(double multiplier);
+
+    /// The end of each step puts its figures there, too: before the first step.
+    void deliver_figures(const kernels::FigureSlots& slots) { slots_ = slots; }
 
     /// A capture failed: forgets what it has left, which nothing ever computed.
     void forget_captured();
@@ -160,6 +164,7 @@ private:
     DeviceRecord<MetricSums> unseen_sums_;              // of rows that a rank without rows computes
     DeviceRecord<kernels::GradientStatistics> merged_;  // of several optimizers
     DeviceRecord<kernels::StepFigures> figures_;
+    kernels::FigureSlots slots_;
     Tensor rate_multiplier_;  // 0-d f64
     Tensor f16_max_;          // 0-d f32
     Tensor number_;           // 0-d i64: steps computed; what dropout is drawn from

@@ -2,7 +2,7 @@
 #include <cmath>
 
 #include "kernels/elementwise.h"
-#include "parallel/device_exchange.h"
+#include "parallel/communicator.h"
 #include "train/step/train_step.h"
 
 namespace engine {

@@ -10,7 +10,7 @@
 #include "tensor/deferred_errors.h"
 #include "tensor/layout.h"
 #include "tensor/profiler_range.h"
-#include "tensor/sparse.h"
+#include "tensor/tensor.h"
 #include "train/step/train_step.h"
 
 namespace engine {
@@ -131,6 +131,7 @@ void TrainStep::end() {
     for (std::size_t i = 0; i < parts_.size(); ++i)
         last.after.updates[i] = parts_[i].optimizer->steps_tensor().data_as<std::int64_t>();
     if (scale.defined()) last.after.next_loss_scale = scale.data_as<float>();
+    last.slots = slots_;
     on(device_, kernels::cpu::end_step, kernels::cuda::end_step)(figures_.data(), last,
                                                                  current_stream());
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "tensor/restore.h"
-#include "tensor/tensor_map.h"
+#include "tensor/tensor.h"
 #include "train/step/saved_numbers.h"
 
 namespace engine {

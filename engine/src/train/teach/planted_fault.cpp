@@ -5,15 +5,73 @@
 #include <limits>
 #include <utility>
 
+#include "amp/autocast.h"
 #include "engine/base/error.h"
+#include "engine/settings/setting_words.h"
+#include "ops/linalg/norm.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/unary.h"
+#include "ops/reduce/reduce.h"
+#include "ops/shape/sum.h"
+#include "ops/shape/view.h"
 #include "tensor/cast.h"
 #include "tensor/layout.h"
+#include "tensor/module_scope.h"
 #include "tensor/restore.h"
+#include "tensor/tape.h"
 #include "tensor/transfer.h"
-#include "train/teach/planted_ops.h"
 
 namespace engine {
 namespace {
+
+constexpr std::int64_t ones = 100'000;
+
+/// exp on the tape of 0 y + 12, all of it in fp16.
+Tensor exp_in_f16(const Tensor& y) {
+    const NoAutocast by_hand(y.device().kind);
+    return exp(add(to(mul(y, 0.0), DType::f16), 12.0));
+}
+
+Tensor sum_in_f16(const Tensor& y) {
+    const NoAutocast by_hand(y.device().kind);
+    const Tensor zero = to(mul(mean(y), 0.0), DType::f16);
+    return sum(add(Tensor::full({ones}, 1, DType::f16, y.device()), zero));
+}
+
+/// Whether planted_op() knows the kind: the fault is an operation of the network itself.
+bool is_planted_op(PlantKind kind) {
+    return kind == PlantKind::log_of_zero || kind == PlantKind::zero_norm ||
+           kind == PlantKind::sqrt_at_zero || kind == PlantKind::exp_12 ||
+           kind == PlantKind::sum_of_ones;
+}
+
+/// y, the output of a model, with the operation of this kind in front of it, in the module
+/// "teach.plant". Every value that it adds to y is 0 where nothing breaks:
+///   log-of-zero    y + log(0 y): -inf, in every precision
+///   zero-norm      y + v / norm(v) of a zero vector v, epsilon 0: 0 / 0
+///   sqrt-at-zero   y + sqrt(0 y): 0, with an infinite slope
+///   exp-12         y + 0 exp(12 + 0 y) in fp16, where exp(12) = 162,755 is inf
+///   sum-of-ones    y + 0 sum of 100,000 ones in fp16, which is inf
+Tensor planted_op(PlantKind kind, const Tensor& y) {
+    static const ModuleName module("teach.plant");
+    const ModuleScope opened(module);
+    switch (kind) {
+        case PlantKind::log_of_zero:
+            return add(y, log(mul(y, 0.0)));
+        case PlantKind::zero_norm: {
+            const Tensor zero = mul(y, 0.0);
+            return add(y, div(zero, norm(zero, {-1}, /*keepdim=*/true)));
+        }
+        case PlantKind::sqrt_at_zero:
+            return add(y, sqrt(mul(y, 0.0)));
+        case PlantKind::exp_12:
+            return add(y, mul(exp_in_f16(y), 0.0));
+        case PlantKind::sum_of_ones:
+            return add(y, mul(sum_in_f16(y), 0.0));
+        default:
+            return y;
+    }
+}
 
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();

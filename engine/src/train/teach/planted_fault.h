@@ -8,7 +8,7 @@
 #include "engine/settings/run_config.h"
 #include "models/model.h"
 #include "ops/attention/scaled_scores.h"
-#include "optim/adam.h"
+#include "optim/optimizers.h"
 #include "train/step/step_observer.h"
 
 namespace engine {

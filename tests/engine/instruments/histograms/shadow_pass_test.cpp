@@ -1,8 +1,8 @@
-#include "instruments/histograms/shadow_pass.h"
-
 #include <gtest/gtest.h>
 
+#include "engine/instruments/microscope.h"
 #include "instruments/histograms/histogram_sampler.h"
+#include "instruments/replay/step_variant.h"
 #include "seen_step.h"
 #include "support/device_support.h"
 
@@ -28,6 +28,10 @@ StepCapsule capsule_of(const RunConfig& config, TrainerFixture& fixture, std::in
     return out;
 }
 
+CapturedStep captured(const StepCapsule& capsule) {
+    return CapturedStep(std::make_shared<const StepCapsule>(capsule));
+}
+
 /// Has dropout, whose masks must be those of the run.
 RunConfig text_run(const std::string& precision) {
     RunConfig config = small_text_run(precision);
@@ -50,11 +54,11 @@ TEST(ShadowPass, HasTheGradientsOfAnFp32RunOfTheSameStep) {
         for (std::int64_t index = 0; index < 4; ++index) {
             const StepCapsule capsule = capsule_of(config, run, index);
             const auto own = seen_in(run.trainer, [&] { run.step(index); });
-            CapsuleStep shadow(capsule, shadow_config(capsule.config));
+            CapsuleStep shadow(capsule, fp32_settings(capsule.config));
             const auto again = seen_in(shadow.trainer(), [&] { shadow.run(); });
             EXPECT_EQ(again->gradients, own->gradients);
             EXPECT_EQ(again->activations, own->activations);
-            const HistogramSample sample = shadow_pass(capsule);
+            const HistogramSample sample = shadow_histograms(captured(capsule));
             EXPECT_TRUE(sample.shadow);
             EXPECT_EQ(sample.step, index + 1);
             EXPECT_EQ(sample.loss_scale, 1);
@@ -71,10 +75,10 @@ TEST(ShadowPass, OfAnAmpRunHasTheGradientsOfItsWeightsInFp32) {
     TrainerFixture run(config, default_device());
     for (std::int64_t index = 0; index < 3; ++index) run.step(index);
     const StepCapsule capsule = capsule_of(config, run, 3);
-    TrainerFixture other(shadow_config(config), default_device());
+    TrainerFixture other(fp32_settings(config), default_device());
     other.trainer.load_state(capsule.before, {.same_precision = false, .same_optimizer = true});
     const auto wanted = seen_in(other.trainer, [&] { other.step(3); });
-    const HistogramSample sample = shadow_pass(capsule);
+    const HistogramSample sample = shadow_histograms(captured(capsule));
     for (const auto& [layer, histogram] : by_module(wanted->gradients))
         EXPECT_EQ(sample.find(layer, HistogramKind::gradients)->values, histogram);
     EXPECT_FALSE(sample.flushed(HistogramKind::gradients));
@@ -85,7 +89,7 @@ TEST(ShadowPass, LeavesTheTrainingAsItWas) {
         const RunConfig config = text_run(precision);
         TrainerFixture plain(config, default_device()), shadowed(config, default_device());
         for (std::int64_t index = 0; index < 5; ++index) {
-            (void)shadow_pass(capsule_of(config, shadowed, index));
+            (void)shadow_histograms(captured(capsule_of(config, shadowed, index)));
             EXPECT_EQ(plain.step(index).row.loss, shadowed.step(index).row.loss);
         }
         const TrainingState a = plain.trainer.saved_state(), b = shadowed.trainer.saved_state();

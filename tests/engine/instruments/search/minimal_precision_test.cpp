@@ -14,7 +14,7 @@
 #include "ops/pointwise/unary.h"
 #include "ops/shape/sum.h"
 #include "tensor/module_scope.h"
-#include "train/step/forced_types.h"
+#include "train/step/mixed_precision.h"
 
 namespace engine {
 namespace {

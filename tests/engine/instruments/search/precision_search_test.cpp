@@ -17,7 +17,7 @@ FoundPrecision found_for(const RunConfig& config, std::optional<double> toleranc
     PrecisionSearchOptions options;
     options.tolerance = tolerance;
     options.confirm_steps = 0;
-    return search_precision(config, options);
+    return search_precision(capture_first_step(config), options);
 }
 
 TEST(PrecisionSearch, AllowsTheUsualToleranceWhereRoundingMovesGradientsLittle) {

@@ -183,11 +183,11 @@ TEST(Xray, SurvivesItsFile) {
 }
 
 TEST(Xray, AnExperimentShowsTheStepBeforeAndAfter) {
-    const XrayExperiment same = try_forced(lenet("fp32"), {{"fc2", ForcedType::fp32}});
+    const XrayExperiment same = try_forced(capture_first_step(lenet("fp32")), {{"fc2", ForcedType::fp32}});
     EXPECT_EQ(same.before.gradient_error, 0) << "FP32 beside FP32";
     EXPECT_EQ(same.after.gradient_error, 0);
     EXPECT_EQ(same.after.loss, same.before.loss);
-    const XrayExperiment coarse = try_forced(lenet("fp32"), {{"fc2", ForcedType::bf16}});
+    const XrayExperiment coarse = try_forced(capture_first_step(lenet("fp32")), {{"fc2", ForcedType::bf16}});
     EXPECT_EQ(coarse.before.gradient_error, 0);
     EXPECT_GT(coarse.after.gradient_error, 0);
     EXPECT_LT(coarse.after.gradient_error, 0.1);
@@ -195,7 +195,7 @@ TEST(Xray, AnExperimentShowsTheStepBeforeAndAfter) {
     ForcedTypes all;
     for (const char* module : {"conv1", "conv2", "fc1", "fc2", "fc3"})
         all[module] = ForcedType::fp32;
-    const XrayExperiment exact = try_forced(lenet("amp-fp16"), all);
+    const XrayExperiment exact = try_forced(capture_first_step(lenet("amp-fp16")), all);
     EXPECT_GT(exact.before.gradient_error, 0);
     EXPECT_EQ(exact.after.gradient_error, 0) << "all of it in FP32, the scale a power of two";
     EXPECT_THAT(exact.conclusion.str(), HasSubstr("falls"));

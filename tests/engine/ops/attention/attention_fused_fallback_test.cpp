@@ -11,7 +11,7 @@
 #include "simt/libraries.h"
 #include "tensor/memory/memory.h"
 #include "tensor/tape.h"
-#include "train/step/fallback_warning.h"
+#include "train/step/run_context.h"
 
 // Attention if the library has no kernel, or none for the gradient. The simulated library can be
 // configured so.

@@ -7,9 +7,9 @@
 #include "data/loader/batch_loader.h"
 #include "engine/base/error.h"
 #include "tensor/memory/memory.h"
-#include "train/bench/bench_batch.h"
+#include "train/bench/bench_steps.h"
 #include "train/run/trainer.h"
-#include "train/step/fixed_feed.h"
+#include "train/step/batch_feed.h"
 
 namespace engine {
 namespace {

@@ -7,7 +7,7 @@
 
 #include "engine/settings/catalog.h"
 #include "kernels/device.h"
-#include "train/run/gpu_generations.h"
+#include "train/run/run_needs.h"
 
 namespace engine {
 namespace {

@@ -7,7 +7,7 @@
 #include <fstream>
 
 #include "engine/base/error.h"
-#include "engine/runs/sample_pictures.h"
+#include "engine/runs/run_store.h"
 #include "support/click_run.h"
 #include "trained_models.h"
 

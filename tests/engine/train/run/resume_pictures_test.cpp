@@ -3,7 +3,7 @@
 #include <fstream>
 
 #include "engine/io/picture.h"
-#include "engine/runs/sample_pictures.h"
+#include "engine/runs/run_store.h"
 #include "resume_support.h"
 #include "support/click_run.h"
 

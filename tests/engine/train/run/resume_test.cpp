@@ -4,7 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/io/picture.h"
-#include "engine/runs/sample_pictures.h"
+#include "engine/runs/run_store.h"
 #include "record/step_record.h"
 #include "resume_support.h"
 #include "support/click_run.h"

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/base/error.h"
-#include "engine/runs/sample_pictures.h"
+#include "engine/runs/run_store.h"
 #include "temp_folder.h"
 
 namespace engine {

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "support/device_support.h"
-#include "train/run/restored.h"
+#include "train/run/saved_run.h"
 
 namespace engine {
 namespace {

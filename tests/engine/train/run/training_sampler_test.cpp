@@ -20,31 +20,31 @@ RunConfig residual(const char* stem, std::int64_t samples) {
     return config;
 }
 
-std::int64_t least_last(const RunConfig& config, int ranks = 1) {
+std::int64_t min_last(const RunConfig& config, int ranks = 1) {
     return training_sampler(config, open_dataset(config.dataset, config.seed).train, ranks)
-        .least_last;
+        .min_last;
 }
 
 TEST(TrainingSampler, ALastBatchThatGivesABatchNormOneValueJoinsTheOneBefore) {
-    EXPECT_EQ(least_last(residual("imagenet", 9)), 2);
-    EXPECT_EQ(least_last(residual("imagenet", 10)), 1) << "two samples do";
-    EXPECT_EQ(least_last(residual("imagenet", 8)), 1);
-    EXPECT_EQ(least_last(residual("cifar", 9)), 1) << "its last picture has several pixels";
+    EXPECT_EQ(min_last(residual("imagenet", 9)), 2);
+    EXPECT_EQ(min_last(residual("imagenet", 10)), 1) << "two samples do";
+    EXPECT_EQ(min_last(residual("imagenet", 8)), 1);
+    EXPECT_EQ(min_last(residual("cifar", 9)), 1) << "its last picture has several pixels";
     RunConfig plain = test::small_run("lenet", "fp32");
     plain.dataset.train_limit = 9;
     plain.batch_size = 4;
-    EXPECT_EQ(least_last(plain), 1);
-    EXPECT_EQ(least_last(test::small_text_run("fp32")), 1);
+    EXPECT_EQ(min_last(plain), 1);
+    EXPECT_EQ(min_last(test::small_text_run("fp32")), 1);
 }
 
 TEST(TrainingSampler, EachRankNeedsTwoUnlessTheNormIsSynchronised) {
     RunConfig config = residual("imagenet", 11);
-    EXPECT_EQ(least_last(config), 1);
-    EXPECT_EQ(least_last(config, 2), 4);
+    EXPECT_EQ(min_last(config), 1);
+    EXPECT_EQ(min_last(config, 2), 4);
     config.sync_batch_norm = true;
-    EXPECT_EQ(least_last(config, 2), 1);
+    EXPECT_EQ(min_last(config, 2), 1);
     config.dataset.train_limit = 9;
-    EXPECT_EQ(least_last(config, 2), 2);
+    EXPECT_EQ(min_last(config, 2), 2);
 }
 
 TEST(TrainingSampler, ItsBatchesTrain) {
@@ -60,7 +60,7 @@ TEST(TrainingSampler, ItsBatchesTrain) {
     };
     const SamplerOptions options = training_sampler(config, part);
     SamplerOptions alone = options;
-    alone.least_last = 1;
+    alone.min_last = 1;
     EXPECT_THROW((void)trainer.step(last_of(alone), *feed), Error) << "what the rule is for";
     const std::vector<Batch> joined = last_of(options);
     EXPECT_EQ(joined[0].rows(), 5);

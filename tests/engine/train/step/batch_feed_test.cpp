@@ -11,9 +11,7 @@
 #include "support/device_support.h"
 #include "tensor/cast.h"
 #include "tensor/layout.h"
-#include "tensor/padded_pixels.h"
-#include "train/step/resident_images.h"
-#include "train/step/ring_feed.h"
+#include "train/step/device_feeds.h"
 
 namespace engine {
 namespace {

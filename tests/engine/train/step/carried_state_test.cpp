@@ -5,7 +5,7 @@
 
 #include <limits>
 
-#include "tensor/resolve_device.h"
+#include "tensor/device.h"
 #include "tensor/transfer.h"
 
 namespace engine {

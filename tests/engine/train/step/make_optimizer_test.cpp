@@ -8,7 +8,7 @@
 
 #include "engine/base/error.h"
 #include "golden_file.h"
-#include "optim/sgd.h"
+#include "optim/optimizers.h"
 
 // Compares learning rates with PyTorch's schedulers, from the file that
 // tests/peer/schedule_golden.py writes.

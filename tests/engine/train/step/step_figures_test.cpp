@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "kernels/cuda_graph.h"
 #include "needs_cuda.h"
 #include "step_support.h"
 #include "tasks/task_descriptor.h"
@@ -34,28 +35,71 @@ kernels::StepFigures figures_of_a_step() {
     return figures;
 }
 
-DeviceRecord<kernels::StepFigures> on_device(const kernels::StepFigures& figures,
-                                             const Device& device) {
-    DeviceRecord<kernels::StepFigures> record(device);
-    record.set(figures);
-    return record;
-}
-
 StepRecord numbered(std::int64_t step) {
     StepRecord row{};
     row.step = step;
     return row;
 }
 
+/// Steps of a device, as far as their figures go.
+struct Steps {
+    explicit Steps(const Device& device_)
+        : device(device_),
+          ring(device),
+          record(device),
+          number(Tensor::zeros({}, DType::i64, device)) {
+        record.clear();
+    }
+    /// Gathers the figures of a step: how many there have been is the count of updates.
+    void end() const {
+        kernels::StepEnding ending;
+        ending.number = counter();
+        ending.after.updates[0] = counter();
+        finish(ending);
+    }
+    /// A step with these figures, the first.
+    void only(const kernels::StepFigures& figures, std::int64_t step) {
+        StepMarks& marks = ring.begin(record);
+        marks.mark();
+        record.set(figures);
+        finish({});
+        marks.mark();
+        ring.push(numbered(step));
+    }
+    /// A step, eager or the replay of end().
+    void next(std::int64_t step, kernels::cuda::Graph* graph = nullptr) {
+        StepMarks& marks = ring.begin(record);
+        if (graph) {
+            graph->launch(current_stream(), marks.next_event());
+        } else {
+            marks.mark();
+            end();
+            marks.mark();
+        }
+        ring.push(numbered(step));
+    }
+
+    Device device;
+    StepFigures ring;
+    DeviceRecord<kernels::StepFigures> record;
+    Tensor number;
+
+private:
+    std::int64_t* counter() const { return number.data_as<std::int64_t>(); }
+    void finish(kernels::StepEnding ending) const {
+        ending.slots = ring.slots();
+        on(device, kernels::cpu::end_step, kernels::cuda::end_step)(record.data(), ending,
+                                                                    current_stream());
+    }
+};
+
 /// The record's row for a step of this task.
 StepRecord row_of(const Task& task, const kernels::StepFigures& figures, RowOptions meaning = {}) {
-    StepFigures ring(default_device());
-    ring.marks().restart();
-    ring.marks().mark();
-    ring.push(on_device(figures, default_device()), numbered(1));
+    Steps steps(default_device());
+    steps.only(figures, 1);
     const TaskColumns columns(task);
     meaning.columns = &columns;
-    return ring.take(/*all=*/true, meaning).value().row;
+    return steps.ring.take(/*all=*/true, meaning).value().row;
 }
 
 std::unique_ptr<Task> classification() {
@@ -171,10 +215,9 @@ TEST(StepFigures, WhatIsNoColumnComesBesideTheRow) {
     const auto task = classification();
     const TaskColumns columns(*task);
     for (const bool scaled : {false, true}) {
-        StepFigures ring(Device{});
-        ring.marks().restart();
-        ring.marks().mark();
-        ring.push(on_device(figures, Device{}), numbered(9));
+        Steps steps(Device{});
+        StepFigures& ring = steps.ring;
+        steps.only(figures, 9);
         const FinishedStep step = ring.take(false, {.scaled = scaled, .columns = &columns}).value();
         EXPECT_EQ(step.row.step, 9) << "what the host knew of it";
         EXPECT_EQ(step.state_resets, 3);
@@ -185,26 +228,53 @@ TEST(StepFigures, WhatIsNoColumnComesBesideTheRow) {
     }
 }
 
+// The figures of each step leave the device by its last kernel, captured or not, while those of the
+// step before are still unread.
 TEST(StepFigures, OfADeviceComeOneStepLateAndInOrder) {
     HALFTONE_NEEDS_CUDA();
     const auto task = classification();
     const TaskColumns columns(*task);
     const RowOptions meaning{.columns = &columns};
-    StepFigures ring(cuda);
-    for (std::int64_t step = 1; step <= 4; ++step) {
-        kernels::StepFigures figures = figures_of_a_step();
-        figures.updates = 10 * step;
-        ring.marks().restart();
-        ring.marks().mark();
-        ring.push(on_device(figures, cuda), numbered(step));
-        const auto taken = ring.take(/*all=*/false, meaning);
-        EXPECT_EQ(taken.has_value(), step > 1);
-        if (taken) {
-            EXPECT_EQ(taken->row.step, step - 1);
-            EXPECT_EQ(taken->row.updates, 10 * (step - 1));
-        }
+    Steps steps(cuda);
+    kernels::cuda::begin_capture(current_stream());
+    steps.end();
+    const auto graph = kernels::cuda::end_capture(current_stream());
+    EXPECT_EQ(graph->nodes(), 1) << "no copy";
+    const auto is_eager = [](std::int64_t step) { return step == 1 || step == 4 || step == 5; };
+    const std::int64_t waits = kernels::cuda::call_counts().synchronizations;
+    constexpr std::int64_t count = 8;
+    for (std::int64_t step = 1; step <= count; ++step) {
+        steps.next(step, is_eager(step) ? nullptr : graph.get());
+        const auto taken = steps.ring.take(/*all=*/false, meaning);
+        ASSERT_EQ(taken.has_value(), step > 1);
+        if (!taken) continue;
+        EXPECT_EQ(taken->row.step, step - 1);
+        EXPECT_EQ(taken->row.updates, step - 1);
+        EXPECT_EQ(std::isnan(taken->row.step_ms), !is_eager(step - 1)) << step;
     }
-    EXPECT_EQ(ring.take(true, meaning).value().row.step, 4);
+    EXPECT_EQ(steps.ring.take(true, meaning).value().row.updates, count);
+    EXPECT_EQ(kernels::cuda::call_counts().synchronizations, waits);
+}
+
+TEST(StepFigures, OfTheStepAfterOneThatFailedBehindItsEndAreItsOwn) {
+    const auto task = classification();
+    const TaskColumns columns(*task);
+    Steps steps(default_device());
+    std::vector<std::int64_t> updates;
+    const auto take = [&](bool all) {
+        while (const auto taken = steps.ring.take(all, {.columns = &columns}))
+            updates.push_back(taken->row.updates);
+    };
+    steps.next(1);
+    take(false);
+    (void)steps.ring.begin(steps.record);
+    steps.end();  // and never pushed
+    for (const std::int64_t step : {2, 3}) {
+        steps.next(step);
+        take(false);
+    }
+    take(true);
+    EXPECT_THAT(updates, testing::ElementsAre(1, 3, 4));
 }
 
 }  // namespace

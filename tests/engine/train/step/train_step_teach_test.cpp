@@ -5,7 +5,7 @@
 
 #include <cmath>
 
-#include "train/run/restored.h"
+#include "train/run/saved_run.h"
 #include "trained_steps.h"
 
 namespace engine {

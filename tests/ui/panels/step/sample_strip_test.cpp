@@ -2,8 +2,7 @@
 
 #include <QSlider>
 
-#include "engine/runs/sample_pictures.h"
-#include "panels/step/sample_viewer.h"
+#include "engine/runs/run_store.h"
 #include "tryit/tryit_fixture.h"
 #include "widgets/picture_view.h"
 

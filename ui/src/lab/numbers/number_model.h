@@ -3,7 +3,7 @@
 #include <QObject>
 #include <optional>
 
-#include "engine/number/stored_number.h"
+#include "engine/number/number_text.h"
 
 namespace ui {
 

@@ -2,7 +2,7 @@
 
 #include <QString>
 
-#include "engine/number/stored_number.h"
+#include "engine/number/number_text.h"
 
 namespace ui {
 

@@ -7,7 +7,7 @@
 #include <cmath>
 
 #include "engine/runs/end_notice.h"
-#include "engine/settings/teach.h"
+#include "engine/settings/run_config.h"
 #include "feed/run_track.h"
 #include "text/event_text.h"
 #include "text/format.h"

@@ -1,0 +1,156 @@
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/base/error.h"
+#include "engine/runs/checkpoint.h"
+#include "engine/runs/export.h"
+#include "io/file/atomic_file.h"
+#include "io/zip/zip.h"
+#include "record/record_layout.h"
+#include "runs/event_file.h"
+#include "runs/run_archive.h"
+#include "runs/run_folder.h"
+#include "runs/run_hold.h"
+
+namespace engine {
+namespace fs = std::filesystem;
+namespace {
+
+/// Files that a process writes beside a run only while it trains.
+bool is_passing(const std::string& name) {
+    return is_hold_file(name) || is_unfinished_file(name) || !is_archived_name(name);
+}
+
+/// The run's files by their names in the archive, sorted.
+std::vector<std::pair<std::string, fs::path>> files_of(const fs::path& folder) {
+    std::vector<std::pair<std::string, fs::path>> out;
+    std::error_code error;
+    for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
+         it.increment(error)) {
+        std::error_code ignored;
+        if (!fs::is_regular_file(fs::symlink_status(it->path(), ignored))) continue;
+        const std::string name = it->path().lexically_relative(folder).generic_string();
+        if (!is_passing(name)) out.emplace_back(name, it->path());
+    }
+    std::sort(out.begin(), out.end());
+    return out;
+}
+
+constexpr int most_packings = 5;  ///< of a run whose checkpoints come and go
+
+/// `prefix` is a folder in the archive, with its slash.
+void pack(const fs::path& run_folder, const std::string& prefix, ZipWriter& zip) {
+    for (const auto& [name, path] : files_of(run_folder)) zip.add_file(prefix + name, path);
+}
+
+/// Rows after these are not counted in a copy of a record.
+std::function<void(std::span<char>)> cut_after(std::int64_t rows) {
+    return [rows](std::span<char> header) {
+        constexpr std::size_t at = offsetof(record_layout::Header, published);
+        std::int64_t published = 0;
+        if (header.size() < at + sizeof published) return;
+        std::memcpy(&published, &header[at], sizeof published);
+        published = std::min(published, rows);
+        std::memcpy(&header[at], &published, sizeof published);
+    };
+}
+
+/// The events up to a step, read twice rather than held: an entry begins with its length.
+void pack_events(const fs::path& run_folder, const std::string& name, std::int64_t step,
+                 ZipWriter& zip) {
+    std::int64_t bytes = 0;
+    const std::int64_t lines = each_event_line_until(
+        run_folder, step, [&](std::string_view line) { bytes += std::ssize(line); });
+    zip.add_pieces(name, bytes, [&](const ZipWriter::Piece& write) {
+        std::int64_t left = bytes;
+        each_event_line_until(
+            run_folder, step,
+            [&](std::string_view line) {
+                write(line);
+                left -= std::ssize(line);
+            },
+            lines);
+        if (left != 0)
+            throw Error(ErrorCode::data, msg("{}: the events changed while they were read",
+                                             run_folder.string()));
+    });
+}
+
+/// A run that goes on: its newest checkpoint, and rows and events up to that; without a checkpoint
+/// all rows that are whole.
+void pack_running(const fs::path& run_folder, const std::string& prefix, ZipWriter& zip) {
+    std::string checkpoint;
+    std::int64_t step = std::numeric_limits<std::int64_t>::max();
+    if (const auto all = list_checkpoints(run_folder); !all.empty()) {
+        step = all.back().step;
+        checkpoint = all.back().folder.filename().string();
+    }
+    for (const auto& [name, path] : files_of(run_folder)) {
+        const std::string first = name.substr(0, name.find('/'));
+        if (first.starts_with("checkpoint-") && first != checkpoint) continue;
+        if (name == record_layout::file_name)
+            zip.add_file(prefix + name, path, cut_after(step));
+        else if (name == events_file)
+            pack_events(run_folder, prefix + name, step, zip);
+        else
+            zip.add_file(prefix + name, path);
+    }
+}
+
+/// Bytes that pack() reads, to know how far it is. Those of pack_running() are fewer.
+std::uint64_t bytes_of(const std::vector<fs::path>& run_folders) {
+    std::uint64_t bytes = 0;
+    for (const fs::path& folder : run_folders) {
+        for (const auto& [name, path] : files_of(folder)) {
+            std::error_code gone;
+            const std::uintmax_t size = fs::file_size(path, gone);
+            bytes += gone ? 0 : size;
+        }
+    }
+    return bytes;
+}
+
+/// One run without folders in the archive, or several with a folder for each.
+void pack_runs(const std::vector<fs::path>& run_folders, bool own_folders, const fs::path& file) {
+    for (const fs::path& folder : run_folders) {
+        if (!has_settings(folder))
+            throw Error(ErrorCode::data, msg("{}: not the folder of a run", folder.string()));
+    }
+    for (int i = 1;; ++i) {
+        bool any_runs = false;
+        try {
+            ZipWriter zip(file);
+            zip.expect(bytes_of(run_folders));
+            for (std::size_t at = 0; at < run_folders.size(); ++at) {
+                const std::string prefix =
+                    own_folders ? std::string(archived_run) + std::to_string(at + 1) + '/' : "";
+                const bool runs = holder_of(run_folders[at]).held;
+                any_runs = any_runs || runs;
+                (runs ? pack_running : pack)(run_folders[at], prefix, zip);
+            }
+            return zip.commit();
+        } catch (const Error& error) {
+            // A checkpoint was removed while it was read, since there is a newer one.
+            if (!any_runs || error.code() != ErrorCode::data || i == most_packings) throw;
+        }
+    }
+}
+
+}  // namespace
+
+void export_run_file(const fs::path& run_folder, const fs::path& file) {
+    pack_runs({run_folder}, false, file);
+}
+
+void export_group_file(const std::vector<fs::path>& run_folders, const fs::path& file) {
+    pack_runs(run_folders, true, file);
+}
+
+}  // namespace engine

@@ -1,0 +1,264 @@
+#include "train/predict/text_prompts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <random>
+#include <unordered_map>
+
+#include "base/text_utf8.h"
+#include "data/text/text_source.h"
+#include "data/text/text_tokenizer.h"
+#include "engine/base/error.h"
+#include "train/predict/part_report.h"
+
+namespace engine {
+namespace {
+
+/// Draws one of the tokens by their scores.
+std::int64_t draw(std::vector<double> scores, const GenerateOptions& options,
+                  std::mt19937_64& random) {
+    const auto most = std::ranges::max_element(scores) - scores.begin();
+    if (options.temperature == 0) return most;
+    const auto count = static_cast<std::int64_t>(scores.size());
+    if (options.top_k > 0 && options.top_k < count) {
+        std::vector<double> sorted = scores;
+        std::ranges::nth_element(sorted, sorted.begin() + options.top_k - 1, std::greater<>());
+        const double least = sorted[static_cast<std::size_t>(options.top_k - 1)];
+        for (double& score : scores) {
+            if (score < least) score = -std::numeric_limits<double>::infinity();
+        }
+    }
+    for (double& score : scores) score /= options.temperature;
+    const std::vector<double> probabilities = probabilities_of(scores);
+    // Not std::discrete_distribution, whose numbers differ between libraries.
+    double left = static_cast<double>(random() >> 11) * 0x1p-53;
+    for (std::int64_t i = 0; i < count; ++i) {
+        left -= probabilities[static_cast<std::size_t>(i)];
+        if (left < 0) return i;
+    }
+    return most;
+}
+
+/// How a token is written behind the text so far.
+std::string written(const InputGuide& guide, std::int64_t id, bool& at_line_start) {
+    const std::string& word = guide.vocabulary[static_cast<std::size_t>(id)];
+    if (!guide.words) return word;
+    if (word == end_of_line_token) {
+        at_line_start = true;
+        return "\n";
+    }
+    return std::exchange(at_line_start, false) ? word : " " + word;
+}
+
+/// The model's scores for the token after a growing text. A model with a state reads one token at a
+/// time; one without reads the text's last window again.
+class NextToken {
+public:
+    NextToken(Predictor& predictor, const Schema& schema)
+        : predictor_(predictor),
+          input_(predictor.task().model_shape().inputs.front().name),
+          sample_(std::make_shared<MadeSample>(schema)) {
+        predictor.begin();
+    }
+
+    void read(std::span<const std::int64_t> tokens) {
+        if (!predictor_.model().state_shapes(1).empty()) {
+            for (const std::int64_t id : tokens) show({&id, 1});
+            return;
+        }
+        text_.insert(text_.end(), tokens.begin(), tokens.end());
+        const auto longest = static_cast<std::size_t>(predictor_.model().context());
+        if (longest > 0 && text_.size() > longest)
+            text_.erase(text_.begin(), text_.end() - static_cast<std::ptrdiff_t>(longest));
+        show(text_);
+    }
+    const std::vector<double>& scores() const { return scores_; }
+
+private:
+    void show(std::span<const std::int64_t> window) {
+        sample_->set_window(std::ssize(window));
+        sample_->i64(input_).assign(window.begin(), window.end());
+        const Tensor all = predictor_.predict(sample_);  // (tokens, words)
+        const auto* last = all.data_as<float>() + (all.size(0) - 1) * all.size(1);
+        scores_.assign(last, last + all.size(1));
+    }
+
+    Predictor& predictor_;
+    std::string input_;
+    std::shared_ptr<MadeSample> sample_;
+    std::vector<std::int64_t> text_;  // the last tokens of a model without a state
+    std::vector<double> scores_;
+};
+
+void check(const GenerateOptions& options) {
+    const auto refuse = [](Message message) {
+        throw Error(ErrorCode::settings, std::move(message));
+    };
+    if (!(options.temperature >= 0 && std::isfinite(options.temperature)))
+        refuse(msg("temperature: {}: use a number, 0 or more", options.temperature));
+    if (options.top_k < 0) refuse(msg("top_k: {}: use a whole number, 0 or more", options.top_k));
+    if (options.length < 0)
+        refuse(msg("length: {}: use a whole number, 0 or more", options.length));
+}
+
+/// A mask in a text.
+struct MaskPlace {
+    std::int64_t token = 0;    ///< among the text's tokens
+    std::int64_t in_text = 0;  ///< among its words or characters, unknown ones counted
+};
+
+/// The text's tokens, and where masks stand among them.
+struct MaskedText {
+    std::vector<std::int64_t> tokens;
+    std::vector<MaskPlace> places;
+};
+
+MaskedText read_text(const InputGuide& guide, bool lowercase, const std::string& text,
+                     const std::string& mask) {
+    const auto id = static_cast<std::int64_t>(guide.vocabulary.size());  // behind its words
+    MaskedText out;
+    std::int64_t in_text = 0;
+    for (std::size_t at = 0;;) {
+        const std::size_t next = text.find(mask, at);
+        const auto piece = prompt_tokens(guide, lowercase, text.substr(at, next - at));
+        out.tokens.insert(out.tokens.end(), piece.ids.begin(), piece.ids.end());
+        in_text += piece.read;
+        if (next == std::string::npos) return out;
+        out.places.push_back({std::ssize(out.tokens), in_text++});
+        out.tokens.push_back(id);
+        at = next + mask.size();
+    }
+}
+
+void check(const MaskedText& text, const std::string& mask, std::int64_t longest) {
+    if (text.places.empty()) throw Error(ErrorCode::value, msg("the text has no {} to fill", mask));
+    if (std::ssize(text.tokens) > longest)
+        throw Error(ErrorCode::value, msg("the text has {} tokens; the model reads {} at most",
+                                          std::ssize(text.tokens), longest));
+}
+
+/// A batch of this one window, asking for the token at `place`. Bypasses the task's transforms,
+/// which would mask it again.
+Batch batch_of(const Schema& schema, const std::string& input,
+               const std::vector<std::int64_t>& tokens, std::int64_t place) {
+    Batch batch;
+    batch.indices = {0};
+    batch.samples = std::ssize(tokens);
+    for (const FieldSpec& spec : schema.fields) {
+        BatchField& field = batch.fields.emplace_back();
+        field.shape = {1, batch.samples};
+        field.dtype = spec.dtype;
+        field.bytes.resize(tokens.size() * sizeof(std::int64_t));
+        const auto values = field.values<std::int64_t>();
+        // Targets of 0: the loss that follows is not read.
+        std::ranges::fill(values, spec.kind == FieldKind::other ? place : 0);
+        if (spec.name == input) std::ranges::copy(tokens, values.begin());
+    }
+    return batch;
+}
+
+/// The most probable words of the text's vocabulary.
+std::vector<FilledMask::Word> best_words(const Tensor& scores, const InputGuide& guide,
+                                         std::int64_t most) {
+    const auto* row = scores.data_as<float>();
+    const std::vector<double> shares =
+        probabilities_of(std::vector<double>(row, row + scores.size(1)));
+    std::vector<std::size_t> all(guide.vocabulary.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    std::vector<std::size_t> order(std::min(all.size(), static_cast<std::size_t>(most)));
+    std::partial_sort_copy(all.begin(), all.end(), order.begin(), order.end(),
+                           [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
+    std::vector<FilledMask::Word> out;
+    for (const std::size_t id : order) out.push_back({guide.vocabulary[id], shares[id]});
+    return out;
+}
+
+}  // namespace
+
+PromptTokens prompt_tokens(const InputGuide& guide, bool lowercase, std::string text) {
+    if (first_bad_byte(text) != text.size())
+        throw Error(ErrorCode::value, msg("the text is not valid UTF-8"));
+    if (lowercase) lower_case(std::span<char>(text.data(), text.size()));
+    text.resize(normalise_text({text.data(), text.size()}));
+    std::unordered_map<std::string, std::int64_t> ids;
+    for (const std::string& word : guide.vocabulary)
+        ids.emplace(word, static_cast<std::int64_t>(ids.size()));
+    const auto unknown = ids.find(std::string(unknown_token));
+    const auto tokenizer = guide.words ? make_word_tokenizer() : make_character_tokenizer();
+    tokenizer->begin_file("prompt");
+    tokenizer->add(text + (guide.words ? " " : ""));  // a word ends where white space begins
+    const std::vector<std::int32_t> numbers = tokenizer->tokens();
+    const std::vector<std::string> names = tokenizer->take_names();
+    PromptTokens out;
+    out.read = std::ssize(numbers);
+    for (const std::int32_t number : numbers) {
+        const std::string& name = names[static_cast<std::size_t>(number)];
+        const auto found = ids.find(name);
+        if (found != ids.end()) {
+            out.ids.push_back(found->second);
+            continue;
+        }
+        if (std::ranges::find(out.unknown, name) == out.unknown.end()) out.unknown.push_back(name);
+        if (unknown != ids.end()) out.ids.push_back(unknown->second);
+    }
+    out.left_out = unknown == ids.end() && !out.unknown.empty();
+    return out;
+}
+
+Message unknown_note(const InputGuide& guide, const PromptTokens& prompt) {
+    if (prompt.unknown.empty()) return {};
+    constexpr std::size_t most_named = 5;
+    std::string names;
+    for (std::size_t i = 0; i < std::min(prompt.unknown.size(), most_named); ++i)
+        names += (i == 0 ? "\"" : ", \"") + prompt.unknown[i] + "\"";
+    if (prompt.unknown.size() > most_named) names += ", ...";
+    if (!prompt.left_out)
+        return msg("Not in the vocabulary of the run, and read as <unk>: {}", names);
+    return guide.words
+               ? msg("Words that are not in the vocabulary of the run are left out: {}", names)
+               : msg("Characters that are not in the vocabulary of the run are left out: "
+                     "{}",
+                     names);
+}
+
+void generate_text(Predictor& predictor, const InputGuide& guide, bool lowercase,
+                   const GenerateOptions& options,
+                   const std::function<bool(const std::string&)>& take) {
+    check(options);
+    std::vector<std::int64_t> prompt = prompt_tokens(guide, lowercase, options.prompt).ids;
+    bool at_line_start = prompt.empty();
+    // Without a prompt the text begins as after the end of a line.
+    if (prompt.empty()) prompt = prompt_tokens(guide, false, "\n").ids;
+    if (prompt.empty()) prompt = {0};
+    std::mt19937_64 random(static_cast<std::uint64_t>(options.seed));
+    NextToken text(predictor, guide.schema);
+    text.read(prompt);
+    for (std::int64_t i = 0; i < options.length; ++i) {
+        const std::int64_t next = draw(text.scores(), options, random);
+        if (!take(written(guide, next, at_line_start))) break;
+        if (i + 1 < options.length) text.read({&next, 1});
+    }
+    predictor.take();
+}
+
+std::vector<FilledMask> fill_masks(Predictor& predictor, const InputGuide& guide, bool lowercase,
+                                   const std::string& text, std::int64_t most) {
+    const std::string mask = predictor.task().added_tokens().front();
+    const MaskedText read = read_text(guide, lowercase, text, mask);
+    check(read, mask, predictor.model().context());
+    const Schema& schema = predictor.task().schema(false);
+    const std::string input = predictor.task().model_shape().inputs.front().name;
+    const auto feed = make_ring_feed(predictor.device(), schema);
+    predictor.begin();
+    std::vector<FilledMask> out;
+    for (const MaskPlace& place : read.places) {
+        const Batch batch = batch_of(schema, input, read.tokens, place.token);
+        const Tensor scores = predictor.predict(batch, *feed);
+        out.push_back({place.in_text, best_words(scores, guide, most)});
+    }
+    predictor.take();
+    return out;
+}
+
+}  // namespace engine
