@@ -1,12 +1,35 @@
-#include "models/autoencoder.h"
-
 #include "engine/base/error.h"
+#include "models/model.h"
 #include "models/model_descriptor.h"
+#include "nn/layers.h"
 #include "ops/pointwise/activation.h"
 #include "ops/shape/view.h"
 
 namespace engine {
 namespace {
+
+/// An autoencoder: two convolutions of stride 2 and a linear layer to a narrow code, and the
+/// reverse, with ReLU between and a sigmoid at the end. Names as in two torch.nn.Sequential:
+/// encoder.0, .2, .5, decoder.0, .3, .5.
+class Autoencoder final : public SimpleModel {
+public:
+    /// `image`: (C, H, W). Throws Error(settings) unless H and W are multiples of 4.
+    Autoencoder(const Shape& image, std::int64_t code, std::int64_t channels,
+                std::optional<std::int64_t> seed, const Device& device);
+    /// (N, C, H, W) -> (N, C, H, W), in (0, 1)
+    Tensor forward(const Tensor& x) override;
+    OnnxValue export_graph(OnnxGraph& graph, const OnnxValue& x) const override;
+
+private:
+    Tensor encode(const Tensor& x) const;
+    Tensor decode(const Tensor& code) const;
+
+    ModuleName encoder_, decoder_;
+    Conv2d conv1_, conv2_;
+    Linear to_code_, from_code_;
+    ConvTranspose2d up1_, up2_;
+    Shape inner_;  // (C, H, W) of what the convolutions leave
+};
 
 constexpr auto uniform = Conv2d::Init::uniform_fan_in;
 
@@ -17,8 +40,6 @@ void check_image(const Shape& image) {
                 msg("The autoencoder needs images whose sides are multiples of 4, not {} x {}.",
                     image[1], image[2]));
 }
-
-}  // namespace
 
 Autoencoder::Autoencoder(const Shape& image, std::int64_t code, std::int64_t channels,
                          std::optional<std::int64_t> seed, const Device& device)
@@ -58,6 +79,8 @@ OnnxValue Autoencoder::export_graph(OnnxGraph& graph, const OnnxValue& x) const 
     return graph.node("Sigmoid", {up2_.graph(graph, h)});
 }
 
+}  // namespace
+
 ModelDescriptor autoencoder_descriptor() {
     return {.kind = "autoencoder",
             .title = "Autoencoder",
@@ -80,8 +103,8 @@ ModelDescriptor autoencoder_descriptor() {
             .second_derivative = true,
             .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
                 return std::make_unique<Autoencoder>(
-                    setup.shape.inputs.front().shape, setup.options.whole("code"),
-                    setup.options.whole("channels"), setup.seed, setup.device);
+                    setup.shape.inputs.front().shape, setup.options.integer("code"),
+                    setup.options.integer("channels"), setup.seed, setup.device);
             }};
 }
 

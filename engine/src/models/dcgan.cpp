@@ -1,13 +1,48 @@
-#include "models/dcgan.h"
+#include <vector>
 
 #include "engine/base/error.h"
+#include "models/model.h"
 #include "models/model_descriptor.h"
+#include "nn/layers.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/piecewise.h"
 #include "ops/shape/view.h"
 
 namespace engine {
 namespace {
+
+/// A pair of convolutional networks for square images, as Radford et al. (2016) build them and
+/// PyTorch's DCGAN example does for 64 x 64 (its discriminator's sigmoid is in the loss): side 4 to
+/// 7 doubles to that of the image. Names as in the example, after "generator." and
+/// "discriminator.".
+class Dcgan final : public AdversarialModel {
+public:
+    struct Sizes {
+        std::int64_t latent = 100;
+        std::int64_t channels = 64;  ///< of the largest inner images
+    };
+    /// `image`: (C, S, S). Throws Error(settings) for another shape, or a side that is not 4, 5, 6
+    /// or 7 doubled at least twice.
+    Dcgan(const Shape& image, const Sizes& sizes, std::optional<std::int64_t> seed,
+          const Device& device);
+
+    Tensor generate(const Tensor& latent) override;
+    Tensor discriminate(const Tensor& images) override;
+    /// Exports the generator.
+    OnnxValues export_graph(OnnxGraph& graph, const OnnxValues& inputs) const override;
+
+private:
+    void build_generator(std::int64_t image_channels, const Sizes& sizes);
+    void build_discriminator(std::int64_t image_channels, const Sizes& sizes);
+
+    ModuleName generator_, discriminator_;
+    std::int64_t first_side_ = 4;
+    std::int64_t doublings_ = 2;
+    std::vector<ConvTranspose2d> up_;
+    std::vector<BatchNorm2d> up_norms_;
+    std::vector<Conv2d> down_;
+    std::vector<BatchNorm2d> down_norms_;  // the first layer has none
+};
 
 constexpr double initial_deviation = 0.02;  // of all convolutions, as in the paper
 constexpr double slope = 0.2;
@@ -45,8 +80,6 @@ Conv2d down_layer(TensorRegistry& registry, const std::string& name, std::int64_
     layer.padding = stride - 1;
     return layer;
 }
-
-}  // namespace
 
 Dcgan::Dcgan(const Shape& image, const Sizes& sizes, std::optional<std::int64_t> seed,
              const Device& device)
@@ -108,6 +141,8 @@ OnnxValues Dcgan::export_graph(OnnxGraph& graph, const OnnxValues& inputs) const
     return {graph.node("Tanh", {up_.back().graph(graph, h)})};
 }
 
+}  // namespace
+
 ModelDescriptor dcgan_descriptor() {
     return {
         .kind = "dcgan",
@@ -136,7 +171,7 @@ ModelDescriptor dcgan_descriptor() {
         .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
             return std::make_unique<Dcgan>(
                 setup.shape.output,
-                Dcgan::Sizes{setup.options.whole("latent"), setup.options.whole("channels")},
+                Dcgan::Sizes{setup.options.integer("latent"), setup.options.integer("channels")},
                 setup.seed, setup.device);
         }};
 }

@@ -1,11 +1,10 @@
-#include "models/dlrm.h"
-
 #include <cmath>
+#include <vector>
 
 #include "engine/base/error.h"
+#include "models/model.h"
 #include "models/model_descriptor.h"
-#include "nn/linear_chain.h"
-#include "nn/linear_relu.h"
+#include "nn/layers.h"
 #include "ops/index/embedding_bag.h"
 #include "ops/index/embedding_bag_group.h"
 #include "ops/index/gather.h"
@@ -15,6 +14,38 @@
 
 namespace engine {
 namespace {
+
+/// Deep learning recommendation model (Naumov et al. 2019) with the interaction by dot products:
+/// numbers go through the bottom network, ids through tables of embeddings, and the products of all
+/// pairs of those vectors, behind the bottom network's own, through the top network. Names and
+/// initial weights as in PyTorch's reference implementation: `emb_l.T`, `bot_l.2i`, `top_l.2i`. Its
+/// last sigmoid is not here but in the loss, which takes logits.
+class Dlrm final : public Model {
+public:
+    struct Sizes {
+        std::int64_t numbers = 0;           ///< dense features
+        std::int64_t tables = 0, rows = 0;  ///< tables, and rows of each
+        std::int64_t embedding = 16;  ///< width of the tables, and of the bottom network's output
+        std::vector<std::int64_t> bottom, top;  ///< hidden layers
+    };
+    Dlrm(const Sizes& sizes, std::optional<std::int64_t> seed, const Device& device);
+
+    /// {numbers (B, F), ids (B, T), i64} -> {logits (B, 1)}.
+    TensorList forward(const TensorList& inputs) override;
+    OnnxValues export_graph(OnnxGraph& graph, const OnnxValues& inputs) const override;
+
+private:
+    Tensor side_by_side(const Tensor& x, const Tensor& ids) const;
+    Tensor interact(const Tensor& x, const Tensor& ids) const;
+
+    std::int64_t width_;
+    std::vector<ModuleName> table_names_;
+    TensorList tables_;
+    std::vector<Linear> bottom_, top_;
+    std::vector<std::int64_t> pairs_;  ///< places of the pairs in a row-major (T + 1, T + 1)
+    Tensor pair_index_;                ///< the same on the device, i64
+    Tensor index_pair_;                ///< of each place the number of its pair, or -1
+};
 
 /// Layers with ReLU between them, numbered as in PyTorch's Sequential, where every second module is
 /// an activation. Weights are drawn from N(0, 2 / (in + out)), biases from N(0, 1 / out).
@@ -56,8 +87,6 @@ std::vector<std::int64_t> joined(std::int64_t first, std::vector<std::int64_t> m
     middle.push_back(last);
     return middle;
 }
-
-}  // namespace
 
 Dlrm::Dlrm(const Sizes& sizes, std::optional<std::int64_t> seed, const Device& device)
     : Model(seed, device), width_(sizes.embedding), pairs_(pairs_of(sizes.tables + 1)) {
@@ -135,8 +164,6 @@ OnnxValues Dlrm::export_graph(OnnxGraph& graph, const OnnxValues& inputs) const 
     return {top_.back().graph(graph, x)};
 }
 
-namespace {
-
 std::vector<OptionSpec> dlrm_options() {
     return {{.name = "bottom",
              .label = "Bottom layers",
@@ -182,9 +209,9 @@ ModelDescriptor dlrm_descriptor() {
                 sizes.numbers = inputs[0].shape.numel();
                 sizes.tables = inputs[1].shape.numel();
                 sizes.rows = inputs[1].cardinality;
-                sizes.embedding = setup.options.whole("embedding");
-                sizes.bottom = setup.options.wholes("bottom");
-                sizes.top = setup.options.wholes("top");
+                sizes.embedding = setup.options.integer("embedding");
+                sizes.bottom = setup.options.integers("bottom");
+                sizes.top = setup.options.integers("top");
                 return std::make_unique<Dlrm>(sizes, setup.seed, setup.device);
             }};
 }

@@ -1,8 +1,7 @@
-#include "models/lenet.h"
-
 #include "engine/base/error.h"
+#include "models/model.h"
 #include "models/model_descriptor.h"
-#include "nn/linear_relu.h"
+#include "nn/layers.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pool/pool.h"
 #include "ops/shape/view.h"
@@ -10,10 +9,26 @@
 namespace engine {
 namespace {
 
+/// LeNet with 5x5 convolutions of 6 and 16 channels, ReLU, 2x2 max pool after each, then 120, 84,
+/// classes: conv1 conv2 fc1 fc2 fc3. Samples of at least 16x16 pixels (LeCun et al. 1998, with ReLU
+/// and max pooling).
+class LeNet final : public SimpleModel {
+public:
+    /// `image`: (C, H, W). Throws Error(settings) if it is too small.
+    LeNet(const Shape& image, std::int64_t classes, std::optional<std::int64_t> seed,
+          const Device& device);
+    Tensor forward(const Tensor& x) override;
+    bool casts_inputs_first() const override { return true; }
+    bool convolves_inputs_first() const override { return true; }
+    OnnxValue export_graph(OnnxGraph& graph, const OnnxValue& x) const override;
+
+private:
+    Conv2d conv1_, conv2_;
+    Linear fc1_, fc2_, fc3_;
+};
+
 /// Side after a 5x5 convolution without padding and a 2x2 pool.
 std::int64_t after_stage(std::int64_t side) { return (side - 4) / 2; }
-
-}  // namespace
 
 LeNet::LeNet(const Shape& image, std::int64_t classes, std::optional<std::int64_t> seed,
              const Device& device)
@@ -50,6 +65,8 @@ OnnxValue LeNet::export_graph(OnnxGraph& graph, const OnnxValue& x) const {
     for (const Linear* layer : {&fc1_, &fc2_}) h = graph.node("Relu", {layer->graph(graph, h)});
     return fc3_.graph(graph, h);
 }
+
+}  // namespace
 
 ModelDescriptor lenet_descriptor() {
     return {

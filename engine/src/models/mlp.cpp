@@ -1,10 +1,23 @@
-#include "models/mlp.h"
-
+#include "models/model.h"
 #include "models/model_descriptor.h"
-#include "nn/linear_chain.h"
+#include "nn/layers.h"
 #include "ops/shape/view.h"
 
 namespace engine {
+namespace {
+
+/// Fully connected layers with ReLU between them: names fc1, fc2, ... Images are flattened.
+class Mlp final : public SimpleModel {
+public:
+    Mlp(const std::vector<std::int64_t>& hidden, std::int64_t inputs, std::int64_t outputs,
+        std::optional<std::int64_t> seed, const Device& device);
+    Tensor forward(const Tensor& x) override;
+    bool casts_inputs_first() const override { return true; }
+    OnnxValue export_graph(OnnxGraph& graph, const OnnxValue& x) const override;
+
+private:
+    std::vector<Linear> layers_;
+};
 
 Mlp::Mlp(const std::vector<std::int64_t>& hidden, std::int64_t inputs, std::int64_t outputs,
          std::optional<std::int64_t> seed, const Device& device)
@@ -28,6 +41,8 @@ OnnxValue Mlp::export_graph(OnnxGraph& graph, const OnnxValue& x) const {
     return layers_.back().graph(graph, h);
 }
 
+}  // namespace
+
 ModelDescriptor mlp_descriptor() {
     return {.kind = "mlp",
             .title = "MLP",
@@ -43,7 +58,7 @@ ModelDescriptor mlp_descriptor() {
                          .prominent = true}},
             .second_derivative = true,
             .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
-                return std::make_unique<Mlp>(setup.options.wholes("hidden"),
+                return std::make_unique<Mlp>(setup.options.integers("hidden"),
                                              setup.shape.inputs.front().shape.numel(),
                                              setup.shape.outputs, setup.seed, setup.device);
             }};

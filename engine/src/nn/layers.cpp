@@ -4,9 +4,12 @@
 #include <array>
 #include <cmath>
 
+#include "io/onnx/onnx_graph.h"
+#include "ops/conv/conv_transpose.h"
 #include "ops/conv/convolution.h"
 #include "ops/index/embedding.h"
 #include "ops/linalg/linear.h"
+#include "ops/linalg/linear_chain.h"
 #include "ops/norm/batch_counts.h"
 #include "ops/norm/batch_norm.h"
 #include "ops/norm/composed_norm.h"
@@ -14,6 +17,17 @@
 #include "ops/pointwise/binary.h"
 
 namespace engine {
+namespace {
+
+/// Undefined where the layers cannot be one node.
+Tensor as_one(std::span<const Linear> layers, const Tensor& x) {
+    std::array<LinearTerms, longest_linear_chain> terms;
+    if (layers.size() > terms.size()) return {};
+    for (std::size_t i = 0; i < layers.size(); ++i) terms[i] = {&layers[i].weight, &layers[i].bias};
+    return linear_chain(x, std::span(terms).first(layers.size()));
+}
+
+}  // namespace
 
 Tensor TensorRegistry::add(const std::string& name, const Tensor& tensor, bool autocast_low) {
     parameters.push_back({name, tensor, autocast_low});
@@ -98,6 +112,19 @@ Tensor Linear::operator()(const Tensor& x) const {
     return linear(x, weight, bias);
 }
 
+Tensor linear_relu(const Linear& layer, const Tensor& x) {
+    if (!can_fuse_linear_relu()) return relu(layer(x));
+    const ModuleScope opened(layer.module);
+    return linear_relu(x, layer.weight, layer.bias);
+}
+
+Tensor linear_chain(std::span<const Linear> layers, const Tensor& x) {
+    if (Tensor y = as_one(layers, x); y.defined()) return y;
+    Tensor h = x;
+    for (const Linear& layer : layers.first(layers.size() - 1)) h = linear_relu(layer, h);
+    return layers.back()(h);
+}
+
 Embedding::Embedding(TensorRegistry& registry, const std::string& name, std::int64_t rows,
                      std::int64_t width, double bound, bool shared)
     : module(name), weight(registry.uniform(name + ".weight", {rows, width}, bound, shared)) {}
@@ -174,6 +201,76 @@ Tensor BatchNorm2d::relu(const Tensor& x, const Tensor& residual, bool training)
         return engine::relu(residual.defined() ? add(y, residual) : y);
     }
     return batch_norm_relu(x, residual, weight, bias, mean, var, training);
+}
+
+ConvTranspose2d::ConvTranspose2d(TensorRegistry& registry, const std::string& name, std::int64_t in,
+                                 std::int64_t out, std::int64_t kernel, std::int64_t stride_,
+                                 std::int64_t padding_)
+    : module(name), stride(stride_), padding(padding_) {
+    // PyTorch takes the second size for the fan-in, which is that of a convolution's weight.
+    const double bound = 1.0 / std::sqrt(static_cast<double>(out * kernel * kernel));
+    weight = registry.uniform(name + ".weight", {in, out, kernel, kernel}, bound, true);
+    bias = registry.uniform(name + ".bias", {out}, bound, true);
+}
+
+Tensor ConvTranspose2d::operator()(const Tensor& x) const {
+    const ModuleScope opened(module);
+    return conv_transpose2d(x, weight, bias,
+                            {.stride = {stride, stride}, .padding = {padding, padding}});
+}
+
+// The layers as pieces of an ONNX graph, in evaluation mode.
+
+OnnxValue Linear::graph(OnnxGraph& graph, const OnnxValue& x) const {
+    const ModuleScope opened(module);
+    const std::string& name = module.text();
+    return graph.node(
+        "Gemm", {x, graph.weight(name + ".weight", weight), graph.weight(name + ".bias", bias)},
+        {{"transB", std::int64_t{1}}});
+}
+
+OnnxValue Embedding::graph(OnnxGraph& graph, const OnnxValue& index) const {
+    const ModuleScope opened(module);
+    return graph.node("Gather", {graph.weight(module.text() + ".weight", weight), index});
+}
+
+OnnxValue Conv2d::graph(OnnxGraph& graph, const OnnxValue& x) const {
+    const ModuleScope opened(module);
+    const std::string& name = module.text();
+    OnnxValues inputs{x, graph.weight(name + ".weight", weight)};
+    if (bias.defined()) inputs.push_back(graph.weight(name + ".bias", bias));
+    using Sizes = std::vector<std::int64_t>;
+    return graph.node("Conv", inputs,
+                      {{"kernel_shape", Sizes{weight.size(2), weight.size(3)}},
+                       {"strides", Sizes{stride, stride}},
+                       {"pads", Sizes(4, padding)},
+                       {"group", groups}});
+}
+
+OnnxValue ConvTranspose2d::graph(OnnxGraph& graph, const OnnxValue& x) const {
+    const ModuleScope opened(module);
+    const std::string& name = module.text();
+    OnnxValues inputs{x, graph.weight(name + ".weight", weight)};
+    if (bias.defined()) inputs.push_back(graph.weight(name + ".bias", bias));
+    using Sizes = std::vector<std::int64_t>;
+    return graph.node("ConvTranspose", inputs,
+                      {{"kernel_shape", Sizes{weight.size(2), weight.size(3)}},
+                       {"strides", Sizes{stride, stride}},
+                       {"pads", Sizes(4, padding)}});
+}
+
+OnnxValue BatchNorm2d::graph(OnnxGraph& graph, const OnnxValue& x) const {
+    const ModuleScope opened(module);
+    const std::string& name = module.text();
+    const Shape channels = running_mean.shape();
+    const auto ones = [&] { return Tensor::full(channels, 1, DType::f32, Device{}); };
+    const auto zeros = [&] { return Tensor::full(channels, 0, DType::f32, Device{}); };
+    // All f32 in an fp16 graph too: a variance easily leaves the range of fp16.
+    return graph.node("BatchNormalization",
+                      {x, graph.statistic(name + ".weight", weight.defined() ? weight : ones()),
+                       graph.statistic(name + ".bias", bias.defined() ? bias : zeros()),
+                       graph.statistic(name + ".running_mean", running_mean),
+                       graph.statistic(name + ".running_var", running_var)});
 }
 
 }  // namespace engine

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <span>
+
 #include "io/onnx/onnx_graph.h"
 #include "tensor/module_scope.h"
 #include "tensor/parameter.h"
@@ -107,5 +109,27 @@ private:
     void count(bool training) const;
     std::pair<Tensor, Tensor> running(bool training) const;
 };
+
+/// Square kernel; weight (in, out, k, k); PyTorch's default init. An image of side s becomes one of
+/// (s - 1) * stride - 2 * padding + k.
+struct ConvTranspose2d {
+    ModuleName module;
+    Tensor weight, bias;
+    std::int64_t stride = 1, padding = 0;
+    ConvTranspose2d() = default;
+    ConvTranspose2d(TensorRegistry& registry, const std::string& name, std::int64_t in,
+                    std::int64_t out, std::int64_t kernel, std::int64_t stride_,
+                    std::int64_t padding_);
+    Tensor operator()(const Tensor& x) const;
+    OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
+};
+
+/// relu(layer(x)). The relu does not belong to the layer's module; where nobody watches operations
+/// the two are one node of the tape, which does.
+Tensor linear_relu(const Linear& layer, const Tensor& x);
+
+/// The layers one after another, a relu between each two; small ones as one node of the tape where
+/// nobody watches operations. That node belongs to no layer's module.
+Tensor linear_chain(std::span<const Linear> layers, const Tensor& x);
 
 }  // namespace engine

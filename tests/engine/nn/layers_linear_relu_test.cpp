@@ -1,4 +1,4 @@
-#include "nn/linear_relu.h"
+#include "nn/layers.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,6 @@
 #include "support/exact_values.h"
 #include "support/op_log.h"
 #include "tensor/cast.h"
-#include "tensor/gradient_observer.h"
 #include "tensor/observer.h"
 
 namespace engine {

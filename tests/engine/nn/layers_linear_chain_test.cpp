@@ -1,4 +1,4 @@
-#include "nn/linear_chain.h"
+#include "nn/layers.h"
 
 #include <gtest/gtest.h>
 
@@ -17,8 +17,7 @@
 #include "support/exact_values.h"
 #include "support/op_log.h"
 #include "tensor/cast.h"
-#include "tensor/gradient_observer.h"
-#include "tensor/low_gradients.h"
+#include "tensor/gradient_shortcuts.h"
 #include "tensor/observer.h"
 
 namespace engine {
