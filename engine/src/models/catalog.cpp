@@ -4,7 +4,7 @@
 
 #include "engine/base/error.h"
 #include "models/model_descriptor.h"
-#include "tensor/module_names.h"
+#include "tensor/module_scope.h"
 
 namespace engine {
 
@@ -15,7 +15,6 @@ namespace engine {
 std::span<const ModelDescriptor> model_descriptors() {
     static const std::vector<ModelDescriptor> list = {
 #define HALFTONE_MODEL(name) name##_descriptor(),
-#include "models/descriptors.inc"
 #undef HALFTONE_MODEL
     };
     return list;
@@ -56,12 +55,6 @@ std::unique_ptr<Model> make_model(const ModelConfig& config, const ModelShape& s
     std::unique_ptr<Model> model = kind.make({options, shape, seed, device});
     model->modules.assign(modules.names().begin(), modules.names().end());
     return model;
-}
-
-std::int64_t Model::parameter_count() const {
-    std::int64_t count = 0;
-    for (const auto& parameter : parameters()) count += parameter.tensor.numel();
-    return count;
 }
 
 }  // namespace engine

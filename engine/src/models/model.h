@@ -9,7 +9,7 @@
 #include "nn/layers.h"
 #include "tensor/random_source.h"
 #include "tensor/restore.h"
-#include "tensor/tensor_map.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 
@@ -86,6 +86,22 @@ protected:
     using Model::Model;
 };
 
+/// Two networks that are trained against each other: a generator of images from random numbers, and
+/// a discriminator of generated and real ones. Their parameters are named "generator." and
+/// "discriminator.".
+class AdversarialModel : public Model {
+public:
+    /// latent (N, width) -> images (N, C, H, W) in (-1, 1)
+    virtual Tensor generate(const Tensor& latent) = 0;
+    /// images (N, C, H, W) in [-1, 1] -> (N), the logit of being real
+    virtual Tensor discriminate(const Tensor& images) = 0;
+
+    TensorList forward(const TensorList& inputs) final { return {generate(inputs.front())}; }
+
+protected:
+    using Model::Model;
+};
+
 /// The model that the settings name, with weights drawn from `seed`. Without a seed nothing is
 /// drawn, which suffices for counting. Throws Error(settings) if the model does not accept these
 /// inputs.
@@ -121,8 +137,8 @@ TensorMap saved_state(const Model& model);
 /// The tensors that saved_state() copies, in place.
 std::vector<Place> state_places(const Model& model);
 /// Restores a saved state by name, as load_weights() does, in the model's own types. 16-bit weights
-/// take the f32 values rounded once (masters keep them whole: Optimizer::load_masters). Tensors
-/// keep their memory. Throws Error(value), having changed nothing, naming the same faults.
+/// take the f32 values rounded once. Tensors keep their memory. Throws Error(value), having changed
+/// nothing, naming the same faults.
 void load_state(Model& model, TensorMap saved);
 
 }  // namespace engine

@@ -2,7 +2,7 @@
 
 #include "engine/base/error.h"
 #include "engine/io/named_file.h"
-#include "io/onnx/onnx_file.h"
+#include "io/onnx/onnx_graph.h"
 
 namespace engine {
 namespace {
@@ -33,15 +33,7 @@ std::vector<OnnxDim> output_dims(const ModelShape& shape, ModelOutput output) {
 
 std::string numbered(const char* name, std::size_t i) { return name + std::to_string(i); }
 
-[[noreturn]] void refuse_model() {
-    throw Error(ErrorCode::settings, msg("This model cannot be exported to ONNX."),
-                msg("Export it as safetensors."));
-}
-
 }  // namespace
-
-OnnxValues Model::export_graph(OnnxGraph&, const OnnxValues&) const { refuse_model(); }
-OnnxValue SimpleModel::export_graph(OnnxGraph&, const OnnxValue&) const { refuse_model(); }
 
 OnnxGraph onnx_graph(const Model& model, const ModelShape& shape, ModelOutput output, DType dtype) {
     OnnxGraph graph(dtype);

@@ -1,9 +1,9 @@
-#include "models/rnn_lm.h"
-
 #include <iterator>
 
 #include "engine/base/error.h"
+#include "models/model.h"
 #include "models/model_descriptor.h"
+#include "nn/recurrent.h"
 #include "ops/linalg/linear.h"
 #include "ops/pointwise/dropout.h"
 #include "ops/shape/view.h"
@@ -12,6 +12,38 @@
 namespace engine {
 namespace {
 
+/// Word or character language model: embedding, dropout, recurrent layers, dropout, decoder. Names,
+/// initial weights and order of operations as in PyTorch's word language model example: `encoder`,
+/// `rnn`, `decoder`; encoder and decoder U(-0.1, 0.1), the decoder's bias 0. Tied, the decoder's
+/// weight is the encoder's, and `decoder.bias` stands alone.
+class RnnLanguageModel final : public Model {
+public:
+    struct Sizes {
+        RecurrentKind cell = RecurrentKind::lstm;
+        std::int64_t words = 0, embedding = 200, hidden = 200, layers = 2;
+        double dropout = 0.2;
+        bool tied = false;
+    };
+    /// Throws Error(settings) if tied with an embedding and a hidden layer of different sizes.
+    RnnLanguageModel(const Sizes& sizes, std::optional<std::int64_t> seed, const Device& device);
+
+    /// {tokens (streams, window), h (layers, streams, hidden), and c for lstm} -> {logits (window *
+    /// streams, words), step after step, and the new state}.
+    TensorList forward(const TensorList& inputs) override;
+    OnnxValues export_graph(OnnxGraph& graph, const OnnxValues& inputs) const override;
+    std::vector<Shape> state_shapes(std::int64_t streams) const override;
+
+private:
+    Tensor drop(const Tensor& x) const;
+    Tensor decode(const Tensor& hidden) const;
+
+    Sizes sizes_;
+    Embedding encoder_;
+    Recurrent rnn_;
+    ModuleName drop_, decoder_;
+    Tensor decoder_weight_, decoder_bias_;
+};
+
 constexpr double init_range = 0.1;
 
 RecurrentKind cell_of(const std::string& name) {
@@ -19,8 +51,6 @@ RecurrentKind cell_of(const std::string& name) {
     if (name == "rnn-tanh") return RecurrentKind::rnn_tanh;
     return name == "rnn-relu" ? RecurrentKind::rnn_relu : RecurrentKind::lstm;
 }
-
-}  // namespace
 
 RnnLanguageModel::RnnLanguageModel(const Sizes& sizes, std::optional<std::int64_t> seed,
                                    const Device& device)
@@ -97,8 +127,6 @@ std::vector<Shape> RnnLanguageModel::state_shapes(std::int64_t streams) const {
     return {shape};
 }
 
-namespace {
-
 std::vector<OptionSpec> rnn_options() {
     return {{.name = "cell",
              .label = "Cell",
@@ -161,9 +189,9 @@ ModelDescriptor rnn_lm_descriptor() {
             RnnLanguageModel::Sizes sizes;
             sizes.cell = cell_of(given.word("cell"));
             sizes.words = setup.shape.outputs;
-            sizes.embedding = given.whole("embedding");
-            sizes.hidden = given.whole("hidden");
-            sizes.layers = given.whole("layers");
+            sizes.embedding = given.integer("embedding");
+            sizes.hidden = given.integer("hidden");
+            sizes.layers = given.integer("layers");
             sizes.dropout = given.number("dropout");
             sizes.tied = given.flag("tied");
             return std::make_unique<RnnLanguageModel>(sizes, setup.seed, setup.device);

@@ -1,12 +1,40 @@
-#include "models/adversarial_model.h"
+#include "data/schema.h"
+#include "models/model.h"
 #include "ops/loss/loss.h"
 #include "ops/pointwise/binary.h"
-#include "tasks/image_range.h"
-#include "tasks/latent.h"
 #include "tasks/task_descriptor.h"
+#include "tensor/philox.h"
 
 namespace engine {
 namespace {
+
+/// Fills a field with standard normal numbers of the run's seed: in training different ones for
+/// each sample of each epoch, in evaluation always the same.
+class DrawLatent final : public SampleTransform {
+public:
+    explicit DrawLatent(bool training) : training_(training) {}
+    void apply(const SampleFields& sample, std::size_t field,
+               const SamplePlace& place) const override;
+
+private:
+    bool training_;
+};
+
+void DrawLatent::apply(const SampleFields& sample, std::size_t field,
+                       const SamplePlace& place) const {
+    // Substream 0 is the evaluation's.
+    const auto substream = training_ ? static_cast<std::uint32_t>(place.epoch) + 1 : 0;
+    const RandomStream stream(place.seed, StreamId::task, substream);
+    const std::span<float> values = sample.f32(field);
+    const std::uint64_t first = place.position * values.size();
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = stream.normal(first + i);
+}
+
+/// The field "latent" of so many numbers.
+FieldSpec latent_field(std::int64_t width, bool training) {
+    return {
+        .name = "latent", .shape = {width}, .transforms = {std::make_shared<DrawLatent>(training)}};
+}
 
 /// The discriminator learns to distinguish the generator's images from real ones, then the
 /// generator learns to draw images that it classifies as real, as in Goodfellow et al. (2014) with
@@ -18,8 +46,8 @@ public:
           image_(setup.data.index(setup.data.find(FieldKind::image)->name)) {
         const TypedOptions options(setup.config.model.options,
                                    model_descriptor(setup.config.model.kind).options);
-        latent_ = schemas_.training.add(latent_field(options.whole("latent"), true));
-        schemas_.evaluation.add(latent_field(options.whole("latent"), false));
+        latent_ = schemas_.training.add(latent_field(options.integer("latent"), true));
+        schemas_.evaluation.add(latent_field(options.integer("latent"), false));
     }
 
     const Schema& schema(bool training) const override {
@@ -70,19 +98,19 @@ public:
 private:
     TensorList discriminator_losses(TaskStep& step) {
         const Tensor drawn = step.forward(step.batch[latent_]);
-        const Tensor real = judged(step, step.batch[image_], 1);
-        const Tensor fake = judged(step, drawn.detach(), 0);
+        const Tensor real = real_or_fake_loss(step, step.batch[image_], 1);
+        const Tensor fake = real_or_fake_loss(step, drawn.detach(), 0);
         step.passed = {drawn};
         add_loss(step, add(real.detach(), fake.detach()), step.batch.rows);
         return {real, fake};
     }
     TensorList generator_losses(TaskStep& step) {
-        const Tensor loss = judged(step, step.passed.front(), 1);
+        const Tensor loss = real_or_fake_loss(step, step.passed.front(), 1);
         add_mean(step, 0, loss, step.batch.rows);
         return {loss};
     }
     /// Cross entropy of the discriminator's answers with 1 (real) or 0.
-    static Tensor judged(TaskStep& step, const Tensor& images, double wanted) {
+    static Tensor real_or_fake_loss(TaskStep& step, const Tensor& images, double wanted) {
         const auto answers = [&](const TensorList& in) {
             return TensorList{dynamic_cast<AdversarialModel&>(step.model()).discriminate(in[0])};
         };

@@ -1,10 +1,9 @@
-#include "models/bert.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "autograd/backward.h"
 #include "engine/base/error.h"
+#include "made_models.h"
 #include "observed_twin.h"
 #include "ops/loss/cross_entropy.h"
 
@@ -14,14 +13,14 @@ namespace {
 
 constexpr std::int64_t bert_samples = 2, bert_window = 4, bert_words = 11;
 
-Bert::Sizes bert_sizes(double dropout = 0) {
-    return {.words = bert_words,
-            .layers = 2,
-            .width = 8,
-            .heads = 2,
-            .feed_forward = 12,
-            .context = 6,
-            .dropout = dropout};
+std::unique_ptr<Model> made_bert(double dropout = 0, const Device& device = default_device()) {
+    const Options options{{"layers", std::int64_t{2}},
+                          {"width", std::int64_t{8}},
+                          {"heads", std::int64_t{2}},
+                          {"feed_forward", std::int64_t{12}},
+                          {"context", std::int64_t{6}},
+                          {"dropout", dropout}};
+    return test::made_model("bert", options, test::windows(bert_window, bert_words), 1, device);
 }
 
 Tensor bert_tokens(std::vector<double> ids = {1, 2, 3, 4, 5, 0, 7, 10}) {
@@ -30,7 +29,8 @@ Tensor bert_tokens(std::vector<double> ids = {1, 2, 3, 4, 5, 0, 7, 10}) {
 Tensor places() { return Tensor::of({0, 3, 1, 2}, {bert_samples, 2}, DType::i64); }
 
 TEST(Bert, ReadsFromBothSides) {
-    Bert model(bert_sizes(), 1, default_device());
+    const auto made = made_bert();
+    Model& model = *made;
     const auto before = model.forward({bert_tokens()}).front().values();
     const auto after = model.forward({bert_tokens({1, 2, 3, 9, 5, 0, 7, 10})}).front().values();
     for (std::int64_t row = 0; row < bert_samples * bert_window; ++row) {
@@ -40,7 +40,8 @@ TEST(Bert, ReadsFromBothSides) {
 }
 
 TEST(Bert, ScoresTheTokensAtGivenPlacesAlone) {
-    Bert model(bert_sizes(), 1, default_device());
+    const auto made = made_bert();
+    Model& model = *made;
     const auto all = model.forward({bert_tokens()}).front().values();
     const Tensor some = model.forward({bert_tokens(), places()}).front();
     EXPECT_EQ(some.shape(), (Shape{bert_samples * 2, bert_words}));
@@ -54,7 +55,8 @@ TEST(Bert, ScoresTheTokensAtGivenPlacesAlone) {
 }
 
 TEST(Bert, EveryParameterTakesPart) {
-    Bert model(bert_sizes(), 1, default_device());
+    const auto made = made_bert();
+    Model& model = *made;
     const Tensor logits = model.forward({bert_tokens(), places()}).front();
     backward(cross_entropy(logits, Tensor::of({1, 4, 0, 7}, {4}, DType::i64)));
     for (const Parameter& parameter : model.parameters())
@@ -62,15 +64,16 @@ TEST(Bert, EveryParameterTakesPart) {
 }
 
 TEST(Bert, TakesNoWindowBeyondItsPositions) {
-    Bert model(bert_sizes(), 1, default_device());
+    const auto made = made_bert();
+    Model& model = *made;
     EXPECT_THROW(model.forward({Tensor::zeros({1, 7}, DType::i64)}), Error);
 }
 
 TEST(Bert, DropsInTrainingAloneAndTheSameWhenRecomputed) {
-    Bert kept(bert_sizes(0.3), 1, default_device()), again(bert_sizes(0.3), 1, default_device());
-    Bert without(bert_sizes(), 1, default_device());
+    const auto made_kept = made_bert(0.3), made_again = made_bert(0.3), made_without = made_bert();
+    Model &kept = *made_kept, &again = *made_again, &without = *made_without;
     again.recompute_blocks = true;
-    const auto step_of = [](Bert& model) {
+    const auto step_of = [](Model& model) {
         StepRandom random(1, Tensor::zeros({}, DType::i64));
         random.begin(0);
         model.random = &random;
@@ -91,8 +94,8 @@ TEST(Bert, DropsInTrainingAloneAndTheSameWhenRecomputed) {
 
 TEST(Bert, JoinsSumsAndNormsWithTheBitsOfAnObservedStep) {
     const auto seen =
-        expect_observed_twin([] { return std::make_unique<Bert>(bert_sizes(0.3), 1, Device{}); },
-                             {bert_tokens(), places()}, "add_layer_norm");
+        expect_observed_twin([] { return made_bert(0.3, Device{}); }, {bert_tokens(), places()},
+                             "add_layer_norm");
     const std::string layer = "bert.encoder.layer.1";
     EXPECT_THAT(seen,
                 testing::IsSupersetOf({"add in " + layer + ".attention.output",

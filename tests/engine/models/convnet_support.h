@@ -6,24 +6,17 @@
 
 #include "autograd/backward.h"
 #include "io/onnx/onnx_graph.h"
-#include "models/model_descriptor.h"
+#include "made_models.h"
 #include "ops/loss/cross_entropy.h"
-#include "tensor/tensor_map.h"
+#include "tensor/tensor.h"
 
 namespace engine::test {
-
-inline ModelShape pictures(const Shape& picture, std::int64_t classes) {
-    return {{{.name = "image", .kind = FieldKind::image, .shape = picture}}, classes};
-}
 
 /// Without a seed no weights are drawn, which suffices for names and shapes.
 inline std::unique_ptr<Model> convnet(const std::string& kind, const Options& options,
                                       const Shape& picture, std::int64_t classes,
                                       std::optional<std::int64_t> seed = {}) {
-    ModelConfig config;
-    config.kind = kind;
-    config.options = options;
-    return make_model(config, pictures(picture, classes), seed, Device{});
+    return made_model(kind, options, pictures(picture, classes), seed);
 }
 
 inline Tensor parameter(const Model& model, const std::string& name) {

@@ -1,11 +1,10 @@
-#include "models/dcgan.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "made_models.h"
 #include "parameter_lines.h"
 
 namespace engine {
@@ -13,11 +12,11 @@ namespace {
 
 using testing::ElementsAre;
 
-Dcgan small_dcgan(const Shape& image) { return {image, {.latent = 5, .channels = 4}, 1, Device{}}; }
+std::unique_ptr<Model> small_dcgan(const Shape& image) { return test::made_dcgan(image, 5, 4); }
 
 TEST(Dcgan, HasTheNamesAndShapesOfPyTorchsExampleFor64Pixels) {
     EXPECT_THAT(
-        test::parameter_lines(small_dcgan({3, 64, 64})),
+        test::parameter_lines(*small_dcgan({3, 64, 64})),
         ElementsAre("generator.main.0.weight 5 32 4 4", "generator.main.1.weight 32",
                     "generator.main.1.bias 32", "generator.main.3.weight 32 16 4 4",
                     "generator.main.4.weight 16", "generator.main.4.bias 16",
@@ -35,7 +34,8 @@ TEST(Dcgan, HasTheNamesAndShapesOfPyTorchsExampleFor64Pixels) {
 class DcganOfSide : public testing::TestWithParam<std::int64_t> {};
 
 TEST_P(DcganOfSide, DrawsAndJudgesImagesOfThatSide) {
-    Dcgan model = small_dcgan({1, GetParam(), GetParam()});
+    const auto made = small_dcgan({1, GetParam(), GetParam()});
+    auto& model = dynamic_cast<AdversarialModel&>(*made);
     const Tensor drawn = model.generate(Tensor::full({3, 5}, 0.5, DType::f32, Device{}));
     ASSERT_EQ(drawn.shape(), (Shape{3, 1, GetParam(), GetParam()}));
     for (const double value : drawn.values()) EXPECT_LT(std::abs(value), 1);
@@ -52,8 +52,8 @@ TEST(Dcgan, RefusesImagesThatItsLayersCannotReach) {
 }
 
 TEST(Dcgan, DrawsInitialWeightsWithTheDeviationOfThePaper) {
-    const Dcgan model({1, 64, 64}, {}, 1, Device{});
-    for (const Parameter& parameter : model.parameters()) {
+    const auto model = test::made_dcgan({1, 64, 64});
+    for (const Parameter& parameter : model->parameters()) {
         if (parameter.tensor.shape().rank() != 4) continue;
         double squares = 0;
         for (const double value : parameter.tensor.values()) squares += value * value;

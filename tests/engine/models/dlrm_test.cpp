@@ -1,30 +1,37 @@
-#include "models/dlrm.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "autograd/backward.h"
+#include "made_models.h"
 #include "ops/index/sparse.h"
 #include "ops/shape/sum.h"
-#include "tensor/sparse.h"
-#include "tensor/tensor_map.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 namespace {
 
 using testing::ElementsAre;
 
-Dlrm::Sizes dlrm_sizes() {
-    return {.numbers = 3, .tables = 2, .rows = 5, .embedding = 2, .bottom = {4}, .top = {3}};
+std::unique_ptr<Model> made_dlrm(std::int64_t seed) {
+    const Options options{{"embedding", std::int64_t{2}},
+                          {"bottom", std::vector<std::int64_t>{4}},
+                          {"top", std::vector<std::int64_t>{3}}};
+    const FieldSpec dense{.name = "dense", .kind = FieldKind::features, .shape = {3}};
+    const FieldSpec ids{.name = "ids",
+                        .kind = FieldKind::indices,
+                        .dtype = DType::i64,
+                        .shape = {2},
+                        .cardinality = 5};
+    return test::made_model("dlrm", options, {{dense, ids}, 1}, seed, default_device());
 }
 
 Tensor ids() { return Tensor::of({4, 1, 0, 0, 4, 3}, {3, 2}, DType::i64); }
 Tensor numbers() { return Tensor::of({1, 2, 3, -1, 0.5, 2, 0, 0, 0.25}, {3, 3}); }
 
 TEST(Dlrm, HasTheNamesAndShapesOfTheReferenceImplementation) {
-    const Dlrm model(dlrm_sizes(), 1, default_device());
+    const auto model = made_dlrm(1);
     std::vector<std::string> found;
-    for (const Parameter& parameter : model.parameters())
+    for (const Parameter& parameter : model->parameters())
         found.push_back(parameter.name + " " + to_string(parameter.tensor.shape()));
     EXPECT_THAT(found,
                 ElementsAre("emb_l.0.weight (5, 2)", "emb_l.1.weight (5, 2)",
@@ -48,7 +55,8 @@ std::vector<double> layer(const Model& model, const std::string& name, const std
 }
 
 TEST(Dlrm, JoinsTheBottomsOutputAndTheProductsOfPairsRowByRow) {
-    Dlrm model(dlrm_sizes(), 7, default_device());
+    const auto made = made_dlrm(7);
+    Model& model = *made;
     const std::vector<double> found = model.forward({numbers(), ids()}).front().values();
     const std::vector<double> x = numbers().values(), id = ids().values();
     for (std::size_t r = 0; r < 3; ++r) {
@@ -73,9 +81,10 @@ TEST(Dlrm, JoinsTheBottomsOutputAndTheProductsOfPairsRowByRow) {
 }
 
 TEST(Dlrm, SparseGradientsOfItsTablesAreTheDenseOnes) {
-    Dlrm dense(dlrm_sizes(), 7, default_device()), sparse(dlrm_sizes(), 7, default_device());
+    const auto made_dense = made_dlrm(7), made_sparse = made_dlrm(7);
+    Model &dense = *made_dense, &sparse = *made_sparse;
     sparse.sparse_gradients = true;
-    for (Dlrm* model : {&dense, &sparse}) backward(sum(model->forward({numbers(), ids()}).front()));
+    for (Model* model : {&dense, &sparse}) backward(sum(model->forward({numbers(), ids()}).front()));
     for (std::size_t i = 0; i < dense.parameters().size(); ++i) {
         const Tensor grad = sparse.parameters()[i].tensor.grad();
         EXPECT_EQ(grad.is_sparse(), i < 2) << sparse.parameters()[i].name;

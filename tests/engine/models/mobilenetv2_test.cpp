@@ -1,5 +1,3 @@
-#include "models/mobilenetv2.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

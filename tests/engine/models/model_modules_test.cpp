@@ -5,8 +5,8 @@
 #include <set>
 
 #include "autograd/backward.h"
+#include "made_models.h"
 #include "models/model.h"
-#include "models/rnn_lm.h"
 #include "ops/loss/cross_entropy.h"
 #include "support/module_log.h"
 
@@ -130,9 +130,13 @@ TEST(ModelModules, OfRecomputedBlocksAreThoseOfTheFirstRun) {
 
 /// The modules of a forward pass of a language model with dropout.
 Names modules_of_words(bool tied) {
-    RnnLanguageModel model(
-        {.words = 11, .embedding = 4, .hidden = 4, .layers = 2, .dropout = 0.5, .tied = tied}, 1,
-        Device{});
+    const Options options{{"embedding", std::int64_t{4}},
+                          {"hidden", std::int64_t{4}},
+                          {"layers", std::int64_t{2}},
+                          {"dropout", 0.5},
+                          {"tied", tied}};
+    const auto made_words = test::made_model("rnn-lm", options, test::windows(3, 11));
+    Model& model = *made_words;
     StepRandom random(1, Tensor::zeros({}, DType::i64, Device{}));
     random.begin(0);
     model.random = &random;

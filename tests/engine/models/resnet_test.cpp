@@ -1,5 +1,3 @@
-#include "models/resnet.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,3 @@
-#include "models/rnn_lm.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 
 #include "autograd/backward.h"
 #include "engine/base/error.h"
+#include "made_models.h"
 #include "ops/loss/cross_entropy.h"
 #include "support/expectations.h"
 #include "tensor/philox.h"
@@ -19,9 +18,18 @@ using testing::HasSubstr;
 
 constexpr std::int64_t rnn_streams = 2, rnn_window = 3, rnn_words = 11;
 
-RnnLanguageModel::Sizes rnn_sizes(RecurrentKind cell = RecurrentKind::lstm) {
-    return {
-        .cell = cell, .words = rnn_words, .embedding = 4, .hidden = 4, .layers = 2, .dropout = 0};
+Options rnn_sizes(const std::string& cell = "lstm") {
+    return {{"cell", cell},
+            {"embedding", std::int64_t{4}},
+            {"hidden", std::int64_t{4}},
+            {"layers", std::int64_t{2}},
+            {"dropout", 0.0}};
+}
+
+std::unique_ptr<Model> made_rnn(const Options& options = rnn_sizes(),
+                                std::optional<std::int64_t> seed = 1) {
+    return test::made_model("rnn-lm", options, test::windows(rnn_window, rnn_words), seed,
+                            default_device());
 }
 
 TensorList inputs_for(const Model& model) {
@@ -38,7 +46,8 @@ std::vector<std::string> names_of(const Model& model) {
 }
 
 TEST(RnnLanguageModel, HasTheNamesOfPyTorchsExample) {
-    RnnLanguageModel model(rnn_sizes(), 1, default_device());
+    const auto made = made_rnn();
+    Model& model = *made;
     EXPECT_THAT(
         names_of(model),
         ElementsAre("encoder.weight", "rnn.weight_ih_l0", "rnn.weight_hh_l0", "rnn.bias_ih_l0",
@@ -50,13 +59,13 @@ TEST(RnnLanguageModel, HasTheNamesOfPyTorchsExample) {
 }
 
 TEST(RnnLanguageModel, EveryCellGivesLogitsStepByStepAndItsState) {
-    for (const RecurrentKind cell : {RecurrentKind::lstm, RecurrentKind::gru,
-                                     RecurrentKind::rnn_tanh, RecurrentKind::rnn_relu}) {
-        RnnLanguageModel model(rnn_sizes(cell), 1, default_device());
+    for (const std::string cell : {"lstm", "gru", "rnn-tanh", "rnn-relu"}) {
+        const auto made = made_rnn(rnn_sizes(cell));
+        Model& model = *made;
         const TensorList in = inputs_for(model), out = model.forward(in);
         ASSERT_EQ(out.size(), in.size()) << "logits, and as many states as came in";
         EXPECT_EQ(out[0].shape(), (Shape{rnn_window * rnn_streams, rnn_words}));
-        EXPECT_EQ(out.size() - 1, cell == RecurrentKind::lstm ? 2u : 1u);
+        EXPECT_EQ(out.size() - 1, cell == "lstm" ? 2u : 1u);
         for (std::size_t i = 1; i < out.size(); ++i) EXPECT_EQ(out[i].shape(), in[i].shape());
         backward(cross_entropy(out[0], Tensor::of({1, 2, 3, 4, 5, 6}, {6}, DType::i64)));
         for (const Parameter& parameter : model.parameters())
@@ -65,7 +74,8 @@ TEST(RnnLanguageModel, EveryCellGivesLogitsStepByStepAndItsState) {
 }
 
 TEST(RnnLanguageModel, AWindowInTwoPartsGivesTheSameAsWhole) {
-    RnnLanguageModel model(rnn_sizes(), 1, default_device());
+    const auto made = made_rnn();
+    Model& model = *made;
     const TensorList whole = model.forward(inputs_for(model));
     TensorList in = inputs_for(model);
     std::vector<double> logits;
@@ -90,21 +100,20 @@ TEST(RnnLanguageModel, AWindowInTwoPartsGivesTheSameAsWhole) {
 
 TEST(RnnLanguageModel, TiedItHasOneTable) {
     auto tied = rnn_sizes();
-    tied.tied = true;
-    const RnnLanguageModel model(tied, 1, default_device());
-    EXPECT_EQ(std::ranges::count(names_of(model), "decoder.weight"), 0);
-    EXPECT_EQ(model.parameter_count(),
-              RnnLanguageModel(rnn_sizes(), 1, default_device()).parameter_count() - 4 * rnn_words);
-    tied.hidden = 5;
-    EXPECT_THAT(message_of(ErrorCode::settings,
-                           [&] { RnnLanguageModel(tied, std::nullopt, default_device()); }),
+    tied["tied"] = true;
+    const auto model = made_rnn(tied);
+    EXPECT_EQ(std::ranges::count(names_of(*model), "decoder.weight"), 0);
+    EXPECT_EQ(model->parameter_count(), made_rnn()->parameter_count() - 4 * rnn_words);
+    tied["hidden"] = std::int64_t{5};
+    EXPECT_THAT(message_of(ErrorCode::settings, [&] { made_rnn(tied, std::nullopt); }),
                 HasSubstr("same size, not 4 and 5"));
 }
 
 TEST(RnnLanguageModel, DropsNothingInEvaluation) {
     auto dropping = rnn_sizes();
-    dropping.dropout = 0.5;
-    RnnLanguageModel with(dropping, 1, default_device()), without(rnn_sizes(), 1, default_device());
+    dropping["dropout"] = 0.5;
+    const auto made_with = made_rnn(dropping), made_without = made_rnn();
+    Model &with = *made_with, &without = *made_without;
     StepRandom random(1, Tensor::zeros({}, DType::i64));
     with.random = &random;
     random.begin(0);

@@ -1,5 +1,3 @@
-#include "models/transformer_lm.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -7,6 +5,7 @@
 
 #include "autograd/backward.h"
 #include "engine/base/error.h"
+#include "made_models.h"
 #include "models/model_descriptor.h"
 #include "observed_twin.h"
 #include "ops/loss/cross_entropy.h"
@@ -20,14 +19,19 @@ using testing::HasSubstr;
 
 constexpr std::int64_t transformer_streams = 2, transformer_window = 4, transformer_words = 11;
 
-TransformerLanguageModel::Sizes transformer_sizes(double dropout = 0) {
-    return {.words = transformer_words,
-            .layers = 2,
-            .width = 8,
-            .heads = 2,
-            .feed_forward = 12,
-            .context = 6,
-            .dropout = dropout};
+Options transformer_sizes(double dropout = 0) {
+    return {{"layers", std::int64_t{2}},
+            {"width", std::int64_t{8}},
+            {"heads", std::int64_t{2}},
+            {"feed_forward", std::int64_t{12}},
+            {"context", std::int64_t{6}},
+            {"dropout", dropout}};
+}
+
+std::unique_ptr<Model> made_transformer(const Options& options = transformer_sizes(),
+                                        const Device& device = default_device()) {
+    return test::made_model("transformer-lm", options,
+                            test::windows(transformer_window, transformer_words), 1, device);
 }
 
 Tensor transformer_tokens(std::vector<double> ids = {1, 2, 3, 4, 5, 0, 7, 10}) {
@@ -47,7 +51,8 @@ double deviation_of(const Model& model, const std::string& name) {
 }
 
 TEST(TransformerLanguageModel, GivesLogitsStreamAfterStream) {
-    TransformerLanguageModel model(transformer_sizes(), 1, default_device());
+    const auto made = made_transformer();
+    Model& model = *made;
     const Tensor both = model.forward({transformer_tokens()}).front();
     EXPECT_EQ(both.shape(), (Shape{transformer_streams * transformer_window, transformer_words}));
     const Tensor first = Tensor::of({1, 2, 3, 4}, {1, transformer_window}, DType::i64);
@@ -56,7 +61,8 @@ TEST(TransformerLanguageModel, GivesLogitsStreamAfterStream) {
 }
 
 TEST(TransformerLanguageModel, SeesNoTokenThatFollows) {
-    TransformerLanguageModel model(transformer_sizes(), 1, default_device());
+    const auto made = made_transformer();
+    Model& model = *made;
     const auto before = model.forward({transformer_tokens()}).front().values();
     const auto after =
         model.forward({transformer_tokens({1, 2, 3, 9, 5, 0, 7, 9})}).front().values();
@@ -68,7 +74,8 @@ TEST(TransformerLanguageModel, SeesNoTokenThatFollows) {
 }
 
 TEST(TransformerLanguageModel, EveryParameterTakesPart) {
-    TransformerLanguageModel model(transformer_sizes(), 1, default_device());
+    const auto made = made_transformer();
+    Model& model = *made;
     const Tensor logits = model.forward({transformer_tokens()}).front();
     backward(cross_entropy(logits, Tensor::of({2, 3, 4, 5, 0, 7, 10, 1}, {8}, DType::i64)));
     for (const Parameter& parameter : model.parameters())
@@ -77,9 +84,10 @@ TEST(TransformerLanguageModel, EveryParameterTakesPart) {
 
 TEST(TransformerLanguageModel, IsDrawnAsGpt2) {
     auto wide = transformer_sizes();
-    wide.width = 64;
-    wide.feed_forward = 256;
-    const TransformerLanguageModel model(wide, 1, default_device());
+    wide["width"] = std::int64_t{64};
+    wide["feed_forward"] = std::int64_t{256};
+    const auto made = made_transformer(wide);
+    const Model& model = *made;
     const double residual = 0.02 / std::sqrt(2.0 * 2);
     EXPECT_NEAR(deviation_of(model, "transformer.h.1.attn.c_attn.weight"), 0.02, 0.001);
     EXPECT_NEAR(deviation_of(model, "transformer.h.1.attn.c_proj.weight"), residual, 0.0005);
@@ -122,12 +130,13 @@ TEST(TransformerLanguageModel, RefusesSizesThatDoNotFit) {
     };
     EXPECT_THAT(refused("heads", 3), HasSubstr("model.options.heads: 3: must divide the width"));
     EXPECT_THAT(refused("context", 34), HasSubstr("model.options.context: 34"));
-    TransformerLanguageModel model(transformer_sizes(), 1, default_device());
+    const auto made = made_transformer();
+    Model& model = *made;
     EXPECT_THROW(model.forward({Tensor::zeros({1, 7}, DType::i64)}), Error);
 }
 
 /// Loss and gradients of a step. With dropout if random numbers are given.
-std::vector<std::vector<double>> step_of(TransformerLanguageModel& model, std::size_t batch = 0) {
+std::vector<std::vector<double>> step_of(Model& model, std::size_t batch = 0) {
     StepRandom random(1, Tensor::zeros({}, DType::i64));
     random.begin(batch);
     model.random = &random;
@@ -143,8 +152,9 @@ std::vector<std::vector<double>> step_of(TransformerLanguageModel& model, std::s
 }
 
 TEST(TransformerLanguageModel, DropsInTrainingAlone) {
-    TransformerLanguageModel with(transformer_sizes(0.5), 1, default_device());
-    TransformerLanguageModel without(transformer_sizes(), 1, default_device());
+    const auto made_with = made_transformer(transformer_sizes(0.5)),
+               made_without = made_transformer();
+    Model &with = *made_with, &without = *made_without;
     const auto drawn = step_of(with);
     EXPECT_NE(drawn, step_of(without));
     EXPECT_EQ(step_of(with), drawn) << "the same numbers again";
@@ -155,18 +165,17 @@ TEST(TransformerLanguageModel, DropsInTrainingAlone) {
 }
 
 TEST(TransformerLanguageModel, RecomputedBlocksDropTheSame) {
-    TransformerLanguageModel kept(transformer_sizes(0.3), 1, default_device());
-    TransformerLanguageModel again(transformer_sizes(0.3), 1, default_device());
+    const auto made_kept = made_transformer(transformer_sizes(0.3)),
+               made_again = made_transformer(transformer_sizes(0.3));
+    Model &kept = *made_kept, &again = *made_again;
     again.recompute_blocks = true;
     EXPECT_EQ(step_of(again), step_of(kept)) << "to the bit";
 }
 
 TEST(TransformerLanguageModel, JoinsSumsAndNormsWithTheBitsOfAnObservedStep) {
     const auto seen = expect_observed_twin(
-        [] {
-            return std::make_unique<TransformerLanguageModel>(transformer_sizes(0.3), 1, Device{});
-        },
-        {transformer_tokens()}, "add_layer_norm");
+        [] { return made_transformer(transformer_sizes(0.3), Device{}); }, {transformer_tokens()},
+        "add_layer_norm");
     EXPECT_THAT(
         seen, testing::IsSupersetOf({"add in transformer.h.0", "layer_norm in transformer.h.0.ln_1",
                                      "layer_norm in transformer.h.0.ln_2", "add in transformer.h.1",
@@ -175,8 +184,9 @@ TEST(TransformerLanguageModel, JoinsSumsAndNormsWithTheBitsOfAnObservedStep) {
 }
 
 TEST(TransformerLanguageModel, ComputesTheNextNormOutsideOfARecomputedBlock) {
-    TransformerLanguageModel model(transformer_sizes(0.3), 1, Device{}),
-        again(transformer_sizes(0.3), 1, Device{});
+    const auto made_plain = made_transformer(transformer_sizes(0.3), Device{}),
+               made_again = made_transformer(transformer_sizes(0.3), Device{});
+    Model &model = *made_plain, &again = *made_again;
     again.recompute_blocks = true;
     EXPECT_EQ(twin_step(model, {transformer_tokens()}, DType::bf16, "").bits,
               twin_step(again, {transformer_tokens()}, DType::bf16, "").bits);

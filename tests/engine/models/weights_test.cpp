@@ -6,11 +6,8 @@
 
 #include "engine/base/error.h"
 #include "io/safetensors/tensor_file.h"
-#include "models/bert.h"
-#include "models/lenet.h"
+#include "made_models.h"
 #include "models/model.h"
-#include "models/resnet.h"
-#include "models/rnn_lm.h"
 #include "support/expectations.h"
 #include "temp_folder.h"
 
@@ -21,8 +18,26 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-RnnLanguageModel language_model(std::int64_t seed, bool tied) {
-    return {{.words = 11, .embedding = 4, .hidden = 4, .layers = 1, .tied = tied}, seed, Device{}};
+std::unique_ptr<Model> language_model(std::int64_t seed, bool tied) {
+    const Options options{{"embedding", std::int64_t{4}},
+                          {"hidden", std::int64_t{4}},
+                          {"layers", std::int64_t{1}},
+                          {"tied", tied}};
+    return test::made_model("rnn-lm", options, test::windows(35, 11), seed);
+}
+
+std::unique_ptr<Model> made_lenet(std::int64_t seed) {
+    return test::made_model("lenet", {}, test::pictures({1, 28, 28}, 10), seed);
+}
+
+std::unique_ptr<Model> small_bert(std::int64_t seed) {
+    const Options options{{"layers", std::int64_t{1}},
+                          {"width", std::int64_t{8}},
+                          {"heads", std::int64_t{2}},
+                          {"feed_forward", std::int64_t{12}},
+                          {"context", std::int64_t{6}},
+                          {"dropout", 0.0}};
+    return test::made_model("bert", options, test::windows(4, 11), seed);
 }
 
 /// PyTorch's state_dict of the tied model contains the table under both names.
@@ -41,14 +56,16 @@ protected:
     }
     /// Loads the file into another model and expects the weights of `from_`.
     void expect_loads(const TensorMap& tensors) {
-        RnnLanguageModel model = language_model(2, true);
+        const auto made_model = language_model(2, true);
+        Model& model = *made_model;
         load_weights(model, file(tensors));
         EXPECT_EQ(saved_state(model).at("encoder.weight").values(),
                   saved_state(from_).at("encoder.weight").values());
     }
     /// The sentence of the error that rejects it.
     std::string error_text(const TensorMap& tensors, bool tied = true) {
-        RnnLanguageModel model = language_model(2, tied);
+        const auto made_model = language_model(2, tied);
+        Model& model = *made_model;
         const auto before = saved_state(model).at("rnn.weight_ih_l0").values();
         const std::string text =
             message_of(ErrorCode::data, [&] { load_weights(model, file(tensors)); });
@@ -56,7 +73,8 @@ protected:
         return text;
     }
 
-    const RnnLanguageModel from_ = language_model(1, true);
+    const std::unique_ptr<Model> made_from_ = language_model(1, true);
+    const Model& from_ = *made_from_;
     const test_support::TempFolder folder_;
 };
 
@@ -94,8 +112,10 @@ TEST_F(TiedWeights, OfAnotherShapeAreRefusedUnderEitherName) {
 }
 
 TEST_F(TiedWeights, AModelWithoutTiesTakesTwoTables) {
-    const RnnLanguageModel loose = language_model(3, false);
-    RnnLanguageModel model = language_model(2, false);
+    const auto made_loose = language_model(3, false);
+    const Model& loose = *made_loose;
+    const auto made_model = language_model(2, false);
+    Model& model = *made_model;
     load_weights(model, file(saved_state(loose)));
     EXPECT_EQ(saved_state(model).at("decoder.weight").values(),
               saved_state(loose).at("decoder.weight").values());
@@ -107,19 +127,22 @@ TEST_F(TiedWeights, AreReadFromPyTorchsFilesAsFromSafetensors) {
     const TensorMap wanted = load_tensors(torch / "language_model.safetensors");
     // In the second file the weights are below `state_dict`, with the prefix of DataParallel.
     for (const char* file : {"language_model.pt", "nested.pt"}) {
-        RnnLanguageModel model = language_model(2, true);
+        const auto made_model = language_model(2, true);
+        Model& model = *made_model;
         load_weights(model, (torch / file).string());
         for (const auto& [name, tensor] : saved_state(model))
             EXPECT_EQ(tensor.values(), wanted.at(name).values()) << file << ": " << name;
     }
-    RnnLanguageModel model = language_model(2, true);
+    const auto made_model = language_model(2, true);
+    Model& model = *made_model;
     EXPECT_THAT(message_of(ErrorCode::data,
                            [&] { load_weights(model, (torch / "parameters.pt").string()); }),
                 HasSubstr("does not fit the model: encoder.weight is missing"));
 }
 
 TEST_F(TiedWeights, AStateInMemoryIsTakenLikeAFile) {
-    RnnLanguageModel model = language_model(2, true);
+    const auto made_model = language_model(2, true);
+    Model& model = *made_model;
     load_state(model, pytorch_state(from_));
     EXPECT_EQ(saved_state(model).at("encoder.weight").values(),
               saved_state(from_).at("encoder.weight").values());
@@ -137,12 +160,14 @@ protected:
         save_tensors(path, tensors);
         return path;
     }
-    const LeNet from_{{1, 28, 28}, 10, 1, Device{}};
+    const std::unique_ptr<Model> made_from_ = made_lenet(1);
+    const Model& from_ = *made_from_;
     const test_support::TempFolder folder_;
 };
 
 TEST_F(ForeignWeights, OfAnotherModelAreDescribedByFiveNamesAndACount) {
-    LeNet model({1, 28, 28}, 10, 2, Device{});
+    const auto made_model = made_lenet(2);
+    Model& model = *made_model;
     TensorMap other;
     for (int i = 0; i < 120; ++i)
         other["layer" + std::to_string(i) + ".weight"] = Tensor::zeros({2}, DType::f32, Device{});
@@ -153,11 +178,13 @@ TEST_F(ForeignWeights, OfAnotherModelAreDescribedByFiveNamesAndACount) {
 }
 
 TEST_F(ForeignWeights, AreChosenByTheirPrefix) {
-    const LeNet second({1, 28, 28}, 10, 3, Device{});
+    const auto made_second = made_lenet(3);
+    const Model& second = *made_second;
     TensorMap both;
     for (const auto& [name, tensor] : saved_state(from_)) both["student." + name] = tensor;
     for (const auto& [name, tensor] : saved_state(second)) both["teacher." + name] = tensor;
-    LeNet model({1, 28, 28}, 10, 2, Device{});
+    const auto made_model = made_lenet(2);
+    Model& model = *made_model;
     EXPECT_THAT(message_of(ErrorCode::data, [&] { load_weights(model, file(both)); }),
                 HasSubstr("student, teacher"));
     load_weights(model, file(both), Head::read, "teacher");
@@ -166,19 +193,13 @@ TEST_F(ForeignWeights, AreChosenByTheirPrefix) {
 }
 
 TEST_F(ForeignWeights, OfABareBertHaveNoHeadWhichIsDrawnAndTold) {
-    const Bert::Sizes sizes{.words = 11,
-                            .layers = 1,
-                            .width = 8,
-                            .heads = 2,
-                            .feed_forward = 12,
-                            .context = 6,
-                            .dropout = 0};
-    const Bert bert(sizes, 1, Device{});
+    const auto made_bert = small_bert(1), made_model = small_bert(2);
+    const Model& bert = *made_bert;
     TensorMap bare;
     for (const auto& [name, tensor] : saved_state(bert))
         if (name.starts_with("bert.")) bare[name.substr(5)] = tensor;
     bare["pooler.dense.weight"] = Tensor::zeros({8, 8}, DType::f32, Device{});
-    Bert model(sizes, 2, Device{});
+    Model& model = *made_model;
     const auto drawn = saved_state(model);
     const std::vector<Message> notes = load_weights(model, file(bare));
     ASSERT_EQ(notes.size(), 2U);
@@ -194,7 +215,8 @@ TEST_F(ForeignWeights, OfABareBertHaveNoHeadWhichIsDrawnAndTold) {
 }
 
 TEST_F(ForeignWeights, MayCountBatchesInFloatingPoint) {
-    ResNet model({.depths = {1, 1, 1, 1}}, {}, 3, 10, 2, Device{});
+    const auto made = test::made_model("resnet18", {}, test::pictures({3, 32, 32}, 10), 2);
+    Model& model = *made;
     TensorMap state = saved_state(model);
     int counters = 0;
     for (auto& [name, tensor] : state) {

@@ -4,7 +4,6 @@
 
 #include "amp/autocast.h"
 #include "models/convnet_support.h"
-#include "models/dcgan.h"
 #include "tensor/memory/memory.h"
 
 // The memory that the other models keep for the backward pass: 16 bits of mixed precision against
@@ -51,7 +50,8 @@ TEST(KeptActivationsElsewhere, AutoencoderKeepsACopyOfTheImage) {
 }
 
 TEST(KeptActivationsElsewhere, DcganKeepsAllInTheLowType) {
-    Dcgan pair({3, 32, 32}, {.latent = 100, .channels = 16}, 1, Device{});
+    const auto made_pair = made_dcgan({3, 32, 32}, 100, 16);
+    auto& pair = dynamic_cast<AdversarialModel&>(*made_pair);
     const Tensor latent = made_pictures({rows, 100});
     // For each batch norm: mean and standard deviation in f32.
     const double statistics = 2 * 4 * (64 + 32 + 16);

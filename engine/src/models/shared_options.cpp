@@ -1,8 +1,35 @@
-#include "models/transformer_sizes.h"
+#include "models/shared_options.h"
+
+#include <algorithm>
 
 #include "engine/base/error.h"
 
 namespace engine {
+namespace {
+
+constexpr std::int64_t min_imagenet_side = 128;
+
+}  // namespace
+
+OptionSpec image_stem_option() {
+    return {.name = "stem",
+            .label = "Stem",
+            .default_value = std::string("auto"),
+            .help =
+                "First layers of the network. The ImageNet stem reduces large pictures at once, "
+                "the CIFAR stem keeps small ones whole. Automatic: ImageNet from 128 x 128 "
+                "pixels.",
+            .choices = {{"auto", "Automatic"}, {"cifar", "CIFAR"}, {"imagenet", "ImageNet"}},
+            .prominent = true};
+}
+
+ImageStem image_stem(const TypedOptions& options, const Shape& picture) {
+    const std::string word = options.word("stem");
+    if (word == "cifar") return ImageStem::cifar;
+    if (word == "imagenet") return ImageStem::imagenet;
+    const bool large = std::min(picture[1], picture[2]) >= min_imagenet_side;
+    return large ? ImageStem::imagenet : ImageStem::cifar;
+}
 
 std::vector<OptionSpec> transformer_options(const TransformerDefaults& defaults) {
     return {{.name = "layers",
@@ -51,9 +78,9 @@ std::vector<OptionSpec> transformer_options(const TransformerDefaults& defaults)
 
 TransformerSizes transformer_sizes(const ModelSetup& setup) {
     const TypedOptions& given = setup.options;
-    TransformerSizes sizes{given.whole("layers"),  given.whole("width"),
-                           given.whole("heads"),   given.whole("feed_forward"),
-                           given.whole("context"), given.number("dropout")};
+    TransformerSizes sizes{given.integer("layers"),  given.integer("width"),
+                           given.integer("heads"),   given.integer("feed_forward"),
+                           given.integer("context"), given.number("dropout")};
     if (sizes.width % sizes.heads != 0) {
         throw Error(ErrorCode::settings, msg("model.options.heads: {}: must divide the width, {}",
                                              sizes.heads, sizes.width));

@@ -5,7 +5,7 @@
 #include "engine/runs/checkpoint.h"
 #include "engine/session/session.h"
 #include "io/safetensors/tensor_file.h"
-#include "models/lenet.h"
+#include "made_models.h"
 #include "support/device_support.h"
 #include "support/expectations.h"
 #include "temp_folder.h"
@@ -17,8 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-LeNet lenet(std::int64_t classes, std::int64_t seed) {
-    return {{1, 28, 28}, classes, seed, Device{}};
+std::unique_ptr<Model> lenet(std::int64_t classes, std::int64_t seed) {
+    return test::made_model("lenet", {}, test::pictures({1, 28, 28}, classes), seed);
 }
 
 std::vector<std::string> trained_names(const Model& model) {
@@ -30,7 +30,8 @@ std::vector<std::string> trained_names(const Model& model) {
 }
 
 TEST(Freeze, LeavesTheOtherParametersToTrain) {
-    LeNet model = lenet(10, 1);
+    const auto made_model = lenet(10, 1);
+    Model& model = *made_model;
     freeze(model, {});
     EXPECT_EQ(trained_names(model).size(), 10U);
     freeze(model, {"conv", "fc1.weight"});
@@ -39,7 +40,8 @@ TEST(Freeze, LeavesTheOtherParametersToTrain) {
 }
 
 TEST(Freeze, RefusesANameThatFitsNoneAndAModelWithoutAnythingToTrain) {
-    LeNet model = lenet(10, 1);
+    const auto made_model = lenet(10, 1);
+    Model& model = *made_model;
     EXPECT_THAT(message_of(ErrorCode::settings,
                            [&] {
                                freeze(model, {"conv", "layer1"});
@@ -59,39 +61,45 @@ protected:
 };
 
 TEST_F(NewHead, IsDrawnWhereTheShapesDifferAndReadWhereTheyDoNot) {
-    const LeNet from = lenet(10, 1);
+    const auto made_from = lenet(10, 1);
+    const Model& from = *made_from;
     const std::string file = weights_of(from);
-    LeNet other = lenet(7, 2);
+    const auto made_other = lenet(7, 2);
+    Model& other = *made_other;
     const auto drawn = saved_state(other).at("fc3.weight").values();
     load_weights(other, file, Head::drawn_if_other);
     EXPECT_EQ(saved_state(other).at("fc3.weight").values(), drawn);
     EXPECT_EQ(saved_state(other).at("fc2.weight").values(),
               saved_state(from).at("fc2.weight").values());
-    LeNet same = lenet(10, 3);
+    const auto made_same = lenet(10, 3);
+    Model& same = *made_same;
     load_weights(same, file, Head::drawn_if_other);
     EXPECT_EQ(saved_state(same).at("fc3.weight").values(),
               saved_state(from).at("fc3.weight").values());
 }
 
 TEST_F(NewHead, IsAskedForAndOfTheLastLayerAlone) {
-    const std::string file = weights_of(lenet(10, 1));
-    LeNet seven = lenet(7, 2);
+    const std::string file = weights_of(*lenet(10, 1));
+    const auto made_seven = lenet(7, 2);
+    Model& seven = *made_seven;
     EXPECT_THROW(load_weights(seven, file), Error) << "not asked for";
-    LeNet wider({1, 32, 32}, 7, 2, Device{});
+    const auto wider = test::made_model("lenet", {}, test::pictures({1, 32, 32}, 7), 2);
     EXPECT_THAT(
-        message_of(ErrorCode::data, [&] { load_weights(wider, file, Head::drawn_if_other); }),
+        message_of(ErrorCode::data, [&] { load_weights(*wider, file, Head::drawn_if_other); }),
         HasSubstr("fc1.weight"));
 }
 
 TEST_F(NewHead, IsDrawnWhereTheFileHasNoneOrAPartOfIt) {
-    const LeNet from = lenet(10, 1);
+    const auto made_from = lenet(10, 1);
+    const Model& from = *made_from;
     for (const std::vector<std::string>& absent :
          {std::vector<std::string>{"fc3.weight", "fc3.bias"}, {"fc3.weight"}, {"fc3.bias"}}) {
         TensorMap saved = saved_state(from);
         for (const std::string& name : absent) saved.erase(name);
         const std::string file = (folder_ / "headless.safetensors").string();
         save_tensors(file, saved);
-        LeNet other = lenet(10, 2);
+        const auto made_other = lenet(10, 2);
+        Model& other = *made_other;
         const auto drawn = saved_state(other);
         load_weights(other, file, Head::drawn_if_other);
         for (const char* name : {"fc3.weight", "fc3.bias"})

@@ -1,4 +1,4 @@
-#include "models/recurrent_layout.h"
+#include "models/weight_layout.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,8 +7,8 @@
 #include <bit>
 #include <memory>
 
+#include "engine/models/made_models.h"
 #include "kernels/cuda_device.h"
-#include "models/rnn_lm.h"
 #include "ops/recurrent/weight_block.h"
 #include "support/device_support.h"
 #include "tensor/memory/memory.h"
@@ -197,8 +197,15 @@ protected:
         EXPECT_EQ(after, before);
         return share_memory(weights);
     }
-    RnnLanguageModel model_{
-        {.words = 5, .embedding = 8, .hidden = 8, .layers = 1, .dropout = 0}, 1, cuda};
+    static std::unique_ptr<Model> made(const Device& device) {
+        const Options options{{"embedding", std::int64_t{8}},
+                              {"hidden", std::int64_t{8}},
+                              {"layers", std::int64_t{1}},
+                              {"dropout", 0.0}};
+        return test::made_model("rnn-lm", options, test::windows(35, 5), 1, device);
+    }
+    const std::unique_ptr<Model> made_ = made(cuda);
+    Model& model_ = *made_;
     std::vector<Parameter> parameters_ = model_.parameters();
 };
 
@@ -251,9 +258,8 @@ TEST_F(ModelLayout, KeepsTheNetworksOfAModelApart) {
 }
 
 TEST_F(ModelLayout, DoesNothingOnACpu) {
-    const RnnLanguageModel model(
-        {.words = 5, .embedding = 8, .hidden = 8, .layers = 1, .dropout = 0}, 1, Device{});
-    EXPECT_FALSE(moved(model.parameters()));
+    const auto model = made(Device{});
+    EXPECT_FALSE(moved(model->parameters()));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "models/image_stem.h"
+#include "models/shared_options.h"
 
 #include <gtest/gtest.h>
 
