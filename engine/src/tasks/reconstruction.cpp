@@ -1,7 +1,6 @@
 #include <cmath>
 
 #include "ops/loss/loss.h"
-#include "tasks/image_range.h"
 #include "tasks/task_descriptor.h"
 
 namespace engine {
