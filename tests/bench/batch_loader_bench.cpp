@@ -4,9 +4,9 @@
 
 #include <benchmark/benchmark.h>
 
+#include "data/dataset_descriptor.h"
 #include "data/image/glyph_dataset.h"
 #include "data/image/image_dataset.h"
-#include "data/spiral_dataset.h"
 
 namespace {
 
@@ -38,9 +38,9 @@ void run(benchmark::State& state, const DataPart& part, std::int64_t batch_size,
 }
 
 void next_spirals(benchmark::State& state) {
-    run(state,
-        {std::make_shared<SpiralDataset>(1, StreamId::points_train, SpiralDataset::train_size)},
-        state.range(0));
+    DatasetConfig config;
+    config.kind = "spirals";
+    run(state, dataset_descriptor(config.kind).open(config, 1, {}).train, state.range(0));
 }
 BENCHMARK(next_spirals)->Arg(32)->Arg(128);
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "data/image/image_folder_files.h"
-#include "data/image/picture_crop.h"
+#include "data/image/image_transforms.h"
 #include "data/loader/batch_loader.h"
 #include "engine/base/error.h"
 #include "engine/io/picture.h"

@@ -13,10 +13,8 @@
 #include <utility>
 
 #include "data/data_fingerprint.h"
-#include "data/reading_progress.h"
-#include "data/zip_file.h"
 #include "engine/base/error.h"
-#include "io/zip/zip_reader.h"
+#include "io/zip/zip.h"
 
 namespace engine {
 namespace {
@@ -155,10 +153,10 @@ private:
     bool ended_ = false;
 };
 
-[[noreturn]] void refuse_too_large(const fs::path& file, std::uint64_t most_bytes) {
+[[noreturn]] void refuse_too_large(const fs::path& file, std::uint64_t max_bytes) {
     throw Error(ErrorCode::data,
                 msg("{}: holds more than the {} MiB that a file of this kind can hold",
-                    file.string(), most_bytes >> 20),
+                    file.string(), max_bytes >> 20),
                 msg("Give a file of the data set's official form."));
 }
 
@@ -187,7 +185,7 @@ public:
             if (seen_) hash_ = content_hash(hash_, out.data() + done, got);
             done += got;
             total_ += got;
-            if (total_ > options_.most_bytes) refuse_too_large(file_, options_.most_bytes);
+            if (total_ > options_.max_bytes) refuse_too_large(file_, options_.max_bytes);
             report();
             if (got < ask) break;
         }
@@ -213,6 +211,8 @@ private:
     std::uint64_t hash_ = 0;
     bool reported_ = false;
 };
+
+thread_local const ReadingProgress* progress_of_thread = nullptr;
 
 }  // namespace
 
@@ -241,10 +241,19 @@ std::unique_ptr<ByteReader> open_packed(const fs::path& file, const ReadOptions&
     } else {
         // The size at the end of a gzip file says nothing where the file was cut short.
         const bool plain = start[0] != '\x1F' || start[1] != '\x8B';
-        if (plain && size > options.most_bytes) refuse_too_large(file, options.most_bytes);
+        if (plain && size > options.max_bytes) refuse_too_large(file, options.max_bytes);
         reader = std::make_unique<GzipReader>(file);
     }
     return std::make_unique<BoundedReader>(file, std::move(reader), options);
+}
+
+ReadingProgressScope::ReadingProgressScope(ReadingProgress progress)
+    : progress_(std::move(progress)), before_(std::exchange(progress_of_thread, &progress_)) {}
+
+ReadingProgressScope::~ReadingProgressScope() { progress_of_thread = before_; }
+
+void report_reading(const ReadingShare& share) {
+    if (progress_of_thread != nullptr && *progress_of_thread) (*progress_of_thread)(share);
 }
 
 }  // namespace engine

@@ -31,7 +31,7 @@ struct ReadingStopped {};
 struct ReadOptions {
     /// Unpacked bytes that the format can hold. A larger plain file is rejected before it is read,
     /// a packed one as soon as it exceeds this size.
-    std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
+    std::uint64_t max_bytes = std::numeric_limits<std::uint64_t>::max();
     /// Polled at least once a mebibyte.
     std::stop_token stop;
 };
@@ -52,5 +52,32 @@ bool is_archive(const std::filesystem::path& file);
 void for_each_entry(const std::filesystem::path& archive,
                     const std::function<bool(const std::string& name, ByteReader& data)>& visit,
                     const ReadOptions& options = {});
+
+/// The only file in a zip archive, unpacked on demand. Folders, and what macOS and Windows leave in
+/// archives, do not count. Throws Error(data) for an archive with none or several, or a damaged
+/// one.
+std::unique_ptr<ByteReader> open_zip_file(const std::filesystem::path& archive);
+
+/// Its name without folders. Throws as open_zip_file() does.
+std::string name_in_zip(const std::filesystem::path& archive);
+
+/// How far the opening of a data set is. Called by the thread that opens it, a few times a second.
+using ReadingProgress = std::function<void(const ReadingShare&)>;
+
+/// While it lives, data sets that this thread opens report how far they are.
+class ReadingProgressScope {
+public:
+    explicit ReadingProgressScope(ReadingProgress progress);
+    ~ReadingProgressScope();
+    ReadingProgressScope(const ReadingProgressScope&) = delete;
+    ReadingProgressScope& operator=(const ReadingProgressScope&) = delete;
+
+private:
+    ReadingProgress progress_;
+    const ReadingProgress* before_;
+};
+
+/// Tells the scope of this thread, if there is one.
+void report_reading(const ReadingShare& share);
 
 }  // namespace engine

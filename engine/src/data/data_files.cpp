@@ -8,9 +8,10 @@
 #include <fstream>
 #include <string_view>
 
-#include "base/characters.h"
+#include "base/text_utf8.h"
 #include "data/byte_reader.h"
 #include "engine/base/error.h"
+#include "io/zip/zip.h"
 
 namespace engine {
 namespace {
@@ -137,6 +138,45 @@ std::vector<DataFile> list_path(const fs::path& path, const Wanted& wanted) {
     return files;
 }
 
+/// A format of another program, by the first bytes of a file.
+struct OtherFormat {
+    std::string_view magic;
+    const char* name;
+    const char* reader;  ///< of pandas
+};
+
+constexpr std::array<OtherFormat, 6> other_formats{{
+    {"PAR1", "Parquet", "read_parquet"},
+    {"ARROW1", "Arrow", "read_feather"},
+    {"FEA1", "Feather", "read_feather"},
+    {"ORC", "ORC", "read_orc"},
+    {"\x89HDF\r\n", "HDF5", "read_hdf"},
+    {"\xD0\xCF\x11\xE0\xA1\xB1", "Excel", "read_excel"},
+}};
+constexpr OtherFormat workbook{{}, "Excel", "read_excel"};
+constexpr OtherFormat open_document{{}, "OpenDocument", "read_excel"};
+
+/// Null for any other file.
+const OtherFormat* other_format(const fs::path& file) {
+    std::array<char, 512> start{};
+    std::ifstream in(file, std::ios::binary);
+    in.read(start.data(), start.size());
+    const std::string_view bytes(start.data(), static_cast<std::size_t>(in.gcount()));
+    // A column may be called PAR1, but text has no such control characters.
+    const bool binary =
+        std::any_of(bytes.begin(), bytes.end(), [](char c) { return c >= 0 && c < '\t'; });
+    for (const auto& format : other_formats) {
+        if (binary && bytes.starts_with(format.magic)) return &format;
+    }
+    if (!is_zip(file)) return nullptr;
+    ZipReader zip(file);
+    while (const ZipEntry* entry = zip.next()) {
+        if (entry->name.starts_with("xl/")) return &workbook;
+        if (entry->name == "content.xml") return &open_document;
+    }
+    return nullptr;
+}
+
 }  // namespace
 
 std::string recognition_name(const std::string& file_name) {
@@ -209,6 +249,25 @@ std::vector<DataFile> find_data_files(const std::vector<std::string>& paths, con
     }
     if (files.empty()) refuse_none_found(paths.front(), wanted);
     return files;
+}
+
+bool is_other_table(const fs::path& file) { return other_format(file) != nullptr; }
+
+void refuse_other_tables(const fs::path& file) {
+    const OtherFormat* format = other_format(file);
+    if (format == nullptr) return;
+    const Message what =
+        msg("{}: a file in the format of {}, not a CSV file", file.string(), format->name);
+    if (std::string_view(format->reader) == "read_excel") {
+        throw Error(ErrorCode::data, what,
+                    msg("Open it in a spreadsheet program and save the sheet as CSV, with UTF-8 "
+                        "encoding."));
+    }
+    const std::string name = file.filename().string(), csv = file.stem().string() + ".csv";
+    throw Error(ErrorCode::data, what,
+                msg("Save it as CSV, in Python with pandas: "
+                    "pandas.{}(\"{}\").to_csv(\"{}\", index=False)",
+                    format->reader, name, csv));
 }
 
 std::int64_t largest_dataset_bytes() {

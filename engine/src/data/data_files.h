@@ -39,6 +39,12 @@ std::vector<DataFile> find_data_files(const std::vector<std::string>& paths, con
 /// Bytes that one data set may take in memory: 8 GiB or half of the machine's memory.
 std::int64_t largest_dataset_bytes();
 
+/// Whether the file is a table in the format of another program (xlsx, ods, parquet, ...), by its
+/// first bytes.
+bool is_other_table(const std::filesystem::path& file);
+/// Throws Error(data) for such a file, naming how to save it as CSV.
+void refuse_other_tables(const std::filesystem::path& file);
+
 /// Before, in the order of names described above.
 bool name_before(const std::string& a, const std::string& b);
 

@@ -1,12 +1,35 @@
-#include "data/spiral_dataset.h"
-#include "data/dataset_descriptor.h"
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/dataset_descriptor.h"
+#include "tensor/philox.h"
 
 namespace engine {
+namespace {
 
+/// Two interleaved spirals in the plane, one a class: at t uniform in [0, 1), radius r = 0.05 +
+/// 0.95 t and angle 3 pi t (+ pi for class 1), with normal noise of deviation 0.02 on both
+/// coordinates. Sample i is of class i % 2 and a pure function of (seed, stream, i).
+class SpiralDataset final : public Dataset {
+public:
+    static constexpr std::int64_t train_size = 60000;
+    static constexpr std::int64_t test_size = 10000;
+
+    SpiralDataset(std::int64_t seed, StreamId stream, std::int64_t size);
+
+    std::int64_t size() const override;
+    const Schema& schema() const override { return schema_; }
+    void read(std::int64_t index, const SampleFields& out) const override;
+
+private:
+    Schema schema_;
+    std::vector<float> points_;  // x, y by sample
+};
+
+/// Points in the plane and their classes.
 Schema spiral_schema() {
     // The spirals are each other's mirror image, so the mean is 0. The deviations are those of the
     // formula below, by numerical integration over t, with the noise added.
@@ -34,6 +57,8 @@ void SpiralDataset::read(std::int64_t index, const SampleFields& out) const {
     std::copy_n(point, out.f32(0).size(), out.f32(0).begin());
     if (!out.i64(1).empty()) out.i64(1)[0] = index % 2;
 }
+
+}  // namespace
 
 DatasetDescriptor spirals_descriptor() {
     return {.kind = "spirals",

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "data/loader/device_batch.h"
+#include "data/loader/batch.h"
 #include "engine/base/metric.h"
 #include "engine/settings/run_config.h"
 #include "kernels/step_figures.h"

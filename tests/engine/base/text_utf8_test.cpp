@@ -5,7 +5,7 @@
 #include <set>
 #include <vector>
 
-#include "data/text/text_case.h"
+#include "data/text/text_source.h"
 
 namespace engine {
 namespace {

@@ -3,7 +3,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "data/reading_progress.h"
 #include "support/data_fixtures.h"
 
 namespace engine {
@@ -122,7 +121,7 @@ TEST(ByteReader, RefusesAMissingAnEmptyAndAFolderForAFile) {
 TEST(ByteReader, RefusesALargerPlainFileThanTheFormatsBeforeItReads) {
     const TempFolder folder;
     const auto file = folder.write("large", sample_bytes(3000));
-    EXPECT_THAT(test::data_error([&] { open_packed(file, {.most_bytes = 2999, .stop = {}}); }),
+    EXPECT_THAT(test::data_error([&] { open_packed(file, {.max_bytes = 2999, .stop = {}}); }),
                 HasSubstr("holds more than the"));
 }
 
@@ -132,9 +131,9 @@ TEST(ByteReader, RefusesBytesBeyondTheFormatsAsTheyUnpack) {
     for (const Bytes& bytes : {test::gzip(data), test::xz(data)}) {
         const auto file = folder.write("large", bytes);
         Bytes content(3000);
-        const auto enough = open_packed(file, {.most_bytes = 3000, .stop = {}});
+        const auto enough = open_packed(file, {.max_bytes = 3000, .stop = {}});
         EXPECT_EQ(enough->read(content), 3000U);
-        const auto less = open_packed(file, {.most_bytes = 2999, .stop = {}});
+        const auto less = open_packed(file, {.max_bytes = 2999, .stop = {}});
         EXPECT_THAT(test::data_error([&] { less->read(content); }),
                     HasSubstr("holds more than the"));
     }

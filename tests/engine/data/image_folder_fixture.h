@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "data/dataset_descriptor.h"
-#include "data/image/image_folder_dataset.h"
 #include "data/loader/batch_loader.h"
 #include "engine/io/picture.h"
+#include "open_kind.h"
 #include "support/data_fixtures.h"
 #include "support/picture_files.h"
 
@@ -34,7 +34,7 @@ struct ImageFolderTest : testing::Test {
         out.options["image_size"] = std::int64_t{28};
         return out;
     }
-    DataParts open(const DatasetConfig& config) const { return open_image_folder(config, 1, {}); }
+    DataParts open(const DatasetConfig& config) const { return test::open_kind(config); }
     std::string problem(const DatasetConfig& config) const {
         return test::data_error([&] { open(config); });
     }

@@ -1,14 +1,21 @@
-#include "data/spiral_dataset.h"
-
 #include <gtest/gtest.h>
 
 #include <array>
 #include <cmath>
 
+#include "open_kind.h"
 #include "read_sample.h"
 
 namespace engine {
 namespace {
+
+/// Training and test points of this seed; a limit of 0: all.
+DataParts spirals(std::int64_t seed, std::int64_t limit = 0) {
+    DatasetConfig config;
+    config.kind = "spirals";
+    config.train_limit = config.test_limit = limit;
+    return test::open_kind(config, seed);
+}
 
 std::array<float, 2> point(const Dataset& data, std::int64_t index) {
     const auto values = test::read_sample(data, index).values;
@@ -16,24 +23,24 @@ std::array<float, 2> point(const Dataset& data, std::int64_t index) {
 }
 
 TEST(SpiralDataset, IsAPureFunctionOfSeedStreamAndIndex) {
-    const SpiralDataset few(7, StreamId::points_train, 10);
-    const SpiralDataset many(7, StreamId::points_train, 1000);
-    const SpiralDataset other(7, StreamId::points_test, 10);
+    const DataParts few = spirals(7, 10), many = spirals(7, 1000);
     for (std::int64_t i = 0; i < 10; ++i) {
-        EXPECT_EQ(point(few, i), point(many, i));
-        EXPECT_NE(point(few, i), point(other, i));
+        EXPECT_EQ(point(*few.train.data, i), point(*many.train.data, i));
+        EXPECT_NE(point(*few.train.data, i), point(*few.test.data, i));
     }
 }
 
 TEST(SpiralDataset, IsRoundedOnceWhateverTheOptimisation) {
     // At these points, rounding the noise to f32 first would change the last bit.
-    const SpiralDataset data(1, StreamId::points_train, 27);
+    const auto parts = spirals(1, 27);
+    const Dataset& data = *parts.train.data;
     EXPECT_EQ(point(data, 22), (std::array{-0x1.69fc4cp-4F, 0x1.bec36ap-1F}));
     EXPECT_EQ(point(data, 26), (std::array{0x1.943252p-6F, 0x1.8bdf9cp-3F}));
 }
 
-TEST(SpiralDataset, LiesOnTheSpiralsOfItsHeader) {
-    const SpiralDataset data(1, StreamId::points_train, 2000);
+TEST(SpiralDataset, LiesOnTheSpiralsOfItsComment) {
+    const auto parts = spirals(1, 2000);
+    const Dataset& data = *parts.train.data;
     for (std::int64_t i = 0; i < data.size(); ++i) {
         const auto [x, y] = point(data, i);
         const double t = (std::hypot(x, y) - 0.05) / 0.95;
@@ -48,7 +55,9 @@ TEST(SpiralDataset, LiesOnTheSpiralsOfItsHeader) {
 }
 
 TEST(SpiralDataset, StatesItsMeanAndDeviation) {
-    const SpiralDataset data(2, StreamId::points_train, SpiralDataset::train_size);
+    const auto parts = spirals(2);
+    const Dataset& data = *parts.train.data;
+    ASSERT_EQ(data.size(), 60000);
     const auto& stated = data.schema()["features"].normalization;
     for (std::size_t axis = 0; axis < 2; ++axis) {
         double sum = 0, square = 0;

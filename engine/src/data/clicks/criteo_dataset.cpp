@@ -1,17 +1,34 @@
-#include "data/clicks/criteo_dataset.h"
-
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <numeric>
+#include <vector>
 
 #include "data/clicks/click_schema.h"
+#include "data/clicks/criteo_reader.h"
 #include "data/data_files.h"
+#include "data/dataset.h"
 #include "data/dataset_descriptor.h"
 #include "data/input_guide.h"
 #include "engine/base/error.h"
 
 namespace engine {
 namespace {
+
+/// Rows of Criteo's click logs (criteo_reader.h), in memory.
+class CriteoDataset final : public Dataset {
+public:
+    CriteoDataset(std::vector<CriteoRow> rows, std::int64_t table_rows);
+
+    std::int64_t size() const override { return static_cast<std::int64_t>(rows_.size()); }
+    const Schema& schema() const override { return schema_; }
+    void read(std::int64_t index, const SampleFields& out) const override;
+    void guide(InputGuide& guide) const override;
+
+private:
+    std::vector<CriteoRow> rows_;
+    Schema schema_;
+};
 
 std::vector<std::string> number_names() {
     std::vector<std::string> names;
@@ -86,7 +103,7 @@ std::shared_ptr<const std::vector<std::int64_t>> range(std::int64_t first, std::
 DataParts open_criteo(const DatasetConfig& config, std::int64_t, const std::stop_token& stop) {
     const auto specs = options();
     const TypedOptions given(config.options, specs);
-    const std::int64_t table_rows = given.whole("max_rows");
+    const std::int64_t table_rows = given.integer("max_rows");
     const auto data =
         std::make_shared<const CriteoDataset>(read_rows(config, table_rows, stop), table_rows);
     const std::int64_t all = data->size();
@@ -110,8 +127,6 @@ bool looks_like_criteo(const std::filesystem::path& path) {
         return false;
     }
 }
-
-}  // namespace
 
 CriteoDataset::CriteoDataset(std::vector<CriteoRow> rows, std::int64_t table_rows)
     : rows_(std::move(rows)), schema_(click_schema(number_names(), CriteoRow::ids, table_rows)) {}
@@ -137,6 +152,8 @@ void CriteoDataset::guide(InputGuide& guide) const {
     guide.header = false;
 }
 
+}  // namespace
+
 DatasetDescriptor criteo_descriptor() {
     return {.kind = "criteo",
             .title = "Criteo clicks",
@@ -152,7 +169,7 @@ DatasetDescriptor criteo_descriptor() {
                 [](const DatasetConfig& config) {
                     const auto specs = options();
                     return click_schema(number_names(), CriteoRow::ids,
-                                        TypedOptions(config.options, specs).whole("max_rows"));
+                                        TypedOptions(config.options, specs).integer("max_rows"));
                 },
             .open = open_criteo,
             .recognise = looks_like_criteo};

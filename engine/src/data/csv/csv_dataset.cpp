@@ -1,21 +1,52 @@
-#include "data/csv/csv_dataset.h"
-
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
+#include <stop_token>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "data/csv/csv_format.h"
 #include "data/csv/csv_options.h"
-#include "data/csv/csv_split.h"
 #include "data/csv/csv_statistics.h"
+#include "data/csv/csv_table.h"
 #include "data/csv/csv_text.h"
 #include "data/data_files.h"
+#include "data/dataset.h"
+#include "data/dataset_descriptor.h"
 #include "data/input_guide.h"
 #include "engine/base/error.h"
+#include "engine/data/dataset_preview.h"
 
 namespace engine {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// The rows of a table, in memory. Fields:
+/// - `features`: f32 (F), unnormalised; a categorical column is one-hot, its categories in order.
+/// - `target`: f32 (1), unnormalised, of a numeric target.
+/// - `label`: i64 (), of a categorical target, and of a numeric one that holds at most 1,000
+///   different values, all of them whole.
+/// Statistics for normalising are of the training rows.
+class CsvDataset final : public Dataset {
+public:
+    /// `table` has no missing cells.
+    CsvDataset(CsvTable table, Schema schema);
+
+    std::int64_t size() const override { return table_.rows; }
+    const Schema& schema() const override { return schema_; }
+    void read(std::int64_t index, const SampleFields& out) const override;
+
+    void describe(DatasetPreview& preview) const override;
+    void guide(InputGuide& guide) const override;
+
+private:
+    void read_features(std::size_t row, std::span<float> out) const;
+
+    CsvTable table_;
+    Schema schema_;
+};
 
 constexpr std::size_t name_characters = 80;
 
@@ -99,7 +130,25 @@ std::shared_ptr<const std::vector<std::int64_t>> shared(std::vector<std::int64_t
     return std::make_shared<const std::vector<std::int64_t>>(std::move(rows));
 }
 
-}  // namespace
+ColumnPreview preview_of(const CsvColumn& from) {
+    ColumnPreview column;
+    column.name = from.name;
+    column.role = from.role == CsvRole::target    ? ColumnPreview::Role::target
+                  : from.role == CsvRole::feature ? ColumnPreview::Role::feature
+                                                  : ColumnPreview::Role::unused;
+    column.numeric = !from.categorical;
+    column.missing = from.missing;
+    column.lowest = from.lowest;
+    column.mean = from.mean;
+    column.highest = from.highest;
+    column.histogram = from.histogram;
+    column.different = from.different;
+    for (const CsvColumn::Category& category : from.categories) {
+        column.words.push_back({category.word, category.count});
+        column.histogram.push_back(category.count);
+    }
+    return column;
+}
 
 CsvDataset::CsvDataset(CsvTable table, Schema schema)
     : table_(std::move(table)), schema_(std::move(schema)) {}
@@ -148,12 +197,8 @@ void CsvDataset::read_features(std::size_t row, std::span<float> out) const {
     }
 }
 
-std::vector<std::vector<std::string>> CsvDataset::first_rows(std::size_t count) const {
-    const auto& rows = table_.first_rows;
-    const auto last = static_cast<std::ptrdiff_t>(std::min(count, rows.size()));
-    return {rows.begin(), rows.begin() + last};
-}
-
+/// Reads the files of `config`, splits their rows by the seed and the shares, and measures the
+/// training rows. Throws Error(data), and ReadingStopped.
 DataParts open_csv(const DatasetConfig& config, std::int64_t seed, const std::stop_token& stop) {
     const CsvOptions options = read_csv_options(config);
     CsvTable table = read_csv_table({files_of(config), options, largest_dataset_bytes(), stop});
@@ -174,12 +219,34 @@ DataParts open_csv(const DatasetConfig& config, std::int64_t seed, const std::st
     return parts;
 }
 
+/// The schema while no file is known: 16 features, a target and a label of two classes.
 Schema nominal_csv_schema() {
     Schema schema;
     schema.add(features_field(16));
     schema.add(target_field());
     schema.add(label_field(2));
     return schema;
+}
+
+void CsvDataset::describe(DatasetPreview& preview) const {
+    for (const CsvColumn& column : table_.columns) preview.columns.push_back(preview_of(column));
+}
+
+}  // namespace
+
+DatasetDescriptor csv_descriptor() {
+    const auto options = csv_option_specs();
+    return {
+        .kind = "csv",
+        .title = "Table (CSV)",
+        .summary = "Rows of a table: predicts one column from the others.",
+        .needs = "A CSV file, plain, .gz, .xz or .zip; several with the same columns as a list.",
+        .unit = "rows",
+        .options = {options.begin(), options.end()},
+        .schema = [](const DatasetConfig&) { return nominal_csv_schema(); },
+        .files_decide = true,
+        .open = open_csv,
+        .recognise = looks_like_csv};
 }
 
 }  // namespace engine

@@ -2,18 +2,15 @@
 
 #include <algorithm>
 #include <array>
-#include <fstream>
 #include <map>
 #include <vector>
 
-#include "base/characters.h"
 #include "base/text_utf8.h"
 #include "data/byte_reader.h"
 #include "data/csv/csv_text.h"
 #include "data/data_files.h"
-#include "data/zip_file.h"
 #include "engine/base/error.h"
-#include "io/zip/zip_reader.h"
+#include "io/zip/zip.h"
 
 namespace engine {
 namespace {
@@ -23,11 +20,11 @@ namespace fs = std::filesystem;
 // The order decides between two delimiters that fit equally well: a comma is also a decimal
 // separator.
 constexpr std::string_view candidates = "\t;|,";
-constexpr std::size_t most_sampled_rows = 100;
+constexpr std::size_t max_sampled_rows = 100;
 using Counts = std::array<std::size_t, candidates.size()>;
 
 /// How often each candidate stands outside quotes, row by row. Blank lines are no rows.
-std::vector<Counts> count_delimiters(std::string_view sample, bool whole, std::size_t most_rows) {
+std::vector<Counts> count_delimiters(std::string_view sample, bool whole, std::size_t max_rows) {
     std::vector<Counts> rows;
     Counts counts{};
     bool quoted = false;
@@ -39,7 +36,7 @@ std::vector<Counts> count_delimiters(std::string_view sample, bool whole, std::s
         blank = true;
     };
     for (const char c : sample) {
-        if (rows.size() == most_rows) return rows;
+        if (rows.size() == max_rows) return rows;
         // A doubled mark changes nothing, and one behind a letter or digit opens no field: 5" pipe.
         if (c == '"') quoted = !quoted && opens;
         opens = c == '"' || c == ' ' || c == '\n' || c == '\r' ||
@@ -63,8 +60,8 @@ struct Evenness {
     std::size_t rows = 0;
 };
 
-Evenness find_evenness(std::string_view sample, bool whole, std::size_t most_rows) {
-    const auto rows = count_delimiters(sample, whole, most_rows);
+Evenness find_evenness(std::string_view sample, bool whole, std::size_t max_rows) {
+    const auto rows = count_delimiters(sample, whole, max_rows);
     Evenness best{.rows = rows.size()};
     for (std::size_t candidate = 0; candidate < candidates.size(); ++candidate) {
         std::map<std::size_t, std::size_t> frequency;
@@ -105,7 +102,7 @@ public:
     SampleRows(std::string_view sample, char delimiter) : text_(sample), delimiter_(delimiter) {}
 
     std::vector<SampleRow> take(bool whole) {
-        while (at_ < text_.size() && rows_.size() <= most_sampled_rows) row();
+        while (at_ < text_.size() && rows_.size() <= max_sampled_rows) row();
         // The sample may have cut the last row off.
         if (!whole && at_ >= text_.size() && rows_.size() > 1) rows_.pop_back();
         return std::move(rows_);
@@ -170,7 +167,7 @@ std::vector<SampleRow> sample_rows(std::string_view sample, bool whole, char del
 /// Whether most of the first lines have several blanks side by side.
 bool has_wide_blanks(std::string_view sample) {
     std::size_t lines = 0, wide = 0;
-    while (!sample.empty() && lines < most_sampled_rows) {
+    while (!sample.empty() && lines < max_sampled_rows) {
         const std::string_view line = trimmed(take_line(sample));
         lines += line.empty() ? 0 : 1;
         wide += line.find("  ") == std::string_view::npos ? 0 : 1;
@@ -274,62 +271,6 @@ std::size_t titles_above(const std::vector<SampleRow>& rows, std::size_t fields)
     return first;
 }
 
-/// A format of another program, by the first bytes of a file.
-struct OtherFormat {
-    std::string_view magic;
-    const char* name;
-    const char* reader;  ///< of pandas
-};
-
-constexpr std::array<OtherFormat, 6> other_formats{{
-    {"PAR1", "Parquet", "read_parquet"},
-    {"ARROW1", "Arrow", "read_feather"},
-    {"FEA1", "Feather", "read_feather"},
-    {"ORC", "ORC", "read_orc"},
-    {"\x89HDF\r\n", "HDF5", "read_hdf"},
-    {"\xD0\xCF\x11\xE0\xA1\xB1", "Excel", "read_excel"},
-}};
-constexpr OtherFormat workbook{{}, "Excel", "read_excel"};
-constexpr OtherFormat open_document{{}, "OpenDocument", "read_excel"};
-
-/// Null for any other file.
-const OtherFormat* other_format(const fs::path& file) {
-    std::array<char, 512> start{};
-    std::ifstream in(file, std::ios::binary);
-    in.read(start.data(), start.size());
-    const std::string_view bytes(start.data(), static_cast<std::size_t>(in.gcount()));
-    // A column may be called PAR1, but text has no such control characters.
-    const bool binary =
-        std::any_of(bytes.begin(), bytes.end(), [](char c) { return c >= 0 && c < '\t'; });
-    for (const auto& format : other_formats) {
-        if (binary && bytes.starts_with(format.magic)) return &format;
-    }
-    if (!is_zip(file)) return nullptr;
-    ZipReader zip(file);
-    while (const ZipEntry* entry = zip.next()) {
-        if (entry->name.starts_with("xl/")) return &workbook;
-        if (entry->name == "content.xml") return &open_document;
-    }
-    return nullptr;
-}
-
-void refuse_other_formats(const fs::path& file) {
-    const OtherFormat* format = other_format(file);
-    if (format == nullptr) return;
-    const Message what =
-        msg("{}: a file in the format of {}, not a CSV file", file.string(), format->name);
-    if (std::string_view(format->reader) == "read_excel") {
-        throw Error(ErrorCode::data, what,
-                    msg("Open it in a spreadsheet program and save the sheet as CSV, with UTF-8 "
-                        "encoding."));
-    }
-    const std::string name = file.filename().string(), csv = file.stem().string() + ".csv";
-    throw Error(ErrorCode::data, what,
-                msg("Save it as CSV, in Python with pandas: "
-                    "pandas.{}(\"{}\").to_csv(\"{}\", index=False)",
-                    format->reader, name, csv));
-}
-
 /// Samples the beginning of a file; no rows if it is not UTF-8 text.
 Evenness sample_evenness(const fs::path& file) {
     for (const std::size_t bytes : {std::size_t{1} << 16, std::size_t{1} << 20}) {
@@ -360,7 +301,7 @@ std::string csv_sample(const fs::path& file, std::size_t bytes, const std::stop_
 }
 
 char find_csv_delimiter(std::string_view sample, bool whole) {
-    const Evenness found = find_evenness(sample, whole, most_sampled_rows);
+    const Evenness found = find_evenness(sample, whole, max_sampled_rows);
     const auto rows = sample_rows(sample, whole, ' ');
     const auto even = even_rows(rows);
     const bool blanks = even.fields > 1 && even.rows * 5 > rows.size() * 4;
@@ -395,14 +336,14 @@ CsvStart find_csv_start(std::string_view sample, bool whole, char delimiter) {
 
 CsvStart find_csv_start(const fs::path& file, char delimiter, const std::stop_token& stop) {
     constexpr std::size_t sample_bytes = std::size_t{1} << 20;
-    refuse_other_formats(file);
+    refuse_other_tables(file);
     const std::string sample = csv_sample(file, sample_bytes, stop);
     return find_csv_start(sample, is_whole_csv_sample(sample, sample_bytes), delimiter);
 }
 
 bool looks_like_csv(const fs::path& file) {
     try {
-        if (other_format(file) != nullptr) return true;
+        if (is_other_table(file)) return true;
         const std::string name =
             recognition_name(is_zip(file) ? name_in_zip(file) : file.filename().string());
         const bool certain_name = name.ends_with(".csv") || name.ends_with(".tsv");

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "data/column_form.h"
 #include "data/csv/csv_scan.h"
+#include "data/input_guide.h"
 
 namespace engine {
 

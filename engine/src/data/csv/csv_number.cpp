@@ -1,4 +1,4 @@
-#include "data/csv/csv_number.h"
+#include "data/csv/csv_text.h"
 
 #include <algorithm>
 #include <array>
@@ -7,13 +7,13 @@
 #include <limits>
 #include <optional>
 
-#include "base/characters.h"
+#include "base/text_utf8.h"
 
 namespace engine {
 namespace {
 
-constexpr std::size_t most_unit_bytes = 24;
-constexpr std::size_t most_symbol_letters = 3;  // "US$", "HK$"
+constexpr std::size_t max_unit_bytes = 24;
+constexpr std::size_t max_symbol_letters = 3;  // "US$", "HK$"
 constexpr std::size_t group_digits = 3;
 
 /// U+2212, and the dash U+2013 that word processors make of a minus.
@@ -97,7 +97,7 @@ std::string_view take_currency(std::string_view& text) {
         return code;
     }
     std::string_view rest = text;
-    for (std::size_t i = 0; i < most_symbol_letters && !rest.empty() && is_upper(rest.front()); ++i)
+    for (std::size_t i = 0; i < max_symbol_letters && !rest.empty() && is_upper(rest.front()); ++i)
         rest.remove_prefix(1);
     if (!take_symbol(rest)) return {};
     text = rest;
@@ -197,7 +197,7 @@ std::optional<Body> take_body(std::string_view& text) {
 /// "m/s", "kg/m2".
 bool is_unit(std::string_view text) {
     if (text.empty()) return true;
-    if (text.size() > most_unit_bytes) return false;
+    if (text.size() > max_unit_bytes) return false;
     const char first = text.front();
     if (first == '"' || first == '\'') return text.size() == 1;  // inches and feet
     // "0x1f" is a number of another base.

@@ -2,15 +2,18 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
+#include <utility>
 
 #include "data/csv/csv_text.h"
 #include "engine/base/error.h"
+#include "tensor/philox.h"
 
 namespace engine {
 namespace {
 
-constexpr std::size_t most_named = 5;
+constexpr std::size_t max_named = 5;
 
 /// A column within row-major values.
 struct Column {
@@ -90,7 +93,7 @@ void warn_of_constants(std::vector<Message>& warnings, const CsvTable& table,
     }
     if (constant.empty()) return;
     warnings.push_back(msg("feature columns that never change in the training rows: {} ({})",
-                           constant.size(), listed(constant, most_named)));
+                           constant.size(), listed(constant, max_named)));
 }
 
 void warn_of_classes(std::vector<Message>& warnings, const CsvTable& table,
@@ -106,10 +109,38 @@ void warn_of_classes(std::vector<Message>& warnings, const CsvTable& table,
         warnings.push_back(msg("the target has a single class: {}", shortened(table.classes[0])));
     if (absent.empty()) return;
     warnings.push_back(msg("classes without a training row: {} of {} ({})", absent.size(),
-                           table.classes.size(), listed(absent, most_named)));
+                           table.classes.size(), listed(absent, max_named)));
 }
 
 }  // namespace
+
+CsvSplit split_csv_rows(std::int64_t rows, double test_share, double validation_share,
+                        std::int64_t seed) {
+    std::vector<std::int64_t> order(static_cast<std::size_t>(rows));
+    std::iota(order.begin(), order.end(), std::int64_t{0});
+    const RandomStream random(seed, StreamId::split, 0);
+    PhiloxBlock words{};
+    std::size_t drawn = 0;
+    for (std::size_t left = order.size(); left > 1; --left, ++drawn) {
+        if (drawn % 4 == 0) words = random.block(drawn / 4);
+        const auto chosen =
+            RandomStream::to_bounded(words[drawn % 4], static_cast<std::uint32_t>(left));
+        std::swap(order[left - 1], order[chosen]);
+    }
+    const auto share_of = [](double share, std::int64_t count) {
+        return std::llround(share * static_cast<double>(count));
+    };
+    const auto test_end = order.begin() + share_of(test_share, rows);
+    const auto validation_end =
+        test_end + share_of(validation_share, rows - (test_end - order.begin()));
+    CsvSplit split{.train = {validation_end, order.end()},
+                   .validation = {test_end, validation_end},
+                   .test = {order.begin(), test_end}};
+    std::sort(split.train.begin(), split.train.end());
+    std::sort(split.validation.begin(), split.validation.end());
+    std::sort(split.test.begin(), split.test.end());
+    return split;
+}
 
 void fill_missing_cells(CsvTable& table, std::span<const std::int64_t> train,
                         const std::string& file) {

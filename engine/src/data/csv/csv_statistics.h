@@ -9,6 +9,16 @@
 
 namespace engine {
 
+/// Rows of a table by part, each in ascending order.
+struct CsvSplit {
+    std::vector<std::int64_t> train, validation, test;
+};
+
+/// Draws round(test_share * rows) test rows, then round(validation_share * the others) validation
+/// rows, by the seed: the same on every machine.
+CsvSplit split_csv_rows(std::int64_t rows, double test_share, double validation_share,
+                        std::int64_t seed);
+
 /// Sets CsvFeature::usual to the mean of the training rows (numeric), or to their most frequent
 /// category (the first in order among equals), and replaces missing cells in all rows by it. Throws
 /// Error(data) naming `file` for a column without a value in the training rows.

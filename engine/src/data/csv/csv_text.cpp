@@ -8,8 +8,7 @@
 #include <limits>
 #include <numeric>
 
-#include "base/characters.h"
-#include "data/csv/csv_number.h"
+#include "base/text_utf8.h"
 
 namespace engine {
 namespace {

@@ -41,7 +41,7 @@ CsvValue parse_csv_value(std::string_view field,
 std::string_view trimmed(std::string_view text);
 
 /// Characters of a field that messages and previews show.
-inline constexpr std::size_t most_shown_characters = 80;
+inline constexpr std::size_t max_shown_characters = 80;
 
 /// At most `characters` code points of UTF-8 text, then "…" if there were more. Control characters
 /// become spaces, so that the result fits on one line.
@@ -52,5 +52,13 @@ std::string listed(const std::vector<std::string>& names, std::size_t most);
 
 /// The names, those that need the fewest edits to become `wanted` first.
 std::vector<std::string> by_likeness(std::string_view wanted, std::vector<std::string> names);
+
+/// Reads a number as people write it: with a currency in front or a unit behind it ("$5", "45 %",
+/// "3 km"), digits in groups of three ("1,200", "1 200", "1'200"), another minus sign (U+2212), or
+/// in parentheses for a negative one. `text` has no blanks at its ends. A word if it is none.
+CsvValue parse_written_number(std::string_view text);
+
+/// Whether these are the digits of a whole number beyond 2^53, with or without a sign.
+bool is_whole_beyond_double(std::string_view digits);
 
 }  // namespace engine

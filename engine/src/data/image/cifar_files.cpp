@@ -9,7 +9,7 @@
 
 #include "data/dataset_descriptor.h"
 #include "data/image/cifar.h"
-#include "data/image/image_options.h"
+#include "data/image/image_transforms.h"
 #include "engine/base/error.h"
 
 namespace engine {
@@ -72,7 +72,7 @@ public:
           stop_(stop) {}
 
     void add_file(const DataFile& file) {
-        const auto reader = open_packed(file.path, {format_.most_file_bytes(), stop_});
+        const auto reader = open_packed(file.path, {format_.max_file_bytes(), stop_});
         add(file.name, file.path.string(), *reader);
         const fs::path names = file.path.parent_path() / cifar100_names_file;
         if (names_.empty() && fs::exists(names)) add_names(*open_packed(names));
@@ -100,7 +100,7 @@ public:
             return true;
         };
         // Twice the images, which leaves room for the headers and for files that are not read.
-        for_each_entry(archive, add_entry, {2 * format_.most_file_bytes(), stop_});
+        for_each_entry(archive, add_entry, {2 * format_.max_file_bytes(), stop_});
         std::stable_sort(parts.begin(), parts.end(),
                          [](const Part& a, const Part& b) { return name_before(a.name, b.name); });
         for (const auto& part : parts)

@@ -7,8 +7,7 @@
 #include <utility>
 
 #include "data/dataset_descriptor.h"
-#include "data/image/glyph_strokes.h"
-#include "data/image/image_options.h"
+#include "data/image/image_transforms.h"
 
 namespace engine {
 namespace {

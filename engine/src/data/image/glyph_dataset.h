@@ -4,12 +4,28 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "data/dataset.h"
 #include "tensor/philox.h"
 
 namespace engine {
+
+struct GlyphPoint {
+    float x;
+    float y;
+};
+
+/// A digit or letter as its strokes: polylines in the unit square, x to the right, y down.
+struct GlyphShape {
+    std::string name;
+    std::vector<std::vector<GlyphPoint>> strokes;
+};
+
+/// The classes of the glyphs data set, in the order of their labels: the ten digits, then letters
+/// that no digit and no other letter looks like (no B, D, G, I, O, Q, S, Z).
+std::span<const GlyphShape> glyph_shapes();
 
 /// Drawn digits and letters, 28 x 28 grey: turned, sheared, bent, scaled and shifted strokes of
 /// varying thickness and ink, a stray stroke on some, and noise over all. Sample i is of class i %

@@ -1,4 +1,4 @@
-#include "data/image/glyph_strokes.h"
+#include "data/image/glyph_dataset.h"
 
 #include <algorithm>
 #include <cmath>

@@ -6,10 +6,10 @@
 #include <map>
 #include <sstream>
 
-#include "base/characters.h"
+#include "base/text_utf8.h"
 #include "data/data_files.h"
 #include "data/dataset_descriptor.h"
-#include "data/image/image_options.h"
+#include "data/image/image_transforms.h"
 #include "engine/base/error.h"
 
 namespace engine {
@@ -72,9 +72,9 @@ std::vector<std::int64_t> read_header(const std::string& file, ByteReader& reade
         sizes.push_back(size);
     }
     if (sizes[0] == 0) refuse_idx(msg("{}: holds no samples", file));
-    if (sizes[0] > most_idx_samples) {
+    if (sizes[0] > max_idx_samples) {
         refuse_idx(msg("{}: its header promises {} samples, more than the {} that a file may hold",
-                       file, sizes[0], most_idx_samples));
+                       file, sizes[0], max_idx_samples));
     }
     return sizes;
 }
@@ -106,7 +106,7 @@ std::int64_t append_samples(const std::string& file, ByteReader& reader, std::in
 
 ReadOptions options_for(std::int64_t sample_bytes, const std::stop_token& stop) {
     constexpr std::int64_t longest_header = 16;
-    return {static_cast<std::uint64_t>(longest_header + most_idx_samples * sample_bytes), stop};
+    return {static_cast<std::uint64_t>(longest_header + max_idx_samples * sample_bytes), stop};
 }
 
 /// One of the two sets: its images and labels files, part by part.

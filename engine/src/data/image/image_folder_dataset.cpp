@@ -1,21 +1,59 @@
-#include "data/image/image_folder_dataset.h"
-
 #include <algorithm>
+#include <cstdint>
+#include <stop_token>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "data/data_fingerprint.h"
+#include "data/dataset.h"
 #include "data/dataset_descriptor.h"
-#include "data/image/image_options.h"
-#include "data/image/picture_check.h"
-#include "data/image/picture_crop.h"
+#include "data/image/image_folder_files.h"
+#include "data/image/image_transforms.h"
 #include "data/input_guide.h"
 #include "engine/base/error.h"
+#include "engine/io/picture.h"
+#include "io/picture/readers.h"
 #include "kernels/device.h"
 #include "kernels/jpeg_decoder.h"
 
 namespace engine {
 namespace {
 
-constexpr std::size_t most_listed = 10;
+/// The user's own pictures, decoded each time that one is read: the files must stay where they are.
+/// read() scales a picture's shorter side to 8/7 of the image size (256 for 224) and takes the
+/// square in its middle; read_augmented() takes a random box, scales it to the image size and
+/// mirrors half of the pictures. Normalised by ImageNet's statistics, as torchvision's models are.
+class ImageFolderDataset final : public Dataset {
+public:
+    /// `skips_damaged`: Dataset::skips_damaged(). `decoder`: load_picture_by().
+    ImageFolderDataset(std::vector<PictureFile> files, std::vector<std::string> classes,
+                       std::int64_t size, bool skips_damaged = false, PixelDecoder decoder = {});
+
+    std::int64_t size() const override { return std::ssize(files_); }
+    const Schema& schema() const override { return schema_; }
+    void read(std::int64_t index, const SampleFields& out) const override;
+    void read_augmented(std::int64_t index, const SampleFields& out,
+                        const SamplePlace& place) const override;
+    bool decodes() const override { return true; }
+    bool gives_bytes() const override { return true; }
+    bool skips_damaged() const override { return skips_damaged_; }
+    void guide(InputGuide& guide) const override;
+
+private:
+    Picture load(std::int64_t index) const;
+    void write_label(std::int64_t index, const SampleFields& out) const;
+
+    std::vector<PictureFile> files_;
+    Schema schema_;
+    int size_;
+    bool skips_damaged_;
+    PixelDecoder decoder_;
+    std::shared_ptr<ReadFiles> seen_ = ReadFiles::current();
+    std::vector<std::size_t> numbers_;  // of the files in seen_
+};
+
+constexpr std::size_t max_listed = 10;
 
 /// torchvision's 256 for 224.
 int short_side_of(int size) { return static_cast<int>(std::int64_t{size} * 256 / 224); }
@@ -98,9 +136,9 @@ PixelDecoder nvjpeg_decoder() {
 /// The first ten, one after another.
 std::string listed(const std::vector<BadPicture>& bad) {
     std::string out;
-    for (std::size_t i = 0; i < std::min(bad.size(), most_listed); ++i)
+    for (std::size_t i = 0; i < std::min(bad.size(), max_listed); ++i)
         out += (i == 0 ? "" : "; ") + bad[i].why.str();
-    if (bad.size() > most_listed) out += "; ...";
+    if (bad.size() > max_listed) out += "; ...";
     return out;
 }
 
@@ -226,7 +264,7 @@ private:
 
     DataPart part(std::vector<PictureFile> files, const ImageFolder& found) {
         return {std::make_shared<ImageFolderDataset>(std::move(files), found.classes,
-                                                     options_.whole("image_size"),
+                                                     options_.integer("image_size"),
                                                      options_.word("damaged") == "skip", decoder_)};
     }
 
@@ -237,8 +275,6 @@ private:
     PixelDecoder decoder_;  // empty: ours
     DataParts parts_;
 };
-
-}  // namespace
 
 ImageFolderDataset::ImageFolderDataset(std::vector<PictureFile> files,
                                        std::vector<std::string> classes, std::int64_t size,
@@ -300,10 +336,13 @@ void ImageFolderDataset::guide(InputGuide& guide) const {
     guide.alpha = Alpha::dropped;
 }
 
+/// Lists and looks at the pictures. Throws Error(data), and ReadingStopped.
 DataParts open_image_folder(const DatasetConfig& config, std::int64_t seed,
                             const std::stop_token& stop) {
     return Opener(config, seed, stop).open();
 }
+
+}  // namespace
 
 DatasetDescriptor image_folder_descriptor() {
     return {.kind = "image-folder",
@@ -319,7 +358,7 @@ DatasetDescriptor image_folder_descriptor() {
                 [](const DatasetConfig& config) {
                     const std::vector<OptionSpec> specs = folder_options();
                     const TypedOptions options(config.options, specs);
-                    return picture_schema(options.whole("image_size"), {"class 1", "class 2"});
+                    return picture_schema(options.integer("image_size"), {"class 1", "class 2"});
                 },
             .files_decide = true,
             .open = open_image_folder,

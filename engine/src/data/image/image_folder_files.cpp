@@ -2,14 +2,21 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cctype>
+#include <chrono>
 #include <cmath>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
 #include "data/byte_reader.h"
 #include "data/image/image_parts.h"
+#include "data/worker_pool.h"
 #include "engine/base/error.h"
+#include "engine/io/picture.h"
+#include "io/picture/readers.h"
+#include "kernels/parallel.h"
 #include "tensor/philox.h"
 
 namespace engine {
@@ -174,14 +181,22 @@ bool holds_pictures(const fs::path& folder) {
 
 /// Folders beside the parts may hold pictures that a person means to use.
 void note_others(const ImageParts& parts, ImageFolder& out) {
-    constexpr std::size_t most_named = 5;
+    constexpr std::size_t max_named = 5;
     std::string names;
-    for (std::size_t i = 0; i < std::min(parts.others.size(), most_named); ++i)
+    for (std::size_t i = 0; i < std::min(parts.others.size(), max_named); ++i)
         names += (i == 0 ? "" : ", ") + parts.others[i].filename().string();
-    if (parts.others.size() > most_named) names += ", ...";
+    if (parts.others.size() > max_named) names += ", ...";
     if (!names.empty())
         out.notes.push_back(msg("{}: folders beside the training part are not used: {}",
                                 parts.others.front().parent_path().string(), names));
+}
+
+using Clock = std::chrono::steady_clock;
+constexpr std::size_t share_of_files = 32;  // between two looks at the stop token
+constexpr std::chrono::milliseconds between_reports{100};
+
+void look_at(const PictureFile& file, bool decode) {
+    if (decode || !has_whole_picture(file.path)) load_picture(file.path, Alpha::dropped);
 }
 
 }  // namespace
@@ -252,6 +267,33 @@ std::vector<PictureFile> split_test(std::vector<PictureFile>& files, double shar
         for (std::size_t i = 0; i < count; ++i) chosen[order[i]] = true;
     }
     return taken(files, chosen);
+}
+
+std::vector<BadPicture> check_pictures(const std::vector<PictureFile>& files,
+                                       const PictureCheck& check) {
+    std::vector<BadPicture> bad;
+    std::mutex mutex;
+    WorkerPool pool(check.threads > 0 ? check.threads : kernels::cpu::hardware_threads());
+    Clock::time_point reported{};
+    for (std::size_t first = 0; first < files.size(); first += share_of_files) {
+        if (check.stop.stop_requested()) throw ReadingStopped{};
+        if (Clock::now() - reported >= between_reports) {
+            report_reading({static_cast<std::int64_t>(first), std::ssize(files)});
+            reported = Clock::now();
+        }
+        pool.run(std::min(share_of_files, files.size() - first),
+                 [&](std::size_t item, std::size_t) {
+                     try {
+                         look_at(files[first + item], check.decode);
+                     } catch (const Error& error) {
+                         const std::lock_guard lock(mutex);
+                         bad.push_back({first + item, error.message()});
+                     }
+                 });
+    }
+    report_reading({std::ssize(files), std::ssize(files)});
+    std::ranges::sort(bad, {}, &BadPicture::index);
+    return bad;
 }
 
 }  // namespace engine

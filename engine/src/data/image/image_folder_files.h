@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/dataset.h"
+#include "engine/base/message.h"
 
 namespace engine {
 
@@ -42,5 +43,26 @@ void limit_in_turn(std::vector<PictureFile>& files, std::int64_t limit);
 /// Moves round(share * n) of the n pictures of each class, drawn by the seed, to the returned list.
 std::vector<PictureFile> split_test(std::vector<PictureFile>& files, double share,
                                     std::int64_t seed);
+
+/// Which of the pictures are looked at, and how closely.
+struct PictureCheck {
+    /// Decodes each picture. Without it a file is decoded only if its header, its end or a checksum
+    /// of a PNG are not as they should be, which finds what is no picture, too large or cut short,
+    /// and damage inside a PNG.
+    bool decode = false;
+    int threads = 0;  ///< 0: all cores
+    std::stop_token stop{};
+};
+
+/// A picture that cannot be read, and why.
+struct BadPicture {
+    std::size_t index = 0;  ///< of the file
+    Message why;
+};
+
+/// Looks at the files on several threads and reports its progress (byte_reader.h). Returns
+/// those that cannot be read, in the order of the files. Throws ReadingStopped.
+std::vector<BadPicture> check_pictures(const std::vector<PictureFile>& files,
+                                       const PictureCheck& check);
 
 }  // namespace engine

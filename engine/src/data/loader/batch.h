@@ -5,10 +5,12 @@
 #include <span>
 #include <vector>
 
+#include "data/schema.h"
 #include "engine/base/message.h"
 #include "tensor/batch_share.h"
 #include "tensor/dims.h"
 #include "tensor/dtype.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 
@@ -68,5 +70,24 @@ struct Batch {
 
     std::int64_t rows() const { return static_cast<std::int64_t>(indices.size()); }
 };
+
+/// A batch where the model computes: the fields of a Schema, in its order. Images are channels
+/// last.
+struct DeviceBatch {
+    TensorList fields;
+    std::int64_t rows = 0;
+    std::int64_t samples = 0;  ///< images, rows, or tokens; of the whole batch
+    BatchShare share{};        ///< which rows of the whole batch these are
+
+    const Tensor& operator[](std::size_t field) const { return fields[field]; }
+};
+
+/// Images are channels last.
+Layout layout_of_field(const FieldSpec& field);
+
+/// A full batch of `rows`: uninitialised, accounted as the calling thread's scope says. On a GPU an
+/// image field that asks for padded pixels has them, if its type and channels need any
+/// (tensor/layout.h).
+DeviceBatch empty_batch(const Device& device, const Schema& schema, std::int64_t rows);
 
 }  // namespace engine

@@ -5,7 +5,6 @@
 
 #include "data/byte_reader.h"
 #include "data/dataset_descriptor.h"
-#include "data/reading_progress.h"
 
 namespace engine {
 namespace {

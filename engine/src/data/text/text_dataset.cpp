@@ -1,14 +1,63 @@
-#include "data/text/text_dataset.h"
-
 #include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <numeric>
+#include <stop_token>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "data/dataset.h"
+#include "data/dataset_descriptor.h"
 #include "data/input_guide.h"
+#include "data/text/text_files.h"
 #include "data/text/text_reader.h"
 #include "data/text/text_tokenizer.h"
+#include "data/text/text_vocabulary.h"
+#include "engine/data/dataset_preview.h"
 
 namespace engine {
 namespace {
+
+/// One part of a text, for predicting each token from those before it. Field `tokens` is a window
+/// of the text, field `target` the same window one token later.
+class TextDataset final : public Dataset {
+public:
+    using Tokens = std::shared_ptr<const std::vector<std::int32_t>>;
+
+    /// The part [first, first + count) of `tokens`, which are ids of the vocabulary.
+    TextDataset(Tokens tokens, std::int64_t first, std::int64_t count,
+                std::shared_ptr<const TextVocabulary> vocabulary);
+
+    std::int64_t size() const override { return count_; }
+    const Schema& schema() const override { return schema_; }
+    bool is_stream() const override { return true; }
+    /// Copies the window that begins at token `index`. The spans set its length T; an empty span is
+    /// skipped. Requires index + T < size().
+    void read(std::int64_t index, const SampleFields& out) const override;
+
+    void describe(DatasetPreview& preview) const override;
+    void guide(InputGuide& guide) const override;
+    const std::vector<std::string>& vocabulary() const { return vocabulary_->words; }
+    /// Occurrences of each token in the training part (the same list for every part).
+    const std::vector<std::int64_t>& counts() const { return vocabulary_->counts; }
+    bool is_words() const { return vocabulary_->is_words; }
+
+    /// The first `count` tokens as readable text: words joined by spaces with a line feed for each
+    /// <eos>, or the characters.
+    std::string passage(std::int64_t count) const;
+
+private:
+    std::size_t token(std::int64_t index) const {
+        return static_cast<std::size_t>((*tokens_)[static_cast<std::size_t>(first_ + index)]);
+    }
+
+    Tokens tokens_;
+    std::int64_t first_;
+    std::int64_t count_;
+    std::shared_ptr<const TextVocabulary> vocabulary_;
+    Schema schema_;
+};
 
 Schema text_schema(std::int64_t vocabulary) {
     Schema schema;
@@ -26,8 +75,6 @@ Schema text_schema(std::int64_t vocabulary) {
                 .windowed = true});
     return schema;
 }
-
-}  // namespace
 
 TextDataset::TextDataset(Tokens tokens, std::int64_t first, std::int64_t count,
                          std::shared_ptr<const TextVocabulary> vocabulary)
@@ -50,10 +97,10 @@ void TextDataset::guide(InputGuide& guide) const {
     guide.words = vocabulary_->is_words;
 }
 
-std::string TextDataset::text(std::int64_t first, std::int64_t count) const {
+std::string TextDataset::passage(std::int64_t count) const {
     std::string out;
     bool at_line_start = true;
-    for (std::int64_t i = first; i < first + count; ++i) {
+    for (std::int64_t i = 0; i < count; ++i) {
         const std::string& word = vocabulary()[token(i)];
         const bool ends_line = is_words() && word == end_of_line_token;
         if (is_words() && !ends_line && !at_line_start) out += ' ';
@@ -63,10 +110,7 @@ std::string TextDataset::text(std::int64_t first, std::int64_t count) const {
     return out;
 }
 
-DataParts open_text(const DatasetConfig& config, std::int64_t seed, const std::stop_token& stop) {
-    return open_text_as({}, config, seed, stop);
-}
-
+/// Opens a text with the ids of a given vocabulary (open_dataset_as).
 DataParts open_text_as(const std::vector<std::string>& given, const DatasetConfig& config,
                        std::int64_t seed, const std::stop_token& stop) {
     TextReading reading = text_reading(config);
@@ -89,6 +133,81 @@ DataParts open_text_as(const std::vector<std::string>& given, const DatasetConfi
     return parts;
 }
 
+/// Opens the kinds text-words, text-chars and text-generated, as read_text() and
+/// read_generated_text() describe. The parts share one copy of the text.
+DataParts open_text(const DatasetConfig& config, std::int64_t seed, const std::stop_token& stop) {
+    return open_text_as({}, config, seed, stop);
+}
+
+/// The schema of a typical text, for use before a file is opened: 33,278 words or 65 characters.
 Schema nominal_text_schema(bool words) { return text_schema(words ? 33'278 : 65); }
+
+void TextDataset::describe(DatasetPreview& preview) const {
+    constexpr std::int64_t passage_words = 60, passage_characters = 320;
+    constexpr std::size_t most_frequent = 12;
+    TextPreview& text_preview = preview.text.emplace();
+    text_preview.words = is_words();
+    text_preview.vocabulary = static_cast<std::int64_t>(vocabulary().size());
+    const std::int64_t wanted = is_words() ? passage_words : passage_characters;
+    text_preview.passage = passage(std::min(size(), wanted));
+    std::vector<std::size_t> order(vocabulary().size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    const std::size_t shown = std::min(most_frequent, order.size());
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown),
+                      order.end(), [this](std::size_t a, std::size_t b) {
+                          return counts()[a] != counts()[b] ? counts()[a] > counts()[b] : a < b;
+                      });
+    for (std::size_t i = 0; i < shown; ++i)
+        text_preview.frequent.push_back({vocabulary()[order[i]], counts()[order[i]]});
+}
+
+}  // namespace
+
+DatasetDescriptor text_words_descriptor() {
+    const auto options = text_words_option_specs();
+    return {
+        .kind = "text-words",
+        .title = "Text (words)",
+        .summary = "A text as a sequence of words, for a language model.",
+        .needs = "A text file, or a folder with train, valid and test files, plain, .gz or .xz.",
+        .unit = "tokens",
+        .options = {options.begin(), options.end()},
+        .schema = [](const DatasetConfig&) { return nominal_text_schema(/*words=*/true); },
+        .files_decide = true,
+        .open = open_text,
+        .open_as = open_text_as,
+        .recognise =
+            [](const std::filesystem::path& path) { return recognise_text(path) == "text-words"; }};
+}
+
+DatasetDescriptor text_chars_descriptor() {
+    const auto options = text_chars_option_specs();
+    return {
+        .kind = "text-chars",
+        .title = "Text (characters)",
+        .summary = "A text as a sequence of characters, for a language model.",
+        .needs = "A text file, or a folder with train, valid and test files, plain, .gz or .xz.",
+        .unit = "tokens",
+        .options = {options.begin(), options.end()},
+        .schema = [](const DatasetConfig&) { return nominal_text_schema(/*words=*/false); },
+        .files_decide = true,
+        .open = open_text,
+        .open_as = open_text_as,
+        .recognise =
+            [](const std::filesystem::path& path) { return recognise_text(path) == "text-chars"; }};
+}
+
+DatasetDescriptor text_generated_descriptor() {
+    return {.kind = "text-generated",
+            .title = "Generated text",
+            .summary =
+                "Simple sentences, sums and brackets, made from the seed; for a small language "
+                "model of characters.",
+            .unit = "tokens",
+            .schema = [](const DatasetConfig&) { return nominal_text_schema(/*words=*/false); },
+            .files_decide = true,
+            .open = open_text,
+            .open_as = open_text_as};
+}
 
 }  // namespace engine

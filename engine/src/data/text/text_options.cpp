@@ -1,4 +1,4 @@
-#include "data/text/text_options.h"
+#include "data/text/text_reader.h"
 
 #include <vector>
 

@@ -12,7 +12,6 @@
 #include "data/data_files.h"
 #include "data/text/generated_text.h"
 #include "data/text/text_files.h"
-#include "data/text/text_options.h"
 #include "data/text/text_source.h"
 #include "data/text/text_tokenizer.h"
 #include "engine/base/error.h"
@@ -25,7 +24,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t generated_train_size = 200'000;
 constexpr std::int64_t generated_test_size = 20'000;
 /// A token's target is the next token, so one token alone has none.
-constexpr std::int64_t fewest_tokens = 2;
+constexpr std::int64_t min_tokens = 2;
 
 std::int64_t first_of(std::int64_t size, std::int64_t limit) {
     return limit > 0 ? std::min(size, limit) : size;
@@ -37,14 +36,14 @@ std::int64_t share_of(std::int64_t size, double share) {
 
 void check_training_part(const std::string& name, const DatasetConfig& config,
                          const TextTokens& text) {
-    if (text.train < fewest_tokens) {
+    if (text.train < min_tokens) {
         throw Error(ErrorCode::data,
                     msg("{}: the training part has fewer than 2 tokens, so there is nothing to "
                         "predict",
                         name),
                     msg("Give a longer text, or hold out a smaller share of it."));
     }
-    if (config.validation_share > 0 && text.validation < fewest_tokens) {
+    if (config.validation_share > 0 && text.validation < min_tokens) {
         throw Error(ErrorCode::settings,
                     msg("dataset.validation_share: {}: the validation part would have fewer than 2 "
                         "tokens",
@@ -100,7 +99,7 @@ public:
 
     /// Leaves out a test part that is too short to predict anything.
     void drop_short_test(const std::string& name) {
-        if (out_.test >= fewest_tokens) return;
+        if (out_.test >= min_tokens) return;
         erase(size() - std::exchange(out_.test, 0), size());
         out_.warnings.push_back(msg("{}: too short for a test part", name));
     }
@@ -141,10 +140,10 @@ private:
     void check_memory(const fs::path& file) const {
         const std::size_t bytes =
             tokenizer_->tokens().size() * sizeof(std::int32_t) + tokenizer_->vocabulary_bytes();
-        if (bytes <= reading_.most_bytes) return;
+        if (bytes <= reading_.max_bytes) return;
         throw Error(ErrorCode::data,
                     msg("{}: too large: the tokens up to here take more than {} MiB of memory",
-                        file.string(), reading_.most_bytes >> 20),
+                        file.string(), reading_.max_bytes >> 20),
                     msg("Give a shorter text."));
     }
 
@@ -223,7 +222,7 @@ TextTokens read_parts(const TextFiles& files, const DatasetConfig& config,
         collector.split_validation(config.validation_share);
     } else {
         parts.validation = collector.add_file(files.validation, 0, stop);
-        if (parts.validation < fewest_tokens) {
+        if (parts.validation < min_tokens) {
             throw Error(ErrorCode::data,
                         msg("{}: fewer than 2 tokens, so there is nothing to predict",
                             files.validation.string()),
@@ -248,10 +247,10 @@ TextReading text_reading(const DatasetConfig& config) {
     const TypedOptions given(config.options,
                              words ? text_words_option_specs() : text_chars_option_specs());
     TextReading reading{.vocabulary = {.words = words},
-                        .most_bytes = static_cast<std::size_t>(largest_dataset_bytes())};
+                        .max_bytes = static_cast<std::size_t>(largest_dataset_bytes())};
     if (config.kind == "text-generated") return reading;
-    reading.vocabulary.min_count = given.whole("min_count");
-    if (words) reading.vocabulary.max_words = given.whole("max_words");
+    reading.vocabulary.min_count = given.integer("min_count");
+    if (words) reading.vocabulary.max_words = given.integer("max_words");
     reading.lowercase = given.flag("lowercase");
     reading.test_share = given.number("test_share");
     return reading;

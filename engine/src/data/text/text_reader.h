@@ -1,20 +1,28 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <stop_token>
 #include <vector>
 
 #include "data/text/text_vocabulary.h"
+#include "engine/base/options.h"
 #include "engine/settings/run_config.h"
 
 namespace engine {
+
+/// Options of the kind `text-words`: min_count, max_words, lowercase, test_share.
+std::span<const OptionSpec> text_words_option_specs();
+
+/// Options of the kind `text-chars`: min_count, lowercase, test_share.
+std::span<const OptionSpec> text_chars_option_specs();
 
 /// How to read a text: the options of its kind, and a memory limit.
 struct TextReading {
     VocabularyRules vocabulary;
     bool lowercase = false;
     double test_share = 0.1;
-    std::size_t most_bytes = 0;  ///< limit on the memory of tokens and vocabulary
+    std::size_t max_bytes = 0;  ///< limit on the memory of tokens and vocabulary
     /// Vocabulary of a run that reads the text again; empty: it is built.
     std::vector<std::string> given_vocabulary{};
 };
@@ -41,7 +49,7 @@ struct TextTokens {
 /// the validation part. A test part of fewer than 2 tokens is left out, with a warning.
 ///
 /// Throws Error(data) for missing or damaged files, for a file without text, for a text that needs
-/// more than reading.most_bytes, and for a training or validation file of fewer than 2 tokens.
+/// more than reading.max_bytes, and for a training or validation file of fewer than 2 tokens.
 /// Throws Error(settings) if validation_share or min_count leaves nothing, and ReadingStopped.
 TextTokens read_text(const DatasetConfig& config, const TextReading& reading,
                      const std::stop_token& stop = {});

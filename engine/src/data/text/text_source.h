@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <stop_token>
 #include <string_view>
 #include <vector>
@@ -46,5 +47,13 @@ private:
     std::int64_t lines_ = 0;    // line ends before buffer_[used_]
     std::int64_t in_line_ = 0;  // bytes of the line before buffer_[used_]
 };
+
+/// Lower case of a letter of ASCII, Latin-1, Latin Extended-A, Greek (U+0386 to U+03AB) or Cyrillic
+/// (U+0400 to U+042F); any other character as it is. The result has as many bytes in UTF-8 as
+/// `character`, so İ (U+0130) stays.
+char32_t lower_case(char32_t character);
+
+/// Lowers each character of valid UTF-8, in place.
+void lower_case(std::span<char> text);
 
 }  // namespace engine

@@ -1,4 +1,3 @@
-#include "data/clicks/criteo_dataset.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "data/csv/csv_dataset.h"
+#include "engine/data/dataset_preview.h"
+#include "open_kind.h"
 #include "support/data_fixtures.h"
 
 namespace engine {
@@ -20,7 +21,7 @@ using ::testing::SizeIs;
 DataParts open(const std::string& path, const Options& options = {}) {
     DatasetConfig config = test::dataset("csv", {path});
     config.options = options;
-    return open_csv(config, 1, {});
+    return test::open_kind(config);
 }
 
 struct Sample {
@@ -90,12 +91,11 @@ TEST(CsvDataset, ReadsTheRealHousing) {
     EXPECT_THAT(first.features,
                 ElementsAre(-122.23F, 37.88F, 41, 880, 129, 322, 126, 8.3252F, 0, 0, 0, 1, 0));
     EXPECT_EQ(first.target, 452600);
-    const auto& data = dynamic_cast<const CsvDataset&>(*parts.train.data);
-    EXPECT_EQ(data.columns()[4].missing, 207);
-    EXPECT_EQ(data.columns()[9].categories[0].word, "<1H OCEAN");
-    EXPECT_EQ(data.columns()[9].categories[0].count, 9136);
-    EXPECT_EQ(data.first_rows(3).size(), 3U);
-    EXPECT_EQ(data.first_rows(3)[0][9], "NEAR BAY");
+    DatasetPreview preview;
+    parts.train.data->describe(preview);
+    EXPECT_EQ(preview.columns.at(4).missing, 207);
+    EXPECT_EQ(preview.columns.at(9).words.at(0).word, "<1H OCEAN");
+    EXPECT_EQ(preview.columns.at(9).words.at(0).count, 9136);
 }
 
 }  // namespace

@@ -1,5 +1,3 @@
-#include "data/csv/csv_dataset.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -8,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "open_kind.h"
 #include "support/data_fixtures.h"
 
 namespace engine {
@@ -24,7 +23,7 @@ DataParts open(const std::string& path, const Options& options = {}, std::int64_
     DatasetConfig config = test::dataset("csv", {path});
     config.options = options;
     config.validation_share = validation_share;
-    return open_csv(config, seed, {});
+    return test::open_kind(config, seed);
 }
 
 DataParts open_text(const std::string& text, const Options& options = {}) {
@@ -179,10 +178,10 @@ TEST(CsvDataset, APartMayBeEmptyOrAbsent) {
 TEST(CsvDataset, LimitsKeepTheFirstRowsOfAPart) {
     const TempFolder folder;
     DatasetConfig config = test::dataset("csv", {folder.write("t.csv", table())});
-    const DataParts all = open_csv(config, 1, {});
+    const DataParts all = test::open_kind(config);
     config.train_limit = 7;
     config.test_limit = 3;
-    const DataParts parts = open_csv(config, 1, {});
+    const DataParts parts = test::open_kind(config);
     ASSERT_EQ(parts.train.size(), 7);
     ASSERT_EQ(parts.test.size(), 3);
     for (std::int64_t i = 0; i < 7; ++i) EXPECT_EQ(parts.train.sample(i), all.train.sample(i));
@@ -250,7 +249,7 @@ TEST(CsvDataset, RefusesFoldersAndMissingFiles) {
                 HasSubstr("a folder, not a CSV file"));
     EXPECT_THAT(test::data_error([&] { open((folder / "no.csv").string()); }),
                 HasSubstr("no.csv: no such file"));
-    EXPECT_THAT(test::data_error([] { open_csv(test::dataset("csv", {}), 1, {}); }),
+    EXPECT_THAT(test::data_error([] { test::open_kind(test::dataset("csv", {})); }),
                 HasSubstr("no path is given"));
 }
 
@@ -260,7 +259,7 @@ TEST(CsvDataset, DoesNotNeedItsFileOnceOpened) {
 }
 
 TEST(CsvDataset, TheNominalSchemaHasAllFields) {
-    const Schema schema = nominal_csv_schema();
+    const Schema schema = dataset_descriptor("csv").schema({});
     EXPECT_EQ(schema["features"].shape, (Shape{16}));
     EXPECT_EQ(schema["target"].shape, (Shape{1}));
     EXPECT_EQ(schema["label"].cardinality, 2);

@@ -1,4 +1,4 @@
-#include "data/csv/csv_number.h"
+#include "data/csv/csv_text.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,6 @@
 #include <thread>
 #include <vector>
 
-#include "data/image/glyph_strokes.h"
 #include "read_sample.h"
 
 namespace engine {

@@ -7,9 +7,9 @@
 #include <vector>
 
 #include "data/dataset_descriptor.h"
-#include "data/image/image_folder_dataset.h"
 #include "data/loader/batch_loader.h"
 #include "engine/base/error.h"
+#include "open_kind.h"
 #include "read_sample.h"
 #include "simt/device.h"
 #include "simt/nvjpeg.h"
@@ -46,7 +46,7 @@ struct DeviceDecoder : testing::Test {
         config.options["image_size"] = std::int64_t{28};
         config.options["test_share"] = 0.0;
         config.options["decoder"] = decoder;
-        return open_image_folder(config, 1, {});
+        return test::open_kind(config);
     }
     Error error_of_nvjpeg() const {
         try {

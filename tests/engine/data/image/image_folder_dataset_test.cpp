@@ -1,5 +1,3 @@
-#include "data/image/image_folder_dataset.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -11,7 +9,7 @@
 
 #include "data/byte_reader.h"
 #include "data/dataset_descriptor.h"
-#include "data/image/picture_crop.h"
+#include "data/image/image_transforms.h"
 #include "data/input_guide.h"
 #include "data/loader/batch_loader.h"
 #include "engine/base/error.h"
@@ -19,6 +17,7 @@
 #include "engine/io/picture.h"
 #include "image_folder_fixture.h"
 #include "kernels/device.h"
+#include "open_kind.h"
 #include "read_sample.h"
 #include "support/damaged_png.h"
 #include "support/data_fixtures.h"
@@ -46,7 +45,7 @@ TEST_F(ImageFolderTest, TooFewPicturesForATestPartAreTold) {
             for (int i = 0; i < (*name == 'c' ? of_last : of_each); ++i)
                 few.write(std::string(name) + "/" + std::to_string(i) + ".png",
                           test::png_of(test::make_picture(8, 8)));
-        return open_image_folder(test::dataset("image-folder", {few.str()}), 1, {});
+        return test::open_kind(test::dataset("image-folder", {few.str()}));
     };
     const DataParts none = opened(2, 2);
     EXPECT_EQ(none.train.size(), 6);
@@ -237,7 +236,7 @@ TEST_F(ImageFolderTest, StopsOnRequest) {
     add_classes(3);
     std::stop_source stop;
     stop.request_stop();
-    EXPECT_THROW(open_image_folder(config(), 1, stop.get_token()), ReadingStopped);
+    EXPECT_THROW(test::open_kind(config(), 1, stop.get_token()), ReadingStopped);
 }
 
 TEST_F(ImageFolderTest, RealPhotographsAreRead) {

@@ -1,11 +1,12 @@
-#include "data/text/text_dataset.h"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <array>
 
+#include "data/input_guide.h"
 #include "data/text/generated_text.h"
+#include "engine/data/dataset_preview.h"
+#include "open_kind.h"
 #include "support/data_fixtures.h"
 
 namespace engine {
@@ -14,9 +15,18 @@ namespace {
 using test_support::TempFolder;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
+using ::testing::Pair;
 
-const TextDataset& text_of(const DataPart& part) {
-    return dynamic_cast<const TextDataset&>(*part.data);
+InputGuide guide_of(const DataPart& part) {
+    InputGuide guide;
+    part.data->guide(guide);
+    return guide;
+}
+
+TextPreview preview_of(const DataPart& part) {
+    DatasetPreview preview;
+    part.data->describe(preview);
+    return preview.text.value();
 }
 
 SampleFields::Place place(std::vector<std::int64_t>& values) {
@@ -35,6 +45,16 @@ Window read_window(const Dataset& data, std::int64_t index, std::size_t length) 
     return window;
 }
 
+/// All characters of a part.
+std::string characters_of(const DataPart& part) {
+    const auto window = read_window(*part.data, 0, static_cast<std::size_t>(part.size()) - 1);
+    const std::vector<std::string> names = guide_of(part).vocabulary;
+    std::string out = names.at(static_cast<std::size_t>(window.tokens.front()));
+    for (const std::int64_t token : window.targets)
+        out += names.at(static_cast<std::size_t>(token));
+    return out;
+}
+
 DatasetConfig folder_of(const TempFolder& folder) {
     folder.write("train.txt", "the cat sat\non the mat\n");
     folder.write("valid.txt", "the mat\n");
@@ -44,7 +64,7 @@ DatasetConfig folder_of(const TempFolder& folder) {
 
 TEST(TextDataset, GivesWindowsAndTheSameOneTokenLater) {
     const TempFolder folder;
-    const auto parts = open_text(folder_of(folder), 1);
+    const auto parts = test::open_kind(folder_of(folder));
     const auto first = read_window(*parts.train.data, 0, 3);
     EXPECT_THAT(first.tokens, ElementsAre(0, 1, 2));
     EXPECT_THAT(first.targets, ElementsAre(1, 2, 3));
@@ -57,7 +77,7 @@ TEST(TextDataset, GivesWindowsAndTheSameOneTokenLater) {
 
 TEST(TextDataset, FillsOnlyTheFieldsThatAreWanted) {
     const TempFolder folder;
-    const auto parts = open_text(folder_of(folder), 1);
+    const auto parts = test::open_kind(folder_of(folder));
     std::vector<std::int64_t> values(4);
     std::vector<std::int64_t> none;
     std::array only_tokens{place(values), place(none)};
@@ -70,16 +90,21 @@ TEST(TextDataset, FillsOnlyTheFieldsThatAreWanted) {
 
 TEST(TextDataset, KnowsItsVocabularyAndSchema) {
     const TempFolder folder;
-    const auto parts = open_text(folder_of(folder), 1);
+    const auto parts = test::open_kind(folder_of(folder));
     ASSERT_EQ(parts.warnings.size(), 1U);  // "a" of the test part
     for (const auto* part : {&parts.train, &parts.validation, &parts.test}) {
-        const auto& text = text_of(*part);
-        EXPECT_TRUE(text.is_stream());
-        EXPECT_TRUE(text.is_words());
-        EXPECT_THAT(text.vocabulary(),
+        EXPECT_TRUE(part->data->is_stream());
+        const InputGuide guide = guide_of(*part);
+        EXPECT_TRUE(guide.words);
+        EXPECT_THAT(guide.vocabulary,
                     ElementsAre("the", "cat", "sat", "<eos>", "on", "mat", "<unk>"));
-        EXPECT_THAT(text.counts(), ElementsAre(2, 1, 1, 2, 1, 1, 0));
-        const Schema& schema = text.schema();
+        std::vector<std::pair<std::string, std::int64_t>> counts;
+        for (const auto& [word, count] : preview_of(*part).frequent)
+            counts.emplace_back(word, count);
+        EXPECT_THAT(counts, ElementsAre(Pair("the", 2), Pair("<eos>", 2), Pair("cat", 1),
+                                        Pair("sat", 1), Pair("on", 1), Pair("mat", 1),
+                                        Pair("<unk>", 0)));
+        const Schema& schema = part->data->schema();
         ASSERT_EQ(schema.fields.size(), 2U);
         EXPECT_EQ(schema["tokens"].kind, FieldKind::tokens);
         EXPECT_EQ(schema["target"].kind, FieldKind::label);
@@ -96,39 +121,37 @@ TEST(TextDataset, KnowsItsVocabularyAndSchema) {
 
 TEST(TextDataset, IsReadableAgain) {
     const TempFolder folder;
-    const auto parts = open_text(folder_of(folder), 1);
-    EXPECT_EQ(text_of(parts.train).text(0, 8), "the cat sat\non the mat\n");
-    EXPECT_EQ(text_of(parts.train).text(2, 3), "sat\non");
-    EXPECT_EQ(text_of(parts.test).text(0, 4), "<unk> cat sat\n");
-    EXPECT_EQ(text_of(parts.train).text(3, 0), "");
+    const auto parts = test::open_kind(folder_of(folder));
+    EXPECT_EQ(preview_of(parts.train).passage, "the cat sat\non the mat\n");
+    EXPECT_EQ(preview_of(parts.test).passage, "<unk> cat sat\n");
     const auto file = folder.write("a.md", "aé\n <漢>");
     auto config = test::dataset("text-chars", {file});
     config.options["test_share"] = 0.0;
-    const auto characters = open_text(config, 1);
-    EXPECT_FALSE(text_of(characters.train).is_words());
-    EXPECT_EQ(text_of(characters.train).text(0, 7), "aé\n <漢>");
+    const auto characters = test::open_kind(config);
+    EXPECT_FALSE(guide_of(characters.train).words);
+    EXPECT_EQ(preview_of(characters.train).passage, "aé\n <漢>");
     EXPECT_EQ(characters.test.data, nullptr);
     EXPECT_EQ(characters.validation.size(), 0);
 }
 
 TEST(TextDataset, DoesNotNeedItsFilesOnceOpened) {
     const TempFolder folder;
-    const auto parts = open_text(folder_of(folder), 1);
+    const auto parts = test::open_kind(folder_of(folder));
     std::filesystem::remove_all(folder / "");
-    EXPECT_EQ(text_of(parts.validation).text(0, 2), "the mat");
+    EXPECT_EQ(preview_of(parts.validation).passage, "the mat\n");
 }
 
 TEST(TextDataset, IsGeneratedFromTheSeedWithoutAFile) {
     const auto config = test::dataset("text-generated", {});
-    const auto parts = open_text(config, 5);
+    const auto parts = test::open_kind(config, 5);
     EXPECT_EQ(parts.train.size(), 200'000);
     EXPECT_EQ(parts.test.size(), 20'000);
     EXPECT_EQ(parts.validation.data, nullptr);
     EXPECT_THAT(parts.warnings, IsEmpty());
-    EXPECT_EQ(text_of(parts.train).vocabulary().size(), 40U);
-    EXPECT_EQ(text_of(parts.train).text(0, 200'000), generated_text(5, 200'000));
-    EXPECT_EQ(text_of(parts.test).text(0, 20'000), generated_text(5, 20'000, 1));
-    EXPECT_NE(text_of(open_text(config, 6).train).text(0, 100), text_of(parts.train).text(0, 100));
+    EXPECT_EQ(guide_of(parts.train).vocabulary.size(), 40U);
+    EXPECT_EQ(characters_of(parts.train), generated_text(5, 200'000));
+    EXPECT_EQ(characters_of(parts.test), generated_text(5, 20'000, 1));
+    EXPECT_NE(preview_of(test::open_kind(config, 6).train).passage, preview_of(parts.train).passage);
 }
 
 TEST(TextDataset, LimitsAndSplitsAGeneratedText) {
@@ -136,18 +159,18 @@ TEST(TextDataset, LimitsAndSplitsAGeneratedText) {
     config.train_limit = 10'000;
     config.test_limit = 500;
     config.validation_share = 0.1;
-    const auto parts = open_text(config, 5);
+    const auto parts = test::open_kind(config, 5);
     EXPECT_EQ(parts.train.size(), 9'000);
     EXPECT_EQ(parts.validation.size(), 1'000);
     EXPECT_EQ(parts.test.size(), 500);
-    EXPECT_EQ(text_of(parts.validation).text(0, 1'000), generated_text(5, 10'000).substr(9'000));
+    EXPECT_EQ(characters_of(parts.validation), generated_text(5, 10'000).substr(9'000));
     config.train_limit = 1'000'000;
-    EXPECT_EQ(open_text(config, 5).train.size(), 180'000);
+    EXPECT_EQ(test::open_kind(config, 5).train.size(), 180'000);
 }
 
 TEST(TextDataset, HasATypicalSchemaWhereNoFileIsAtHand) {
-    EXPECT_EQ(nominal_text_schema(true)["tokens"].cardinality, 33'278);
-    EXPECT_EQ(nominal_text_schema(false)["target"].cardinality, 65);
+    EXPECT_EQ(dataset_descriptor("text-words").schema({})["tokens"].cardinality, 33'278);
+    EXPECT_EQ(dataset_descriptor("text-chars").schema({})["target"].cardinality, 65);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "data/csv/csv_split.h"
+#include "data/csv/csv_statistics.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "data/reading_progress.h"
+#include "data/byte_reader.h"
 
 #include <gtest/gtest.h>
 

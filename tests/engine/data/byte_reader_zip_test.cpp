@@ -1,4 +1,4 @@
-#include "data/zip_file.h"
+#include "data/byte_reader.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include "data/csv/csv_format.h"
 #include "data/csv/csv_table.h"
 #include "engine/base/error.h"
-#include "io/zip/zip_writer.h"
+#include "io/zip/zip.h"
 #include "support/data_fixtures.h"
 
 namespace engine {
@@ -33,7 +33,7 @@ TEST_F(ZipFile, OfOneTableIsReadLikeTheTable) {
     const auto file = zip({{"data/flowers.csv", "a,b\n1,2\n3,4\n"}});
     EXPECT_EQ(name_in_zip(file), "flowers.csv");
     EXPECT_TRUE(looks_like_csv(file));
-    const CsvTable table = read_csv_table({.files = {file}, .most_bytes = 1 << 20});
+    const CsvTable table = read_csv_table({.files = {file}, .max_bytes = 1 << 20});
     EXPECT_THAT(table.cells, ElementsAre(1, 3));
 }
 
@@ -46,7 +46,7 @@ TEST_F(ZipFile, MayHoldATableAsAnyProgramWritesOne) {
              {"t.data", "a b\n1 2\n3 4\n"},
              {"with blanks (1).csv", "# by a tool\na,b\n1,2\n3,4"}}) {
         const auto file = zip({{name, text}});
-        const CsvTable table = read_csv_table({.files = {file}, .most_bytes = 1 << 20});
+        const CsvTable table = read_csv_table({.files = {file}, .max_bytes = 1 << 20});
         EXPECT_THAT(table.cells, ElementsAre(1, 3)) << name;
         EXPECT_EQ(table.target, "b") << name;
     }

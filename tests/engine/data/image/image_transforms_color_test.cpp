@@ -1,4 +1,4 @@
-#include "data/image/color_jitter.h"
+#include "data/image/image_transforms.h"
 
 #include <gtest/gtest.h>
 

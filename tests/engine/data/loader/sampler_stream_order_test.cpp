@@ -1,4 +1,4 @@
-#include "data/loader/stream_order.h"
+#include "data/loader/sampler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,11 +1,10 @@
-#include "data/image/picture_check.h"
+#include "data/image/image_folder_files.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
 #include "data/byte_reader.h"
-#include "data/reading_progress.h"
 #include "support/damaged_png.h"
 #include "support/picture_files.h"
 #include "temp_folder.h"

@@ -1,4 +1,4 @@
-#include "data/image/picture_crop.h"
+#include "data/image/image_transforms.h"
 
 #include <gtest/gtest.h>
 

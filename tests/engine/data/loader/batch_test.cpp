@@ -1,10 +1,10 @@
-#include "data/loader/device_batch.h"
+#include "data/loader/batch.h"
 
 #include <gtest/gtest.h>
 
 #include "needs_cuda.h"
 #include "tensor/device.h"
-#include "tensor/padded_pixels.h"
+#include "tensor/layout.h"
 
 namespace engine {
 namespace {

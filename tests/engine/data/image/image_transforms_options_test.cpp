@@ -1,10 +1,8 @@
-#include "data/image/image_options.h"
+#include "data/image/image_transforms.h"
 
 #include <gtest/gtest.h>
 
 #include "data/dataset_descriptor.h"
-#include "data/image/color_jitter.h"
-#include "data/image/cutout.h"
 
 namespace engine {
 namespace {

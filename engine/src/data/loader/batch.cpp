@@ -1,14 +1,9 @@
-#include "data/loader/device_batch.h"
+#include "data/loader/batch.h"
 
 #include "kernels/conv2d.h"
-#include "tensor/padded_pixels.h"
+#include "tensor/layout.h"
 
 namespace engine {
-
-Layout layout_of_field(const FieldSpec& field) {
-    return field.kind == FieldKind::image ? Layout::channels_last : Layout::contiguous;
-}
-
 namespace {
 
 Tensor empty_field(const Device& device, const FieldSpec& field, std::int64_t rows) {
@@ -21,6 +16,10 @@ Tensor empty_field(const Device& device, const FieldSpec& field, std::int64_t ro
 }
 
 }  // namespace
+
+Layout layout_of_field(const FieldSpec& field) {
+    return field.kind == FieldKind::image ? Layout::channels_last : Layout::contiguous;
+}
 
 DeviceBatch empty_batch(const Device& device, const Schema& schema, std::int64_t rows) {
     DeviceBatch batch;

@@ -1,4 +1,4 @@
-#include "data/loader/sample_order.h"
+#include "data/loader/sampler.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
