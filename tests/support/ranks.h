@@ -8,8 +8,8 @@
 #include <thread>
 #include <vector>
 
-#include "parallel/thread_communicator.h"
 #include "support/device_support.h"
+#include "support/thread_communicator.h"
 
 // Ranks of a data-parallel run as threads of the test.
 namespace engine::test {

@@ -5,10 +5,12 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/base/message.h"
 #include "kernels/array.h"
+#include "tensor/device.h"
 
 namespace engine {
 
@@ -62,5 +64,24 @@ public:
 bool any(Communicator& line, bool mine);
 /// Each rank's number, in their order.
 std::vector<std::int64_t> gather_counts(Communicator& line, std::int64_t mine);
+
+// The communicator's calls for memory of the host or of the device that this rank computes on. On a
+// GPU they wait for nothing, and are in order with the compute stream.
+
+void broadcast_over(Communicator& ranks, kernels::Array data, const Device& device);
+void sum_over(Communicator& ranks, kernels::Array data, const Device& device);
+void gather_over(Communicator& ranks, kernels::Array all, kernels::ConstArray part,
+                 std::span<const std::int64_t> counts, const Device& device);
+
+/// A message as one text, to be sent to another rank: it keeps its key and its arguments, so that
+/// the window can still translate it.
+std::string packed(const Message& message);
+Message unpacked(std::string_view text);
+
+/// Compares a text of every rank (a version, settings, a digest of the data) with rank 0's. If one
+/// differs, throws Error(training) on all ranks with the sentence of the lowest such rank. The
+/// ranks that differ get that sentence from `difference`, called with rank 0's text.
+void require_same(Communicator& line, const std::string& own,
+                  const std::function<Message(const std::string& of_rank_0)>& difference);
 
 }  // namespace engine

@@ -1,14 +1,47 @@
-#include "parallel/device_exchange_line.h"
-
 #include <algorithm>
+#include <map>
+#include <memory>
 #include <utility>
+#include <vector>
 
+#include "kernels/cuda_device.h"
 #include "kernels/device_error.h"
 #include "kernels/elementwise.h"
-#include "parallel/bucket_layout.h"
+#include "parallel/device_ranks.h"
+#include "parallel/exchange_line.h"
 #include "tensor/memory/memory.h"
 
 namespace engine {
+namespace {
+
+class DeviceExchangeLine final : public ExchangeLine {
+public:
+    explicit DeviceExchangeLine(std::unique_ptr<Communicator> line);
+    ~DeviceExchangeLine() override;
+
+    void send(ExchangeBucket bucket) override;
+    void end_backward() override;
+    ExchangeTimer wait() override;
+
+private:
+    using Mark = std::shared_ptr<kernels::cuda::Event>;
+    struct Span {
+        Mark begin, end;
+    };
+
+    void reserve(std::size_t bytes);
+    /// The factor on the device; undefined for 1.
+    Tensor factor(float value);
+    void multiply(kernels::Array values, const Tensor& factor) const;
+
+    std::unique_ptr<Communicator> line_;
+    DeviceRanks& ranks_;
+    Tensor buffer_;
+    std::map<float, Tensor> factors_;
+    TensorList sent_;  // since the last wait(): their memory must not be reused before that
+    std::vector<Span> spans_;
+    Mark ended_;  // the backward pass
+};
 
 DeviceExchangeLine::DeviceExchangeLine(std::unique_ptr<Communicator> line)
     : line_(std::move(line)), ranks_(*line_->on_device()) {}
@@ -86,6 +119,12 @@ ExchangeTimer DeviceExchangeLine::wait() {
         }
         return times;
     };
+}
+
+}  // namespace
+
+std::unique_ptr<ExchangeLine> make_device_exchange_line(std::unique_ptr<Communicator> line) {
+    return std::make_unique<DeviceExchangeLine>(std::move(line));
 }
 
 }  // namespace engine

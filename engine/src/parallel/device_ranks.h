@@ -51,4 +51,9 @@ private:
     std::unique_ptr<LossWatch> watch_;
 };
 
+/// `host` with on_device(), for ranks that compute on GPUs. All ranks call it together, each with a
+/// device of its own. All lines made from it share one DeviceRanks. Throws DeviceError.
+std::shared_ptr<Communicator> make_gpu_communicator(std::shared_ptr<Communicator> host,
+                                                    const Device& device);
+
 }  // namespace engine

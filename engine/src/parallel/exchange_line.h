@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -46,7 +48,34 @@ public:
     virtual ExchangeTimer wait() = 0;
 };
 
+/// How the gradients of a bucket lie in the buffer that is exchanged: dense, one after the other.
+class BucketLayout {
+public:
+    explicit BucketLayout(const ExchangeBucket& bucket);
+
+    std::size_t bytes() const { return static_cast<std::size_t>(count_) * size_of(type_); }
+    /// The whole buffer that begins at `data`.
+    kernels::Array all(std::byte* data) const { return {data, type_, count_}; }
+    /// Calls f(gradient, place) for each gradient and its place in the buffer.
+    template <typename F>
+    void each(std::byte* data, const F& f) const {
+        for (const Tensor& gradient : gradients_) {
+            f(gradient.array(), kernels::Array{data, type_, gradient.numel()});
+            data += static_cast<std::size_t>(gradient.numel()) * size_of(type_);
+        }
+    }
+
+private:
+    const TensorList& gradients_;
+    DType type_;
+    std::int64_t count_ = 0;
+};
+
 /// For gradients in host memory, or on the GPU that `line` connects.
 std::unique_ptr<ExchangeLine> make_exchange_line(std::unique_ptr<Communicator> line);
+
+/// Exchanges gradients on a GPU, on the stream of its DeviceRanks: packs each bucket into a buffer,
+/// sums it, and unpacks it, all without the host. Lines of one rank share that stream.
+std::unique_ptr<ExchangeLine> make_device_exchange_line(std::unique_ptr<Communicator> line);
 
 }  // namespace engine

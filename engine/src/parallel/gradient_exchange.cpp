@@ -9,7 +9,7 @@
 #include "ops/index/sparse.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/inplace.h"
-#include "parallel/device_exchange.h"
+#include "parallel/communicator.h"
 #include "tensor/layout.h"
 #include "tensor/tape.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "engine/base/error.h"
-#include "parallel/handshake.h"
+#include "parallel/communicator.h"
 #include "parallel/joined_launch.h"
 #include "parallel/mpirun.h"
 

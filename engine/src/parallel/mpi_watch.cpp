@@ -7,8 +7,8 @@
 #include <cstring>
 #include <thread>
 
-#include "parallel/mpi_messages.h"
-#include "parallel/packed_message.h"
+#include "parallel/communicator.h"
+#include "parallel/mpi_operations.h"
 
 namespace engine {
 namespace {

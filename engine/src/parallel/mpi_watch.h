@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "engine/base/message.h"
-#include "parallel/heartbeat.h"
-#include "parallel/local_process.h"
+#include "parallel/liveness.h"
 
 namespace engine {
 

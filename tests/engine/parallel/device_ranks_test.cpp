@@ -8,8 +8,7 @@
 #include "engine/base/error.h"
 #include "kernels/device_error.h"
 #include "kernels/elementwise.h"
-#include "parallel/device_exchange.h"
-#include "parallel/gpu_communicator.h"
+#include "parallel/communicator.h"
 #include "simt/nccl.h"
 #include "support/ranks.h"
 

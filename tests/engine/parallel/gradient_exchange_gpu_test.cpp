@@ -10,7 +10,7 @@
 #include "ops/index/sparse.h"
 #include "ops/pointwise/binary.h"
 #include "ops/shape/sum.h"
-#include "parallel/gpu_communicator.h"
+#include "parallel/device_ranks.h"
 #include "parallel/gradient_exchange.h"
 #include "simt/nccl.h"
 #include "support/ranks.h"

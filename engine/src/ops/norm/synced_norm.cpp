@@ -2,10 +2,10 @@
 
 #include <utility>
 
-#include "kernels/cuda_copies.h"
-#include "kernels/welford.h"
+#include "kernels/batch_norm.h"
+#include "kernels/cuda_device.h"
 #include "ops/shape/view.h"
-#include "parallel/device_exchange.h"
+#include "parallel/communicator.h"
 #include "tensor/layout.h"
 
 namespace engine {

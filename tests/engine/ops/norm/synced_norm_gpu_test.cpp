@@ -7,7 +7,7 @@
 #include "ops/norm/batch_norm.h"
 #include "ops/norm/synced_norm.h"
 #include "ops/shape/view.h"
-#include "parallel/gpu_communicator.h"
+#include "parallel/device_ranks.h"
 #include "support/ranks.h"
 
 namespace engine {

@@ -1,4 +1,4 @@
-#include "parallel/packed_message.h"
+#include "parallel/communicator.h"
 
 #include <gtest/gtest.h>
 

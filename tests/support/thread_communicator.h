@@ -1,16 +1,19 @@
-#include "parallel/thread_communicator.h"
+#pragma once
 
 #include <condition_variable>
 #include <cstring>
+#include <memory>
 #include <mutex>
+#include <vector>
 
 #include "engine/base/error.h"
-#include "kernels/rank_sum.h"
+#include "kernels/rank_group.h"
+#include "parallel/communicator.h"
 
 namespace engine {
-namespace {
+namespace thread_lines {
 
-std::size_t bytes_of(std::int64_t count, kernels::DType dtype) {
+inline std::size_t bytes_of(std::int64_t count, kernels::DType dtype) {
     return static_cast<std::size_t>(count) * kernels::size_of(dtype);
 }
 
@@ -193,13 +196,16 @@ private:
     int rank_;
 };
 
-}  // namespace
+}  // namespace thread_lines
 
-std::vector<std::unique_ptr<Communicator>> make_thread_communicators(int size) {
-    const auto meeting = std::make_shared<Meeting>(std::make_shared<Fate>(), size);
+/// Lines of `size` ranks that are threads of this process, by rank: data parallel in one process
+/// (training-loops.md#data-parallel-in-one-process, 3.6). Each is used by the thread of its rank.
+inline std::vector<std::unique_ptr<Communicator>> make_thread_communicators(int size) {
+    const auto meeting = std::make_shared<thread_lines::Meeting>(
+        std::make_shared<thread_lines::Fate>(), size);
     std::vector<std::unique_ptr<Communicator>> lines;
     for (int rank = 0; rank < size; ++rank)
-        lines.push_back(std::make_unique<ThreadCommunicator>(meeting, rank));
+        lines.push_back(std::make_unique<thread_lines::ThreadCommunicator>(meeting, rank));
     return lines;
 }
 

@@ -1,4 +1,4 @@
-#include "parallel/thread_communicator.h"
+#include "support/thread_communicator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

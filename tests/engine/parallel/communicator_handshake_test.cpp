@@ -1,4 +1,4 @@
-#include "parallel/handshake.h"
+#include "parallel/communicator.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,7 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/parallel/launch.h"
-#include "parallel/thread_communicator.h"
+#include "support/thread_communicator.h"
 
 namespace engine {
 namespace {

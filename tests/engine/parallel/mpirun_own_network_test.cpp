@@ -1,4 +1,4 @@
-#include "parallel/own_network.h"
+#include "parallel/mpirun.h"
 
 #include <arpa/inet.h>
 #include <gtest/gtest.h>

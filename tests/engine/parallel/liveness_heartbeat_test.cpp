@@ -1,4 +1,4 @@
-#include "parallel/heartbeat.h"
+#include "parallel/liveness.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "parallel/local_process.h"
+#include "parallel/liveness.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
