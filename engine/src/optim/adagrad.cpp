@@ -1,4 +1,4 @@
-#include "optim/adagrad.h"
+#include "optim/optimizers.h"
 
 #include "engine/base/error.h"
 #include "kernels/elementwise.h"

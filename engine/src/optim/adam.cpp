@@ -1,10 +1,40 @@
-#include "optim/adam.h"
+#include "optim/optimizers.h"
 
-#include "optim/adamw.h"
-#include "optim/check.h"
+#include "optim/common_options.h"
 #include "optim/optimizer_descriptor.h"
 
 namespace engine {
+namespace {
+
+/// The descriptor that Adam and AdamW share; their options differ in their defaults alone.
+template <typename Kind, typename KindOptions>
+OptimizerDescriptor adam_like(std::string kind, std::string title, std::string summary) {
+    const KindOptions own;
+    return {.kind = std::move(kind),
+            .title = std::move(title),
+            .summary = std::move(summary),
+            .options = {learning_rate_option(own.lr),
+                        beta1_option(own.beta1),
+                        beta2_option(own.beta2),
+                        eps_option(own.eps),
+                        weight_decay_option(own.weight_decay),
+                        {.name = "amsgrad",
+                         .label = "AMSGrad",
+                         .default_value = own.amsgrad,
+                         .help = "Divides by the largest running mean so far, so that step sizes "
+                                 "never grow again."}},
+            .states = [](const TypedOptions& o) { return o.flag("amsgrad") ? 3 : 2; },
+            .make = [](const TypedOptions& o, std::vector<Parameter> parameters,
+                       const OptimizerOptions& common) -> std::unique_ptr<Optimizer> {
+                return std::make_unique<Kind>(
+                    std::move(parameters),
+                    KindOptions{o.number("lr"), o.number("beta1"), o.number("beta2"),
+                                o.number("eps"), o.number("weight_decay"), o.flag("amsgrad")},
+                    common);
+            }};
+}
+
+}  // namespace
 
 Adam::Adam(std::vector<Parameter> parameters, const AdamOptions& settings,
            const OptimizerOptions& options)
@@ -38,38 +68,6 @@ std::vector<std::string> Adam::state_names() const {
                              : std::vector<std::string>{"exp_avg", "exp_avg_sq"};
 }
 
-namespace {
-
-/// The descriptor that Adam and AdamW share; their options differ in their defaults alone.
-template <typename Kind, typename KindOptions>
-OptimizerDescriptor adam_like(std::string kind, std::string title, std::string summary) {
-    const KindOptions own;
-    return {.kind = std::move(kind),
-            .title = std::move(title),
-            .summary = std::move(summary),
-            .options = {learning_rate_option(own.lr),
-                        beta1_option(own.beta1),
-                        beta2_option(own.beta2),
-                        eps_option(own.eps),
-                        weight_decay_option(own.weight_decay),
-                        {.name = "amsgrad",
-                         .label = "AMSGrad",
-                         .default_value = own.amsgrad,
-                         .help = "Divides by the largest running mean so far, so that step sizes "
-                                 "never grow again."}},
-            .states = [](const TypedOptions& o) { return o.flag("amsgrad") ? 3 : 2; },
-            .make = [](const TypedOptions& o, std::vector<Parameter> parameters,
-                       const OptimizerOptions& common) -> std::unique_ptr<Optimizer> {
-                return std::make_unique<Kind>(
-                    std::move(parameters),
-                    KindOptions{o.number("lr"), o.number("beta1"), o.number("beta2"),
-                                o.number("eps"), o.number("weight_decay"), o.flag("amsgrad")},
-                    common);
-            }};
-}
-
-}  // namespace
-
 OptimizerDescriptor adam_descriptor() {
     return adam_like<Adam, AdamOptions>(
         "adam", "Adam",
@@ -83,5 +81,12 @@ OptimizerDescriptor adamw_descriptor() {
         "Adapts the step size of every weight to its gradient history, with decoupled weight "
         "decay. Works well with little tuning.");
 }
+
+AdamW::AdamW(std::vector<Parameter> parameters, const AdamWOptions& settings,
+             const OptimizerOptions& options)
+    : Adam(std::move(parameters),
+           AdamOptions{settings.lr, settings.beta1, settings.beta2, settings.eps,
+                       settings.weight_decay, settings.amsgrad, settings.bias_correction},
+           options, true) {}
 
 }  // namespace engine

@@ -1,6 +1,6 @@
-#include "optim/novograd.h"
+#include "optim/optimizers.h"
 
-#include "optim/check.h"
+#include "optim/common_options.h"
 #include "optim/optimizer_descriptor.h"
 
 namespace engine {

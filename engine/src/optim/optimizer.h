@@ -6,11 +6,11 @@
 #include <vector>
 
 #include "kernels/multi_tensor_update.h"
-#include "kernels/sparse_rows.h"
 #include "kernels/step_figures.h"
+#include "optim/row_updates.h"
 #include "tensor/device_record.h"
 #include "tensor/parameter.h"
-#include "tensor/tensor_map.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 
@@ -102,10 +102,6 @@ public:
     /// that is missing, unknown, of another shape, of another type (unless it may be converted), or
     /// out of range.
     void load_state(const TensorMap& saved, StateTypes types = StateTypes::exact);
-    /// Sets the masters from a model's saved state, of which 16-bit weights hold rounded values.
-    /// For loading a model alone: without it the next step would restore the old weights. Throws
-    /// Error(value), having changed nothing, for a value of another shape or of no floating type.
-    void load_masters(const TensorMap& weights);
 
     // Device values for the next step only (loss-scaler.md#scaling-aware-optimizers, 2.6), set by
     // the scaler or the user; undefined: none.
@@ -133,11 +129,10 @@ protected:
     /// Adds what of parameter i is updated in this step: all of it, and its gradient must be dense.
     virtual void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors);
     /// Adds the rows that the sparse gradient of a row-major parameter names, and coalesces the
-    /// gradient. They are updated in copies, which step() fetches before the update and writes back
-    /// after it, so the host need not know the indices.
+    /// gradient.
     void collect_rows(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors);
     /// Whether collect_rows() was called for the parameter in this step.
-    bool updates_rows(int parameter) const;
+    bool updates_rows(int parameter) const { return rows_.hold(parameter); }
     /// The places of its weight, gradient (dense), state and 16-bit copy.
     kernels::UpdateTensor whole(std::size_t parameter, const Tensor& grad) const;
     /// Names of a parameter's state, in the order of Slot.
@@ -164,14 +159,6 @@ protected:
     Tensor decay_;  // f64
 
 private:
-    /// Rows of a parameter and its state that are updated in copies.
-    struct Rows {
-        int parameter;
-        Tensor numbers;  // (n) i64, -1 for none
-        TensorList copies;
-    };
-    void fetch_rows();
-    void put_rows_back();
     /// The 16-bit values that are updated with parameter i: the weight behind a master, or the copy
     /// kept for autocast. Undefined if there are none.
     Tensor low_values(std::size_t parameter) const;
@@ -194,8 +181,7 @@ private:
     Tensor own_step_;             // by parameter, i64: updates applied to its state, if it has any
     DeviceRecord<kernels::UpdateCounts> counts_;
     std::vector<kernels::UpdateTensor> tensors_;  // reused from step to step
-    std::vector<Rows> rows_;                      // of the step in progress
-    std::vector<kernels::MovedRows> moved_;       // the same, all of them
+    RowUpdates rows_;                             // of the step in progress
     std::vector<std::size_t> updated_;
     std::vector<std::int64_t*> advanced_;
 };

@@ -1,4 +1,4 @@
-#include "optim/sgd.h"
+#include "optim/optimizers.h"
 
 #include "engine/base/error.h"
 #include "ops/index/sparse.h"

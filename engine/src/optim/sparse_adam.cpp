@@ -1,8 +1,7 @@
-#include "optim/sparse_adam.h"
+#include "optim/optimizers.h"
 
 #include "ops/index/sparse.h"
-#include "optim/adam.h"
-#include "optim/check.h"
+#include "optim/common_options.h"
 #include "optim/optimizer_descriptor.h"
 
 namespace engine {

@@ -4,12 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
-#include "optim/adagrad.h"
-#include "optim/adamw.h"
-#include "optim/lamb.h"
-#include "optim/novograd.h"
-#include "optim/sgd.h"
-#include "optim/sparse_adam.h"
+#include "optim/optimizers.h"
 
 namespace engine {
 

@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "optim/adamw.h"
-#include "optim/sgd.h"
+#include "optim/optimizers.h"
 #include "tensor/transfer.h"
 
 namespace engine {

@@ -1,8 +1,6 @@
 #include <gmock/gmock.h>
 
-#include "optim/adagrad.h"
-#include "optim/lamb.h"
-#include "optim/novograd.h"
+#include "optim/optimizers.h"
 #include "optim_support.h"
 
 // The numerical examples of optimizers.md#optimizer-formulas (4.3) and 4.4 (X10, X13).

@@ -4,10 +4,7 @@
 
 #include "io/safetensors/tensor_file.h"
 #include "ops/index/sparse.h"
-#include "optim/adagrad.h"
-#include "optim/lamb.h"
-#include "optim/novograd.h"
-#include "optim/sparse_adam.h"
+#include "optim/optimizers.h"
 #include "optim_support.h"
 #include "temp_folder.h"
 #include "tensor/restore.h"
@@ -330,29 +327,6 @@ TEST(OptimizerState, OfTwoParametersWithOneNameIsRefused) {
         EXPECT_EQ(error.code(), ErrorCode::value);
         EXPECT_THAT(error.what(), HasSubstr("w.momentum_buffer"));
     }
-}
-
-TEST(OptimizerState, MastersTakeTheValuesThatThe16BitWeightsRound) {
-    const Tensor w = weight_of({1, 2}, DType::f16);
-    Sgd optimizer({{"w", w}}, {.lr = 1}, {.master_weights = true});
-    const TensorMap loaded{{"w", Tensor::of({1 + 0x1p-20, 3}, {2})},
-                           {"running_mean", Tensor::of({1}, {1})}};
-    fill({{"w", w}}, loaded);
-    EXPECT_EQ(w.values(), (std::vector<double>{1, 3}));
-    optimizer.load_masters(loaded);
-    EXPECT_EQ(optimizer.master(0).values(), (std::vector<double>{1 + 0x1p-20, 3}));
-    w.set_grad(Tensor::of({0, 1}, {2}, DType::f16));
-    optimizer.step();
-    EXPECT_EQ(w.values(), (std::vector<double>{1, 2}));
-
-    try {
-        optimizer.load_masters({{"w", Tensor::of({1}, {1})}});
-        ADD_FAILURE() << "not refused";
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::value);
-        EXPECT_THAT(error.what(), HasSubstr("w has shape (1), not (2)"));
-    }
-    EXPECT_EQ(optimizer.master(0).values(), (std::vector<double>{1 + 0x1p-20, 2}));
 }
 
 }  // namespace

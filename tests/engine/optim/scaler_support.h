@@ -9,12 +9,8 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "optim/adagrad.h"
-#include "optim/adamw.h"
 #include "optim/grad_scaler.h"
-#include "optim/lamb.h"
-#include "optim/novograd.h"
-#include "optim/sgd.h"
+#include "optim/optimizers.h"
 
 namespace engine {
 

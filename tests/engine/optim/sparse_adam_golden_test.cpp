@@ -1,11 +1,10 @@
-#include "optim/sparse_adam.h"
+#include "optim/optimizers.h"
 
 #include <gmock/gmock.h>
 
 #include <limits>
 
 #include "golden.h"
-#include "optim/adam.h"
 #include "optim/grad_scaler.h"
 #include "sparse_support.h"
 

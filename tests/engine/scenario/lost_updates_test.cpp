@@ -4,7 +4,7 @@
 
 #include "engine/settings/catalog.h"
 #include "ops/index/sparse.h"
-#include "optim/sparse_adam.h"
+#include "optim/optimizers.h"
 #include "support/device_support.h"
 #include "tensor/cast.h"
 #include "tensor/transfer.h"

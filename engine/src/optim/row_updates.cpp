@@ -1,31 +1,39 @@
-// Updates of the rows that a sparse gradient names.
+#include "optim/row_updates.h"
 
 #include <algorithm>
 
 #include "engine/base/error.h"
 #include "ops/index/sparse.h"
-#include "optim/optimizer.h"
-#include "tensor/sparse.h"
+#include "tensor/memory/memory.h"
+#include "tensor/tape.h"
+#include "tensor/tensor.h"
 
 namespace engine {
-bool Optimizer::updates_rows(int parameter) const {
-    return std::ranges::any_of(rows_, [&](const Rows& r) { return r.parameter == parameter; });
+
+void RowUpdates::clear() {
+    rows_.clear();
+    moved_.clear();
 }
 
-void Optimizer::collect_rows(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) {
+bool RowUpdates::hold(int number) const {
+    return std::ranges::any_of(rows_, [&](const Rows& r) { return r.parameter == number; });
+}
+
+kernels::UpdateTensor RowUpdates::add(int number, const Parameter& parameter,
+                                      const Values& values) {
     const GradMode off(false);
     const UseScope use(MemoryUse::workspace);
-    const Tensor& weight = parameters_[i].tensor;
+    const Tensor& weight = parameter.tensor;
     if (!weight.is_contiguous())
-        throw Error(ErrorCode::value, "optimizer: " + parameters_[i].name +
+        throw Error(ErrorCode::value, "optimizer: " + parameter.name +
                                           " is not row-major, and its gradient is sparse");
     weight.set_grad(coalesce(weight.grad()));
     const Tensor gradient = weight.grad();
     const SparseParts& parts = sparse_parts(gradient);
     const std::int64_t n = parts.indices.size(1);
     const std::int64_t length = n == 0 ? 0 : parts.values.numel() / n;
-    if (length == 0) return;
-    Rows rows{static_cast<int>(i), place_numbers(gradient), {}};
+    if (length == 0) return {};
+    Rows rows{number, place_numbers(gradient), {}};
     const auto copied = [&](const Tensor& whole) {
         if (!whole.defined()) return array_or_null(whole, DType::f32);
         const Tensor copy = Tensor::empty({n, length}, whole.dtype(), whole.device());
@@ -35,31 +43,27 @@ void Optimizer::collect_rows(std::size_t i, std::vector<kernels::UpdateTensor>& 
         rows.copies.push_back(copy);
         return copy.array();
     };
-    const Slot& slot = slots_[i];
     kernels::UpdateTensor part;
-    part.master = copied(stored(i));
+    part.master = copied(values.stored);
     part.grad = parts.values.array();
-    part.state1 = copied(slot.state1);
-    part.state2 = copied(slot.state2);
-    part.state3 = copied(slot.state3);
-    part.low = copied(low_values(i));
-    part.group = slot.group;
-    part.parameter = static_cast<int>(i);
-    part.behind_low = slot.master.defined();
-    tensors.push_back(part);
+    part.state1 = copied(values.state1);
+    part.state2 = copied(values.state2);
+    part.state3 = copied(values.state3);
+    part.low = copied(values.low);
+    part.parameter = number;
     rows_.push_back(std::move(rows));
+    return part;
 }
 
-void Optimizer::fetch_rows() {
+void RowUpdates::fetch(const Device& device) const {
     if (moved_.empty()) return;
-    on(device(), kernels::cpu::fetch_rows, kernels::cuda::fetch_rows)(moved_, current_stream());
+    on(device, kernels::cpu::fetch_rows, kernels::cuda::fetch_rows)(moved_, current_stream());
 }
 
-void Optimizer::put_rows_back() {
+void RowUpdates::put_back(const Device& device) {
     if (!moved_.empty())
-        on(device(), kernels::cpu::put_rows, kernels::cuda::put_rows)(moved_, current_stream());
-    moved_.clear();
-    rows_.clear();  // a recorded step must hold none of its memory
+        on(device, kernels::cpu::put_rows, kernels::cuda::put_rows)(moved_, current_stream());
+    clear();
 }
 
 }  // namespace engine
