@@ -5,7 +5,7 @@
 
 #include <set>
 
-#include "io/onnx/onnx_file.h"
+#include "io/onnx/onnx_graph.h"
 #include "io/onnx/read_onnx.h"
 #include "support/expectations.h"
 #include "temp_folder.h"

@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <iostream>
 #include <system_error>
+#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/io/named_file.h"
@@ -17,6 +19,18 @@
 namespace engine {
 namespace fs = std::filesystem;
 namespace {
+
+constexpr std::size_t max_unfinished = 32, longest_path = 4096;
+
+/// A signal handler reads these, so there is neither a lock nor memory that is reserved for them.
+struct UnfinishedPlace {
+    std::atomic<pid_t> owner{0};  ///< a forked process has the places of its parent, too
+    std::array<char, longest_path> path{};
+};
+static_assert(std::atomic<pid_t>::is_always_lock_free);
+
+constexpr pid_t nobody = 0, being_filled = -1;
+std::array<UnfinishedPlace, max_unfinished> unfinished_places;
 
 constexpr mode_t mode_bits = 07777;
 
@@ -38,8 +52,8 @@ bool is_at(int descriptor, const struct stat& found) {
 
 /// Where a file is made by this name: behind symbolic links that lead nowhere yet.
 fs::path end_of_links(fs::path path) {
-    constexpr int most_links = 40;
-    for (int i = 0; i < most_links; ++i) {
+    constexpr int max_links = 40;
+    for (int i = 0; i < max_links; ++i) {
         std::error_code error;
         const fs::path next = fs::read_symlink(path, error);
         if (error) return path;
@@ -54,6 +68,30 @@ fs::path end_of_links(fs::path path) {
 }
 
 }  // namespace
+
+void UnfinishedFile::note(const std::string& path) {
+    forget();
+    if (path.size() >= longest_path) return;
+    for (std::size_t i = 0; i < max_unfinished; ++i) {
+        UnfinishedPlace& place = unfinished_places[i];
+        pid_t free = nobody;
+        if (!place.owner.compare_exchange_strong(free, being_filled)) continue;
+        *std::ranges::copy(path, place.path.begin()).out = '\0';
+        place.owner = ::getpid();
+        place_ = i;
+        return;
+    }
+}
+
+void UnfinishedFile::forget() {
+    if (const auto place = std::exchange(place_, std::nullopt))
+        unfinished_places[*place].owner = nobody;
+}
+
+void remove_unfinished_files() noexcept {
+    for (const UnfinishedPlace& place : unfinished_places)
+        if (place.owner == ::getpid()) ::unlink(place.path.data());
+}
 
 void throw_write_error(const fs::path& path, int error) {
     if (error == ENOSPC || error == EDQUOT || error == EFBIG) {

@@ -67,4 +67,8 @@ private:
     std::unique_ptr<std::atomic<bool>> lost_ = std::make_unique<std::atomic<bool>>(false);
 };
 
+/// Whether the file lies on a file system that another machine may write too (NFS, SMB, FUSE and
+/// their like). A mapping of such a file need not show what the other machine writes.
+bool is_on_network(const File& file);
+
 }  // namespace engine

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <variant>
@@ -81,5 +82,10 @@ private:
     std::vector<Initializer> initializers_;
     std::vector<Node> nodes_;
 };
+
+/// The graph as an ONNX model (https://onnx.ai/onnx/repo-docs/IR.html), with these properties
+/// beside it. Throws Error(data) for more than the 2 GiB that the format can hold.
+std::string onnx_model(const OnnxGraph& graph, const std::map<std::string, std::string>& metadata,
+                       std::uint64_t max_bytes = std::numeric_limits<std::int32_t>::max());
 
 }  // namespace engine

@@ -10,7 +10,7 @@
 
 #include "engine/base/error.h"
 #include "io/pickle/state_dict.h"
-#include "io/zip/zip_reader.h"
+#include "io/zip/zip.h"
 #include "tensor/layout.h"
 #include "tensor/memory/memory.h"
 
@@ -24,7 +24,7 @@ constexpr std::uint64_t longest_pickle = 16 << 20;
 constexpr std::uint64_t longest_byte_order = 16;
 /// Tensors may share storages (tied weights) or repeat elements (expanded views), but a small file
 /// must not expand to more memory than this.
-constexpr std::uint64_t most_growth = 4, free_growth = 16 << 20;
+constexpr std::uint64_t max_growth = 4, free_growth = 16 << 20;
 
 [[noreturn]] void refuse(const fs::path& path, const Message& reason, const Message& hint = {}) {
     throw Error(ErrorCode::data,
@@ -105,7 +105,7 @@ private:
 
     void check_memory(std::uint64_t bytes) const {
         const std::uint64_t most = std::min<std::uint64_t>(
-            zip_.file_bytes() * most_growth + free_growth, memory_limit() / 2);
+            zip_.file_bytes() * max_growth + free_growth, memory_limit() / 2);
         if (bytes > most)
             refuse(path_, msg("its tensors would take more than {} MiB of memory", most >> 20));
     }

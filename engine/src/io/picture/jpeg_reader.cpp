@@ -7,7 +7,6 @@
 #include <string_view>
 
 #include "engine/base/error.h"
-#include "io/picture/exif.h"
 #include "io/picture/readers.h"
 
 namespace engine {
@@ -16,7 +15,7 @@ namespace {
 constexpr int exif_marker = JPEG_APP0 + 1;
 /// Each scan of a progressive picture goes over all of it, so a small file with many of them would
 /// take hours. Encoders write about ten.
-constexpr int most_scans = 200;
+constexpr int max_scans = 200;
 
 /// The library leaves by a jump: it knows no exceptions.
 struct JpegFile {
@@ -45,7 +44,7 @@ void say_nothing(j_common_ptr, int) {}
 }
 
 void count_scans(j_common_ptr info) {
-    if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > most_scans)
+    if (reinterpret_cast<j_decompress_ptr>(info)->input_scan_number > max_scans)
         leave(*reinterpret_cast<JpegFile*>(info->err), "too many scans");
 }
 
@@ -96,7 +95,7 @@ bool read_header(jpeg_decompress_struct& info, JpegFile& file,
     file.progress.progress_monitor = count_scans;
     jpeg_save_markers(&info, exif_marker, 0xFFFF);
     jpeg_read_header(&info, TRUE);
-    file.too_large = std::int64_t{info.image_width} * info.image_height > most_pixels;
+    file.too_large = std::int64_t{info.image_width} * info.image_height > max_pixels;
     if (file.too_large) return false;
     read_orientation(info, file);
     return true;

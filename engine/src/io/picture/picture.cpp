@@ -1,5 +1,12 @@
 #include "engine/io/picture.h"
 
+#include <cstdio>
+// jpeglib.h needs FILE.
+#include <jpeglib.h>
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
 #include <fstream>
 #include <iterator>
 
@@ -9,7 +16,7 @@
 namespace engine {
 namespace {
 
-constexpr std::uintmax_t most_bytes = std::uintmax_t{512} << 20;
+constexpr std::uintmax_t max_bytes = std::uintmax_t{512} << 20;
 
 std::vector<std::uint8_t> bytes_of(const std::filesystem::path& file) {
     std::error_code error;
@@ -21,7 +28,7 @@ std::vector<std::uint8_t> bytes_of(const std::filesystem::path& file) {
     const std::uintmax_t size = std::filesystem::file_size(file, error);
     std::ifstream stream(file, std::ios::binary);
     if (error || !stream) refuse();
-    if (size > most_bytes)
+    if (size > max_bytes)
         throw Error(ErrorCode::data, msg("{}: too large for a picture", file.string()));
     std::vector<std::uint8_t> bytes(static_cast<std::size_t>(size));
     stream.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(size));
@@ -29,12 +36,92 @@ std::vector<std::uint8_t> bytes_of(const std::filesystem::path& file) {
     return bytes;
 }
 
+namespace fs = std::filesystem;
+
+std::int64_t big_endian(std::span<const std::uint8_t> bytes) {
+    std::int64_t value = 0;
+    for (const std::uint8_t byte : bytes) value = value << 8 | byte;
+    return value;
+}
+
+bool fits(std::int64_t width, std::int64_t height) {
+    return width > 0 && height > 0 && width * height <= max_pixels;
+}
+
+/// A header of 8 bits whose size is read (the decoder decides on others), and the empty chunk IEND
+/// at the very end.
+bool is_whole_png(std::span<const std::uint8_t> head, std::span<const std::uint8_t> tail) {
+    constexpr std::array<std::uint8_t, 12> end{0,   0,   0,    0,    'I',  'E',
+                                               'N', 'D', 0xAE, 0x42, 0x60, 0x82};
+    constexpr std::array<std::uint8_t, 8> header{0, 0, 0, 13, 'I', 'H', 'D', 'R'};
+    if (head.size() < 33 || tail.size() < end.size()) return false;
+    if (!std::equal(header.begin(), header.end(), head.begin() + 8)) return false;
+    constexpr std::size_t header_at = 12, header_bytes = 17;  // that the checksum is of
+    const auto sum = crc32(0, head.data() + header_at, header_bytes);
+    if (big_endian(head.subspan(header_at + header_bytes, 4)) != static_cast<std::int64_t>(sum))
+        return false;
+    const int depth = head[24], colour = head[25];
+    const bool usual = depth == 8 && (colour == 0 || colour == 2 || colour == 3 || colour == 6);
+    if (!usual || head[26] != 0 || head[27] != 0 || head[28] > 1) return false;
+    if (big_endian(head.subspan(16, 4)) > max_pixels) return false;
+    return fits(big_endian(head.subspan(16, 4)), big_endian(head.subspan(20, 4))) &&
+           std::equal(end.begin(), end.end(), tail.end() - end.size());
+}
+
+/// Whether all chunks behind the signature are there with their checksums, up to the end. Reads the
+/// whole file: the checksums are the only cheap way to see damage in the middle.
+bool has_sound_chunks(std::ifstream& stream) {
+    constexpr std::size_t signature_bytes = 8, piece = std::size_t{64} << 10;
+    std::vector<std::uint8_t> buffer(piece);
+    const auto read = [&](std::size_t count) {
+        return static_cast<bool>(stream.read(reinterpret_cast<char*>(buffer.data()),
+                                             static_cast<std::streamsize>(count)));
+    };
+    stream.clear();
+    stream.seekg(signature_bytes);
+    while (read(8)) {
+        auto left = static_cast<std::size_t>(big_endian(std::span(buffer).first(4)));
+        const bool is_end = std::equal(buffer.begin() + 4, buffer.begin() + 8, "IEND");
+        auto sum = crc32(0, buffer.data() + 4, 4);
+        while (left > 0) {
+            const std::size_t count = std::min(left, piece);
+            if (!read(count)) return false;
+            sum = crc32(sum, buffer.data(), static_cast<unsigned>(count));
+            left -= count;
+        }
+        if (!read(4) || big_endian(std::span(buffer).first(4)) != static_cast<std::int64_t>(sum))
+            return false;
+        if (is_end) return true;
+    }
+    return false;
+}
+
+/// Segments up to the frame header, whose size is read, and the end marker at the very end. False
+/// if the header lies beyond the part of the file that was read.
+bool is_whole_jpeg(std::span<const std::uint8_t> head, std::span<const std::uint8_t> tail) {
+    if (tail.size() < 2 || tail[tail.size() - 2] != 0xFF || tail[tail.size() - 1] != JPEG_EOI)
+        return false;
+    std::size_t at = 2;
+    while (at + 9 < head.size() && head[at] == 0xFF) {
+        const int marker = head[at + 1];
+        // Baseline, extended and progressive Huffman frames; the decoder decides on all others.
+        if (marker >= 0xC0 && marker <= 0xC2) {
+            const std::int64_t components = head[at + 9];
+            return head[at + 4] == 8 &&
+                   fits(big_endian(head.subspan(at + 7, 2)), big_endian(head.subspan(at + 5, 2))) &&
+                   (components == 1 || components == 3 || components == 4);
+        }
+        at += 2 + static_cast<std::size_t>(big_endian(head.subspan(at + 2, 2)));
+    }
+    return false;
+}
+
 }  // namespace
 
 void check_picture_size(std::int64_t width, std::int64_t height, const std::string& name) {
-    if (width > 0 && height > 0 && width * height <= most_pixels) return;
+    if (width > 0 && height > 0 && width * height <= max_pixels) return;
     throw Error(ErrorCode::data, msg("{}: {} x {} pixels are more than are read ({} million)", name,
-                                     width, height, most_pixels / 1'000'000));
+                                     width, height, max_pixels / 1'000'000));
 }
 
 Picture read_picture(std::span<const std::uint8_t> bytes, const std::string& name, Alpha alpha) {
@@ -58,6 +145,23 @@ Picture load_picture_by(const PixelDecoder& decoder, const std::filesystem::path
     if (see) see(bytes);
     return decoder ? read_picture_by(decoder, bytes, file.string(), alpha)
                    : read_picture(bytes, file.string(), alpha);
+}
+
+bool has_whole_picture(const fs::path& file) {
+    constexpr std::size_t head_bytes = std::size_t{64} << 10, tail_bytes = 12;
+    std::error_code error;
+    if (!fs::is_regular_file(file, error)) return false;
+    std::ifstream stream(file, std::ios::binary);
+    std::vector<std::uint8_t> head(head_bytes), tail(tail_bytes);
+    stream.read(reinterpret_cast<char*>(head.data()), static_cast<std::streamsize>(head.size()));
+    head.resize(static_cast<std::size_t>(stream.gcount()));
+    stream.clear();
+    stream.seekg(-static_cast<std::streamoff>(tail_bytes), std::ios::end);
+    if (!stream.read(reinterpret_cast<char*>(tail.data()),
+                     static_cast<std::streamsize>(tail.size())))
+        return false;
+    if (is_png(head)) return is_whole_png(head, tail) && has_sound_chunks(stream);
+    return is_jpeg(head) && is_whole_jpeg(head, tail);
 }
 
 }  // namespace engine

@@ -11,7 +11,7 @@
 namespace engine {
 
 /// Pixels of the largest picture that is read.
-inline constexpr std::int64_t most_pixels = 100'000'000;
+inline constexpr std::int64_t max_pixels = 100'000'000;
 
 /// Whether the bytes begin as a file of this kind.
 bool is_png(std::span<const std::uint8_t> bytes);
@@ -37,7 +37,14 @@ Picture load_picture_by(const PixelDecoder& decoder, const std::filesystem::path
 /// is read. False does not mean that it cannot be read: decode it.
 bool has_whole_picture(const std::filesystem::path& file);
 
-/// Throws Error(data) for a picture that is larger than most_pixels, or empty.
+/// Throws Error(data) for a picture that is larger than max_pixels, or empty.
 void check_picture_size(std::int64_t width, std::int64_t height, const std::string& name);
+
+/// The orientation (1 to 8) in the first directory of EXIF data, which begin with a TIFF header; 1
+/// if they do not say, or are damaged.
+int exif_orientation(std::span<const std::uint8_t> tiff);
+
+/// The picture as it is to be seen: turned and mirrored as its EXIF orientation says.
+Picture upright(Picture picture, int orientation);
 
 }  // namespace engine

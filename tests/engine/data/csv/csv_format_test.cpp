@@ -6,7 +6,7 @@
 #include <initializer_list>
 #include <string>
 
-#include "io/zip/zip_writer.h"
+#include "io/zip/zip.h"
 #include "support/data_fixtures.h"
 
 namespace engine {

@@ -5,7 +5,6 @@
 
 #include <cstring>
 
-#include "io/onnx/onnx_file.h"
 #include "io/onnx/read_onnx.h"
 #include "support/expectations.h"
 

@@ -1,4 +1,4 @@
-#include "io/picture/exif.h"
+#include "io/picture/readers.h"
 
 #include <gtest/gtest.h>
 

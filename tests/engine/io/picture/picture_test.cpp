@@ -15,7 +15,6 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
-#include "io/picture/exif.h"
 #include "io/picture/readers.h"
 #include "support/picture_files.h"
 #include "temp_folder.h"

@@ -1,4 +1,4 @@
-#include "io/zip/zip_writer.h"
+#include "io/zip/zip.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,6 @@
 #include <fstream>
 #include <string>
 
-#include "io/zip/zip_reader.h"
 #include "support/expectations.h"
 #include "temp_folder.h"
 

@@ -1,4 +1,4 @@
-#include "io/file/unfinished_files.h"
+#include "io/file/atomic_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>
@@ -10,7 +10,6 @@
 #include <string>
 
 #include "engine/io/named_file.h"
-#include "io/file/atomic_file.h"
 #include "temp_folder.h"
 
 namespace engine {

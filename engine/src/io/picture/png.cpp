@@ -5,14 +5,15 @@
 #include <iterator>
 
 #include "engine/base/error.h"
-#include "io/picture/exif.h"
+#include "engine/io/named_file.h"
+#include "engine/io/picture.h"
 #include "io/picture/readers.h"
 
 namespace engine {
 namespace {
 
 /// Deflate packs at most 1032 bytes into one.
-constexpr std::size_t most_growth = 1032;
+constexpr std::size_t max_growth = 1032;
 
 /// The file and the decoded result. libpng reports errors by longjmp, not by exceptions.
 struct PngFile {
@@ -75,10 +76,10 @@ bool decode(png_structp png, png_infop info, PngFile& file, Alpha alpha) {
     png_read_info(png, info);
     file.width = png_get_image_width(png, info);
     file.height = png_get_image_height(png, info);
-    file.too_large = std::int64_t{file.width} * file.height > most_pixels;
+    file.too_large = std::int64_t{file.width} * file.height > max_pixels;
     if (file.too_large) return false;
     // Before memory is taken for pixels that cannot come.
-    if (png_get_rowbytes(png, info) * file.height / most_growth > file.size)
+    if (png_get_rowbytes(png, info) * file.height / max_growth > file.size)
         png_error(png, "too few bytes for so many pixels");
     ask_for_rgb(png, info, alpha);
     make_rows(png, info, file);
@@ -127,6 +128,25 @@ Picture read_png(std::span<const std::uint8_t> bytes, const std::string& name, A
     Picture out{static_cast<int>(file.width), static_cast<int>(file.height),
                 std::move(file.pixels)};
     return upright(std::move(out), file.orientation);
+}
+
+std::string png_bytes(const Picture& picture) {
+    png_image image{};
+    image.version = PNG_IMAGE_VERSION;
+    image.width = static_cast<png_uint_32>(picture.width);
+    image.height = static_cast<png_uint_32>(picture.height);
+    image.format = PNG_FORMAT_RGB;
+    std::string out(PNG_IMAGE_PNG_SIZE_MAX(image), '\0');
+    png_alloc_size_t size = out.size();
+    if (png_image_write_to_memory(&image, out.data(), &size, 0, picture.rgb.data(), 0, nullptr) ==
+        0)
+        throw Error(ErrorCode::io, msg("A picture could not be compressed: {}", image.message));
+    out.resize(size);
+    return out;
+}
+
+void save_picture(const std::filesystem::path& file, const Picture& picture) {
+    write_named_file(file, png_bytes(picture));
 }
 
 }  // namespace engine
