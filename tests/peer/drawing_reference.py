@@ -103,7 +103,7 @@ def up(p, name, x, stride, padding, a):
 
 
 class Autoencoder(nn.Module):
-    """The network of models/autoencoder.h."""
+    """The network of models/autoencoder.cpp."""
 
     def __init__(self, channels, side, code, width):
         super().__init__()
@@ -119,7 +119,7 @@ class Autoencoder(nn.Module):
 
 
 class Dcgan(nn.Module):
-    """The network of models/dcgan.h, for images whose side is 4 doubled `doublings` times."""
+    """The network of models/dcgan.cpp, for images whose side is 4 doubled `doublings` times."""
 
     def __init__(self, channels, doublings, latent, width):
         super().__init__()
