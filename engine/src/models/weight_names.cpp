@@ -117,14 +117,14 @@ private:
     }
 
     std::string beginnings() const {
-        constexpr std::size_t most_listed = 5;
+        constexpr std::size_t max_listed = 5;
         Names first;
         for (const auto& [name, tensor] : file_) first.insert(name.substr(0, name.find('.')));
         std::string out;
         std::size_t count = 0;
         for (const std::string& each : first)
-            if (++count <= most_listed) out += (out.empty() ? "" : ", ") + each;
-        return out + (count > most_listed ? ", ..." : "");
+            if (++count <= max_listed) out += (out.empty() ? "" : ", ") + each;
+        return out + (count > max_listed ? ", ..." : "");
     }
 
     void unwrap() {
@@ -167,9 +167,9 @@ private:
         std::ranges::stable_sort(counted, std::greater<>(),
                                  [](const auto& each) { return each.first; });
         // Each is tried on the whole file, which may be made to have a prefix a name.
-        constexpr std::size_t most_tried = 32;
+        constexpr std::size_t max_tried = 32;
         std::vector<PrefixChange> out;
-        for (std::size_t i = 0; i < std::min(counted.size(), most_tried); ++i)
+        for (std::size_t i = 0; i < std::min(counted.size(), max_tried); ++i)
             out.push_back(std::move(counted[i].second));
         return out;
     }

@@ -10,7 +10,7 @@ namespace {
 using kernels::LearningRateSchedule;
 using kernels::ScheduleKind;
 
-constexpr double most_updates = 1'000'000'000;
+constexpr double max_updates = 1'000'000'000;
 
 /// An option of every kind.
 OptionSpec warmup_option() {
@@ -23,7 +23,7 @@ OptionSpec warmup_option() {
                 "updates.",
             .unit = "updates",
             .lowest = 0,
-            .highest = most_updates};
+            .highest = max_updates};
 }
 
 /// An option of every kind.
@@ -65,7 +65,7 @@ ScheduleDescriptor step_schedule() {
                          .help = "Applied updates between two drops of the learning rate.",
                          .unit = "updates",
                          .lowest = 1,
-                         .highest = most_updates},
+                         .highest = max_updates},
                         {.name = "gamma",
                          .label = "Gamma",
                          .default_value = 0.1,
@@ -76,7 +76,7 @@ ScheduleDescriptor step_schedule() {
                 return LearningRateSchedule{.base = lr,
                                             .kind = ScheduleKind::step,
                                             .planned = planned,
-                                            .step_size = options.whole("step_size"),
+                                            .step_size = options.integer("step_size"),
                                             .gamma = options.number("gamma")};
             }};
 }
@@ -141,7 +141,7 @@ ScheduleDescriptor plateau_schedule() {
                                  "learning rate drops.",
                          .unit = "epochs",
                          .lowest = 0,
-                         .highest = most_updates}},
+                         .highest = max_updates}},
             .make = [](const TypedOptions&, double lr, std::int64_t planned) {
                 return LearningRateSchedule{
                     .base = lr, .kind = ScheduleKind::plateau, .planned = planned};

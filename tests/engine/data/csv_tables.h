@@ -11,7 +11,7 @@ namespace engine::test {
 /// The table of files with these texts.
 inline CsvTable read_files(const std::vector<std::string>& texts, const CsvOptions& options = {}) {
     const test_support::TempFolder folder;
-    CsvSource source{.options = options, .most_bytes = std::int64_t{64} << 20};
+    CsvSource source{.options = options, .max_bytes = std::int64_t{64} << 20};
     for (const auto& text : texts)
         source.files.push_back(folder.write(std::to_string(source.files.size()) + ".csv", text));
     return read_csv_table(source);

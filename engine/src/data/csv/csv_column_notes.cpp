@@ -7,7 +7,7 @@ namespace engine {
 std::vector<Message> CsvColumnNotes::warnings() const {
     std::vector<Message> out;
     const auto add = [&out](const Columns& columns, const auto& message) {
-        if (!columns.empty()) out.push_back(message(listed(columns, most_told)));
+        if (!columns.empty()) out.push_back(message(listed(columns, max_named)));
     };
     add(empty, [](const auto& list) {
         return msg("columns without a name and a value are left out: {}", list);

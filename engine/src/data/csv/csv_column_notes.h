@@ -11,7 +11,7 @@ namespace engine {
 /// Surprises in how the columns of a table are read: for each reason the columns, as the
 /// user is to see them.
 struct CsvColumnNotes {
-    static constexpr std::size_t most_told = 5;  ///< columns that one warning names
+    static constexpr std::size_t max_named = 5;  ///< columns that one warning names
 
     using Columns = std::vector<std::string>;
     Columns empty, indices;                             ///< left out

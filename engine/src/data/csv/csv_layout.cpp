@@ -48,7 +48,7 @@ std::string counted(const CsvTally& tally) {
     for (const auto& [text, count] : tally.texts)
         items.push_back(text + " (" + std::to_string(count) + ")");
     if (tally.others > 0) items.emplace_back("…");
-    return listed(items, CsvColumnNotes::most_told);
+    return listed(items, CsvColumnNotes::max_named);
 }
 
 class ColumnPlanner {
@@ -205,7 +205,7 @@ private:
         std::vector<std::string> units;
         for (const auto& [unit, count] : column.units.texts) units.push_back(unit);
         if (writing.different > column.units.texts.size()) units.emplace_back("…");
-        return listed(units, CsvColumnNotes::most_told);
+        return listed(units, CsvColumnNotes::max_named);
     }
 
     /// Numbers that are certainly meant as such but cannot be read.

@@ -9,7 +9,7 @@
 namespace engine {
 namespace {
 
-constexpr std::size_t most_word_bytes = std::size_t{64} << 20;
+constexpr std::size_t max_word_bytes = std::size_t{64} << 20;
 constexpr std::size_t word_overhead = 64;  // of an entry of the map
 
 CsvColumn describe(const CsvScan& scan, const CsvLayout& layout, std::size_t i) {
@@ -52,8 +52,8 @@ void CsvPreview::add_word(std::size_t column, std::string_view word) {
         ++found->second;
         return;
     }
-    if (counts.size() == most_csv_counted_categories ||
-        word_bytes_ + word.size() + word_overhead > most_word_bytes) {
+    if (counts.size() == max_csv_counted_categories ||
+        word_bytes_ + word.size() + word_overhead > max_word_bytes) {
         columns_[column].more_different = true;
         return;
     }
@@ -69,9 +69,9 @@ std::vector<CsvColumn> CsvPreview::finish() {
             return a.second != b.second ? a.second > b.second : a.first < b.first;
         });
         columns_[i].different = static_cast<std::int64_t>(sorted.size());
-        for (std::size_t k = 0; k < std::min(sorted.size(), most_csv_shown_categories); ++k) {
+        for (std::size_t k = 0; k < std::min(sorted.size(), max_csv_shown_categories); ++k) {
             columns_[i].categories.push_back(
-                {shortened(sorted[k].first, most_shown_characters), sorted[k].second});
+                {shortened(sorted[k].first, max_shown_characters), sorted[k].second});
         }
     }
     return std::move(columns_);

@@ -13,8 +13,8 @@
 namespace engine {
 
 constexpr std::size_t csv_histogram_bins = 20;
-constexpr std::size_t most_csv_shown_categories = 20;
-constexpr std::size_t most_csv_counted_categories = 1000;
+constexpr std::size_t max_csv_shown_categories = 20;
+constexpr std::size_t max_csv_counted_categories = 1000;
 
 /// A column as a preview shows it, over all rows of the files, also those left out.
 struct CsvColumn {

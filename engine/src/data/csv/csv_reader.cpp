@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/characters.h"
 #include "base/text_utf8.h"
 #include "data/csv/csv_text.h"
 #include "engine/base/error.h"
@@ -95,7 +94,7 @@ private:
     /// Called by libcsv, through which no exception may pass: limits are checked after the call.
     void add_field(std::string_view field) {
         field_line_ = line_;
-        if (ends_.size() > most_csv_columns || text_.size() > longest_csv_row) return;
+        if (ends_.size() > max_csv_columns || text_.size() > longest_csv_row) return;
         text_.append(field);
         ends_.push_back(text_.size());
     }
@@ -151,10 +150,10 @@ private:
     }
 
     bool hand_over() {
-        if (ends_.size() > most_csv_columns) {
+        if (ends_.size() > max_csv_columns) {
             throw Error(
                 ErrorCode::data,
-                msg("{}, line {}: more than {} columns", file_, row_line_, most_csv_columns),
+                msg("{}, line {}: more than {} columns", file_, row_line_, max_csv_columns),
                 msg("Set dataset.delimiter if the wrong one was found; otherwise split the "
                     "table."));
         }

@@ -17,7 +17,7 @@ struct CsvRow {
     std::span<const std::string_view> fields;
 };
 
-constexpr std::size_t most_csv_columns = 10000;
+constexpr std::size_t max_csv_columns = 10000;
 constexpr std::size_t longest_csv_row = std::size_t{16} << 20;  ///< bytes
 
 /// Calls `visit` for each row of a packed or plain file until it returns false. Holds one row at a

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "base/characters.h"
+#include "base/text_utf8.h"
 #include "data/csv/csv_format.h"
 #include "data/csv/csv_header.h"
 #include "data/csv/csv_text.h"
@@ -13,7 +13,7 @@
 namespace engine {
 namespace {
 
-constexpr std::size_t most_shown_bytes = std::size_t{4} << 20;
+constexpr std::size_t max_shown_bytes = std::size_t{4} << 20;
 
 /// "2020-01-05", "12:30", "A1234", "0x1f".
 bool has_more_digits(std::string_view field) {
@@ -123,7 +123,7 @@ private:
         }
         const std::size_t columns = row.fields.size();
         scan_.columns.resize(columns);
-        scan_.least_fields = filled;
+        scan_.min_fields = filled;
         recurs_.resize(columns);
         counting_.resize(columns);
         fit_.emplace(columns, filled);
@@ -149,7 +149,7 @@ private:
     /// A row may lack the fields of columns that hold nothing at all.
     void check_short_rows() const {
         if (short_row_.line == 0) return;
-        for (std::size_t i = scan_.least_fields; i < scan_.columns.size(); ++i) {
+        for (std::size_t i = scan_.min_fields; i < scan_.columns.size(); ++i) {
             const CsvColumnScan& column = scan_.columns[i];
             if (column.present() + column.missing_words.count > 0)
                 refuse_width(short_row_, short_fields_);
@@ -157,10 +157,10 @@ private:
     }
 
     void show(std::span<const std::string_view> fields) {
-        if (scan_.first_rows.size() > most_first_rows || shown_bytes_ > most_shown_bytes) return;
+        if (scan_.first_rows.size() > max_first_rows || shown_bytes_ > max_shown_bytes) return;
         auto& row = scan_.first_rows.emplace_back();
         for (const auto field : fields) {
-            row.push_back(shortened(field, most_shown_characters));
+            row.push_back(shortened(field, max_shown_characters));
             shown_bytes_ += row.back().size() + sizeof(std::string);
         }
     }
@@ -213,7 +213,7 @@ private:
         } else {
             for (const auto& row : first_rows_) add(row.place, row.fields);
         }
-        if (scan_.first_rows.size() > most_first_rows) scan_.first_rows.resize(most_first_rows);
+        if (scan_.first_rows.size() > max_first_rows) scan_.first_rows.resize(max_first_rows);
         for (std::size_t i = 0; i < counting_.size(); ++i) scan_.counts_rows.push_back(counts(i));
     }
 

@@ -21,10 +21,10 @@ namespace engine {
 struct CsvSource {
     std::vector<std::filesystem::path> files{};  ///< of one header, read one after the other
     CsvOptions options{};
-    std::int64_t most_bytes = 0;  ///< of each file's text, and of the table in memory
+    std::int64_t max_bytes = 0;  ///< of each file's text, and of the table in memory
     std::stop_token stop{};
 
-    ReadOptions read_options() const { return {static_cast<std::uint64_t>(most_bytes), stop}; }
+    ReadOptions read_options() const { return {static_cast<std::uint64_t>(max_bytes), stop}; }
 };
 
 struct CsvPlace {
@@ -89,7 +89,7 @@ struct CsvScan {
     /// Columns whose values are 0, 1, 2, ... or 1, 2, 3, ... in the order of the rows.
     std::vector<bool> counts_rows;
     std::vector<std::int64_t> skipped_lines;  ///< above the table, by file
-    std::size_t least_fields = 0;             ///< a row may lack empty fields at its end
+    std::size_t min_fields = 0;             ///< a row may lack empty fields at its end
     std::vector<Message> warnings;
     std::int64_t rows = 0;                             ///< without headers
     std::vector<std::vector<std::string>> first_rows;  ///< of the first file, shortened
@@ -98,7 +98,7 @@ struct CsvScan {
     std::string shown(std::size_t column) const;
 };
 
-constexpr std::size_t most_first_rows = 50;
+constexpr std::size_t max_first_rows = 50;
 
 /// The fields of a row as those of `columns` columns: without empty ones behind the last column,
 /// and with those that a row of at least `least` fields lacks. Nothing if the row does not fit.

@@ -11,8 +11,8 @@
 
 namespace engine {
 
-constexpr std::size_t most_csv_categories = 1000;  ///< of a feature column, and of the target
-constexpr std::size_t most_csv_features = 100000;  ///< after one-hot encoding
+constexpr std::size_t max_csv_categories = 1000;  ///< of a feature column, and of the target
+constexpr std::size_t max_csv_features = 100000;  ///< after one-hot encoding
 
 /// A feature column of a table.
 struct CsvFeature {

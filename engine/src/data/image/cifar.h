@@ -23,7 +23,7 @@ struct CifarFormat {
     std::int64_t classes() const { return label_classes.back(); }
     std::size_t record_bytes() const { return label_classes.size() + 3072; }
     /// Largest size of one file: CIFAR has 60,000 images in all.
-    std::uint64_t most_file_bytes() const { return 60'000 * record_bytes(); }
+    std::uint64_t max_file_bytes() const { return 60'000 * record_bytes(); }
 };
 const CifarFormat& cifar10_format();   ///< one label byte
 const CifarFormat& cifar100_format();  ///< coarse and fine label; the fine one is used

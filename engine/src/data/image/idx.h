@@ -9,7 +9,7 @@
 namespace engine {
 
 /// Samples that one IDX file may hold: MNIST has 60,000, its largest descendants some 800,000.
-inline constexpr std::int64_t most_idx_samples = 1'000'000;
+inline constexpr std::int64_t max_idx_samples = 1'000'000;
 
 /// Appends the images of an IDX file (big-endian: 00 00 08 03, count, 28, 28, then the pixels row
 /// by row) to `out`, `limit` of them at most (0: all); returns how many. A file that is read to its

@@ -33,8 +33,8 @@ using nlohmann::json;
 constexpr std::string_view prefix = "lease.";
 constexpr std::size_t longest = 4096;  ///< bytes of a lease's file
 constexpr std::size_t longest_host = 64;
-constexpr std::int64_t most_number = std::int64_t{1} << 60;
-constexpr int most_tries = 5;  ///< programs that take a lease at the same time
+constexpr std::int64_t max_number = std::int64_t{1} << 60;
+constexpr int max_tries = 5;  ///< programs that take a lease at the same time
 
 double seconds_of(clockid_t clock) {
     timespec now{};
@@ -93,7 +93,7 @@ std::int64_t number_in(const std::string& name) {
     const char* begin = name.data() + prefix.size();
     const char* end = name.data() + name.size();
     const auto [stopped, error] = std::from_chars(begin, end, number);
-    return error == std::errc() && stopped == end && number > 0 && number < most_number ? number
+    return error == std::errc() && stopped == end && number > 0 && number < max_number ? number
                                                                                          : 0;
 }
 
@@ -130,7 +130,7 @@ struct FoundLease {
     bool operator==(const FoundLease&) const = default;
 };
 FoundLease newest_in(const fs::path& folder) {
-    for (int i = 0; i < most_tries; ++i) {
+    for (int i = 0; i < max_tries; ++i) {
         const auto numbers = numbers_in(folder);
         if (!numbers || numbers->empty()) return {};
         const std::int64_t number = *std::ranges::max_element(*numbers);
@@ -198,7 +198,7 @@ bool is_beside(const LeaseHolder& holder, const LeaseHolder& self) {
            holder.pid_namespace != 0 && holder.pid_namespace == self.pid_namespace;
 }
 
-LeaseState judge(const FoundLease& found, LeaseSighting& seen, const LeaseRules& rules) {
+LeaseState evaluate(const FoundLease& found, LeaseSighting& seen, const LeaseRules& rules) {
     if (found.number == 0) {
         seen = {};
         return {};
@@ -267,14 +267,14 @@ const LeaseRules& LeaseRules::standard() {
 void LeaseRules::replace(const LeaseRules* rules) { replaced_rules = rules; }
 
 LeaseState look_at_lease(const fs::path& folder, LeaseSighting& seen, const LeaseRules& rules) {
-    return judge(newest_in(folder), seen, rules);
+    return evaluate(newest_in(folder), seen, rules);
 }
 
 std::unique_ptr<Lease> Lease::try_take(const fs::path& folder, LeaseSighting& seen,
                                        LeaseState& state, const LeaseRules& rules) {
-    for (int i = 0; i < most_tries; ++i) {
+    for (int i = 0; i < max_tries; ++i) {
         const FoundLease before = newest_in(folder);
-        state = judge(before, seen, rules);
+        state = evaluate(before, seen, rules);
         if (state.held) return nullptr;
         const std::int64_t number = before.number + 1;
         const fs::path file = file_of(folder, number);

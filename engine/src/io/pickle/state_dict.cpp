@@ -9,10 +9,10 @@ namespace engine {
 namespace {
 
 constexpr std::string_view usual_keys[] = {"state_dict", "model_state_dict", "model"};
-constexpr std::size_t most_listed = 10;
+constexpr std::size_t max_listed = 10;
 constexpr char whole_value[] = ".";
 // Names may be shared within a pickle, so that a small file could fill the memory with copies.
-constexpr std::size_t longest_name = 256, longest_key = 256, most_tensors = 1 << 20;
+constexpr std::size_t longest_name = 256, longest_key = 256, max_tensors = 1 << 20;
 
 /// Whether a key holds state of the training and not of a model: optimizer, optimizer_states, ...
 bool is_of_training(const std::string& key) {
@@ -69,7 +69,7 @@ private:
             inner.erase(*name);
             if (const TorchTensor* tensor = rules_.tensor(all_[value])) {
                 here.tensors[*name] = tensor;
-                if (++tensors_ > most_tensors) fail(msg("it has too many values"));
+                if (++tensors_ > max_tensors) fail(msg("it has too many values"));
             } else if (is_container(value) && !is_of_training(*name)) {
                 inner[*name] = value;
                 order.push_back(*name);
@@ -119,9 +119,9 @@ bool names_modules(const StateDict& dict) {
 
 std::string listed(const std::vector<StateDict>& dicts) {
     std::string out;
-    for (std::size_t i = 0; i < std::min(dicts.size(), most_listed); ++i)
+    for (std::size_t i = 0; i < std::min(dicts.size(), max_listed); ++i)
         out += (i == 0 ? "" : ", ") + shown_name(dicts[i].key);
-    return out + (dicts.size() > most_listed ? ", ..." : "");
+    return out + (dicts.size() > max_listed ? ", ..." : "");
 }
 
 [[noreturn]] void refuse_value(const PickleValues& all) {

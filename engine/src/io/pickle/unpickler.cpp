@@ -131,7 +131,7 @@ private:
 
     void push(PickleRef ref) { stack_.push_back(ref); }
     void push(PickleValue value) {
-        if (all_.values.size() >= most_pickle_values) fail(msg("it has too many values"));
+        if (all_.values.size() >= max_pickle_values) fail(msg("it has too many values"));
         all_.values.push_back(std::move(value));
         push(static_cast<PickleRef>(all_.values.size() - 1));
     }
@@ -360,7 +360,7 @@ private:
         }
     }
     void remember(std::size_t index) {
-        if (index >= most_pickle_values) fail(msg("it has too many values"));
+        if (index >= max_pickle_values) fail(msg("it has too many values"));
         if (index >= memo_.size()) memo_.resize(index + 1, absent);
         memo_[index] = top();
     }

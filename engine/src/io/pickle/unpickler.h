@@ -82,10 +82,10 @@ public:
 
 /// Interprets a pickle of protocol 2 to 5 (https://docs.python.org/3/library/pickletools.html) as
 /// data: it makes lists, dicts, texts and numbers, and leaves every name to the rules. Instance
-/// attributes (BUILD) are dropped; an object that is filled like a dict becomes a dict. Memory is bounded by `pickle`'s size and by most_pickle_values.
+/// attributes (BUILD) are dropped; an object that is filled like a dict becomes a dict. Memory is bounded by `pickle`'s size and by max_pickle_values.
 /// Throws PickleFault.
 PickleValues unpickle(std::string_view pickle, PickleRules& rules);
 
-constexpr std::size_t most_pickle_values = std::size_t{1} << 21;
+constexpr std::size_t max_pickle_values = std::size_t{1} << 21;
 
 }  // namespace engine

@@ -18,7 +18,7 @@ using ::testing::IsEmpty;
 CsvTable read_table(const std::string& text, const CsvOptions& options = {}) {
     const TempFolder folder;
     return read_csv_table(
-        {.files = {folder.write("a.csv", text)}, .options = options, .most_bytes = 1 << 30});
+        {.files = {folder.write("a.csv", text)}, .options = options, .max_bytes = 1 << 30});
 }
 
 TEST(CsvPreview, DescribesNumericColumnsOverAllRows) {
@@ -72,7 +72,7 @@ TEST(CsvPreview, ShowsTheFirstRowsAsText) {
     std::string text = "a,y\n 1.50 ,\"x\ny\"\n";
     for (int i = 0; i < 100; ++i) text += "2," + std::string(100, 'z') + "\n";
     const auto rows = read_table(text).first_rows;
-    EXPECT_EQ(rows.size(), most_first_rows);
+    EXPECT_EQ(rows.size(), max_first_rows);
     EXPECT_THAT(rows[0], ElementsAre("1.50", "x y"));
     EXPECT_EQ(rows[1][1], std::string(80, 'z') + "…");
     EXPECT_THAT(read_table("5,2\n3,4\n").first_rows,

@@ -102,8 +102,8 @@ TEST(CsvReader, EndsSoonAfterAStopWasRequested) {
 }
 
 TEST(CsvReader, AllowsTenThousandColumnsAndRefusesMore) {
-    const std::string row(most_csv_columns - 1, ',');
-    EXPECT_EQ(read_text(row + "\n")[0].second.size(), most_csv_columns);
+    const std::string row(max_csv_columns - 1, ',');
+    EXPECT_EQ(read_text(row + "\n")[0].second.size(), max_csv_columns);
     EXPECT_THAT(test::data_error([&] { read_text("a\n" + row + ",\n"); }),
                 HasSubstr("a.csv, line 2: more than 10000 columns"));
 }

@@ -26,7 +26,7 @@ TEST_P(BadCsvFile, IsRefusedWithOneSentence) {
     const TempFolder folder;
     const CsvSource source{.files = {folder.write("t.csv", GetParam().text)},
                            .options = GetParam().options,
-                           .most_bytes = std::int64_t{64} << 20};
+                           .max_bytes = std::int64_t{64} << 20};
     const auto error = test::data_error([&] { read_csv_table(source); });
     EXPECT_THAT(error, HasSubstr(GetParam().sentence));
     EXPECT_THAT(error, HasSubstr(folder.str()));
@@ -192,7 +192,7 @@ TEST(CsvTable, NamesTheFileThatDoesNotFitTheOthers) {
     const auto error = [&](const std::string& second) {
         const CsvSource source{
             .files = {folder.write("1.csv", "a,b\n1,2\n"), folder.write("2.csv", second)},
-            .most_bytes = 1 << 20};
+            .max_bytes = 1 << 20};
         return test::data_error([&] { read_csv_table(source); });
     };
     EXPECT_THAT(error("a,c\n1,2\n"),
@@ -208,7 +208,7 @@ TEST(CsvTable, RefusesAPackThatIsCutShort) {
     const std::string text = with_rows("a,b\n", 5000, "#,1");
     test::Bytes pack = test::gzip({text.begin(), text.end()});
     pack.resize(pack.size() / 2);
-    const CsvSource source{.files = {folder.write("t.csv.gz", pack)}, .most_bytes = 1 << 20};
+    const CsvSource source{.files = {folder.write("t.csv.gz", pack)}, .max_bytes = 1 << 20};
     EXPECT_THAT(test::data_error([&] { read_csv_table(source); }),
                 HasSubstr("t.csv.gz: cut short"));
 }

@@ -340,12 +340,12 @@ TEST(CsvTable, RefusesATableThatWouldNotFitBeforeItAllocatesIt) {
     const TempFolder folder;
     std::string text = "a,b\n";
     for (int i = 0; i < 100; ++i) text += "1,2\n";
-    CsvSource source{.files = {folder.write("a.csv", text)}, .most_bytes = 100 * (4 + 24) - 1};
+    CsvSource source{.files = {folder.write("a.csv", text)}, .max_bytes = 100 * (4 + 24) - 1};
     EXPECT_THAT(test::data_error([&] { read_csv_table(source); }),
                 HasSubstr("a.csv: 100 rows of 1 feature take more than the 0 MiB"));
-    ++source.most_bytes;
+    ++source.max_bytes;
     EXPECT_EQ(read_csv_table(source).rows, 100);
-    source.most_bytes = 100;
+    source.max_bytes = 100;
     EXPECT_THAT(test::data_error([&] { read_csv_table(source); }), HasSubstr("holds more than"));
 }
 
@@ -353,7 +353,7 @@ TEST(CsvTable, RefusesWordsThatWouldNotFit) {
     const TempFolder folder;
     std::string text = "a,y\n";
     for (int i = 0; i < 30; ++i) text += std::to_string(i) + std::string(1000, 'w') + ",2\n";
-    const CsvSource source{.files = {folder.write("a.csv", text)}, .most_bytes = 40000};
+    const CsvSource source{.files = {folder.write("a.csv", text)}, .max_bytes = 40000};
     EXPECT_THAT(test::data_error([&] { read_csv_table(source); }),
                 HasSubstr("line 11, column \"a\": the words of the table take more than"));
 }
@@ -363,7 +363,7 @@ TEST(CsvTable, EndsSoonAfterAStopWasRequested) {
     std::stop_source stop;
     stop.request_stop();
     const CsvSource source{.files = {folder.write("a.csv", "a,b\n1,2\n")},
-                           .most_bytes = megabytes,
+                           .max_bytes = megabytes,
                            .stop = stop.get_token()};
     EXPECT_THROW(read_csv_table(source), ReadingStopped);
 }

@@ -133,8 +133,8 @@ TEST(TextReader, HoldsNoMoreThanItsMemory) {
     const TempFolder folder;
     const auto config = test::dataset("text-chars", {folder.write("a", ten_letters(1 << 20))});
     TextReading reading = text_reading(config);
-    EXPECT_GE(reading.most_bytes, std::size_t{1} << 30);
-    reading.most_bytes = std::size_t{2} << 20;
+    EXPECT_GE(reading.max_bytes, std::size_t{1} << 30);
+    reading.max_bytes = std::size_t{2} << 20;
     EXPECT_THAT(test::data_error([&] { read_text(config, reading); }),
                 HasSubstr("too large: the tokens up to here take more than 2 MiB of memory"));
     // Memory for the words counts too: 8,000 that occur once.
@@ -142,7 +142,7 @@ TEST(TextReader, HoldsNoMoreThanItsMemory) {
     for (int i = 0; i < 8000; ++i) words += std::to_string(i) + " ";
     const auto many = test::dataset("text-words", {folder.write("b", words)});
     reading = text_reading(many);
-    reading.most_bytes = std::size_t{1} << 20;
+    reading.max_bytes = std::size_t{1} << 20;
     EXPECT_THAT(test::data_error([&] { read_text(many, reading); }), HasSubstr("too large"));
 }
 
