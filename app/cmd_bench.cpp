@@ -5,8 +5,8 @@
 
 #include "commands.h"
 #include "engine/base/error.h"
-#include "engine/instruments/pay_off.h"
 #include "engine/instruments/plan_profile.h"
+#include "engine/instruments/speedup.h"
 #include "engine/number/figure_text.h"
 #include "engine/settings/catalog.h"
 #include "engine/train/batch_finder.h"
@@ -145,17 +145,17 @@ int bench(const BenchArguments& args) {
 }
 
 /// FP32 beside AMP of these settings, one after the other.
-int print_pay_off(const std::vector<engine::RunConfig>& settings, const BenchArguments& args) {
-    engine::PayOffOptions options;
+int print_speedup(const std::vector<engine::RunConfig>& settings, const BenchArguments& args) {
+    engine::SpeedupOptions options;
     if (args.find_batch || !args.memory.empty()) {
         options.batch_memory = memory_limit(args);
         if (!options.batch_memory) return engine::exit_code(engine::ErrorCode::settings);
     }
-    std::vector<engine::PayOff> rows;
+    std::vector<engine::Speedup> rows;
     WorkProgress progress("measuring");
     const auto all = static_cast<double>(settings.size() * options.precisions.size());
     double before = 0;  // precisions of the models that are measured
-    options.goes_on = [&](const engine::PayOffProgress& now) {
+    options.goes_on = [&](const engine::SpeedupProgress& now) {
         const auto at = std::ranges::find(options.precisions, now.precision);
         if (at != options.precisions.end() && now.batch_size == 0)
             progress.show((before + static_cast<double>(at - options.precisions.begin()) +
@@ -165,7 +165,7 @@ int print_pay_off(const std::vector<engine::RunConfig>& settings, const BenchArg
     };
     for (const engine::RunConfig& config : settings) {
         if (!args.json) std::cerr << config.model.kind << " ..." << std::endl;
-        for (engine::PayOff& row : engine::measure_pay_off(config, options)) {
+        for (engine::Speedup& row : engine::measure_speedup(config, options)) {
             if (args.json) std::cout << to_json(row) << std::endl;
             rows.push_back(std::move(row));
         }
@@ -177,7 +177,7 @@ int print_pay_off(const std::vector<engine::RunConfig>& settings, const BenchArg
 
 /// The settings of `bench --all`, or those of them that --model names; empty if one is unknown.
 std::vector<engine::RunConfig> chosen_models(const std::vector<std::string>& names) {
-    const auto all = engine::pay_off_settings();
+    const auto all = engine::speedup_settings();
     if (names.empty()) return all;
     std::vector<engine::RunConfig> chosen;
     for (const std::string& name : names) {
@@ -197,13 +197,13 @@ std::vector<engine::RunConfig> chosen_models(const std::vector<std::string>& nam
 int bench_all(const BenchArguments& args) {
     const auto settings = chosen_models(args.models);
     if (settings.empty()) return engine::exit_code(engine::ErrorCode::settings);
-    return print_pay_off(settings, args);
+    return print_speedup(settings, args);
 }
 
 int bench_pays(const BenchArguments& args) {
     const auto config = read_settings(args.config, args.overrides);
     if (!config) return engine::exit_code(engine::ErrorCode::settings);
-    return print_pay_off({*config}, args);
+    return print_speedup({*config}, args);
 }
 
 int run(const BenchArguments& args) {

@@ -113,7 +113,7 @@ void print(const std::vector<engine::ComparisonRow>& rows,
         std::cout << '\n'
                   << rows[i + 1].precision << " against " << rows.front().precision << ": "
                   << verdicts[i].headline.str() << ' ' << verdicts[i].details() << '\n';
-        if (!verdicts[i].pay_off_explained)
+        if (!verdicts[i].speedup_explained)
             std::cout << "Why it does not pay: " << measuring_command(args) << '\n';
     }
 }

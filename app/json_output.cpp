@@ -185,7 +185,7 @@ ordered_json verdict_object(const engine::Verdict& verdict) {
     for (const char* key : {"cost", "evidence"}) out[key] = ordered_json::array();
     for (const auto& part : verdict.cost) out["cost"].push_back(part.str());
     for (const auto& sentence : verdict.evidence) out["evidence"].push_back(sentence.str());
-    if (!verdict.pay_off.empty()) out["pay_off"] = verdict.pay_off.str();
+    if (!verdict.speedup.empty()) out["pay_off"] = verdict.speedup.str();
     out["details"] = verdict.details();
     return out;
 }

@@ -934,10 +934,6 @@
             <translation>多个工作进程只训练一个运行：请用“开始”，或把工作进程数设为 1。</translation>
         </message>
         <message>
-            <source>Halftone cannot open this file: %1.</source>
-            <translation>Halftone 无法打开此文件：%1。</translation>
-        </message>
-        <message>
             <source>A run is in progress.</source>
             <translation>有运行正在进行。</translation>
         </message>
@@ -950,18 +946,6 @@
             <translation>改用更早的检查点。</translation>
         </message>
         <message>
-            <source>There is no run in %1 yet.</source>
-            <translation>%1 中还没有运行。</translation>
-        </message>
-        <message>
-            <source>It opens here as soon as a program begins to write one.</source>
-            <translation>一旦有程序开始写入，就会在这里打开。</translation>
-        </message>
-        <message>
-            <source>Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a table in CSV, a text, a settings file in JSON, the folder of a run, or a run that was exported (.halftone).</source>
-            <translation>可打开数据集（MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100）、CSV 表格、文本、JSON 设置文件、运行文件夹，或导出的运行（.halftone）。</translation>
-        </message>
-        <message>
             <source>A twin needs two precisions.</source>
             <translation>孪生对比需要两种精度。</translation>
         </message>
@@ -972,6 +956,25 @@
         <message>
             <source>Put the data back as they were, or resume the run once more and go on with these.</source>
             <translation>请把数据恢复原样，或再次恢复该运行并使用这些数据继续。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::PathOpener</name>
+        <message>
+            <source>Halftone cannot open this file: %1.</source>
+            <translation>Halftone 无法打开此文件：%1。</translation>
+        </message>
+        <message>
+            <source>Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a table in CSV, a text, a settings file in JSON, the folder of a run, or a run that was exported (.halftone).</source>
+            <translation>可打开数据集（MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100）、CSV 表格、文本、JSON 设置文件、运行文件夹，或导出的运行（.halftone）。</translation>
+        </message>
+        <message>
+            <source>There is no run in %1 yet.</source>
+            <translation>%1 中还没有运行。</translation>
+        </message>
+        <message>
+            <source>It opens here as soon as a program begins to write one.</source>
+            <translation>一旦有程序开始写入，就会在这里打开。</translation>
         </message>
     </context>
     <context>
@@ -1871,10 +1874,6 @@ started %7</source>
             <translation>增长 · 回退系数</translation>
         </message>
         <message>
-            <source>Not valid: %1</source>
-            <translation>无效的设置：%1</translation>
-        </message>
-        <message>
             <source>find…</source>
             <translation>寻找…</translation>
         </message>
@@ -1897,6 +1896,13 @@ started %7</source>
         <message>
             <source>Find the largest batch that fits into memory.</source>
             <translation>查找内存放得下的最大批次。</translation>
+        </message>
+    </context>
+    <context>
+        <name>SettingsChoices</name>
+        <message>
+            <source>Not valid: %1</source>
+            <translation>无效的设置：%1</translation>
         </message>
         <message>
             <source>Last column</source>
@@ -4072,6 +4078,9 @@ started %7</source>
         <source>Runs</source>
         <translation>运行</translation>
     </message>
+</context>
+<context>
+    <name>ui::RunTableColumns</name>
     <message>
         <source>Test metrics</source>
         <translation>测试指标</translation>
@@ -4164,14 +4173,6 @@ started %7</source>
         <translation>将运行移到回收站。</translation>
     </message>
     <message>
-        <source>Delete</source>
-        <translation>删除</translation>
-    </message>
-    <message>
-        <source>Cancel</source>
-        <translation>取消</translation>
-    </message>
-    <message>
         <source>Every run is saved and listed here.</source>
         <translation>每次运行都会保留并列在这里。</translation>
     </message>
@@ -4196,20 +4197,8 @@ started %7</source>
         <translation>添加或去除星标</translation>
     </message>
     <message>
-        <source>Run %1 is being trained. Stop it before you delete it.</source>
-        <translation>运行 %1 正在训练，请先停止再删除。</translation>
-    </message>
-    <message>
-        <source>Settings, events and all steps move to the trash. Without a trash they are deleted for good.</source>
-        <translation>设置、事件和所有步的记录会移到回收站；没有回收站时将永久删除。</translation>
-    </message>
-    <message>
         <source>Continues from the last checkpoint; a comparison as a whole.</source>
         <translation>从最后一个检查点继续；对比会作为整体继续。</translation>
-    </message>
-    <message>
-        <source>Delete %1?</source>
-        <translation>删除 %1？</translation>
     </message>
     <message>
         <source>One run in any form; several as CSV of their steps, or whole in one file.</source>
@@ -4223,6 +4212,29 @@ started %7</source>
             <source>Words, or FIELD=VALUE, where = may also be != &lt; &lt;= &gt; &gt;= or ~ (contains). A dash in front negates. Fields are settings and results by their titles, in quotes if they have several words (&quot;Learning rate&quot;&gt;0.01), or as on the command line (lr&gt;0.01). There are also tag:NAME and starred. Ctrl+F or / jumps here.</source>
             <translation>词，以及 字段=值，也可用 != &lt; &lt;= &gt; &gt;= 或 ~（包含）；前面加减号表示否定。字段是设置和结果的名称，含空格时加引号（&quot;学习率&quot;&gt;0.01），也可像命令行那样写（lr&gt;0.01）。还有 tag:名称 和 starred。按 Ctrl+F 或 / 跳到这里。</translation>
         </message>
+</context>
+<context>
+    <name>ui::DeleteQuestion</name>
+    <message>
+        <source>Delete</source>
+        <translation>删除</translation>
+    </message>
+    <message>
+        <source>Cancel</source>
+        <translation>取消</translation>
+    </message>
+    <message>
+        <source>Run %1 is being trained. Stop it before you delete it.</source>
+        <translation>运行 %1 正在训练，请先停止再删除。</translation>
+    </message>
+    <message>
+        <source>Delete %1?</source>
+        <translation>删除 %1？</translation>
+    </message>
+    <message>
+        <source>Settings, events and all steps move to the trash. Without a trash they are deleted for good.</source>
+        <translation>设置、事件和所有步的记录会移到回收站；没有回收站时将永久删除。</translation>
+    </message>
 </context>
 <context>
     <name>ui::RunHistory</name>
@@ -5248,14 +5260,6 @@ started %7</source>
             <source>%1 forced to %2</source>
             <translation>%1 强制为 %2</translation>
         </message>
-        <message>
-            <source>Force %1 to %2 and rerun</source>
-            <translation>将 %1 强制为 %2 并重新计算</translation>
-        </message>
-        <message>
-            <source>all of %1</source>
-            <translation>%1 的全部算子</translation>
-        </message>
             <message>
             <source>Find the smallest FP32 set…</source>
             <translation>寻找最小 FP32 集合…</translation>
@@ -5313,14 +5317,6 @@ started %7</source>
             <translation>差异</translation>
         </message>
         <message>
-            <source>Force %1 to %2 (already)</source>
-            <translation>将 %1 强制为 %2（已是）</translation>
-        </message>
-        <message>
-            <source>Show %1 in Microscope</source>
-            <translation>在“显微镜”中查看 %1</translation>
-        </message>
-        <message>
             <source>Displayed precision</source>
             <translation>显示的精度</translation>
         </message>
@@ -5333,6 +5329,25 @@ started %7</source>
             <translation>该行的菜单</translation>
         </message>
 </context>
+    <context>
+        <name>ui::OpView</name>
+        <message>
+            <source>all of %1</source>
+            <translation>%1 的全部算子</translation>
+        </message>
+        <message>
+            <source>Force %1 to %2 (already)</source>
+            <translation>将 %1 强制为 %2（已是）</translation>
+        </message>
+        <message>
+            <source>Force %1 to %2 and rerun</source>
+            <translation>将 %1 强制为 %2 并重新计算</translation>
+        </message>
+        <message>
+            <source>Show %1 in Microscope</source>
+            <translation>在“显微镜”中查看 %1</translation>
+        </message>
+    </context>
     <context>
         <name>ui::ChainPlot</name>
         <message>
@@ -7390,7 +7405,7 @@ started %7</source>
         </message>
 </context>
 <context>
-    <name>PayOffWords</name>
+    <name>SpeedupWords</name>
         <message>
             <source>none</source>
             <translation>无</translation>

@@ -33,7 +33,7 @@ public:
         return task_->optimized(model);
     }
     std::vector<Phase> phases() const override { return task_->phases(); }
-    /// step.state shares memory with the step's CarriedState, which carry() overwrites.
+    /// step.state shares memory with the step's HiddenState, which carry() overwrites.
     TensorList losses(TaskStep& step) override {
         buffers_ = step.state;
         for (std::size_t i = 0; i < given_.size(); ++i) {

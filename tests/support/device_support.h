@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "data/loader/collator.h"
-#include "tensor/resolve_device.h"
+#include "tensor/device.h"
 #include "train/run/trainer.h"
 #include "train/step/batch_feed.h"
 
@@ -100,7 +100,7 @@ struct TrainerFixture {
             collator.make(batches[static_cast<std::size_t>(i)], 0, step * accumulate + i);
         trainer.submit(batches, *feed);
     }
-    FinishedStep step(std::int64_t index) {
+    CompletedStep step(std::int64_t index) {
         submit(index);
         return *trainer.take(true);
     }

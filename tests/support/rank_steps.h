@@ -38,7 +38,7 @@ struct Step {
 inline Step step_of(RankRun& run) {
     const auto gradients = std::make_shared<Gradients>();
     run.trainer.attach(gradients);
-    const FinishedStep done = run.step();
+    const CompletedStep done = run.step();
     run.trainer.detach(*gradients);
     return {done.row, gradients->found, run.weights(), run.buffers()};
 }

@@ -71,8 +71,8 @@ public:
         }
         return batches_;
     }
-    FinishedStep step() { return trainer.step(make(), *feed); }
-    FinishedStep step(std::vector<Batch>& batches) { return trainer.step(batches, *feed); }
+    CompletedStep step() { return trainer.step(make(), *feed); }
+    CompletedStep step(std::vector<Batch>& batches) { return trainer.step(batches, *feed); }
 
     std::vector<std::vector<double>> weights() {
         std::vector<std::vector<double>> out;

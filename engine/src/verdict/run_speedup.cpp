@@ -150,7 +150,7 @@ Message pays(const std::string& name, const StepTimes& fp32, const StepTimes& mi
 }
 
 /// Gives the reason without a ratio, which stands in the verdict's cost.
-RunPayOff does_not_pay(const std::string& name, const StepTimes& fp32, const StepTimes& mixed) {
+RunSpeedup does_not_pay(const std::string& name, const StepTimes& fp32, const StepTimes& mixed) {
     if (!fp32.known() || !mixed.known())
         return {msg("{} does not pay off: it is no faster than FP32.", name), false, {}};
     if (mixed.data >= large_share * mixed.step)
@@ -207,7 +207,7 @@ SpeedGap speed_gap(const RunFigures& baseline, const RunFigures& other) {
     return gap;
 }
 
-RunPayOff run_pay_off(const RunFigures& baseline, const RunFigures& other) {
+RunSpeedup run_speedup(const RunFigures& baseline, const RunFigures& other) {
     const bool is_pair = baseline.precision == "fp32" && computes_in_16_bits(other) &&
                          baseline.device == other.device;
     if (!is_pair || !baseline.speed.known() || !other.speed.known()) return {};
@@ -215,7 +215,7 @@ RunPayOff run_pay_off(const RunFigures& baseline, const RunFigures& other) {
     if (!gap.has_interval()) return {};
     const StepTimes fp32 = times_of(baseline), mixed = times_of(other);
     const std::string name = run_title(other);
-    RunPayOff out;
+    RunSpeedup out;
     if (gap.ratio < least_speed_up) {
         out = does_not_pay(name, fp32, mixed);
     } else if (gap.clear() && gap.claim() >= least_speed_up) {

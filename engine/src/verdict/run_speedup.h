@@ -55,10 +55,10 @@ bool ran_in_turns(const RunFigures& baseline, const RunFigures& other);
 SpeedGap speed_gap(const RunFigures& baseline, const RunFigures& other);
 
 /// Whether a precision pays, judged by the steps of two finished or running runs.
-struct RunPayOff {
+struct RunSpeedup {
     Message sentence;  ///< empty: not known, or the runs are not FP32 and a 16-bit precision
     /// Whether the sentence has the reason. Otherwise the runs have recorded too little for it, and
-    /// measure_pay_off() (engine/instruments/pay_off.h) finds it.
+    /// measure_speedup() (engine/instruments/speedup.h) finds it.
     bool explained = true;
     Message evidence;  ///< the times of the steps' parts; empty if not recorded
 };
@@ -66,6 +66,6 @@ struct RunPayOff {
 /// Compares the times of the parts of a step (data, forward, backward, optimizer) over the steps
 /// that both speeds cover. A precision pays if equal speed is below the 95 % interval of the ratio
 /// and the ratio is 1.05 or more. Reads a bounded number of rows.
-RunPayOff run_pay_off(const RunFigures& baseline, const RunFigures& other);
+RunSpeedup run_speedup(const RunFigures& baseline, const RunFigures& other);
 
 }  // namespace engine

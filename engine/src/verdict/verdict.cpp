@@ -307,11 +307,11 @@ namespace {
 
 void add_cost(Verdict& verdict, const RunFigures& baseline, const RunFigures& other) {
     verdict.cost = cost_of(baseline, other);
-    const RunPayOff pay_off = run_pay_off(baseline, other);
-    verdict.pay_off = pay_off.sentence;
-    verdict.pay_off_explained = pay_off.explained;
+    const RunSpeedup speedup = run_speedup(baseline, other);
+    verdict.speedup = speedup.sentence;
+    verdict.speedup_explained = speedup.explained;
     std::vector<Message> sentences = cost_evidence(baseline, other);
-    sentences.insert(sentences.end(), {pay_off.sentence, pay_off.evidence});
+    sentences.insert(sentences.end(), {speedup.sentence, speedup.evidence});
     for (Message& sentence : sentences) {
         if (!sentence.empty()) verdict.evidence.push_back(std::move(sentence));
     }

@@ -76,7 +76,7 @@ TEST_F(Checkpoints, ComeBackAsTheyWereWritten) {
     EXPECT_EQ(file.at("bytes"), fs::file_size(place / "weights.safetensors"));
 }
 
-TEST_F(Checkpoints, CarriedStateHasAFileOfItsOwn) {
+TEST_F(Checkpoints, HiddenStateHasAFileOfItsOwn) {
     CheckpointContent with_state = content(3);
     with_state.carried = {{"0", numbers({7})}};
     write_checkpoint(folder_.path(), with_state);

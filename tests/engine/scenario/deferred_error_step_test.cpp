@@ -55,7 +55,7 @@ void expect_told_one_step_late(const RunConfig& config, bool recorded) {
     const auto before = kernels::cuda::call_counts().synchronizations;
     for (int i = 5; i < 10; ++i) {
         fixture.submit(i, i == wrong_step ? config.accumulate - 1 : -1);
-        const FinishedStep finished = fixture.trainer.take(false).value();
+        const CompletedStep finished = fixture.trainer.take(false).value();
         EXPECT_EQ(finished.row.step, i) << "the step before, counted from 1";
         EXPECT_EQ(words_of(finished.refused), i == wrong_step + 1 ? not_a_glyph : "")
             << "step " << i;
@@ -92,11 +92,11 @@ TEST(RefusedStep, WritesNothingUnderAScalerAndTheNextStepsGoOn) {
     }
     const auto before = weights();
     fixture.submit(6, 0);
-    const FinishedStep refused = fixture.trainer.take(true).value();
+    const CompletedStep refused = fixture.trainer.take(true).value();
     EXPECT_EQ(words_of(refused.refused), not_a_glyph);
     EXPECT_EQ(refused.row.found_inf, 1);
     EXPECT_EQ(weights(), before);
-    const FinishedStep next = fixture.step(7);
+    const CompletedStep next = fixture.step(7);
     EXPECT_TRUE(std::isfinite(next.row.loss));
     EXPECT_NE(weights(), before);
 }

@@ -243,7 +243,7 @@ TEST(DeviceStep, SkipsAnOverflowingStepAndMovesTheScaleWithoutTheHost) {
     TrainerFixture fixture(config, cuda);
     const auto weights = [&] { return fixture.trainer.model().parameters()[0].tensor.values(); };
     const auto before = weights();
-    const FinishedStep skipped = fixture.step(0);
+    const CompletedStep skipped = fixture.step(0);
     EXPECT_EQ(skipped.row.found_inf, 1);
     EXPECT_EQ(skipped.row.updates, 0);
     EXPECT_EQ(skipped.row.loss_scale, 0x1p30f);

@@ -56,7 +56,7 @@ TEST(TrainerOptimizers, O2SkipsAndHalvesTheScaleWhereGradientsOverflow) {
     RunConfig config = small_run("mlp", "o2-fp16");
     config.scaler.init_scale = 0x1p30;
     TrainerFixture fixture(config, default_device());
-    const FinishedStep first = fixture.step(0);
+    const CompletedStep first = fixture.step(0);
     EXPECT_TRUE(first.row.found_inf);
     EXPECT_EQ(first.next_loss_scale, 0x1p29);
     for (int i = 1; i < 30; ++i) fixture.step(i);

@@ -66,7 +66,7 @@ TEST(LanguageModel, EachStepReadsTheStateThatTheOneBeforeLeft) {
         const double expected = text_loss_by_hand(fixture, i, state);
         TensorList none = cold(fixture.trainer.model(), 4);
         without += std::abs(text_loss_by_hand(fixture, i, none) - expected);
-        const FinishedStep step = fixture.step(i);
+        const CompletedStep step = fixture.step(i);
         EXPECT_EQ(static_cast<double>(step.row.loss), expected) << "step " << i;
         EXPECT_EQ(step.sums.weight, 4 * 5) << "tokens";
         EXPECT_FLOAT_EQ(step.row.metric_1, static_cast<float>(std::exp(expected))) << "perplexity";
@@ -81,7 +81,7 @@ TEST(LanguageModel, MicroBatchesOfAStepAreConsecutiveWindows) {
     for (int i = 0; i < 3; ++i) {
         const double a = text_loss_by_hand(fixture, 2 * i, state),
                      b = text_loss_by_hand(fixture, 2 * i + 1, state);
-        const FinishedStep step = fixture.step(i);
+        const CompletedStep step = fixture.step(i);
         EXPECT_EQ(step.sums.loss, 20 * a + 20 * b) << "step " << i;
         EXPECT_EQ(step.row.samples, (i + 1) * 40) << "tokens";
     }
@@ -125,7 +125,7 @@ TEST(LanguageModel, ASkippedStepCarriesItsState) {
     config.scaler.init_scale = 1;
     TrainerFixture applied(config, default_device());
     for (int i = 0; i < 3; ++i) {
-        const FinishedStep step = skipping.step(i);
+        const CompletedStep step = skipping.step(i);
         EXPECT_EQ(step.row.found_inf, 1);
         EXPECT_EQ(step.row.updates, 0);
         EXPECT_EQ(step.state_resets, 0);
@@ -182,7 +182,7 @@ TEST(LanguageModel, AStreamWhoseStateOverflowsBeginsAgainFromZero) {
         }
         some_kept = some_kept || (resets > 0 && resets < 4);
         state[0] = Tensor::of(kept, {1, 4, 8});
-        const FinishedStep step = run.fixture.step(i);
+        const CompletedStep step = run.fixture.step(i);
         EXPECT_EQ(step.state_resets, resets);
         if (std::isnan(expected))
             EXPECT_TRUE(std::isnan(step.row.loss));

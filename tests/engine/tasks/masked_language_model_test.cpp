@@ -55,7 +55,7 @@ TEST(MaskedLanguageModel, LossIsTheMeanOverTheMaskedTokens) {
     TrainerFixture fixture(frozen_masked_run("fp32"), default_device());
     std::set<float> losses;
     for (int i = 0; i < 3; ++i) {
-        const FinishedStep step = fixture.step(i);
+        const CompletedStep step = fixture.step(i);
         EXPECT_NEAR(static_cast<double>(step.row.loss), masked_loss_by_hand(fixture, i), 1e-5);
         EXPECT_EQ(step.sums.weight, static_cast<double>(4 * masked_count(12)));
         EXPECT_FLOAT_EQ(step.row.metric_1, std::exp(step.row.loss));
@@ -99,7 +99,7 @@ TEST(MaskedLanguageModel, CountsMaskedTokensThatAreRight) {
     TrainerFixture fixture(completed(config), default_device());
     double right = 0;
     for (int i = 0; i < 40; ++i) {
-        const FinishedStep step = fixture.step(i % 8);
+        const CompletedStep step = fixture.step(i % 8);
         right = step.sums.values[0];
         EXPECT_GE(right, 0);
         EXPECT_LE(right, step.sums.weight);

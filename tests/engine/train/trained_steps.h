@@ -22,7 +22,7 @@ public:
     explicit TrainedSteps(const RunConfig& config) : run_(config, Device{}) {}
 
     StepRecord step() {
-        FinishedStep step = run_.step(steps_++);
+        CompletedStep step = run_.step(steps_++);
         if (step.refused) throw *step.refused;
         return step.row;
     }

@@ -31,17 +31,17 @@ MadeRecord record_with(const Parts& parts, std::int64_t steps = 200) {
 }
 
 /// Compares two records of a run on one device.
-RunPayOff pay_off(const MadeRecord& fp32, const MadeRecord& mixed,
+RunSpeedup speedup(const MadeRecord& fp32, const MadeRecord& mixed,
                   const std::string& precision = "amp-fp16", const std::string& baseline = "fp32") {
     const auto both = speeds({fp32.reader(), mixed.reader()});
     RunFigures a{.precision = baseline, .record = fp32.reader(), .tests = {}, .speed = both[0]};
     RunFigures b{.precision = precision, .record = mixed.reader(), .tests = {}, .speed = both[1]};
     a.turns = b.turns = "together";
-    return run_pay_off(a, b);
+    return run_speedup(a, b);
 }
 
-TEST(RunPayOff, SaysWhatAFasterStepSaves) {
-    const RunPayOff found = pay_off(record_with({0, 4, 8, 1}), record_with({0, 2, 4, 1}));
+TEST(RunSpeedup, SaysWhatAFasterStepSaves) {
+    const RunSpeedup found = speedup(record_with({0, 4, 8, 1}), record_with({0, 2, 4, 1}));
     EXPECT_EQ(
         found.sentence.str(),
         "AMP FP16 pays off: forward and backward pass take 6.00 ms instead of 12.0 ms, and the "
@@ -52,8 +52,8 @@ TEST(RunPayOff, SaysWhatAFasterStepSaves) {
               "8.00, optimizer 1.00 and 1.00.");
 }
 
-TEST(RunPayOff, FindsTheWaitForData) {
-    const RunPayOff found = pay_off(record_with({12, 4, 8, 1}), record_with({18, 2, 4, 1}));
+TEST(RunSpeedup, FindsTheWaitForData) {
+    const RunSpeedup found = speedup(record_with({12, 4, 8, 1}), record_with({18, 2, 4, 1}));
     EXPECT_EQ(
         found.sentence.str(),
         "AMP FP16 does not pay off: 72 % of its step is spent waiting for data, which no "
@@ -61,23 +61,23 @@ TEST(RunPayOff, FindsTheWaitForData) {
     EXPECT_TRUE(found.explained);
 }
 
-TEST(RunPayOff, FindsAnOptimizerThatTakesLongerThanThePasses) {
-    const RunPayOff found =
-        pay_off(record_with({0, 1, 1, 8}), record_with({0, 1, 1, 8}), "amp-bf16");
+TEST(RunSpeedup, FindsAnOptimizerThatTakesLongerThanThePasses) {
+    const RunSpeedup found =
+        speedup(record_with({0, 1, 1, 8}), record_with({0, 1, 1, 8}), "amp-bf16");
     EXPECT_THAT(found.sentence.str(), HasSubstr("AMP BF16 does not pay off"));
     EXPECT_THAT(found.sentence.str(), HasSubstr("the optimizer is 80 % of the step"));
     EXPECT_TRUE(found.explained);
 }
 
-TEST(RunPayOff, LeavesTheReasonOfSlowPassesToAMeasurement) {
-    const RunPayOff found = pay_off(record_with({0, 4, 8, 1}), record_with({0, 5, 9, 1}));
+TEST(RunSpeedup, LeavesTheReasonOfSlowPassesToAMeasurement) {
+    const RunSpeedup found = speedup(record_with({0, 4, 8, 1}), record_with({0, 5, 9, 1}));
     EXPECT_EQ(
         found.sentence.str(),
         "AMP FP16 does not pay off: forward and backward pass take 14.0 ms instead of 12.0 ms.");
     EXPECT_FALSE(found.explained);
 }
 
-TEST(RunPayOff, SaysNoMoreThanARecordWithoutPartsBears) {
+TEST(RunSpeedup, SaysNoMoreThanARecordWithoutPartsBears) {
     const float none = std::numeric_limits<float>::quiet_NaN();
     const auto whole = [none](float ms) {
         return MadeRecord(
@@ -87,15 +87,15 @@ TEST(RunPayOff, SaysNoMoreThanARecordWithoutPartsBears) {
                 row.forward_ms = row.backward_ms = row.optimizer_ms = none;
             });
     };
-    const RunPayOff faster = pay_off(whole(4), whole(2));
+    const RunSpeedup faster = speedup(whole(4), whole(2));
     EXPECT_EQ(faster.sentence.str(), "AMP FP16 pays off: a step takes 2.00 ms instead of 4.00 ms.");
     EXPECT_TRUE(faster.evidence.empty());
-    const RunPayOff slower = pay_off(whole(2), whole(4));
+    const RunSpeedup slower = speedup(whole(2), whole(4));
     EXPECT_EQ(slower.sentence.str(), "AMP FP16 does not pay off: it is no faster than FP32.");
     EXPECT_FALSE(slower.explained);
 }
 
-TEST(RunPayOff, IsUndecidedWhereEqualSpeedIsWithinTheInterval) {
+TEST(RunSpeedup, IsUndecidedWhereEqualSpeedIsWithinTheInterval) {
     const auto noisy = [](double ms, unsigned seed) {
         return MadeRecord(
             60, [](std::int64_t) { return 1.0; },
@@ -105,7 +105,7 @@ TEST(RunPayOff, IsUndecidedWhereEqualSpeedIsWithinTheInterval) {
     };
     int undecided = 0;
     for (unsigned seed = 0; seed < 20; ++seed) {
-        const RunPayOff found = pay_off(noisy(2.3, 2 * seed), noisy(2, 2 * seed + 1));
+        const RunSpeedup found = speedup(noisy(2.3, 2 * seed), noisy(2, 2 * seed + 1));
         const bool early = found.sentence.str().starts_with("Too early to say whether AMP FP16");
         if (!early) continue;
         ++undecided;
@@ -115,14 +115,14 @@ TEST(RunPayOff, IsUndecidedWhereEqualSpeedIsWithinTheInterval) {
     EXPECT_GT(undecided, 0);
 }
 
-TEST(RunPayOff, IsOfFp32BesideSixteenBitsAlone) {
+TEST(RunSpeedup, IsOfFp32BesideSixteenBitsAlone) {
     const MadeRecord a = record_with({0, 4, 8, 1}), b = record_with({0, 2, 4, 1});
-    EXPECT_FALSE(pay_off(a, b, "pure-fp16").sentence.empty());
-    EXPECT_TRUE(pay_off(a, b, "tf32").sentence.empty());
-    EXPECT_TRUE(pay_off(a, b, "fp32").sentence.empty());
-    EXPECT_TRUE(pay_off(a, b, "amp-fp16", "amp-bf16").sentence.empty());
+    EXPECT_FALSE(speedup(a, b, "pure-fp16").sentence.empty());
+    EXPECT_TRUE(speedup(a, b, "tf32").sentence.empty());
+    EXPECT_TRUE(speedup(a, b, "fp32").sentence.empty());
+    EXPECT_TRUE(speedup(a, b, "amp-fp16", "amp-bf16").sentence.empty());
     EXPECT_TRUE(
-        pay_off(record_with({0, 4, 8, 1}, 8), record_with({0, 2, 4, 1}, 8)).sentence.empty())
+        speedup(record_with({0, 4, 8, 1}, 8), record_with({0, 2, 4, 1}, 8)).sentence.empty())
         << "too few steps";
 }
 

@@ -290,15 +290,15 @@ TEST(Verdict, UsesTheSpreadOverStepsInRegression) {
 TEST(Verdict, SaysOfAMixedRunWhetherItPays) {
     const MadeRecord a(500, jittered(1.0, 0.05, 1)), b(500, jittered(1.0, 0.05, 2), halved);
     const Verdict pays = judge(figures("fp32", a), figures("amp-fp16", b));
-    EXPECT_EQ(pays.pay_off.str(), "AMP FP16 pays off: a step takes 1.00 ms instead of 2.00 ms.");
-    EXPECT_TRUE(pays.pay_off_explained);
-    EXPECT_THAT(pays.details(), HasSubstr(pays.pay_off.str()));
+    EXPECT_EQ(pays.speedup.str(), "AMP FP16 pays off: a step takes 1.00 ms instead of 2.00 ms.");
+    EXPECT_TRUE(pays.speedup_explained);
+    EXPECT_THAT(pays.details(), HasSubstr(pays.speedup.str()));
     const Verdict not_faster = judge(figures("fp32", b), figures("amp-fp16", a));
     EXPECT_THAT(not_faster.details(), HasSubstr("AMP FP16 does not pay off: it is no faster"));
     EXPECT_THAT(not_faster.details(), testing::Not(HasSubstr("times FP32's speed")))
         << "the cost alone says how fast";
-    EXPECT_FALSE(not_faster.pay_off_explained) << "these records have no parts of steps";
-    EXPECT_TRUE(judge(figures("fp32", a), figures("fp32", b)).pay_off.empty());
+    EXPECT_FALSE(not_faster.speedup_explained) << "these records have no parts of steps";
+    EXPECT_TRUE(judge(figures("fp32", a), figures("fp32", b)).speedup.empty());
 }
 
 TEST(Verdict, DoesNotCompareDifferentTasks) {
@@ -344,7 +344,7 @@ TEST(Verdict, SaysThatSpeedsOfRunsOneAfterTheOtherAreNotCompared) {
     EXPECT_THAT(verdict.details(), StartsWith("Speeds not compared, 50 % less memory."));
     EXPECT_THAT(verdict.details(), HasSubstr("not measured in turns"));
     EXPECT_THAT(verdict.details(), Not(HasSubstr("samples/s")));
-    EXPECT_TRUE(verdict.pay_off.empty());
+    EXPECT_TRUE(verdict.speedup.empty());
 }
 
 TEST(Verdict, JudgesAPartOfTheStepsAlone) {

@@ -10,7 +10,7 @@ inline BenchmarkResult madeResult(std::size_t model, const std::string& precisio
                                   double casts = 0) {
     BenchmarkResult result;
     result.settings = newBenchmarkBook().entries.at(model).settings;
-    engine::PayOff& row = result.row;
+    engine::Speedup& row = result.row;
     row.model = result.settings.model.kind;
     row.precision = precision;
     row.batch_size = result.settings.batch_size;

@@ -14,7 +14,7 @@ using namespace Qt::StringLiterals;
 
 TEST(BenchmarkBook, BeginsWithTheEnginesListAndAFewModelsChosen) {
     const BenchmarkBook book = newBenchmarkBook();
-    EXPECT_EQ(book.entries.size(), engine::pay_off_settings().size());
+    EXPECT_EQ(book.entries.size(), engine::speedup_settings().size());
     const auto chosen = std::ranges::count(book.entries, true, &BenchmarkEntry::chosen);
     EXPECT_EQ(chosen, 3);
     EXPECT_EQ(book.precisions, (QStringList{u"amp-bf16"_s, u"amp-fp16"_s}));

@@ -12,7 +12,7 @@ struct BenchmarkJobTest : testing::Test {
     BenchmarkJobTest() {
         QObject::connect(&job, &BenchmarkJob::measured, &job,
                          [this](const engine::RunConfig& settings,
-                                const std::vector<engine::PayOff>& rows, const QString& machine) {
+                                const std::vector<engine::Speedup>& rows, const QString& machine) {
                              measured.push_back(settings);
                              all.insert(all.end(), rows.begin(), rows.end());
                              EXPECT_FALSE(machine.isEmpty());
@@ -25,7 +25,7 @@ struct BenchmarkJobTest : testing::Test {
         QThreadPool::globalInstance()->waitForDone();
     }
     static engine::RunConfig mlp() {
-        engine::RunConfig config = engine::pay_off_settings().front();
+        engine::RunConfig config = engine::speedup_settings().front();
         config.device = "cpu";
         config.threads = 1;
         return config;
@@ -36,7 +36,7 @@ struct BenchmarkJobTest : testing::Test {
 
     BenchmarkJob job;
     std::vector<engine::RunConfig> measured;
-    std::vector<engine::PayOff> all;
+    std::vector<engine::Speedup> all;
     int failures = 0;
 };
 

@@ -64,7 +64,7 @@ TEST_F(BenchmarksTest, ChoiceAndResultsAreKeptBetweenStarts) {
     open();
     EXPECT_EQ(chosen(), 1u);
     ASSERT_EQ(benchmarks->book().results.size(), 1u);
-    const engine::RunConfig mlp = engine::pay_off_settings().front();
+    const engine::RunConfig mlp = engine::speedup_settings().front();
     ASSERT_NE(benchmarks->find(mlp, "amp-bf16"), nullptr);
     EXPECT_EQ(benchmarks->find(mlp, "amp-fp16"), nullptr);
     EXPECT_GT(benchmarks->find(mlp, "amp-bf16")->row.speed_up, 0);

@@ -8,11 +8,10 @@
 
 #include "engine/settings/catalog.h"
 #include "models/benchmarks.h"
-#include "text/pay_off_text.h"
 #include "text/precision_title.h"
+#include "text/speedup_text.h"
 #include "theme/theme.h"
-#include "widgets/card.h"
-#include "widgets/check_box.h"
+#include "widgets/choices.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -131,7 +130,7 @@ void BenchmarkChoice::chooseAll(bool chosen) {
 void BenchmarkChoice::rebuildModels() {
     const auto& entries = benchmarks_->book().entries;
     QStringList titles;
-    for (const BenchmarkEntry& entry : entries) titles << payOffTitle(entry.settings);
+    for (const BenchmarkEntry& entry : entries) titles << speedupTitle(entry.settings);
     if (titles == titles_) return;
     titles_ = titles;
     while (QLayoutItem* item = models_->takeAt(0)) {
@@ -145,7 +144,7 @@ void BenchmarkChoice::rebuildModels() {
             models_->addSpacing(size::gap);
             models_->addWidget(heading(tr("Settings of runs"), this));
         }
-        auto* box = new CheckBox(payOffShortTitle(entries[i].settings), this);
+        auto* box = new CheckBox(speedupShortTitle(entries[i].settings), this);
         box->setToolTip(titles[static_cast<qsizetype>(i)]);
         connect(box, &QCheckBox::toggled, this,
                 [this, i](bool on) { benchmarks_->setChosen(i, on); });

@@ -5,8 +5,8 @@
 
 #include "engine/train/batch_finder.h"
 #include "text/format.h"
-#include "text/pay_off_text.h"
 #include "text/precision_title.h"
+#include "text/speedup_text.h"
 #include "widgets/page_export.h"
 
 namespace ui {
@@ -47,7 +47,7 @@ QStringList csvHeads() {
 }
 
 QStringList csvFields(const BenchmarkResult& result) {
-    const engine::PayOff& p = result.row;
+    const engine::Speedup& p = result.row;
     const bool batches = p.batch_memory > 0;
     const auto whole = [](std::int64_t value) { return QString::number(value); };
     const auto batch = [&](std::int64_t value) { return batches ? whole(value) : QString(); };
@@ -77,7 +77,7 @@ QStringList csvFields(const BenchmarkResult& result) {
             atLeast(p.largest_batch),
             truth(p.pays()),
             text(engine::name_of(p.reason)),
-            csvField(payOffSentence(p)),
+            csvField(speedupSentence(p)),
             csvField(result.machine),
             result.when.toString(Qt::ISODate)};
 }
@@ -91,11 +91,11 @@ QString bar(const QStringList& cells) {
 }
 
 QStringList cellsOf(const BenchmarkResult& result) {
-    const engine::PayOff& p = result.row;
+    const engine::Speedup& p = result.row;
     const auto both = [](const QString& fp32, const QString& other) {
         return BenchmarkWords::tr("%1, FP32 %2").arg(other, fp32);
     };
-    return {payOffTitle(result.settings),
+    return {speedupTitle(result.settings),
             precisionTitle(p.precision),
             both(milliseconds(p.fp32_ms), milliseconds(p.amp_ms)),
             timesText(p.speed_up),
@@ -104,7 +104,7 @@ QStringList cellsOf(const BenchmarkResult& result) {
                                      .arg(both(batchText(p.fp32_largest_batch), batchText(p.largest_batch)),
                                           bytes(p.batch_memory))
                                : unmeasured(),
-            payOffSentence(p)};
+            speedupSentence(p)};
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "help/help_page.h"
-#include "text/pay_off_text.h"
 #include "text/precision_title.h"
+#include "text/speedup_text.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
@@ -29,7 +29,7 @@ std::int64_t batchMemory(const std::vector<BenchmarkResult>& results) {
     return same ? first : 0;
 }
 
-std::pair<QString, QColor> markOf(const engine::PayOff& row, const Tokens& t) {
+std::pair<QString, QColor> markOf(const engine::Speedup& row, const Tokens& t) {
     if (row.pays()) return {u"check"_s, t.good};
     if (row.reason == engine::PayReason::undecided) return {u"dot"_s, t.dim};
     return {u"warning"_s, t.caution};
@@ -68,7 +68,7 @@ void BenchmarkView::addModel(const BenchmarkResult& first) {
     rule->setObjectName(u"rule"_s);
     auto* row = new QHBoxLayout;
     row->setSpacing(size::gap);
-    auto* title = makeLabel(payOffTitle(first.settings), nullptr, body_);
+    auto* title = makeLabel(speedupTitle(first.settings), nullptr, body_);
     title->setFont(Theme::bold());
     title->setTextFormat(Qt::PlainText);
     auto* where = makeLabel(
@@ -92,13 +92,13 @@ void BenchmarkView::addResult(const BenchmarkResult& result, const BarScale& sca
     inside->addLayout(group);
 }
 
-QLayout* BenchmarkView::makeSentence(const engine::PayOff& row) {
+QLayout* BenchmarkView::makeSentence(const engine::Speedup& row) {
     const auto [icon, color] = markOf(row, theme_->tokens());
     auto* line = new QHBoxLayout;
     line->setSpacing(size::gap);
     auto* mark = new QLabel(body_);
     mark->setPixmap(iconPixmap(icon, color, size::icon, iconScale));
-    auto* sentence = makeLabel(payOffSentence(row), nullptr, body_);
+    auto* sentence = makeLabel(speedupSentence(row), nullptr, body_);
     sentence->setObjectName(u"sentence"_s);
     sentence->setTextFormat(Qt::PlainText);
     sentence->setWordWrap(true);
@@ -114,7 +114,7 @@ QLayout* BenchmarkView::makeSentence(const engine::PayOff& row) {
     auto* link = makeLink(tr("figures"), body_);
     link->setAccessibleName(tr("Figures of %1").arg(precisionTitle(row.precision)));
     connect(link, &QToolButton::clicked, this,
-            [link, figures = payOffFigures(row)] { showHelp(link, figures); });
+            [link, figures = speedupFigures(row)] { showHelp(link, figures); });
     line->addWidget(link, 0, Qt::AlignTop);
     line->addStretch(1);
     return line;

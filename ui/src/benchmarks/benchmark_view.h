@@ -27,7 +27,7 @@ public:
 private:
     void addModel(const BenchmarkResult& first);
     void addResult(const BenchmarkResult& result, const BarScale& scale, bool first);
-    QLayout* makeSentence(const engine::PayOff& row);
+    QLayout* makeSentence(const engine::Speedup& row);
 
     const Theme* theme_;
     Medium medium_;

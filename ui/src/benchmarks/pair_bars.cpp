@@ -5,16 +5,34 @@
 #include <cmath>
 #include <limits>
 
-#include "benchmarks/bar_columns.h"
 #include "engine/train/batch_finder.h"
 #include "text/format.h"
-#include "text/pay_off_text.h"
 #include "text/precision_title.h"
+#include "text/speedup_text.h"
 #include "theme/theme.h"
 
 namespace ui {
 
 using namespace Qt::StringLiterals;
+
+namespace {
+
+constexpr double names = 96, between = 16, beside = 6, labels = 118;
+constexpr double shortest = 24, longest = 360;  // bars
+
+}  // namespace
+
+BarColumns barColumns(int width) {
+    BarColumns out{names, {}};
+    const double each = std::min((width - names - 3 * between) / 3, longest + beside + labels);
+    double left = names + between;
+    for (auto& column : out.columns) {
+        const double bar = std::max(shortest, each - labels - beside);
+        column = {left, bar, left + bar + beside, std::max(0.0, each - bar - beside)};
+        left += each + between;
+    }
+    return out;
+}
 
 namespace {
 
@@ -26,13 +44,13 @@ double ratioOf(std::int64_t other, std::int64_t fp32) {
                     : std::numeric_limits<double>::quiet_NaN();
 }
 
-BarPair speedOf(const engine::PayOff& row) {
+BarPair speedOf(const engine::Speedup& row) {
     return {row.speed_up, milliseconds(row.fp32_ms), milliseconds(row.amp_ms)};
 }
-BarPair memoryOf(const engine::PayOff& row) {
+BarPair memoryOf(const engine::Speedup& row) {
     return {ratioOf(row.amp_bytes, row.fp32_bytes), bytes(row.fp32_bytes), bytes(row.amp_bytes)};
 }
-BarPair batchOf(const engine::PayOff& row) {
+BarPair batchOf(const engine::Speedup& row) {
     if (row.batch_memory == 0) return {ratioOf(0, 0), unmeasured(), unmeasured()};
     BarPair pair{ratioOf(row.largest_batch, row.fp32_largest_batch),
                  batchText(row.fp32_largest_batch), batchText(row.largest_batch)};
@@ -48,13 +66,13 @@ void widen(double& most, double ratio) {
 
 }  // namespace
 
-void BarScale::include(const engine::PayOff& row) {
+void BarScale::include(const engine::Speedup& row) {
     widen(speed, speedOf(row).ratio);
     widen(memory, memoryOf(row).ratio);
     widen(batch, batchOf(row).ratio);
 }
 
-PairBars::PairBars(const Theme* theme, const engine::PayOff& row, const BarScale& scale,
+PairBars::PairBars(const Theme* theme, const engine::Speedup& row, const BarScale& scale,
                    bool withFp32, QWidget* parent)
     : QWidget(parent),
       theme_(theme),

@@ -4,11 +4,23 @@
 #include <array>
 #include <string>
 
-#include "engine/instruments/pay_off.h"
+#include "engine/instruments/speedup.h"
 
 namespace ui {
 
 class Theme;
+
+/// The horizontal positions in a line of bars, in pixels from its left edge: names, then speed,
+/// memory and largest batch.
+struct BarColumns {
+    struct Column {
+        double bar, barWidth;      ///< the bars
+        double label, labelWidth;  ///< their figures, right of them
+    };
+    double nameWidth;
+    std::array<Column, 3> columns;
+};
+BarColumns barColumns(int width);
 
 /// A figure of FP32 and of the other precision. NaN: not measured.
 struct BarPair {
@@ -21,7 +33,7 @@ struct BarPair {
 struct BarScale {
     double speed = 1, memory = 1, batch = 1;
 
-    void include(const engine::PayOff& row);
+    void include(const engine::Speedup& row);
 };
 
 /// A precision, below FP32 if that has not been shown for the model: bars for speed, peak memory
@@ -29,7 +41,7 @@ struct BarScale {
 class PairBars final : public QWidget {
     Q_OBJECT
 public:
-    PairBars(const Theme* theme, const engine::PayOff& row, const BarScale& scale, bool withFp32,
+    PairBars(const Theme* theme, const engine::Speedup& row, const BarScale& scale, bool withFp32,
              QWidget* parent = nullptr);
     bool withFp32() const { return withFp32_; }
 

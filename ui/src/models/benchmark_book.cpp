@@ -39,7 +39,7 @@ std::optional<engine::RunConfig> settingsOf(const QJsonValue& value) {
 
 std::optional<BenchmarkResult> resultOf(const QJsonObject& object) {
     const auto settings = settingsOf(object[u"settings"]);
-    const auto row = engine::parse_pay_off(compact(object[u"figures"]).toStdString());
+    const auto row = engine::parse_speedup(compact(object[u"figures"]).toStdString());
     if (!settings || !row) return std::nullopt;
     return BenchmarkResult{*settings, *row, object[u"machine"].toString(),
                            QDateTime::fromString(object[u"measured"].toString(), Qt::ISODate)};
@@ -60,7 +60,7 @@ void take(BenchmarkBook& book, const BenchmarkEntry& entry) {
 
 BenchmarkBook newBenchmarkBook() {
     BenchmarkBook book;
-    for (const engine::RunConfig& config : engine::pay_off_settings()) {
+    for (const engine::RunConfig& config : engine::speedup_settings()) {
         const bool chosen = std::ranges::find(firstChosen, config.model.kind) != firstChosen.end();
         book.entries.push_back({engine::speed_settings(config), false, chosen});
     }

@@ -5,7 +5,7 @@
 #include <QStringList>
 #include <vector>
 
-#include "engine/instruments/pay_off.h"
+#include "engine/instruments/speedup.h"
 
 namespace ui {
 
@@ -19,7 +19,7 @@ struct BenchmarkEntry {
 /// A measurement in one precision.
 struct BenchmarkResult {
     engine::RunConfig settings;  ///< of the entry
-    engine::PayOff row;
+    engine::Speedup row;
     QString machine;  ///< name of the processor or of the card
     QDateTime when;
 };

@@ -31,7 +31,7 @@ QString machineName(const std::string& device) {
 struct BenchmarkJob::Shared {
     struct Outcome {
         std::size_t setting = 0;
-        std::vector<engine::PayOff> rows;
+        std::vector<engine::Speedup> rows;
         QString machine;
         engine::Message problem;  ///< empty: none
     };
@@ -64,10 +64,10 @@ private:
     Outcome measure(std::size_t setting) {
         Outcome out;
         out.setting = setting;
-        engine::PayOffOptions options;
+        engine::SpeedupOptions options;
         options.precisions = possible(setting);
         options.batch_memory = order.batchMemory;
-        options.goes_on = [&](const engine::PayOffProgress& at) {
+        options.goes_on = [&](const engine::SpeedupProgress& at) {
             const std::lock_guard lock(mutex);
             place = {setting, at};
             return !stop;
@@ -77,7 +77,7 @@ private:
             return out;
         }
         try {
-            out.rows = engine::measure_pay_off(order.settings[setting], options);
+            out.rows = engine::measure_speedup(order.settings[setting], options);
             out.machine = machineName(order.settings[setting].device);
         } catch (const engine::Error& error) {
             out.problem = error.message();

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/instruments/pay_off.h"
+#include "engine/instruments/speedup.h"
 
 namespace ui {
 
@@ -19,12 +19,12 @@ public:
     struct Order {
         std::vector<engine::RunConfig> settings;
         std::vector<std::string> precisions;
-        std::optional<std::int64_t> batchMemory;  ///< as PayOffOptions::batch_memory
+        std::optional<std::int64_t> batchMemory;  ///< as SpeedupOptions::batch_memory
     };
     /// The progress.
     struct Place {
         std::size_t setting = 0;  ///< of the order
-        engine::PayOffProgress at;
+        engine::SpeedupProgress at;
     };
 
     explicit BenchmarkJob(QObject* parent = nullptr);
@@ -43,12 +43,12 @@ public:
     /// The share of the blocks that are done, in [0, 1].
     double share() const { return share_; }
     /// Pairs of blocks per precision.
-    static std::int64_t pairs() { return engine::PayOffOptions{}.pairs; }
+    static std::int64_t pairs() { return engine::SpeedupOptions{}.pairs; }
 
 signals:
     void progressed();
     /// One setting was measured: a row for each precision, fewer if it was stopped.
-    void measured(const engine::RunConfig& settings, const std::vector<engine::PayOff>& rows,
+    void measured(const engine::RunConfig& settings, const std::vector<engine::Speedup>& rows,
                   const QString& machine);
     /// One setting cannot be measured.
     void failed(const engine::RunConfig& settings, const engine::Message& problem);

@@ -8,7 +8,7 @@
 #include "feed/event_feed.h"
 #include "text/format.h"
 #include "text/language.h"
-#include "text/pay_off_text.h"
+#include "text/speedup_text.h"
 
 namespace ui {
 
@@ -165,10 +165,10 @@ void Benchmarks::feedChanged() {
     emit stateChanged();
 }
 
-void Benchmarks::add(const engine::RunConfig& settings, const std::vector<engine::PayOff>& rows,
+void Benchmarks::add(const engine::RunConfig& settings, const std::vector<engine::Speedup>& rows,
                      const QString& machine) {
     ++measured_;
-    for (const engine::PayOff& row : rows) {
+    for (const engine::Speedup& row : rows) {
         std::erase_if(book_.results,
                       [&](const auto& result) { return isOf(result, settings, row.precision); });
         book_.results.push_back({settings, row, machine, QDateTime::currentDateTime()});
@@ -198,7 +198,7 @@ QString Benchmarks::outcome() const {
     said << tr("%1 of %2 models measured in %3.")
                 .arg(count(ended_->measured), count(ended_->asked), duration(ended_->seconds));
     for (const Fault& fault : ended_->faults)
-        said << tr("%1: %2").arg(payOffTitle(fault.settings), engineText(fault.problem));
+        said << tr("%1: %2").arg(speedupTitle(fault.settings), engineText(fault.problem));
     return joined(said);
 }
 

@@ -54,7 +54,7 @@ signals:
 private:
     BenchmarkBook& opened();
     void keep();
-    void add(const engine::RunConfig& settings, const std::vector<engine::PayOff>& rows,
+    void add(const engine::RunConfig& settings, const std::vector<engine::Speedup>& rows,
              const QString& machine);
     void end();
     void feedChanged();

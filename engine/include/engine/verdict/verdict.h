@@ -63,10 +63,10 @@ struct Verdict {
     std::vector<Message> evidence = {};  ///< sentences: how far apart, how noisy, how fast
     /// Whether the second run's precision pays compared with FP32 and why, and a sentence of
     /// evidence. Empty if unknown, or if the runs are not FP32 and another precision.
-    Message pay_off = {};
-    /// Whether `pay_off` has the reason. Otherwise the runs have recorded too little for it, and
-    /// measure_pay_off() finds it.
-    bool pay_off_explained = true;
+    Message speedup = {};
+    /// Whether `speedup` has the reason. Otherwise the runs have recorded too little for it, and
+    /// measure_speedup() finds it.
+    bool speedup_explained = true;
 
     /// The cost as a sentence, then the evidence, in English; empty if there is neither.
     std::string details() const;

@@ -95,7 +95,7 @@ std::vector<double> unscaled(const Tensor& gradient, double scale) {
 std::shared_ptr<StepGradients> gradients_under(CapsuleStep& step, double* loss = nullptr) {
     auto gradients = std::make_shared<StepGradients>();
     step.trainer().attach(gradients);
-    const FinishedStep finished = step.run();
+    const CompletedStep finished = step.run();
     step.trainer().detach(*gradients);
     if (loss != nullptr) *loss = finished.row.loss;
     return gradients;

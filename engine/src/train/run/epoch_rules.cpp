@@ -75,7 +75,7 @@ std::optional<PlateauRate> plateau_rate_of(const RunConfig& config,
                                schedule_descriptor(config.schedule.kind).options);
     return PlateauRate(metrics, {.lr = schedule.base,
                                  .factor = options.number("gamma"),
-                                 .patience = options.whole("patience")});
+                                 .patience = options.integer("patience")});
 }
 
 EpochRules::EpochRules(const RunConfig& config, const std::vector<Metric>& metrics)

@@ -98,7 +98,7 @@ void RunAlerts::load_state(const SavedNumbers& saved) {
     for_each_number(state_, loading_from(saved));
 }
 
-void RunAlerts::see(const std::string& run, const FinishedStep& step) {
+void RunAlerts::see(const std::string& run, const CompletedStep& step) {
     if (step.refused) throw *step.refused;
     run_ = run;
     course_.see(step.row);
@@ -151,7 +151,7 @@ std::int64_t RunAlerts::diverged_at() const {
 }
 
 /// The state of a recurrent model overflowed: it starts again from zero in those streams.
-void RunAlerts::warn_of_resets(const FinishedStep& step) {
+void RunAlerts::warn_of_resets(const CompletedStep& step) {
     if (step.state_resets == 0 || std::exchange(state_.warned_resets, true)) return;
     warn(msg("The carried state was not finite in {} of the text's streams after step {} and was "
              "reset to 0 there. Later resets are not reported.",
@@ -189,7 +189,7 @@ void RunAlerts::warn_of_lost_updates(const StepRecord& row) {
          row.step);
 }
 
-void RunAlerts::check_scale(const FinishedStep& step) const {
+void RunAlerts::check_scale(const CompletedStep& step) const {
     const StepRecord& row = step.row;
     if (row.found_inf == 0) return;
     if (step.next_loss_scale == 0) {

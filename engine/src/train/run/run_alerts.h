@@ -57,7 +57,7 @@ public:
           course_(config) {}
 
     /// A step whose row was written. Throws Error if it ends the run.
-    void see(const std::string& run, const FinishedStep& step);
+    void see(const std::string& run, const CompletedStep& step);
 
     /// The loss stayed non-finite for `stop_on_nan` steps, which ended the run with an error.
     bool diverged() const { return diverged_; }
@@ -84,13 +84,13 @@ private:
     template <typename S, typename F>
     static void for_each_number(S& state, F&& f);
 
-    void warn_of_resets(const FinishedStep& step);
+    void warn_of_resets(const CompletedStep& step);
     void warn_of_loss(const StepRecord& row);
     void warn_of_overflow(const StepRecord& row);
     void warn_of_lost_updates(const StepRecord& row);
     void warn_of_idle_epoch(const StepRecord& row);
     void check_divergence(const StepRecord& row);
-    void check_scale(const FinishedStep& step) const;
+    void check_scale(const CompletedStep& step) const;
     void warn(Message message, std::int64_t step) const;
 
     const RunConfig& config_;

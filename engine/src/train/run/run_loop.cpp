@@ -216,7 +216,7 @@ double RunLoop::clock_now() {
     return clock_s_;
 }
 
-void RunLoop::finish_step(FinishedStep step) {
+void RunLoop::finish_step(CompletedStep step) {
     check_hold();
     const SubmittedStep given = submitted_.front();
     submitted_.pop_front();
@@ -251,7 +251,7 @@ void RunLoop::write_pending() {
     while (!pending_.empty()) {
         check_hold();
         if (writer_) writer_->append(pending_.front().row);
-        const FinishedStep step = pending_.front();
+        const CompletedStep step = pending_.front();
         pending_.pop_front();
         if (!follows()) alerts_.see(run_, step);
     }

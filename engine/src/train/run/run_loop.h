@@ -160,7 +160,7 @@ private:
     enum class Damaged { replaced, left_out };
     void tell_replaced(const std::vector<ReplacedSample>& samples, Damaged how);
     void sum_replaced();
-    void finish_step(FinishedStep step);
+    void finish_step(CompletedStep step);
     double clock_now();
     void keep_batch(const StepStart& start, const StepRecord& row);
     KeyFigures figures() const;
@@ -193,7 +193,7 @@ private:
     std::optional<BestMetric> best_;
     std::optional<EpochRules> rules_;
     std::deque<SubmittedStep> submitted_;  // steps in flight
-    std::deque<FinishedStep> pending_;     // rows to be written
+    std::deque<CompletedStep> pending_;     // rows to be written
     std::vector<Batch> batches_;
     StepStart last_start_;  // of the step submitted last
     StepRecord last_row_{};

@@ -28,6 +28,6 @@ void CapsuleStep::rewind() {
     trainer_->set_rate_multiplier(capsule_.rate_multiplier);
 }
 
-FinishedStep CapsuleStep::run() { return trainer_->step(capsule_.batches, *feed_); }
+CompletedStep CapsuleStep::run() { return trainer_->step(capsule_.batches, *feed_); }
 
 }  // namespace engine

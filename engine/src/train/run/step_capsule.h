@@ -36,7 +36,7 @@ public:
     /// To attach observers to, or to read the model from.
     Trainer& trainer() { return *trainer_; }
     /// Computes the step, its update included. Throws Error.
-    FinishedStep run();
+    CompletedStep run();
     /// Brings the copy back to the state before the step.
     void rewind();
 

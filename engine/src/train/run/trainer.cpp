@@ -196,7 +196,7 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     figures_.push(row);
 }
 
-std::optional<FinishedStep> Trainer::take(bool all) {
+std::optional<CompletedStep> Trainer::take(bool all) {
     const DeviceScope scope(device());
     const MixedPrecision& precision = step_->precision();
     auto step = figures_.take(all, {.scaled = precision.loss_scale().defined(),
@@ -222,9 +222,9 @@ void Trainer::fill_exchange(StepRecord& row) {
     row.optimizer_ms -= row.exchange_ms * (1 - row.exchange_hidden_share);
 }
 
-FinishedStep Trainer::step(std::span<const Batch> batches, BatchFeed& feed) {
+CompletedStep Trainer::step(std::span<const Batch> batches, BatchFeed& feed) {
     submit(batches, feed);
-    FinishedStep step = *take(true);
+    CompletedStep step = *take(true);
     if (step.refused) throw *step.refused;
     return step;
 }

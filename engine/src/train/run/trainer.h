@@ -41,9 +41,9 @@ public:
     /// The oldest step that was submitted and not taken, if more steps than may be in flight were
     /// submitted, or if `all`. Fills every field of the row that the computation determines; the
     /// caller fills epoch, elapsed_s, step_ms (on a GPU), data_ms and samples_per_s.
-    std::optional<FinishedStep> take(bool all);
+    std::optional<CompletedStep> take(bool all);
     /// submit() and its figures at once; throws a value that was refused.
-    FinishedStep step(std::span<const Batch> batches, BatchFeed& feed);
+    CompletedStep step(std::span<const Batch> batches, BatchFeed& feed);
 
     /// A copy of all state on the host, after all submitted steps were taken. All ranks call it;
     /// rank 0's copy is the state of the run.

@@ -6,7 +6,7 @@
 #include "tasks/task.h"
 #include "tensor/deferred_errors.h"
 #include "train/step/batch_feed.h"
-#include "train/step/carried_state.h"
+#include "train/step/hidden_state.h"
 #include "train/step/mixed_precision.h"
 
 namespace engine {
@@ -49,7 +49,7 @@ private:
     Model& model_;
     const MixedPrecision& precision_;
     Device device_;
-    CarriedState state_;
+    HiddenState state_;
     DeviceRecord<Sums> sums_;
     PictureBands pictures_;
     bool first_ = true;

@@ -73,7 +73,7 @@ kernels::LearningRateSchedule schedule_of(const RunConfig& config, std::int64_t 
     const ScheduleDescriptor& kind = schedule_descriptor(config.schedule.kind);
     const TypedOptions options(config.schedule.options, kind.options);
     kernels::LearningRateSchedule schedule = kind.make(options, optimizer.number("lr"), planned);
-    schedule.warmup = options.whole("warmup_steps");
+    schedule.warmup = options.integer("warmup_steps");
     read_lengthening(schedule, options.word("lengthened"));
     return schedule;
 }

@@ -171,10 +171,10 @@ void StepFigures::push(const StepRecord& row) {
     in_flight_.push_back(row);
 }
 
-std::optional<FinishedStep> StepFigures::take(bool all, const RowOptions& meaning) {
+std::optional<CompletedStep> StepFigures::take(bool all, const RowOptions& meaning) {
     if (ring_.size() == 0 || (!all && ring_.size() <= ring_.depth())) return std::nullopt;
     const FigureRing::Arrived arrived = ring_.pop();
-    FinishedStep step{.row = in_flight_.front(), .refused = {}};
+    CompletedStep step{.row = in_flight_.front(), .refused = {}};
     in_flight_.pop_front();
     fill_row(step.row, arrived, meaning);
     step.sums = arrived.figures.sums;

@@ -88,7 +88,7 @@ struct RowOptions {
 void fill_row(StepRecord& row, const FigureRing::Arrived& arrived, const RowOptions& meaning);
 
 /// A step as its figures tell it, and the scale of the step after it (1 without a scaler).
-struct FinishedStep {
+struct CompletedStep {
     StepRecord row;
     kernels::MetricSums sums{};
     double next_loss_scale = 1;
@@ -110,7 +110,7 @@ public:
     /// The step was submitted, with its last mark. `row` holds what the host knows.
     void push(const StepRecord& row);
     /// The oldest step, if one more than may be in flight was pushed, or if `all`.
-    std::optional<FinishedStep> take(bool all, const RowOptions& meaning);
+    std::optional<CompletedStep> take(bool all, const RowOptions& meaning);
 
 private:
     FigureRing ring_;

@@ -10,7 +10,7 @@
 #include "parallel/gradient_exchange.h"
 #include "tasks/task.h"
 #include "tensor/device_record.h"
-#include "train/step/carried_state.h"
+#include "train/step/hidden_state.h"
 #include "train/step/mixed_precision.h"
 #include "train/step/step_marks.h"
 #include "train/step/step_observer.h"
@@ -169,7 +169,7 @@ private:
     Tensor f16_max_;          // 0-d f32
     Tensor number_;           // 0-d i64: steps computed; what dropout is drawn from
     StepRandom random_;
-    CarriedState state_;
+    HiddenState state_;
     std::vector<MicroBatch> micro_batches_;
 };
 

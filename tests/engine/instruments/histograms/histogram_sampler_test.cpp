@@ -63,7 +63,7 @@ struct Sampled {
     HistogramSample sample;
     std::shared_ptr<CountedTensors> kept;
     std::shared_ptr<SeenStep> seen;
-    FinishedStep step;
+    CompletedStep step;
 };
 
 /// Computes step `index` of the run, counted from 0.
@@ -74,7 +74,7 @@ Sampled sampled_step(TrainerFixture& fixture, std::int64_t index) {
     const auto seen = std::make_shared<SeenStep>();
     fixture.trainer.attach(seen);
     fixture.trainer.attach(sampler);
-    FinishedStep step = fixture.step(index);
+    CompletedStep step = fixture.step(index);
     fixture.trainer.detach(*seen);
     fixture.trainer.detach(*sampler);
     return {sampler->take().value(), kept, seen, std::move(step)};

@@ -25,7 +25,7 @@ std::string hint_of(const RunConfig& config, std::int64_t finite, std::int64_t a
     RunAlerts alerts(config, [](const Event&) {});
     try {
         for (std::int64_t step = 1; step <= finite + config.stop_on_nan; ++step) {
-            FinishedStep done{};
+            CompletedStep done{};
             done.row.step = step;
             done.row.loss = step <= finite ? 1.0f : std::numeric_limits<float>::quiet_NaN();
             done.row.updates = std::min(step, applied);
@@ -65,7 +65,7 @@ std::string warning_of_an_idle_epoch(const RunConfig& config, float loss) {
         if (const auto* warning = std::get_if<RunWarning>(&event)) text = warning->message.text;
     });
     for (std::int64_t step = 1; step <= 3; ++step) {
-        FinishedStep done{};
+        CompletedStep done{};
         done.row.step = step;
         done.row.epoch = step <= 2 ? 1 : 2;
         done.row.loss = loss;
@@ -92,7 +92,7 @@ TEST(Advice, OfAnIdleEpochIsThatOfItsCause) {
 TEST(Advice, OfAScaleThatFellThroughItsFloorIsThatOfItsCause) {
     const auto hint = [](const RunConfig& config, float loss, double next) {
         RunAlerts alerts(config, [](const Event&) {});
-        FinishedStep done{};
+        CompletedStep done{};
         done.row.step = 1;
         done.row.loss = loss;
         done.row.found_inf = 1;
@@ -166,7 +166,7 @@ TEST(Advice, AWarningWritesALossThatIsNoNumberAsThePagesDo) {
     RunAlerts alerts(config, [&](const Event& event) {
         if (const auto* warning = std::get_if<RunWarning>(&event)) text = warning->message.str();
     });
-    FinishedStep done{};
+    CompletedStep done{};
     done.row.step = 7;
     done.row.loss = std::numeric_limits<float>::quiet_NaN();
     done.row.lost_update_share = std::numeric_limits<float>::quiet_NaN();
@@ -185,7 +185,7 @@ TEST(Advice, OfAnOverflowThatAStaticScalerAppliedComesAtThatStepOnce) {
         if (const auto* warning = std::get_if<RunWarning>(&event)) warnings.push_back(*warning);
     });
     for (std::int64_t step = 1; step <= 3; ++step) {
-        FinishedStep done{};
+        CompletedStep done{};
         done.row.step = done.row.updates = step;
         done.row.loss = 2;
         done.row.grad_norm = step > 1 ? std::numeric_limits<float>::quiet_NaN() : 1;

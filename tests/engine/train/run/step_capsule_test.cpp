@@ -68,11 +68,11 @@ TEST_P(Capsules, AStepComputedAgainHasTheSameBits) {
     for (std::int64_t step = 0; step < 6; ++step) {
         const StepCapsule capsule = capsule_of(config, fixture, step);
         EXPECT_EQ(capsule.step(), step + 1);
-        const FinishedStep own = fixture.step(step);
+        const CompletedStep own = fixture.step(step);
         const TrainingState after = fixture.trainer.saved_state();
         CapsuleStep again(capsule);
         for (int time = 0; time < 2; ++time) {  // also after the state was restored
-            const FinishedStep found = again.run();
+            const CompletedStep found = again.run();
             EXPECT_EQ(found.row.loss, own.row.loss);
             EXPECT_EQ(found.row.found_inf, own.row.found_inf);
             EXPECT_EQ(found.row.step, step + 1);
@@ -103,7 +103,7 @@ TEST(StepCapsule, InAnotherPrecisionItStartsFromTheMasters) {
         EXPECT_EQ(parameter.tensor.values(),
                   capsule.before.optimizer.at(parameter.name + ".master").values());
     }
-    const FinishedStep step = shadow.run();
+    const CompletedStep step = shadow.run();
     EXPECT_EQ(step.row.loss_scale, 1);
     EXPECT_EQ(step.row.found_inf, 0);
 }

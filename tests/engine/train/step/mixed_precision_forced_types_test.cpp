@@ -83,7 +83,7 @@ struct Small {
                   100),
           batch(random_batch(trainer.task().schema(true), config.batch_size, 7)),
           feed(Device{}, trainer.task().schema(true), batch) {}
-    FinishedStep step() {
+    CompletedStep step() {
         const std::vector<Batch> batches{batch};
         return trainer.step(batches, feed);
     }

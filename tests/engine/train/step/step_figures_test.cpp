@@ -218,7 +218,8 @@ TEST(StepFigures, WhatIsNoColumnComesBesideTheRow) {
         Steps steps(Device{});
         StepFigures& ring = steps.ring;
         steps.only(figures, 9);
-        const FinishedStep step = ring.take(false, {.scaled = scaled, .columns = &columns}).value();
+        const CompletedStep step =
+            ring.take(false, {.scaled = scaled, .columns = &columns}).value();
         EXPECT_EQ(step.row.step, 9) << "what the host knew of it";
         EXPECT_EQ(step.state_resets, 3);
         EXPECT_EQ(step.next_loss_scale, scaled ? 2 : 1);

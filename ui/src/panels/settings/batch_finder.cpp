@@ -15,7 +15,7 @@
 #include "models/settings_model.h"
 #include "text/format.h"
 #include "text/language.h"
-#include "text/pay_off_text.h"
+#include "text/speedup_text.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
 

@@ -8,10 +8,10 @@ namespace engine {
 
 /// The state that a recurrent model carries from step to step, in buffers with fixed addresses, so
 /// that a step can be captured. Empty for models without one.
-class CarriedState {
+class HiddenState {
 public:
     /// `ranks` connects the ranks among which the streams are divided. Null: all are here.
-    CarriedState(const Model& model, const Device& device, Communicator* ranks = nullptr);
+    HiddenState(const Model& model, const Device& device, Communicator* ranks = nullptr);
 
     /// A pass over the data begins: all zeros.
     void reset();

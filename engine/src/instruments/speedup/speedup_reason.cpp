@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/instruments/pay_off.h"
+#include "engine/instruments/speedup.h"
 #include "engine/number/figure_text.h"
 
 namespace engine {
@@ -25,13 +25,13 @@ double rounded(double value) { return std::round(100 * value) / 100; }
 double gigaflops(double flops) { return std::round(flops * 1e-9); }
 
 /// How much faster a large product is in 16 bits than in f32; 1 where that is unknown.
-double product_gain(const PayOff& p) {
+double product_gain(const Speedup& p) {
     const auto low = p.peaks.find(low_type(p.precision)), wide = p.peaks.find("f32");
     if (low == p.peaks.end() || wide == p.peaks.end() || !(wide->second > 0)) return 1;
     return low->second / wide->second;
 }
 
-PayReason reason_of(const PayOff& p) {
+PayReason reason_of(const Speedup& p) {
     if (p.pays()) {
         const double products = p.fp32.products - p.amp.products;
         const double traffic = p.fp32.memory - p.amp.memory;
@@ -49,21 +49,21 @@ PayReason reason_of(const PayOff& p) {
     return PayReason::small_products;
 }
 
-Message pays_by_products(const PayOff& p) {
+Message pays_by_products(const Speedup& p) {
     return msg(
         "{} trains {} times as fast as FP32: matrix products and convolutions are {} % of the FP32 "
         "step and take {} ms instead of {} ms.",
         p.precision, rounded(p.speed_up), percent(p.fp32.products, p.fp32.total()),
         rounded(p.amp.products), rounded(p.fp32.products));
 }
-Message pays_by_traffic(const PayOff& p) {
+Message pays_by_traffic(const Speedup& p) {
     return msg(
         "{} trains {} times as fast as FP32: operations that move data are {} % of the FP32 step, "
         "and with half the bytes they take {} ms instead of {} ms.",
         p.precision, rounded(p.speed_up), percent(p.fp32.memory, p.fp32.total()),
         rounded(p.amp.memory), rounded(p.fp32.memory));
 }
-Message no_arithmetic(const PayOff& p) {
+Message no_arithmetic(const Speedup& p) {
     const auto peak = [&](const std::string& type) {
         const auto found = p.peaks.find(type);
         return found == p.peaks.end() ? 0.0 : gigaflops(found->second);
@@ -74,19 +74,19 @@ Message no_arithmetic(const PayOff& p) {
         p.precision, rounded(p.speed_up), low_name(p.precision), peak(low_type(p.precision)),
         low_name(p.precision), peak("f32"));
 }
-Message launch_bound(const PayOff& p) {
+Message launch_bound(const Speedup& p) {
     return msg(
         "{} does not pay off ({} times FP32's speed): {} % of the step is the fixed cost of {} "
         "short operations, which no type makes cheaper. A larger batch helps.",
         p.precision, rounded(p.speed_up), percent(p.amp.brief, p.amp.total()), p.amp.brief_ops);
 }
-Message casts(const PayOff& p) {
+Message casts(const Speedup& p) {
     return msg(
         "{} does not pay off ({} times FP32's speed): casts are {} % of its step and move {}.",
         p.precision, rounded(p.speed_up), percent(p.amp.casts, p.amp.total()),
         bytes_text(p.amp.cast_bytes));
 }
-Message memory_bound(const PayOff& p) {
+Message memory_bound(const Speedup& p) {
     return msg(
         "{} does not pay off ({} times FP32's speed): matrix products and convolutions are only {} "
         "% of the FP32 step. {} % goes to operations that move data, which take {} ms instead of "
@@ -94,13 +94,13 @@ Message memory_bound(const PayOff& p) {
         p.precision, rounded(p.speed_up), percent(p.fp32.products, p.fp32.total()),
         percent(p.fp32.memory, p.fp32.total()), rounded(p.amp.memory), rounded(p.fp32.memory));
 }
-Message update_bound(const PayOff& p) {
+Message update_bound(const Speedup& p) {
     return msg(
         "{} does not pay off ({} times FP32's speed): the optimizer is {} % of the step, and keeps "
         "FP32 weights in every precision. A larger batch helps.",
         p.precision, rounded(p.speed_up), percent(p.amp.update, p.amp.total()));
 }
-Message small_products(const PayOff& p) {
+Message small_products(const Speedup& p) {
     const double rate = p.amp.products > 0 ? p.amp.product_flops / (p.amp.products * 1e-3) : 0;
     const auto peak = p.peaks.find(low_type(p.precision));
     return msg(
@@ -111,7 +111,7 @@ Message small_products(const PayOff& p) {
         low_name(p.precision));
 }
 
-Message undecided(const PayOff& p) {
+Message undecided(const Speedup& p) {
     return msg(
         "{}: too early to say. It was {} times as fast as FP32 in the median, but {} to {} times "
         "in "
@@ -119,7 +119,7 @@ Message undecided(const PayOff& p) {
         p.precision, rounded(p.speed_up), rounded(p.least), rounded(p.most));
 }
 
-Message sentence_of(const PayOff& p) {
+Message sentence_of(const Speedup& p) {
     switch (p.reason) {
         case PayReason::products:
             return pays_by_products(p);
@@ -169,11 +169,11 @@ std::string name_of(PayReason reason) {
     return "small-products";
 }
 
-bool PayOff::pays() const { return least > 1 && speed_up >= least_speed_up; }
+bool Speedup::pays() const { return least > 1 && speed_up >= least_speed_up; }
 
-void explain(PayOff& pay_off) {
-    pay_off.reason = reason_of(pay_off);
-    pay_off.sentence = sentence_of(pay_off);
+void explain(Speedup& speedup) {
+    speedup.reason = reason_of(speedup);
+    speedup.sentence = sentence_of(speedup);
 }
 
 }  // namespace engine

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/instruments/pay_off.h"
+#include "engine/instruments/speedup.h"
 #include "engine/train/batch_finder.h"
 
 namespace engine {
@@ -21,15 +21,15 @@ RunConfig spirals() {
     return config;
 }
 
-TEST(PayOff, MeasuresBothSidesInTurnsAndExplains) {
-    PayOffOptions options;
+TEST(Speedup, MeasuresBothSidesInTurnsAndExplains) {
+    SpeedupOptions options;
     options.pairs = 3;
     options.block_ms = 5;
-    const auto rows = measure_pay_off(spirals(), options);
+    const auto rows = measure_speedup(spirals(), options);
     ASSERT_EQ(rows.size(), 2U);
     EXPECT_EQ(rows[0].precision, "amp-bf16");
     EXPECT_EQ(rows[1].precision, "amp-fp16");
-    for (const PayOff& row : rows) {
+    for (const Speedup& row : rows) {
         EXPECT_GT(row.fp32_ms, 0);
         EXPECT_GT(row.amp_ms, 0);
         EXPECT_LE(row.least, row.speed_up);
@@ -43,30 +43,30 @@ TEST(PayOff, MeasuresBothSidesInTurnsAndExplains) {
     EXPECT_EQ(rows[0].fp32.casts, 0);
 }
 
-TEST(PayOff, EndsEarlyWithTheRowsThatItHas) {
-    PayOffOptions options;
+TEST(Speedup, EndsEarlyWithTheRowsThatItHas) {
+    SpeedupOptions options;
     options.block_ms = 1;
-    options.goes_on = [](const PayOffProgress&) { return false; };
-    EXPECT_TRUE(measure_pay_off(spirals(), options).empty());
+    options.goes_on = [](const SpeedupProgress&) { return false; };
+    EXPECT_TRUE(measure_speedup(spirals(), options).empty());
     options.pairs = 2;
-    options.goes_on = [](const PayOffProgress& at) { return at.precision == "amp-bf16"; };
-    const auto rows = measure_pay_off(spirals(), options);
+    options.goes_on = [](const SpeedupProgress& at) { return at.precision == "amp-bf16"; };
+    const auto rows = measure_speedup(spirals(), options);
     ASSERT_EQ(rows.size(), 1U);
     EXPECT_EQ(rows[0].precision, "amp-bf16");
 }
 
-TEST(PayOff, FindsTheLargestBatchOfEachPrecisionWithinOneLimit) {
-    PayOffOptions options;
+TEST(Speedup, FindsTheLargestBatchOfEachPrecisionWithinOneLimit) {
+    SpeedupOptions options;
     options.precisions = {"amp-bf16"};
     options.pairs = 1;
     options.block_ms = 1;
     options.batch_memory = 3'000'000;
     std::vector<std::int64_t> tried;
-    options.goes_on = [&](const PayOffProgress& at) {
+    options.goes_on = [&](const SpeedupProgress& at) {
         if (at.batch_size > 0) tried.push_back(at.batch_size);
         return true;
     };
-    const auto rows = measure_pay_off(spirals(), options);
+    const auto rows = measure_speedup(spirals(), options);
     ASSERT_EQ(rows.size(), 1U);
     EXPECT_EQ(rows[0].batch_memory, 3'000'000);
     FindBatchOptions find;
@@ -81,25 +81,25 @@ TEST(PayOff, FindsTheLargestBatchOfEachPrecisionWithinOneLimit) {
     EXPECT_THAT(text_of(rows), HasSubstr("largest batch in 3.00 MB"));
 }
 
-TEST(PayOff, SaysOfALimitThatNotEvenOneSampleFits) {
-    PayOffOptions options;
+TEST(Speedup, SaysOfALimitThatNotEvenOneSampleFits) {
+    SpeedupOptions options;
     options.precisions = {"amp-bf16"};
     options.pairs = 1;
     options.block_ms = 1;
     options.batch_memory = 1'000;
-    const auto rows = measure_pay_off(spirals(), options);
+    const auto rows = measure_speedup(spirals(), options);
     ASSERT_EQ(rows.size(), 1U);
     EXPECT_EQ(rows[0].batch_memory, 1'000);
     EXPECT_EQ(rows[0].fp32_largest_batch, 0);
     EXPECT_EQ(rows[0].largest_batch, 0);
 }
 
-TEST(PayOff, WritesATableAndJson) {
-    PayOffOptions options;
+TEST(Speedup, WritesATableAndJson) {
+    SpeedupOptions options;
     options.precisions = {"amp-bf16"};
     options.pairs = 1;
     options.block_ms = 1;
-    const auto rows = measure_pay_off(spirals(), options);
+    const auto rows = measure_speedup(spirals(), options);
     ASSERT_EQ(rows.size(), 1U);
     EXPECT_THAT(text_of(rows), HasSubstr("mlp: amp-bf16"));
     EXPECT_THAT(markdown_of(rows), HasSubstr("| mlp | amp-bf16 | 32 |"));
@@ -111,8 +111,8 @@ TEST(PayOff, WritesATableAndJson) {
     EXPECT_FALSE(json.contains("largest_batch")) << "it was not searched";
 }
 
-TEST(PayOff, ItsJsonTellsTheLimitOfTheSearchFromAResult) {
-    PayOff row;
+TEST(Speedup, ItsJsonTellsTheLimitOfTheSearchFromAResult) {
+    Speedup row;
     row.batch_memory = 4'000'000'000;
     row.fp32_largest_batch = most_batch_tried - 1;
     row.largest_batch = most_batch_tried;
@@ -124,8 +124,8 @@ TEST(PayOff, ItsJsonTellsTheLimitOfTheSearchFromAResult) {
     EXPECT_FALSE(nlohmann::json::parse(to_json(row)).contains("largest_batch_at_least"));
 }
 
-TEST(PayOff, IsReadBackFromItsJson) {
-    PayOff row;
+TEST(Speedup, IsReadBackFromItsJson) {
+    Speedup row;
     row.model = "mlp";
     row.precision = "amp-fp16";
     row.batch_size = 32;
@@ -143,15 +143,15 @@ TEST(PayOff, IsReadBackFromItsJson) {
     row.amp = {.products = 3, .memory = 4, .casts = 2.5, .cast_bytes = 9};
     row.peaks = {{"f16", 3e11}, {"f32", 1e11}};
     explain(row);
-    const auto read = parse_pay_off(to_json(row));
+    const auto read = parse_speedup(to_json(row));
     ASSERT_TRUE(read);
     EXPECT_EQ(to_json(*read), to_json(row));
     EXPECT_EQ(read->sentence.str(), row.sentence.str());
-    EXPECT_FALSE(parse_pay_off("{}"));
-    EXPECT_FALSE(parse_pay_off("no JSON"));
+    EXPECT_FALSE(parse_speedup("{}"));
+    EXPECT_FALSE(parse_speedup("no JSON"));
 }
 
-TEST(PayOff, SettingsThatDoNotChangeTheSpeedOfAStepShareAMeasurement) {
+TEST(Speedup, SettingsThatDoNotChangeTheSpeedOfAStepShareAMeasurement) {
     const RunConfig first = spirals();
     RunConfig second = first;
     second.precision.preset = "pure-fp16";
@@ -165,8 +165,8 @@ TEST(PayOff, SettingsThatDoNotChangeTheSpeedOfAStepShareAMeasurement) {
     EXPECT_TRUE(validate(speed_settings(first)).empty());
 }
 
-TEST(PayOff, TheListOfModelsIsOnGeneratedDataAndInTheCatalog) {
-    const auto all = pay_off_settings();
+TEST(Speedup, TheListOfModelsIsOnGeneratedDataAndInTheCatalog) {
+    const auto all = speedup_settings();
     EXPECT_GE(all.size(), 9U);
     for (const RunConfig& config : all) EXPECT_TRUE(config.dataset.path.empty());
 }

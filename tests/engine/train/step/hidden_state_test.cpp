@@ -1,4 +1,4 @@
-#include "train/step/carried_state.h"
+#include "train/step/hidden_state.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,7 +35,7 @@ public:
     TensorList forward(const TensorList&) override { return {}; }
 };
 
-std::int64_t resets_of(const CarriedState& state) {
+std::int64_t resets_of(const HiddenState& state) {
     std::int64_t count = 0;
     copy_to_host(&count, state.resets(), sizeof count, default_device());
     return count;
@@ -49,9 +49,9 @@ TensorList counted(DType dtype = DType::f32) {
     return {Tensor::of(first, {2, 2, 3}, dtype), Tensor::of(second, {1, 2, 2}, dtype)};
 }
 
-TEST(CarriedState, BeginsAtZeroAndHasWhatTheStepBeforeLeft) {
+TEST(HiddenState, BeginsAtZeroAndHasWhatTheStepBeforeLeft) {
     const Carrier model;
-    CarriedState state(model, default_device());
+    HiddenState state(model, default_device());
     const TensorList in = state.in(2);
     ASSERT_THAT(in, SizeIs(2));
     EXPECT_EQ(in[0].shape(), (Shape{2, 2, 3}));
@@ -64,10 +64,10 @@ TEST(CarriedState, BeginsAtZeroAndHasWhatTheStepBeforeLeft) {
     EXPECT_EQ(resets_of(state), 0);
 }
 
-TEST(CarriedState, Holds16BitValuesExactly) {
+TEST(HiddenState, Holds16BitValuesExactly) {
     const Carrier model;
     for (const DType dtype : {DType::f16, DType::bf16}) {
-        CarriedState state(model, default_device());
+        HiddenState state(model, default_device());
         (void)state.in(2);
         const TensorList out = counted(dtype);
         state.carry(out);
@@ -76,9 +76,9 @@ TEST(CarriedState, Holds16BitValuesExactly) {
     }
 }
 
-TEST(CarriedState, AStreamWithANonFiniteElementIsZeroedWholeAndCounted) {
+TEST(HiddenState, AStreamWithANonFiniteElementIsZeroedWholeAndCounted) {
     const Carrier model;
-    CarriedState state(model, default_device());
+    HiddenState state(model, default_device());
     for (const double bad : {infinity, -infinity, nan_value}) {
         (void)state.in(2);
         set_zero(state.resets(), sizeof(std::int64_t), default_device());
@@ -97,9 +97,9 @@ TEST(CarriedState, AStreamWithANonFiniteElementIsZeroedWholeAndCounted) {
     EXPECT_EQ(resets_of(state), 0);
 }
 
-TEST(CarriedState, APassBeginsWithZeros) {
+TEST(HiddenState, APassBeginsWithZeros) {
     const Carrier model;
-    CarriedState state(model, default_device());
+    HiddenState state(model, default_device());
     const void* place = state.in(2)[0].data();
     state.carry(counted());
     state.reset();
@@ -107,9 +107,9 @@ TEST(CarriedState, APassBeginsWithZeros) {
     for (const Tensor& buffer : state.in(2)) EXPECT_THAT(buffer.values(), Each(0));
 }
 
-TEST(CarriedState, OfAnotherNumberOfStreamsIsZeros) {
+TEST(HiddenState, OfAnotherNumberOfStreamsIsZeros) {
     const Carrier model;
-    CarriedState state(model, default_device());
+    HiddenState state(model, default_device());
     (void)state.in(2);
     state.carry(counted());
     EXPECT_EQ(state.in(5)[0].shape(), (Shape{2, 5, 3}));
@@ -117,9 +117,9 @@ TEST(CarriedState, OfAnotherNumberOfStreamsIsZeros) {
     EXPECT_THAT(state.in(2)[0].values(), Each(0));
 }
 
-TEST(CarriedState, AModelWithoutOneCarriesNothing) {
+TEST(HiddenState, AModelWithoutOneCarriesNothing) {
     const Forgetful model;
-    CarriedState state(model, default_device());
+    HiddenState state(model, default_device());
     EXPECT_THAT(state.in(3), IsEmpty());
     EXPECT_EQ(state.resets(), nullptr);
     state.carry({});

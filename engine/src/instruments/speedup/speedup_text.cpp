@@ -2,7 +2,7 @@
 
 #include "base/json_reader.h"
 #include "base/text_table.h"
-#include "engine/instruments/pay_off.h"
+#include "engine/instruments/speedup.h"
 #include "engine/number/figure_text.h"
 #include "engine/train/batch_finder.h"
 
@@ -13,7 +13,7 @@ std::string number(const char* format, double value) { return number_text(format
 
 /// The memory limit of the largest batches, the same for all rows of a measurement; 0: none
 /// searched.
-std::int64_t batch_memory(const std::vector<PayOff>& rows) {
+std::int64_t batch_memory(const std::vector<Speedup>& rows) {
     return rows.empty() ? 0 : rows.front().batch_memory;
 }
 
@@ -33,7 +33,7 @@ std::string batch_text(std::int64_t batch) {
     return (is_lower_bound(batch) ? "≥ " : "") + std::to_string(batch);
 }
 
-Cells cells(const PayOff& p) {
+Cells cells(const Speedup& p) {
     Cells out{p.model,
               p.precision,
               std::to_string(p.batch_size),
@@ -72,25 +72,25 @@ void for_each_part(F&& f) {
 /// Calls f(key, member) for each field that was measured.
 template <typename F>
 void for_each_figure(F&& f) {
-    f("model", &PayOff::model);
-    f("precision", &PayOff::precision);
-    f("batch_size", &PayOff::batch_size);
-    f("fp32_step_ms", &PayOff::fp32_ms);
-    f("step_ms", &PayOff::amp_ms);
-    f("speed_up", &PayOff::speed_up);
-    f("speed_up_least", &PayOff::least);
-    f("speed_up_most", &PayOff::most);
-    f("fp32_peak_bytes", &PayOff::fp32_bytes);
-    f("peak_bytes", &PayOff::amp_bytes);
-    f("peaks", &PayOff::peaks);
+    f("model", &Speedup::model);
+    f("precision", &Speedup::precision);
+    f("batch_size", &Speedup::batch_size);
+    f("fp32_step_ms", &Speedup::fp32_ms);
+    f("step_ms", &Speedup::amp_ms);
+    f("speed_up", &Speedup::speed_up);
+    f("speed_up_least", &Speedup::least);
+    f("speed_up_most", &Speedup::most);
+    f("fp32_peak_bytes", &Speedup::fp32_bytes);
+    f("peak_bytes", &Speedup::amp_bytes);
+    f("peaks", &Speedup::peaks);
 }
 
 /// Calls f for the fields that only a search for the largest batches fills in.
 template <typename F>
 void for_each_batch_figure(F&& f) {
-    f("batch_memory", &PayOff::batch_memory);
-    f("fp32_largest_batch", &PayOff::fp32_largest_batch);
-    f("largest_batch", &PayOff::largest_batch);
+    f("batch_memory", &Speedup::batch_memory);
+    f("fp32_largest_batch", &Speedup::fp32_largest_batch);
+    f("largest_batch", &Speedup::largest_batch);
 }
 
 nlohmann::json json_of(const StepParts& parts) {
@@ -106,8 +106,8 @@ StepParts parts_of(const nlohmann::json& json) {
 }
 
 /// Throws nlohmann::json::exception if a field is missing or of another type.
-PayOff pay_off_of(const nlohmann::json& json) {
-    PayOff p;
+Speedup speedup_of(const nlohmann::json& json) {
+    Speedup p;
     for_each_figure([&](const char* key, auto member) { json.at(key).get_to(p.*member); });
     for_each_batch_figure(
         [&](const char* key, auto member) { p.*member = json.value(key, p.*member); });
@@ -119,21 +119,21 @@ PayOff pay_off_of(const nlohmann::json& json) {
 
 }  // namespace
 
-std::string text_of(const std::vector<PayOff>& rows) {
+std::string text_of(const std::vector<Speedup>& rows) {
     std::vector<Cells> lines{heads(batch_memory(rows))};
-    for (const PayOff& row : rows) lines.push_back(cells(row));
+    for (const Speedup& row : rows) lines.push_back(cells(row));
     std::string text = aligned(lines, 2) + "\n";
-    for (const PayOff& row : rows) text += row.model + ": " + row.sentence.str() + "\n";
+    for (const Speedup& row : rows) text += row.model + ": " + row.sentence.str() + "\n";
     return text;
 }
 
-std::string markdown_of(const std::vector<PayOff>& rows) {
+std::string markdown_of(const std::vector<Speedup>& rows) {
     Cells head = heads(batch_memory(rows));
     head.emplace_back("why");
     std::string text = bar_joined(head) + "| --- | --- |";
     for (std::size_t i = 2; i + 1 < head.size(); ++i) text += " ---: |";
     text += " --- |\n";
-    for (const PayOff& row : rows) {
+    for (const Speedup& row : rows) {
         Cells line = cells(row);
         line.push_back(row.sentence.str());
         text += bar_joined(line);
@@ -141,7 +141,7 @@ std::string markdown_of(const std::vector<PayOff>& rows) {
     return text;
 }
 
-std::string to_json(const PayOff& p) {
+std::string to_json(const Speedup& p) {
     nlohmann::json json{{"event", "pay_off"},
                         {"pays", p.pays()},
                         {"reason", name_of(p.reason)},
@@ -158,9 +158,9 @@ std::string to_json(const PayOff& p) {
     return json.dump();
 }
 
-std::optional<PayOff> parse_pay_off(std::string_view json) {
+std::optional<Speedup> parse_speedup(std::string_view json) {
     try {
-        return pay_off_of(read_json(json));
+        return speedup_of(read_json(json));
     } catch (const nlohmann::json::exception&) {
         return std::nullopt;
     }

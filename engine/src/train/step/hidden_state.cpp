@@ -1,4 +1,4 @@
-#include "train/step/carried_state.h"
+#include "train/step/hidden_state.h"
 
 #include <numeric>
 
@@ -11,18 +11,18 @@
 
 namespace engine {
 
-CarriedState::CarriedState(const Model& model, const Device& device, Communicator* ranks)
+HiddenState::HiddenState(const Model& model, const Device& device, Communicator* ranks)
     : model_(model), device_(device), ranks_(ranks) {
     if (model.state_shapes(1).empty()) return;
     const UseScope use(MemoryUse::workspace);
     resets_ = Tensor::zeros({}, DType::i64, device_);
 }
 
-void CarriedState::reset() {
+void HiddenState::reset() {
     for (const Tensor& buffer : buffers_) set_zero(buffer.data(), buffer.bytes(), device_);
 }
 
-const TensorList& CarriedState::in(std::int64_t streams) {
+const TensorList& HiddenState::in(std::int64_t streams) {
     if (streams == streams_) return buffers_;
     const UseScope use(MemoryUse::workspace);
     buffers_.clear();
@@ -32,7 +32,7 @@ const TensorList& CarriedState::in(std::int64_t streams) {
     return buffers_;
 }
 
-TensorMap CarriedState::saved_state() const {
+TensorMap HiddenState::saved_state() const {
     TensorMap out;
     for (const Tensor& buffer : buffers_) {
         const Tensor own = snapshot(buffer);
@@ -42,7 +42,7 @@ TensorMap CarriedState::saved_state() const {
 }
 
 /// The streams (layers, streams, width) of all ranks, in the order of the ranks.
-Tensor CarriedState::gathered(const Tensor& own) const {
+Tensor HiddenState::gathered(const Tensor& own) const {
     const std::vector<std::int64_t> streams = gather_counts(*ranks_, own.size(1));
     const std::int64_t layers = own.size(0), width = own.size(2);
     const auto all = std::accumulate(streams.begin(), streams.end(), std::int64_t{0});
@@ -59,7 +59,7 @@ Tensor CarriedState::gathered(const Tensor& own) const {
 }
 
 /// This rank's streams.
-TensorMap CarriedState::own_part(const TensorMap& saved) const {
+TensorMap HiddenState::own_part(const TensorMap& saved) const {
     TensorMap out;
     for (const auto& [name, state] : saved) {
         const BatchShare share = share_of(state.size(1), ranks_->rank(), ranks_->size());
@@ -68,7 +68,7 @@ TensorMap CarriedState::own_part(const TensorMap& saved) const {
     return out;
 }
 
-void CarriedState::load_state(const TensorMap& saved) {
+void HiddenState::load_state(const TensorMap& saved) {
     if (saved.empty()) return reset();
     const Tensor& first = saved.begin()->second;
     if (first.rank() != 3) throw Error(ErrorCode::data, "carried state: not of three dimensions");
@@ -82,7 +82,7 @@ void CarriedState::load_state(const TensorMap& saved) {
     fill(places, own);
 }
 
-void CarriedState::carry(const TensorList& out) {
+void HiddenState::carry(const TensorList& out) {
     if (out.empty()) return;
     std::vector<kernels::CarriedTensor> tensors;
     TensorList held;

@@ -1,4 +1,4 @@
-#include "engine/instruments/pay_off.h"
+#include "engine/instruments/speedup.h"
 
 #include <algorithm>
 #include <cmath>
@@ -38,7 +38,7 @@ StepParts scaled(const StepParts& parts, double step_ms) {
     return out;
 }
 
-bool goes_on(const PayOffOptions& options, const PayOffProgress& progress) {
+bool goes_on(const SpeedupOptions& options, const SpeedupProgress& progress) {
     return !options.goes_on || options.goes_on(progress);
 }
 
@@ -47,7 +47,7 @@ struct Turns {
     std::vector<double> fp32, amp, ratios;
 };
 Turns take_turns(Side& fp32, Side& amp, const std::string& precision,
-                 const PayOffOptions& options) {
+                 const SpeedupOptions& options) {
     Turns turns;
     for (std::int64_t pair = 0; pair < options.pairs; ++pair) {
         if (!goes_on(options, {precision, pair})) return {};
@@ -59,8 +59,8 @@ Turns take_turns(Side& fp32, Side& amp, const std::string& precision,
 }
 
 /// False if the caller ended it early.
-bool measure_speed(PayOff& row, const RunConfig& plain, const RunConfig& mixed,
-                   const PayOffOptions& options) {
+bool measure_speed(Speedup& row, const RunConfig& plain, const RunConfig& mixed,
+                   const SpeedupOptions& options) {
     Side fp32(plain, options.block_ms);
     Side amp(mixed, options.block_ms);
     const Turns turns = take_turns(fp32, amp, row.precision, options);
@@ -83,7 +83,7 @@ struct LargestBatch {
 
 /// Nothing if the caller ended the search early.
 std::optional<LargestBatch> largest_batch(const RunConfig& config, std::int64_t memory,
-                                          const PayOffOptions& options) {
+                                          const SpeedupOptions& options) {
     bool ended = false;
     FindBatchOptions find;
     find.memory = memory;
@@ -132,15 +132,15 @@ bool is_product(const XrayOp& op) {
 
 }  // namespace
 
-std::vector<PayOff> measure_pay_off(const RunConfig& config, const PayOffOptions& options) {
-    std::vector<PayOff> rows;
+std::vector<Speedup> measure_speedup(const RunConfig& config, const SpeedupOptions& options) {
+    std::vector<Speedup> rows;
     if (options.precisions.empty() || !goes_on(options, {options.precisions.front()})) return rows;
     const RunConfig plain = in_precision(config, "fp32");
     const StepParts plain_parts = parts_of(xray_first_step(plain));
     std::optional<LargestBatch> batch;  // AMP gets FP32's limit, also if that is the free memory
     for (const std::string& precision : options.precisions) {
         const RunConfig mixed = in_precision(config, precision);
-        PayOff row;
+        Speedup row;
         row.model = config.model.kind;
         row.precision = precision;
         row.batch_size = config.batch_size;
@@ -202,7 +202,7 @@ RunConfig settings(const std::string& dataset, const std::string& model, std::in
 
 }  // namespace
 
-std::vector<RunConfig> pay_off_settings() {
+std::vector<RunConfig> speedup_settings() {
     std::vector<RunConfig> all{
         settings("spirals", "mlp", 32),           settings("glyphs", "lenet", 128),
         settings("glyphs", "resnet18", 16),       settings("glyphs", "mobilenetv2", 16),

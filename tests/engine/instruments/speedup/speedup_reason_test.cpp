@@ -1,13 +1,13 @@
 #include <gtest/gtest.h>
 
-#include "engine/instruments/pay_off.h"
+#include "engine/instruments/speedup.h"
 
 namespace engine {
 namespace {
 
 /// A measurement whose median speed-up is that of the parts, and whose pairs differ by 1 %.
-PayOff measured(const StepParts& fp32, const StepParts& amp, double f16_peak = 2e11) {
-    PayOff out;
+Speedup measured(const StepParts& fp32, const StepParts& amp, double f16_peak = 2e11) {
+    Speedup out;
     out.model = "mlp";
     out.precision = "amp-fp16";
     out.fp32 = fp32;
@@ -22,8 +22,8 @@ PayOff measured(const StepParts& fp32, const StepParts& amp, double f16_peak = 2
     return out;
 }
 
-TEST(PayOffReason, ProductsThatAreFaster) {
-    const PayOff p = measured({.products = 8, .memory = 2}, {.products = 4, .memory = 2});
+TEST(SpeedupReason, ProductsThatAreFaster) {
+    const Speedup p = measured({.products = 8, .memory = 2}, {.products = 4, .memory = 2});
     EXPECT_TRUE(p.pays());
     EXPECT_EQ(p.reason, PayReason::products);
     EXPECT_EQ(p.sentence.str(),
@@ -31,14 +31,14 @@ TEST(PayOffReason, ProductsThatAreFaster) {
               "% of the FP32 step and take 4 ms instead of 8 ms.");
 }
 
-TEST(PayOffReason, HalfTheBytesWhereProductsGainLess) {
-    const PayOff p = measured({.products = 4, .memory = 6}, {.products = 4, .memory = 3});
+TEST(SpeedupReason, HalfTheBytesWhereProductsGainLess) {
+    const Speedup p = measured({.products = 4, .memory = 6}, {.products = 4, .memory = 3});
     EXPECT_TRUE(p.pays());
     EXPECT_EQ(p.reason, PayReason::traffic);
 }
 
-TEST(PayOffReason, ADeviceWithoutSixteenBitArithmetic) {
-    const PayOff p =
+TEST(SpeedupReason, ADeviceWithoutSixteenBitArithmetic) {
+    const Speedup p =
         measured({.products = 8, .memory = 2}, {.products = 8, .memory = 2}, /*f16_peak=*/1e11);
     EXPECT_FALSE(p.pays());
     EXPECT_EQ(p.reason, PayReason::no_arithmetic);
@@ -48,13 +48,13 @@ TEST(PayOffReason, ADeviceWithoutSixteenBitArithmetic) {
         "than FP32. A large product reaches 100 GFLOP/s in FP16 and 100 in FP32.");
 }
 
-TEST(PayOffReason, TheFixedCostOfShortOperationsComesFirst) {
-    const PayOff p = measured({.products = 4, .brief = 4}, {.products = 4, .brief = 4}, 1e11);
+TEST(SpeedupReason, TheFixedCostOfShortOperationsComesFirst) {
+    const Speedup p = measured({.products = 4, .brief = 4}, {.products = 4, .brief = 4}, 1e11);
     EXPECT_EQ(p.reason, PayReason::launch_bound);
 }
 
-TEST(PayOffReason, CastsThatTakeWhatProductsSave) {
-    const PayOff p = measured({.products = 8, .memory = 2},
+TEST(SpeedupReason, CastsThatTakeWhatProductsSave) {
+    const Speedup p = measured({.products = 8, .memory = 2},
                               {.products = 4, .memory = 2, .casts = 5, .cast_bytes = 2'500'000});
     EXPECT_EQ(p.reason, PayReason::casts);
     EXPECT_NE(p.sentence.str().find("casts are 45 % of its step and move 2.50 MB"),
@@ -62,15 +62,15 @@ TEST(PayOffReason, CastsThatTakeWhatProductsSave) {
         << p.sentence.str();
 }
 
-TEST(PayOffReason, AStepThatIsMostlyMemoryOrMostlyUpdate) {
+TEST(SpeedupReason, AStepThatIsMostlyMemoryOrMostlyUpdate) {
     EXPECT_EQ(measured({.products = 1, .memory = 9}, {.products = 1, .memory = 9}).reason,
               PayReason::memory_bound);
     EXPECT_EQ(measured({.products = 1, .update = 9}, {.products = 1, .update = 9}).reason,
               PayReason::update);
 }
 
-TEST(PayOffReason, ProductsTooSmallForTheDevice) {
-    PayOff p = measured({.products = 8, .memory = 2}, {.products = 8, .memory = 2});
+TEST(SpeedupReason, ProductsTooSmallForTheDevice) {
+    Speedup p = measured({.products = 8, .memory = 2}, {.products = 8, .memory = 2});
     EXPECT_EQ(p.reason, PayReason::small_products);
     p.amp.product_flops = 8e-3 * 2e11 / 4;
     explain(p);
@@ -79,8 +79,8 @@ TEST(PayOffReason, ProductsTooSmallForTheDevice) {
         << p.sentence.str();
 }
 
-TEST(PayOffReason, ASpeedUpThatSomePairContradictsDoesNotPay) {
-    PayOff p = measured({.products = 8, .memory = 2}, {.products = 4, .memory = 2});
+TEST(SpeedupReason, ASpeedUpThatSomePairContradictsDoesNotPay) {
+    Speedup p = measured({.products = 8, .memory = 2}, {.products = 4, .memory = 2});
     p.least = 0.98;
     explain(p);
     EXPECT_FALSE(p.pays());

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "engine/instruments/pay_off.h"
+#include "engine/instruments/speedup.h"
 
 namespace engine {
 namespace {

@@ -49,7 +49,7 @@ enum class PayReason : std::uint8_t {
 std::string name_of(PayReason reason);
 
 /// Speed of one precision beside FP32, both in turns.
-struct PayOff {
+struct Speedup {
     std::string model;
     std::string precision;  ///< the preset
     std::int64_t batch_size = 0;
@@ -70,16 +70,16 @@ struct PayOff {
 };
 
 /// The reason and the sentence of measured figures: fills in `reason` and `sentence`.
-void explain(PayOff& pay_off);
+void explain(Speedup& speedup);
 
 /// The progress of a measurement.
-struct PayOffProgress {
+struct SpeedupProgress {
     std::string precision;   ///< measured beside FP32; "fp32": FP32's largest batch is searched
     std::int64_t pairs = 0;  ///< of blocks measured so far
     std::int64_t batch_size = 0;  ///< tried for the largest batch; 0: the speed is measured
 };
 
-struct PayOffOptions {
+struct SpeedupOptions {
     std::vector<std::string> precisions = {"amp-bf16", "amp-fp16"};
     std::int64_t pairs = 5;  ///< of blocks
     double block_ms = 400;   ///< approximate duration of a block
@@ -88,13 +88,13 @@ struct PayOffOptions {
     std::optional<std::int64_t> batch_memory;
     /// Called between blocks and before each trial of a batch. Returning false ends the
     /// measurement. May be null.
-    std::function<bool(const PayOffProgress&)> goes_on;
+    std::function<bool(const SpeedupProgress&)> goes_on;
 };
 
 /// Measures these settings in FP32 and in each of the precisions, each as its preset has it: forced
 /// types and overrides of a preset are left out. If it is ended early, the rows that are complete.
 /// The settings must have passed validate(). Throws Error.
-std::vector<PayOff> measure_pay_off(const RunConfig& config, const PayOffOptions& options);
+std::vector<Speedup> measure_speedup(const RunConfig& config, const SpeedupOptions& options);
 
 /// These settings with defaults in place of all that does not change the speed of a step:
 /// precision, seed, learning rate, length of the run. Runs with equal results share a measurement.
@@ -102,14 +102,14 @@ RunConfig speed_settings(RunConfig config);
 
 /// Settings of the models that `bench --all` measures, one of each family of the catalog, on
 /// generated data and at sizes that a laptop trains.
-std::vector<RunConfig> pay_off_settings();
+std::vector<RunConfig> speedup_settings();
 
 /// A table for a terminal, and for Markdown.
-std::string text_of(const std::vector<PayOff>& rows);
-std::string markdown_of(const std::vector<PayOff>& rows);
+std::string text_of(const std::vector<Speedup>& rows);
+std::string markdown_of(const std::vector<Speedup>& rows);
 /// One JSON object.
-std::string to_json(const PayOff& pay_off);
+std::string to_json(const Speedup& speedup);
 /// Reads what to_json() wrote, and composes the sentence again. Nothing for any other text.
-std::optional<PayOff> parse_pay_off(std::string_view json);
+std::optional<Speedup> parse_speedup(std::string_view json);
 
 }  // namespace engine

@@ -1,4 +1,4 @@
-#include "text/pay_off_text.h"
+#include "text/speedup_text.h"
 
 #include <QCoreApplication>
 #include <QStringList>
@@ -15,8 +15,8 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-struct PayOffWords {
-    Q_DECLARE_TR_FUNCTIONS(PayOffWords)
+struct SpeedupWords {
+    Q_DECLARE_TR_FUNCTIONS(SpeedupWords)
 };
 
 /// The title of a kind; the kind itself if the catalog lacks it.
@@ -34,7 +34,7 @@ QString line(const QString& what, const QString& fp32, const QString& other) {
                                                                     other);
 }
 
-QString table(const engine::PayOff& row) {
+QString table(const engine::Speedup& row) {
     const auto& a = row.fp32;
     const auto& b = row.amp;
     const auto ms = [](const QString& what, double fp32, double other) {
@@ -42,25 +42,25 @@ QString table(const engine::PayOff& row) {
     };
     QString rows = line({}, u"<b>FP32</b>"_s,
                         u"<b>"_s + precisionTitle(row.precision).toHtmlEscaped() + u"</b>"_s);
-    rows += ms(PayOffWords::tr("Step"), row.fp32_ms, row.amp_ms);
-    rows += ms(PayOffWords::tr("products, convolutions"), a.products, b.products);
-    rows += ms(PayOffWords::tr("operations that move data"), a.memory, b.memory);
-    rows += ms(PayOffWords::tr("short operations"), a.brief, b.brief);
-    rows += ms(PayOffWords::tr("casts"), a.casts, b.casts);
-    rows += ms(PayOffWords::tr("gradient check, optimizer"), a.update, b.update);
-    rows += line(PayOffWords::tr("Short operations"), count(a.brief_ops), count(b.brief_ops));
-    rows += line(PayOffWords::tr("Moved by casts"), bytes(a.cast_bytes), bytes(b.cast_bytes));
-    rows += line(PayOffWords::tr("Peak memory"), bytes(row.fp32_bytes), bytes(row.amp_bytes));
+    rows += ms(SpeedupWords::tr("Step"), row.fp32_ms, row.amp_ms);
+    rows += ms(SpeedupWords::tr("products, convolutions"), a.products, b.products);
+    rows += ms(SpeedupWords::tr("operations that move data"), a.memory, b.memory);
+    rows += ms(SpeedupWords::tr("short operations"), a.brief, b.brief);
+    rows += ms(SpeedupWords::tr("casts"), a.casts, b.casts);
+    rows += ms(SpeedupWords::tr("gradient check, optimizer"), a.update, b.update);
+    rows += line(SpeedupWords::tr("Short operations"), count(a.brief_ops), count(b.brief_ops));
+    rows += line(SpeedupWords::tr("Moved by casts"), bytes(a.cast_bytes), bytes(b.cast_bytes));
+    rows += line(SpeedupWords::tr("Peak memory"), bytes(row.fp32_bytes), bytes(row.amp_bytes));
     if (row.batch_memory > 0)
-        rows += line(PayOffWords::tr("Largest batch in %1").arg(bytes(row.batch_memory)),
+        rows += line(SpeedupWords::tr("Largest batch in %1").arg(bytes(row.batch_memory)),
                      batchText(row.fp32_largest_batch), batchText(row.largest_batch));
     return u"<table>"_s + rows + u"</table>"_s;
 }
 
-QString peaks(const engine::PayOff& row) {
+QString peaks(const engine::Speedup& row) {
     QStringList parts;
     for (const auto& [type, flops] : row.peaks)
-        parts << PayOffWords::tr("%1 GFLOP/s in %2")
+        parts << SpeedupWords::tr("%1 GFLOP/s in %2")
                      .arg(significant(flops * 1e-9), QString::fromStdString(type));
     return parts.join(u", "_s);
 }
@@ -68,7 +68,7 @@ QString peaks(const engine::PayOff& row) {
 }  // namespace
 
 QString batchText(std::int64_t batch) {
-    if (batch <= 0) return PayOffWords::tr("none");
+    if (batch <= 0) return SpeedupWords::tr("none");
     return batch >= engine::most_batch_tried ? u"≥ "_s + count(batch) : count(batch);
 }
 
@@ -76,18 +76,18 @@ QString timesText(double ratio) {
     return QString::number(ratio, 'f', ratio < 10 ? 2 : 1) + QChar(0xd7);
 }
 
-QString payOffTitle(const engine::RunConfig& settings) {
-    return PayOffWords::tr("%1 · %2 · batch %3")
+QString speedupTitle(const engine::RunConfig& settings) {
+    return SpeedupWords::tr("%1 · %2 · batch %3")
         .arg(titleOf(engine::models(), settings.model.kind),
              titleOf(engine::datasets(), settings.dataset.kind), count(settings.batch_size));
 }
 
-QString payOffShortTitle(const engine::RunConfig& settings) {
-    return PayOffWords::tr("%1, batch %2")
+QString speedupShortTitle(const engine::RunConfig& settings) {
+    return SpeedupWords::tr("%1, batch %2")
         .arg(titleOf(engine::models(), settings.model.kind), count(settings.batch_size));
 }
 
-QString payOffSentence(const engine::PayOff& row) {
+QString speedupSentence(const engine::Speedup& row) {
     engine::Message sentence = row.sentence;
     // The engine names the preset.
     if (!sentence.args.empty() && sentence.args.front() == row.precision)
@@ -95,14 +95,14 @@ QString payOffSentence(const engine::PayOff& row) {
     return engineText(sentence);
 }
 
-QString payOffFigures(const engine::PayOff& row) {
+QString speedupFigures(const engine::Speedup& row) {
     const QString pairs =
-        PayOffWords::tr("Speed-up %1; %2 to %3 in single pairs of blocks.")
+        SpeedupWords::tr("Speed-up %1; %2 to %3 in single pairs of blocks.")
             .arg(timesText(row.speed_up), timesText(row.least), timesText(row.most));
     const QString products = row.peaks.empty()
                                  ? QString()
-                                 : PayOffWords::tr("A large product reaches %1.").arg(peaks(row));
-    return u"<p>%1</p>%2<p>%3</p>"_s.arg(payOffSentence(row).toHtmlEscaped(), table(row),
+                                 : SpeedupWords::tr("A large product reaches %1.").arg(peaks(row));
+    return u"<p>%1</p>%2<p>%3</p>"_s.arg(speedupSentence(row).toHtmlEscaped(), table(row),
                                          joined({pairs, products}).toHtmlEscaped());
 }
 
