@@ -29,8 +29,8 @@ void print_rate(const char* what, const std::optional<double>& rate) {
 
 /// At most twenty lines of the curve, evenly spaced, with the last one.
 void print_curve(const engine::FoundRate& found) {
-    constexpr std::size_t most_lines = 20;
-    const std::size_t stride = (found.points.size() + most_lines - 1) / most_lines;
+    constexpr std::size_t max_lines = 20;
+    const std::size_t stride = (found.points.size() + max_lines - 1) / max_lines;
     print_formatted("%-11s %-11s %s\n", "rate", "loss", "smoothed");
     for (std::size_t i = 0; i < found.points.size(); ++i) {
         if (i % stride != 0 && i + 1 != found.points.size()) continue;

@@ -47,8 +47,8 @@ std::vector<engine::LintFinding> findings_of(const engine::RunConfig& config, bo
 /// The settings with all findings fixed. A change may cause another finding, or fix two, so the
 /// search restarts after each.
 engine::RunConfig fixed(engine::RunConfig config, bool measure) {
-    constexpr int most_changes = 50;
-    for (int i = 0; i < most_changes; ++i) {
+    constexpr int max_changes = 50;
+    for (int i = 0; i < max_changes; ++i) {
         const auto findings = findings_of(config, measure);
         if (findings.empty()) return config;
         const auto changed = engine::with_fix(config, findings.front());

@@ -208,7 +208,7 @@ void describe_numbers(Command command) {
     auto multiply = command.text("--multiply", args->multiply, "VALUE times this, rounded once");
     auto sum = command.number("--sum", args->terms,
                               "This many terms VALUE, added one by one in the accumulator");
-    sum.within(0, engine::SumSettings::most_terms);
+    sum.within(0, engine::SumSettings::max_terms);
     add.excludes(multiply);
     add.excludes(sum);
     multiply.excludes(sum);

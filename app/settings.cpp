@@ -38,10 +38,10 @@ void report(const std::vector<engine::SettingError>& errors) {
 }
 
 std::optional<std::string> read_small_file(const std::string& file) {
-    constexpr std::uintmax_t most_bytes = 1 << 20;
+    constexpr std::uintmax_t max_bytes = 1 << 20;
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error) ||
-        std::filesystem::file_size(file, error) > most_bytes || error) {
+        std::filesystem::file_size(file, error) > max_bytes || error) {
         return std::nullopt;
     }
     std::ifstream in(file, std::ios::binary);

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view ending = ".lesson.md", chinese = ".zh.lesson.md";
-constexpr std::size_t most_lessons = 200;
+constexpr std::size_t max_lessons = 200;
 
 /// A course in the order in which it is taught; other lessons follow by name.
 constexpr std::array course = {
@@ -42,8 +42,8 @@ public:
     void add(const std::string& file, std::string_view text, const fs::path& folder) {
         const auto named = lesson_file(file);
         if (!named || named->name.empty()) return;
-        if (lessons_.size() >= most_lessons && !lessons_.contains(named->name))
-            throw Error(ErrorCode::data, msg("There are more than {} lessons.", most_lessons));
+        if (lessons_.size() >= max_lessons && !lessons_.contains(named->name))
+            throw Error(ErrorCode::data, msg("There are more than {} lessons.", max_lessons));
         Lesson lesson = parse_lesson(text, named->name, folder);
         lesson.language = named->language;
         auto& languages = lessons_[named->name].languages;

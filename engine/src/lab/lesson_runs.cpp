@@ -108,9 +108,9 @@ LessonRuns read_runs(const RawBlock& block, const Lesson& lesson) {
                 throw LessonError{line.number, msg("Two runs are called {}.", name)};
         }
     }
-    constexpr std::size_t most_runs = 8;
-    if (out.runs.empty() || out.runs.size() > most_runs)
-        throw LessonError{block.line, msg("A lesson has 1 to {} runs.", most_runs)};
+    constexpr std::size_t max_runs = 8;
+    if (out.runs.empty() || out.runs.size() > max_runs)
+        throw LessonError{block.line, msg("A lesson has 1 to {} runs.", max_runs)};
     for (const LessonRun& run : out.runs) check_settings(lesson, run);
     check_resumes(out.runs);
     return out;

@@ -9,7 +9,7 @@ namespace engine {
 namespace {
 
 constexpr int usual_digits = 3;
-constexpr double least_plain = 1e-4, most_plain = 1e9;
+constexpr double min_plain = 1e-4, max_plain = 1e9;
 
 std::string with_decimals(double value, int decimals) {
     char text[48];
@@ -62,7 +62,7 @@ std::string figure_text(double value, int digits) {
     const double size = std::abs(value);
     if (!std::isfinite(value)) return std::isnan(value) ? "NaN" : value > 0 ? "∞" : "−∞";
     if (size == 0) return "0";
-    if (size < least_plain || size >= most_plain)
+    if (size < min_plain || size >= max_plain)
         return as_power_of_ten(with_exponent(value, digits));
     // The rounded value counts: 9.999 has two digits before its point.
     const double rounded = std::abs(std::stod(with_exponent(value, digits)));
@@ -90,7 +90,7 @@ std::string power_text(double value) {
 std::string power_value_text(double value) {
     if (!is_power_of_two(value)) return power_text(value);
     // A whole power is written out as far as it can be read: 2²⁴ = 16,777,216.
-    if (value >= 1 && value < most_plain)
+    if (value >= 1 && value < max_plain)
         return power_text(value) + " = " + grouped(with_decimals(value, 0));
     const std::string equal = equality(value);
     return power_text(value) + (equal.empty() ? " = " : " ≈ ") + short_figure_text(value);

@@ -31,9 +31,9 @@ const NumberFormat& accumulator_of(const SumSettings& settings) {
 }
 
 void check(const SumSettings& settings) {
-    if (settings.terms < 0 || settings.terms > SumSettings::most_terms)
+    if (settings.terms < 0 || settings.terms > SumSettings::max_terms)
         throw Error(ErrorCode::value, msg("A sum has 0 to {} terms, not {}.",
-                                          SumSettings::most_terms, settings.terms));
+                                          SumSettings::max_terms, settings.terms));
     if (fixed_accumulator(accumulator_of(settings)) != nullptr)
         throw Error(ErrorCode::value,
                     msg("TF32 cannot be the accumulator: its products are added in FP32."));

@@ -14,8 +14,8 @@
 namespace engine {
 namespace {
 
-constexpr std::size_t most_characters = 1100;  // all digits of any double are 1,076
-constexpr int most_exponent = 100'000;         // far beyond every double; larger ones are cut to it
+constexpr std::size_t max_characters = 1100;  // all digits of any double are 1,076
+constexpr int max_exponent = 100'000;         // far beyond every double; larger ones are cut to it
 
 /// Signs and digits as people and this program write them, in ASCII: "−2⁻²⁴" is "-2^-24".
 std::string in_ascii(std::string_view text) {
@@ -75,7 +75,7 @@ std::optional<int> read_exponent(std::string_view text) {
     if (minus || text.starts_with('+')) text.remove_prefix(1);
     if (text.empty() || !std::ranges::all_of(text, is_digit)) return std::nullopt;
     int value = 0;
-    for (const char c : text) value = std::min(value * 10 + (c - '0'), most_exponent);
+    for (const char c : text) value = std::min(value * 10 + (c - '0'), max_exponent);
     return minus ? -value : value;
 }
 
@@ -101,10 +101,10 @@ std::optional<Decimal> read_decimal(std::string_view text) {
 
 /// Every digit of a positive finite number.
 Decimal decimal_of(double value) {
-    constexpr int most_digits = 767;  // of any double
-    std::array<char, most_digits + 16> buffer;
+    constexpr int max_digits = 767;  // of any double
+    std::array<char, max_digits + 16> buffer;
     const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
-                                   std::chars_format::scientific, most_digits - 1)
+                                   std::chars_format::scientific, max_digits - 1)
                          .ptr;
     return *read_decimal({buffer.data(), end});
 }
@@ -229,9 +229,9 @@ std::optional<double> value_of(const NumberFormat& format,
 }  // namespace
 
 Number parse_number(std::string_view text, const NumberFormat& format) {
-    if (text.size() > most_characters)
+    if (text.size() > max_characters)
         throw Error(ErrorCode::value, msg("A number of {} characters is too long: at most {}.",
-                                          text.size(), most_characters));
+                                          text.size(), max_characters));
     const std::string ascii = in_ascii(text);
     std::string_view rest = ascii;
     std::optional<Number> number;

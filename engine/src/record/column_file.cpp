@@ -68,7 +68,7 @@ std::unique_ptr<RecordSource> source_of(const ColumnFile& file, File from,
         throw_record_short(file.path, header.published);
     const bool polled = file.access == RecordAccess::polled ||
                         (file.access == RecordAccess::automatic && is_on_network(from));
-    OpenRecord record{file.path, std::move(from), header, layout, file.most_mapped};
+    OpenRecord record{file.path, std::move(from), header, layout, file.max_mapped};
     return polled ? poll_record(std::move(record)) : map_record(std::move(record));
 }
 

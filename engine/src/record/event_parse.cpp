@@ -16,7 +16,7 @@ using nlohmann::json;
 constexpr double not_measured = std::numeric_limits<double>::quiet_NaN();
 
 // More than any event of ours has; each takes several times the bytes of its text.
-constexpr std::size_t most_event_args = 32, most_event_metrics = 64;
+constexpr std::size_t max_event_args = 32, max_event_metrics = 64;
 
 double number(const json& object, const char* field) {
     const auto at = object.find(field);
@@ -27,7 +27,7 @@ Message message(const json& object, const std::string& field) {
     if (!object.contains(field + "_text")) return object.value(field, std::string());
     Message out = object.at(field + "_text").get<std::string>();
     out.args = object.value(field + "_args", std::vector<std::string>());
-    if (out.args.size() > most_event_args) out.args.resize(most_event_args);
+    if (out.args.size() > max_event_args) out.args.resize(max_event_args);
     out.args.shrink_to_fit();
     return out;
 }
@@ -37,7 +37,7 @@ PartFigures part(const json& object, std::string_view prefix) {
     PartFigures figures;
     for (const auto& [field, value] : object.items()) {
         if (!field.starts_with(prefix)) continue;
-        if (figures.metrics.size() == most_event_metrics) break;
+        if (figures.metrics.size() == max_event_metrics) break;
         const std::string key = field.substr(prefix.size());
         if (key == "loss")
             figures.loss = number(object, field.c_str());
@@ -184,7 +184,7 @@ std::optional<Event> parse_object(const json& object) {
 std::vector<Metric> parse_metrics(const json& list) {
     std::vector<Metric> metrics;
     for (const json& one : list) {
-        if (metrics.size() == most_event_metrics) break;
+        if (metrics.size() == max_event_metrics) break;
         metrics.push_back({one.at("key").get<std::string>(), one.value("title", std::string()),
                            one.value("unit", std::string()), one.value("higher_is_better", true),
                            one.value("is_share", false)});
@@ -195,7 +195,7 @@ std::vector<Metric> parse_metrics(const json& list) {
 namespace {
 
 constexpr std::size_t longest_text = 400;
-constexpr std::size_t most_settings = 200;
+constexpr std::size_t max_settings = 200;
 
 /// One line of at most longest_text bytes, cut between two characters of UTF-8.
 std::string shown_text(std::string text) {
@@ -227,7 +227,7 @@ RunOrigin parse_origin(const json& object) {
     const auto settings = object.find("settings");
     if (settings == object.end()) return origin;
     for (const auto& [name, value] : settings->get_ref<const json::object_t&>()) {
-        if (origin.settings.size() == most_settings) break;
+        if (origin.settings.size() == max_settings) break;
         origin.settings.emplace_back(
             shown_text(name),
             shown_text(value.is_string() ? value.get<std::string>() : value.dump()));

@@ -10,7 +10,7 @@ namespace {
 constexpr double no_figure = KeyFigures::unknown;
 
 /// A resumed run goes back by at most a few of them.
-constexpr std::size_t most_evaluations = 256;
+constexpr std::size_t max_evaluations = 256;
 
 template <typename List>
 void drop_after(List& list, std::int64_t step) {
@@ -208,7 +208,7 @@ constexpr FigureInfo all_figures[] = {
 void FigureEvents::apply(const Event& event) {
     if (const auto* epoch = std::get_if<EpochDone>(&event)) {
         evaluations_.push_back({epoch->step, epoch->validation, epoch->test});
-        if (evaluations_.size() > most_evaluations) evaluations_.pop_front();
+        if (evaluations_.size() > max_evaluations) evaluations_.pop_front();
     } else if (const auto* scale = std::get_if<ScaleChanged>(&event)) {
         scales_.push_back({scale->step, scale->to, scale->kind == ScaleChanged::Kind::grown});
     } else if (const auto* resumed = std::get_if<RunResumed>(&event)) {

@@ -23,7 +23,7 @@ constexpr std::array<char, 8> magic = {'H', 'T', 'H', 'I', 'S', 'T', 'O', '\n'};
 constexpr std::uint32_t version = 1;
 constexpr std::uint32_t first_chunk_rows = 256, full_chunk_rows = 16384;
 /// Far more than any model's names take.
-constexpr std::uintmax_t most_layer_bytes = 64 << 20;
+constexpr std::uintmax_t max_layer_bytes = 64 << 20;
 
 /// The counters of a histogram in file order.
 template <typename Histogram, typename F>
@@ -116,7 +116,7 @@ void add_row(ExponentHistogram& histogram, const Row& row) {
 }
 
 std::vector<std::string> read_layers(const std::filesystem::path& file) {
-    const json parsed = read_json_file(file, {.bytes = most_layer_bytes});
+    const json parsed = read_json_file(file, {.bytes = max_layer_bytes});
     if (!parsed.is_object() || !parsed.contains("layers") || !parsed["layers"].is_array())
         throw_damaged(file);
     std::vector<std::string> layers;

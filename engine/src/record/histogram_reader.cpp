@@ -27,8 +27,8 @@ void check_histograms(const record_layout::Header& header, const fs::path& path,
 ColumnFile column_file(const fs::path& path) {
     // Drift reads a few rows of every chunk, and mapping chunks again each time takes longer than
     // reading them. 300 MB of address space; the system may reclaim the pages.
-    constexpr std::size_t most_mapped = 64;
-    return {path, no_histograms, check_histograms, most_mapped};
+    constexpr std::size_t max_mapped = 64;
+    return {path, no_histograms, check_histograms, max_mapped};
 }
 
 }  // namespace

@@ -19,12 +19,12 @@ std::uint64_t fnv1a(std::uint64_t hash, std::span<const std::byte> bytes) {
 }
 
 bool geometry_is_sound(const Header& h) {
-    constexpr std::uint32_t most_rows = 1u << 24;
+    constexpr std::uint32_t max_rows = 1u << 24;
     // Multiples of 64 rows keep every column aligned, whatever the types before it.
     return h.column_count > 0 && h.column_count <= max_columns &&
            std::has_single_bit(h.first_chunk_rows) && h.first_chunk_rows >= 64 &&
            std::has_single_bit(h.full_chunk_rows) && h.full_chunk_rows >= h.first_chunk_rows &&
-           h.full_chunk_rows <= most_rows;
+           h.full_chunk_rows <= max_rows;
 }
 
 bool columns_are_sound(const Header& h) {

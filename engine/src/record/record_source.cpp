@@ -36,7 +36,7 @@ public:
           layout_(std::move(record.layout)),
           checksum_(record.header.checksum),
           known_(record.header.published),
-          most_mapped_(record.most_mapped) {}
+          max_mapped_(record.max_mapped) {}
 
     std::int64_t published() override {
         const auto* h = reinterpret_cast<const record_layout::Header*>(header_.data());
@@ -98,7 +98,7 @@ private:
             return held_.back().mapping;
         }
         auto mapping = std::make_shared<const Mapping>(map(chunk));
-        if (held_.size() == most_mapped_) held_.erase(held_.begin());
+        if (held_.size() == max_mapped_) held_.erase(held_.begin());
         held_.push_back({chunk.offset, mapping});
         return mapping;
     }
@@ -117,7 +117,7 @@ private:
     const std::uint64_t checksum_;
     std::atomic<std::int64_t> known_;   ///< the highest count that was read
     std::atomic<bool> damaged_{false};  ///< an impossible one came after it
-    const std::size_t most_mapped_;
+    const std::size_t max_mapped_;
     std::mutex mutex_;        ///< guards held_
     std::vector<Held> held_;  ///< latest used last
 };
@@ -201,8 +201,8 @@ bool read_whole_at(const File& file, std::span<std::byte> out, std::int64_t offs
 
 bool is_possible(std::int64_t published, const record_layout::Layout& layout,
                  std::int64_t file_bytes) {
-    constexpr std::int64_t most_rows = std::int64_t{1} << 40;
-    return published >= 0 && published <= most_rows && layout.file_bytes(published) <= file_bytes;
+    constexpr std::int64_t max_rows = std::int64_t{1} << 40;
+    return published >= 0 && published <= max_rows && layout.file_bytes(published) <= file_bytes;
 }
 
 std::optional<LatestRecord> reopen_record(const std::filesystem::path& path, const File& first,

@@ -40,7 +40,7 @@ struct OpenRecord {
     File file;
     record_layout::Header header;
     record_layout::Layout layout;
-    std::size_t most_mapped = default_most_mapped;  ///< chunks at once
+    std::size_t max_mapped = default_most_mapped;  ///< chunks at once
 };
 
 /// Reads through mappings: what the writer on this machine publishes is there at once.

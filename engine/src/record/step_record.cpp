@@ -294,7 +294,7 @@ float StepRecord::*metric_column(std::span<const Metric> metrics, std::size_t in
     const auto end = metrics.begin() + static_cast<std::ptrdiff_t>(index);
     const auto before = static_cast<std::size_t>(std::count_if(
         metrics.begin(), end, [](const Metric& metric) { return metric.key != "accuracy"; }));
-    if (before >= most_metrics)
+    if (before >= max_metrics)
         throw Error(ErrorCode::state, "a task has more metrics than the record has columns");
     return metric_columns[before];
 }

@@ -22,7 +22,7 @@ using nlohmann::json;
 constexpr std::array<char, 8> twin_magic = {'H', 'T', 'T', 'W', 'I', 'N', 'S', '\n'};
 constexpr std::uint32_t twin_version = 1;
 constexpr std::uint32_t first_twin_chunk = 1024, full_twin_chunk = 65536;
-constexpr std::uintmax_t most_name_bytes = 64 << 20;
+constexpr std::uintmax_t max_name_bytes = 64 << 20;
 
 [[noreturn]] void throw_damaged(const fs::path& file) {
     throw Error(ErrorCode::data, msg("{}: the record of the twin is damaged", file.string()),
@@ -50,7 +50,7 @@ ColumnWriter fresh_columns(const fs::path& run_folder, const std::string& refere
 }
 
 json read_names(const fs::path& file) {
-    json names = read_json_file(file, {.bytes = most_name_bytes});
+    json names = read_json_file(file, {.bytes = max_name_bytes});
     const bool whole = names.is_object() && names.contains("reference") &&
                        names["reference"].is_string() && names.contains("layers") &&
                        names["layers"].is_array() && !names["layers"].empty();

@@ -17,7 +17,7 @@
 namespace engine {
 namespace {
 
-constexpr std::size_t most_lines = 200;  ///< of the evaluations of all runs
+constexpr std::size_t max_lines = 200;  ///< of the evaluations of all runs
 
 Message left_out_note(std::int64_t left_out) {
     return left_out > 0 ? msg("{} more are not listed.", left_out) : Message();
@@ -161,7 +161,7 @@ ReportTable epoch_table(const std::vector<NamedEvents>& runs) {
                                         ? Message()
                                         : msg("Test {}", metric_words(run.metric))});
             }
-            if (out.rows.size() > most_lines) {
+            if (out.rows.size() > max_lines) {
                 ++left_out;
                 continue;
             }

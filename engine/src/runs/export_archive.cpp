@@ -43,7 +43,7 @@ std::vector<std::pair<std::string, fs::path>> files_of(const fs::path& folder) {
     return out;
 }
 
-constexpr int most_packings = 5;  ///< of a run whose checkpoints come and go
+constexpr int max_packings = 5;  ///< of a run whose checkpoints come and go
 
 /// `prefix` is a folder in the archive, with its slash.
 void pack(const fs::path& run_folder, const std::string& prefix, ZipWriter& zip) {
@@ -138,7 +138,7 @@ void pack_runs(const std::vector<fs::path>& run_folders, bool own_folders, const
             return zip.commit();
         } catch (const Error& error) {
             // A checkpoint was removed while it was read, since there is a newer one.
-            if (!any_runs || error.code() != ErrorCode::data || i == most_packings) throw;
+            if (!any_runs || error.code() != ErrorCode::data || i == max_packings) throw;
         }
     }
 }

@@ -22,7 +22,7 @@ namespace {
 using nlohmann::ordered_json;
 using Properties = std::map<std::string, std::string>;
 
-constexpr std::size_t most_names = 100000;
+constexpr std::size_t max_names = 100000;
 
 std::string text(const ordered_json& value) {
     return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
@@ -38,10 +38,10 @@ void describe(const Schema& data, const ModelShape& shape, bool normalized, Prop
     const FieldSpec& input = shape.inputs.front();
     if (normalized && !input.normalization.empty())
         out["input_normalization"] = text(input.normalization);
-    if (!input.names.empty() && input.names.size() <= most_names) out["inputs"] = text(input.names);
+    if (!input.names.empty() && input.names.size() <= max_names) out["inputs"] = text(input.names);
     const auto outputs = static_cast<std::size_t>(shape.outputs);
     const FieldSpec* label = data.find(FieldKind::label);
-    if (label != nullptr && label->names.size() == outputs && outputs <= most_names)
+    if (label != nullptr && label->names.size() == outputs && outputs <= max_names)
         out["classes"] = text(label->names);
     const FieldSpec* target = data.find(FieldKind::value);
     if (target == nullptr || target->names.size() != outputs) return;
@@ -67,7 +67,7 @@ void export_onnx(const std::filesystem::path& run_folder, const RunConfig& confi
                              {"model", config.model.kind},
                              {"precision", config.precision.preset}};
     describe(guide.schema, shape, config.dataset.normalize, properties);
-    if (!guide.vocabulary.empty() && guide.vocabulary.size() <= most_names) {
+    if (!guide.vocabulary.empty() && guide.vocabulary.size() <= max_names) {
         std::vector<std::string> vocabulary = guide.vocabulary;
         for (const std::string& token : task->added_tokens()) vocabulary.push_back(token);
         properties["vocabulary"] = text(vocabulary);

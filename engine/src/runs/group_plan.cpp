@@ -16,8 +16,8 @@ using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
 constexpr char plan_file[] = "group.json";
-constexpr std::size_t most_plan_bytes = 4 << 20;
-constexpr std::size_t most_runs = 256;
+constexpr std::size_t max_plan_bytes = 4 << 20;
+constexpr std::size_t max_runs = 256;
 
 /// The settings of another run of the comparison.
 RunConfig changed(RunConfig config, const std::string& precision, std::int64_t seed) {
@@ -38,7 +38,7 @@ std::optional<GroupPlan> read_plan(const fs::path& run_folder) {
     const fs::path file = run_folder / plan_file;
     if (!fs::exists(file, error)) return std::nullopt;
     try {
-        const nlohmann::json read = read_json_file(file, {.bytes = most_plan_bytes});
+        const nlohmann::json read = read_json_file(file, {.bytes = max_plan_bytes});
         GroupPlan plan;
         const RunConfig shared = valid_settings(read.at("settings"));
         for (const auto& each : read.at("runs")) {
@@ -69,7 +69,7 @@ bool is_run_of(const GroupPlan::Run& planned, const RunSummary& run) {
 }  // namespace
 
 std::string group_plan_json(const GroupPlan& plan) {
-    if (plan.runs.empty() || plan.runs.size() > most_runs) return {};
+    if (plan.runs.empty() || plan.runs.size() > max_runs) return {};
     ordered_json out = {{"version", 1},
                         {"settings", ordered_json::parse(to_json(plan.runs.front().config))},
                         {"runs", ordered_json::array()}};

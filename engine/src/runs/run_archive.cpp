@@ -27,16 +27,16 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::size_t most_entries = 10000;
+constexpr std::size_t max_entries = 10000;
 constexpr std::size_t longest_name = 200;
 /// Depth of the files of several runs.
 constexpr std::size_t deepest_in_group = deepest_in_run + 1;
 /// A record of steps that hardly differ packs well, but not to a hundredth.
-constexpr std::uint64_t most_growth = 100, free_growth = 64 << 20;
+constexpr std::uint64_t max_growth = 100, free_growth = 64 << 20;
 /// Bounds of what is read as one text.
 constexpr std::uintmax_t longest_settings = 1 << 20, longest_events = 256 << 20;
 /// A step writes at most a few, and a run without steps its warnings.
-constexpr std::int64_t most_events = 1000, most_events_of_step = 20;
+constexpr std::int64_t max_events = 1000, max_events_of_step = 20;
 
 [[noreturn]] void refuse(const fs::path& file, const Message& reason) {
     throw Error(ErrorCode::data,
@@ -58,13 +58,13 @@ public:
           folder_(folder),
           deepest_(deepest),
           zip_(file),
-          left_(zip_.file_bytes() * most_growth + free_growth) {}
+          left_(zip_.file_bytes() * max_growth + free_growth) {}
 
     /// `work`: counts the bytes that are unpacked.
     void run(Aim aim, WorkCount* work = nullptr) {
         work_ = work;
         while (const ZipEntry* entry = zip_.next()) {
-            if (++entries_ > most_entries) refuse(file_, msg("it has too many entries"));
+            if (++entries_ > max_entries) refuse(file_, msg("it has too many entries"));
             std::string name = entry->name;
             if (entry->is_folder && name.ends_with('/')) name.pop_back();
             check(*entry, name);
@@ -153,7 +153,7 @@ std::uintmax_t size_in(const fs::path& folder, const char* file) {
 /// A file of events packs to nearly nothing, and each command that reads the run would take the
 /// time for all of them.
 void check_events(const fs::path& file, const fs::path& folder, std::int64_t rows) {
-    const std::int64_t most = most_events + most_events_of_step * rows;
+    const std::int64_t most = max_events + max_events_of_step * rows;
     LineReader lines(folder / events_file);
     for (std::string line; lines.next(line);) {
         if (lines.count() > most)

@@ -35,7 +35,7 @@ std::string dump(const json& object) {
 
 /// Bytes read of one file: the events of a million skipped steps. A file that lies about its size
 /// takes no more memory.
-constexpr std::size_t most_text = std::size_t{256} << 20;
+constexpr std::size_t max_text = std::size_t{256} << 20;
 
 /// Beyond it a folder's name is no number of ours.
 constexpr std::int64_t highest_number = 1'000'000'000'000;
@@ -230,7 +230,7 @@ bool has_settings(const fs::path& folder) {
 }
 
 std::string read_text(const fs::path& file) {
-    return read_regular_file(file, most_text).value_or("");
+    return read_regular_file(file, max_text).value_or("");
 }
 
 void write_notes(const fs::path& folder, const RunNotes& notes) {

@@ -15,7 +15,7 @@ namespace {
 
 using Kind = RunField::Kind;
 
-constexpr std::size_t most_candidates = 6;  ///< named in a sentence
+constexpr std::size_t max_candidates = 6;  ///< named in a sentence
 
 [[noreturn]] void refuse(Message message, Message hint = {}) {
     throw Error(ErrorCode::settings, std::move(message), std::move(hint));
@@ -220,7 +220,7 @@ std::vector<const RunField*> candidates(std::string_view name, std::span<const R
 std::string names_of(const std::vector<const RunField*>& fields) {
     std::vector<std::string> names;
     for (const RunField* field : fields) {
-        if (names.size() < most_candidates) names.push_back(field->name);
+        if (names.size() < max_candidates) names.push_back(field->name);
     }
     return join(names) + (fields.size() > names.size() ? ", ..." : "");
 }

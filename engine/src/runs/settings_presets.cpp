@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr char preset_ending[] = ".json";
-constexpr std::size_t most_presets = 500;
+constexpr std::size_t max_presets = 500;
 constexpr std::size_t longest_preset_name = 200;  // bytes; file systems take 255
 
 /// A name that stays inside the folder, and that a listing shows.
@@ -68,7 +68,7 @@ std::vector<SettingsPreset> list_settings_presets() {
     std::ranges::sort(files);
     std::vector<SettingsPreset> out;
     for (const fs::path& file : files) {
-        if (out.size() == most_presets) break;
+        if (out.size() == max_presets) break;
         if (auto preset = read_preset(file)) out.push_back(std::move(*preset));
     }
     return out;

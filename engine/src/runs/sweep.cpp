@@ -55,7 +55,7 @@ public:
         for (const std::string& axis : request_.grid) points = multiplied(points, axis);
         if (points.size() * static_cast<std::size_t>(request_.seeds) > most()) {
             refuse("--grid", std::to_string(points.size()),
-                   msg("use at most {} runs", request_.most_runs));
+                   msg("use at most {} runs", request_.max_runs));
             points.clear();
         }
         for (const Overrides& point : points) add_point(point);
@@ -64,7 +64,7 @@ public:
     }
 
 private:
-    std::size_t most() const { return static_cast<std::size_t>(request_.most_runs); }
+    std::size_t most() const { return static_cast<std::size_t>(request_.max_runs); }
 
     void refuse(const std::string& field, const std::string& value, const Message& allowed) {
         add_error({field, value, allowed});
@@ -111,7 +111,7 @@ private:
         }
         const auto values = values_of(axis.substr(equals + 1));
         if (points.size() > most() / values.size()) {
-            refuse("--grid", shown(axis), msg("use at most {} runs", request_.most_runs));
+            refuse("--grid", shown(axis), msg("use at most {} runs", request_.max_runs));
             return points;
         }
         std::vector<Overrides> out;

@@ -12,11 +12,11 @@ namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr std::int64_t most_in_batch = 1'000'000;
-constexpr std::int64_t most_epochs = 1'000'000'000;
-constexpr std::int64_t most_threads = 4096;
-constexpr std::int64_t most_workers = 4096;
-constexpr std::int64_t most_hysteresis = 1'000'000;
+constexpr std::int64_t max_in_batch = 1'000'000;
+constexpr std::int64_t max_epochs = 1'000'000'000;
+constexpr std::int64_t max_threads = 4096;
+constexpr std::int64_t max_workers = 4096;
+constexpr std::int64_t max_hysteresis = 1'000'000;
 constexpr double largest_float = std::numeric_limits<float>::max();
 constexpr double smallest_float = std::numeric_limits<float>::min();
 
@@ -219,7 +219,7 @@ private:
     void check_task() {
         check_name("task.kind", c_.task.kind);
         check_count("bptt", c_.bptt, 1, 100'000);
-        check_count("evaluation_batch", c_.evaluation_batch, 0, most_in_batch);
+        check_count("evaluation_batch", c_.evaluation_batch, 0, max_in_batch);
     }
 
     void check_precision() {
@@ -278,7 +278,7 @@ private:
                 s.backoff_factor, msg("use a number above 0 and below 1"));
         check_count("scaler.growth_interval", s.growth_interval, 1,
                     std::numeric_limits<std::int32_t>::max());
-        check_count("scaler.hysteresis", s.hysteresis, 1, most_hysteresis);
+        check_count("scaler.hysteresis", s.hysteresis, 1, max_hysteresis);
     }
 
     void check_scaler_limits() {
@@ -330,16 +330,16 @@ private:
     }
 
     void check_length() {
-        check_count("batch_size", c_.batch_size, 1, most_in_batch);
-        check_count("accumulate", c_.accumulate, 1, most_in_batch);
-        check_count("epochs", c_.epochs, 1, most_epochs);
+        check_count("batch_size", c_.batch_size, 1, max_in_batch);
+        check_count("accumulate", c_.accumulate, 1, max_in_batch);
+        check_count("epochs", c_.epochs, 1, max_epochs);
         check_count("max_steps", c_.max_steps, 0);
         check_count("stop_on_nan", c_.stop_on_nan, 0);
         check_checkpoints();
         check_count("instruments.histograms_every", c_.instruments.histograms_every.steps, 0);
         check_count("seed", c_.seed, 0);
-        check_count("threads", c_.threads, 0, most_threads);
-        check_count("workers", c_.workers, 1, most_workers);
+        check_count("threads", c_.threads, 0, max_threads);
+        check_count("workers", c_.workers, 1, max_workers);
         check_workers();
     }
 

@@ -34,7 +34,7 @@ std::shared_ptr<const Model> shapes_of(const RunConfig& config, const LintContex
 /// Whether a last batch of so many rows joins the one before it.
 bool joins_last(const RunConfig& config, const LintContext& context, std::int64_t rows) {
     try {
-        return rows < least_last_batch(config, schema_of(config, context), rows,
+        return rows < min_last_batch(config, schema_of(config, context), rows,
                                        static_cast<int>(config.workers));
     } catch (const std::exception&) {
         return false;  // as in shapes_of()
@@ -82,7 +82,7 @@ LintSubject subject_of(const RunConfig& config, const LintContext& context) {
 }
 
 bool is_quick_to_measure(const RunConfig& config, const LintContext& context) {
-    constexpr double most_products = 1e10, steps = 10, passes = 3;
+    constexpr double max_products = 1e10, steps = 10, passes = 3;
     if (!validate(config).empty()) return false;
     const auto model = shapes_of(completed(config), context);
     if (!model) return false;
@@ -91,7 +91,7 @@ bool is_quick_to_measure(const RunConfig& config, const LintContext& context) {
         weights += static_cast<double>(each.tensor.numel());
     const bool text = context.data != nullptr && context.data->text.has_value();
     const std::int64_t rows = config.batch_size * config.accumulate * (text ? config.bptt : 1);
-    return passes * steps * weights * static_cast<double>(rows) <= most_products;
+    return passes * steps * weights * static_cast<double>(rows) <= max_products;
 }
 
 std::vector<LintFinding> lint(const RunConfig& config, const LintContext& context) {

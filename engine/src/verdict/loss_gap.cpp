@@ -8,7 +8,7 @@
 namespace engine {
 namespace {
 
-constexpr std::int64_t most_windows = 64;
+constexpr std::int64_t max_windows = 64;
 constexpr std::int64_t widest_window = 32;
 constexpr std::int64_t narrowest_window = 8;
 
@@ -58,7 +58,7 @@ public:
           steps_(std::max<std::int64_t>(0, std::min(baseline.size(), other.size()) - first_row)) {
         width_ = std::clamp(steps_ / 16, narrowest_window, widest_window);
         width_ = std::min(width_, steps_);
-        count_ = width_ == 0 ? 0 : std::min(most_windows, steps_ / width_);
+        count_ = width_ == 0 ? 0 : std::min(max_windows, steps_ / width_);
     }
 
     std::int64_t steps() const { return steps_; }

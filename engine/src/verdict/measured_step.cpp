@@ -184,9 +184,9 @@ bool first_step_not_finite(const RunConfig& config, const StepRecord& row, doubl
 /// The first of ten steps whose loss is ten times that of `first`, or not finite.
 std::optional<StepRecord> step_of_growth(FirstSteps& run, const StepRecord& first,
                                          const std::stop_token& stop) {
-    constexpr std::int64_t most_steps = 10;
+    constexpr std::int64_t max_steps = 10;
     constexpr float tenfold = 10;
-    for (StepRecord row = first; row.step < most_steps && !stop.stop_requested();) {
+    for (StepRecord row = first; row.step < max_steps && !stop.stop_requested();) {
         row = run.step();
         if (!std::isfinite(row.loss) || row.loss > tenfold * std::fabs(first.loss)) return row;
     }
@@ -195,10 +195,10 @@ std::optional<StepRecord> step_of_growth(FirstSteps& run, const StepRecord& firs
 
 /// The largest rate below that of the settings, by a power of ten, at which the loss does not grow.
 double calmer_rate(RunConfig config, const std::stop_token& stop) {
-    constexpr int most_tries = 6;
+    constexpr int max_tries = 6;
     const double given = learning_rate_of(config).given;
     double rate = given;
-    for (int i = 0; i < most_tries; ++i) {
+    for (int i = 0; i < max_tries; ++i) {
         rate /= 10;
         config.optimizer.options["lr"] = rate;
         FirstSteps run(config, stop);

@@ -15,7 +15,7 @@
 namespace engine {
 namespace {
 
-constexpr std::size_t most_blocks = 16;
+constexpr std::size_t max_blocks = 16;
 constexpr double tail = 0.025;  // on each side of a 95 % interval
 
 /// Step times of both runs over the same steps, without steps that one of them did not time.
@@ -56,7 +56,7 @@ double typical_time(const std::vector<double>& values, std::size_t begin, std::s
 /// One ratio a block, ascending. The blocks differ by two steps at most.
 std::vector<double> block_ratios(const PairedTimes& pairs) {
     const std::size_t twos = pairs.other.size() / 2;
-    const std::size_t blocks = std::min(most_blocks, twos);
+    const std::size_t blocks = std::min(max_blocks, twos);
     std::vector<double> ratios;
     for (std::size_t i = 0; i < blocks; ++i) {
         const std::size_t begin = i * twos / blocks * 2, end = (i + 1) * twos / blocks * 2;
@@ -88,7 +88,7 @@ std::size_t interval_rank(std::size_t n) {
 }
 
 /// A smaller speed-up is not noticeable.
-constexpr double least_speed_up = 1.05;
+constexpr double min_speed_up = 1.05;
 /// If data or optimizer take this share of the step, faster passes gain little.
 constexpr double large_share = 0.35;
 
@@ -216,9 +216,9 @@ RunSpeedup run_speedup(const RunFigures& baseline, const RunFigures& other) {
     const StepTimes fp32 = times_of(baseline), mixed = times_of(other);
     const std::string name = run_title(other);
     RunSpeedup out;
-    if (gap.ratio < least_speed_up) {
+    if (gap.ratio < min_speed_up) {
         out = does_not_pay(name, fp32, mixed);
-    } else if (gap.clear() && gap.claim() >= least_speed_up) {
+    } else if (gap.clear() && gap.claim() >= min_speed_up) {
         out.sentence = pays(name, fp32, mixed);
     } else if (gap.low > 1) {
         out.sentence = msg(

@@ -83,7 +83,7 @@ double lost_updates(const RunFigures& run) {
     return std::isfinite(share) ? share : 0;
 }
 
-constexpr double most_updates = 0.5;
+constexpr double max_updates = 0.5;
 
 using Sentences = std::vector<Message>;
 
@@ -179,7 +179,7 @@ Verdict by_seeds(const Outcomes& tests, const RunFigures& other, const LossGap& 
     return {VerdictTone::bad,
             worse_by(name, tests),
             {},
-            lost > most_updates ? Sentences{lost_evidence(lost, gap)} : evidence};
+            lost > max_updates ? Sentences{lost_evidence(lost, gap)} : evidence};
 }
 
 Verdict by_steps(const LossGap& gap, const RunFigures& other, bool ended) {
@@ -200,7 +200,7 @@ Verdict by_steps(const LossGap& gap, const RunFigures& other, bool ended) {
     return {VerdictTone::bad,
             msg("{} parted at step {}.", name, gap.parted),
             {},
-            {lost > most_updates ? lost_evidence(lost, gap) : step_evidence(gap)}};
+            {lost > max_updates ? lost_evidence(lost, gap) : step_evidence(gap)}};
 }
 
 /// Whether both runs are known to have another value.

@@ -73,11 +73,11 @@ TEST(MetricColumn, OfOtherMetricsIsTheirNumberAmongThem) {
 
 TEST(MetricColumn, RefusesMoreMetricsThanTheRecordHasColumns) {
     std::vector<std::string> keys{"accuracy"};
-    for (std::size_t i = 0; i < most_metrics; ++i) keys.push_back("m" + std::to_string(i));
-    EXPECT_EQ(metric_column(metrics(keys), most_metrics), &StepRecord::metric_8);
+    for (std::size_t i = 0; i < max_metrics; ++i) keys.push_back("m" + std::to_string(i));
+    EXPECT_EQ(metric_column(metrics(keys), max_metrics), &StepRecord::metric_8);
     keys.push_back("one too many");
     try {
-        metric_column(metrics(keys), most_metrics + 1);
+        metric_column(metrics(keys), max_metrics + 1);
         FAIL() << "not refused";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::state);

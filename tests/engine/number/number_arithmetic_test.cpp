@@ -83,12 +83,12 @@ TEST(NumberArithmetic, HasNoTf32Accumulator) {
               sum_of(tf32_format, 0.001, 100, &fp32_format).sum);
     EXPECT_THROW((void)sum_of(fp16_format, 1, 1, &tf32_format), Error);
     EXPECT_THROW((void)sum_of(fp16_format, 1, -1), Error);
-    EXPECT_THROW((void)sum_of(fp16_format, 1, SumSettings::most_terms + 1), Error);
+    EXPECT_THROW((void)sum_of(fp16_format, 1, SumSettings::max_terms + 1), Error);
 }
 
 TEST(NumberArithmetic, EndsAsSoonAsNothingCanChange) {
-    EXPECT_FALSE(sum_of(fp16_format, 0, SumSettings::most_terms).stalls_after);
-    EXPECT_EQ(sum_of(fp16_format, 65504, SumSettings::most_terms).stalls_after, 2);
+    EXPECT_FALSE(sum_of(fp16_format, 0, SumSettings::max_terms).stalls_after);
+    EXPECT_EQ(sum_of(fp16_format, 65504, SumSettings::max_terms).stalls_after, 2);
     EXPECT_TRUE(std::isnan(sum_of(fp8_e4m3_format, NAN, 5).sum));
     EXPECT_EQ(sum_of(fp16_format, 0x1p-25, 5).sum, 0);  // rounds to 0 before it is added
 }

@@ -46,7 +46,7 @@ TEST(StepRecordMetrics, ARecordHasTheColumnsThatItsTaskNeeds) {
         const StepRecord row = StepRecordReader::open(dir.path()).row(0), wanted = row_of(1);
         EXPECT_EQ(row.accuracy, wanted.accuracy);
         EXPECT_EQ(row.samples_per_s, wanted.samples_per_s);
-        for (std::size_t i = 0; i < most_metrics; ++i) {
+        for (std::size_t i = 0; i < max_metrics; ++i) {
             const auto column = metric_columns[i];
             if (i < count)
                 EXPECT_EQ(row.*column, wanted.*column) << i;

@@ -252,17 +252,17 @@ TEST_F(EvaluationMemory, ThatIsWantedInThreePassesIsNotTakenAgain) {
     EvaluatedRun run(small_run("mlp", "fp32"));
     const Accounts before = run.capture();
     const MetricSums expected = run.evaluate(2);
-    for (int pass = 0; pass < EvaluationGraph::most_losses; ++pass) {
+    for (int pass = 0; pass < EvaluationGraph::max_losses; ++pass) {
         EXPECT_THAT(evaluation_warnings(run), IsEmpty());
         ASSERT_TRUE(run.is_captured());
         want(most_of(before, run));
         expect_same_sums(run.evaluate(2), expected);
     }
     EXPECT_FALSE(run.is_captured());
-    EXPECT_EQ(run.graph().captures(), EvaluationGraph::most_losses);
+    EXPECT_EQ(run.graph().captures(), EvaluationGraph::max_losses);
     EXPECT_THAT(evaluation_warnings(run), ElementsAre(HasSubstr("no longer captured")));
     expect_same_sums(run.evaluate(2), expected);
-    EXPECT_EQ(run.graph().captures(), EvaluationGraph::most_losses);
+    EXPECT_EQ(run.graph().captures(), EvaluationGraph::max_losses);
 }
 
 // Nothing is given back or waited for within a capture. One that fails returns all it had taken.

@@ -54,7 +54,7 @@ QStringList csvFields(const BenchmarkResult& result) {
     const auto truth = [](bool holds) { return holds ? u"true"_s : u"false"_s; };
     // A size at which the search ends is a lower bound, as "≥" says in the window.
     const auto atLeast = [&](std::int64_t value) {
-        return batches ? truth(value >= engine::most_batch_tried) : QString();
+        return batches ? truth(value >= engine::max_batch_tried) : QString();
     };
     const auto text = [](const std::string& word) {
         return csvField(QString::fromStdString(word));

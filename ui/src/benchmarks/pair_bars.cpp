@@ -54,9 +54,9 @@ BarPair batchOf(const engine::Speedup& row) {
     if (row.batch_memory == 0) return {ratioOf(0, 0), unmeasured(), unmeasured()};
     BarPair pair{ratioOf(row.largest_batch, row.fp32_largest_batch),
                  batchText(row.fp32_largest_batch), batchText(row.largest_batch)};
-    pair.atLeast = row.largest_batch >= engine::most_batch_tried;
+    pair.atLeast = row.largest_batch >= engine::max_batch_tried;
     // Both searches ended at their limit: nothing is known of the ratio.
-    if (row.fp32_largest_batch >= engine::most_batch_tried) pair.ratio = ratioOf(0, 0);
+    if (row.fp32_largest_batch >= engine::max_batch_tried) pair.ratio = ratioOf(0, 0);
     return pair;
 }
 

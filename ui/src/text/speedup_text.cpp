@@ -69,7 +69,7 @@ QString peaks(const engine::Speedup& row) {
 
 QString batchText(std::int64_t batch) {
     if (batch <= 0) return SpeedupWords::tr("none");
-    return batch >= engine::most_batch_tried ? u"≥ "_s + count(batch) : count(batch);
+    return batch >= engine::max_batch_tried ? u"≥ "_s + count(batch) : count(batch);
 }
 
 QString timesText(double ratio) {

@@ -58,7 +58,7 @@ struct Speedup {
     double least = 0, most = 0;      ///< of the pairs
     std::int64_t fp32_bytes = 0, amp_bytes = 0;  ///< peaks of the memory accounting
     std::int64_t batch_memory = 0;  ///< limit in bytes of the next two; 0: not searched
-    /// Largest batches within that limit; 0: not even one sample fits. most_batch_tried
+    /// Largest batches within that limit; 0: not even one sample fits. max_batch_tried
     /// (engine/train/batch_finder.h) is a lower bound.
     std::int64_t fp32_largest_batch = 0, largest_batch = 0;
     StepParts fp32, amp;                  ///< scaled to the medians

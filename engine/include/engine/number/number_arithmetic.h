@@ -19,10 +19,10 @@ const NumberFormat* fixed_accumulator(const NumberFormat& format);
 /// A sum of equal terms, added one by one to an accumulator that starts at 0 and is rounded after
 /// each.
 struct SumSettings {
-    static constexpr std::int64_t most_terms = 10'000'000;
+    static constexpr std::int64_t max_terms = 10'000'000;
 
     double term = 0;         ///< rounded to the format first
-    std::int64_t terms = 0;  ///< 0 to most_terms
+    std::int64_t terms = 0;  ///< 0 to max_terms
     const NumberFormat* format = &fp32_format;
     /// Null: the format itself, or its fixed_accumulator().
     const NumberFormat* accumulator = nullptr;

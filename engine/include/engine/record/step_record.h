@@ -65,14 +65,14 @@ struct StepRecord {
 };
 
 /// Columns for the metrics of a task beside `accuracy`.
-inline constexpr std::size_t most_metrics = 8;
-inline constexpr std::array<float StepRecord::*, most_metrics> metric_columns = {
+inline constexpr std::size_t max_metrics = 8;
+inline constexpr std::array<float StepRecord::*, max_metrics> metric_columns = {
     &StepRecord::metric_1, &StepRecord::metric_2, &StepRecord::metric_3, &StepRecord::metric_4,
     &StepRecord::metric_5, &StepRecord::metric_6, &StepRecord::metric_7, &StepRecord::metric_8};
 
 /// The column of metric `index` of a task: `accuracy` has the column of that name, which earlier
 /// versions wrote too; others have metric_1, metric_2, and so on. Throws Error(state) for more than
-/// most_metrics.
+/// max_metrics.
 float StepRecord::*metric_column(std::span<const Metric> metrics, std::size_t index);
 
 /// Calls f(name, member pointer) for each field, in file order. The names are those of `--json`,

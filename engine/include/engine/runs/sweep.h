@@ -22,7 +22,7 @@ struct SweepRequest {
     /// {"optimizer.lr": 0.1, "model": {"kind": "mlp"}}. Empty lines are ignored.
     std::string list;
     std::int64_t seeds = 1;  ///< of each point, from the settings' seed on
-    std::int64_t most_runs = 10'000;
+    std::int64_t max_runs = 10'000;
 };
 
 /// One point: what it sets, and the settings with the first of its seeds.

@@ -31,14 +31,14 @@ struct FindBatchOptions {
 };
 
 /// Larger batches are not tried: one of this size is a lower bound.
-inline constexpr std::int64_t most_batch_tried = std::int64_t{1} << 20;
+inline constexpr std::int64_t max_batch_tried = std::int64_t{1} << 20;
 
 struct FoundBatch {
     std::int64_t batch_size = 0;  ///< largest that fitted; 0: the search was ended before one did
     std::int64_t peak_bytes = 0;  ///< of its steps
     std::int64_t too_large = 0;   ///< smallest that was tried and did not fit; 0: none
-    /// The search ended at most_batch_tried: a larger one may fit, too.
-    bool at_search_limit() const { return too_large == 0 && batch_size == most_batch_tried; }
+    /// The search ended at max_batch_tried: a larger one may fit, too.
+    bool at_search_limit() const { return too_large == 0 && batch_size == max_batch_tried; }
     std::int64_t predicted = 0;   ///< largest batch by the memory split of the first trial alone
     std::int64_t memory = 0;      ///< the limit, bytes
     std::int64_t samples = 0;     ///< in the training part, which no batch exceeds; 0: unknown

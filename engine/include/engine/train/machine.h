@@ -59,7 +59,7 @@ MachineReport inspect_machine();
 struct GpuGeneration {
     const char* name;
     const char* cards;       ///< by which one knows it
-    int major, least_minor;  ///< compute capability from which on it is this one
+    int major, min_minor;  ///< compute capability from which on it is this one
     bool runs;               ///< this program runs there (CUDA 13 begins with 7.5)
     bool fp16, bf16, tf32;   ///< Tensor Cores for it: time is saved
     Message note;

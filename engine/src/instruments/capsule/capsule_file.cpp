@@ -27,7 +27,7 @@ using nlohmann::ordered_json;
 
 constexpr char metadata_key[] = "halftone_capsule";
 constexpr int format = 1;
-constexpr std::size_t most_batches = 65536, most_fields = 256;
+constexpr std::size_t max_batches = 65536, max_fields = 256;
 constexpr double largest_count = 0x1p53;
 
 struct Prefix {
@@ -201,7 +201,7 @@ void read_metadata(const fs::path& file, const json& object, CapsuleContent& out
     if (object.at("format") != format) refuse(file, msg("it is of another version"));
     StepCapsule& capsule = out.capsule;
     capsule.config = config_of(file, object.at("config"));
-    if (object.at("fields").size() > most_fields || object.at("batches").size() > most_batches)
+    if (object.at("fields").size() > max_fields || object.at("batches").size() > max_batches)
         throw std::invalid_argument("too many");
     for (const json& field : object.at("fields"))
         capsule.data.fields.push_back(field_spec_of(field));

@@ -7,7 +7,7 @@ namespace engine {
 namespace {
 
 constexpr std::int64_t usual_interval = 50;
-constexpr std::int64_t most_samples = 2000;
+constexpr std::int64_t max_samples = 2000;
 constexpr std::chrono::milliseconds shortest_pause{250};
 
 }  // namespace
@@ -15,7 +15,7 @@ constexpr std::chrono::milliseconds shortest_pause{250};
 SamplePlan SamplePlan::automatic(std::int64_t planned_steps, std::int64_t kept, Clock now) {
     SamplePlan plan(usual_interval);
     plan.planned_ = planned_steps;
-    plan.left_ = std::max<std::int64_t>(most_samples - kept, 0);
+    plan.left_ = std::max<std::int64_t>(max_samples - kept, 0);
     plan.next_ = now();
     plan.now_ = std::move(now);
     return plan;
@@ -34,7 +34,7 @@ void SamplePlan::sampled(std::int64_t step) {
     --left_;
     next_ = now_() + shortest_pause;
     const std::int64_t remaining = planned_ - step;
-    const bool saves = left_ <= most_samples / 2 && left_ > 0 && remaining > 0;
+    const bool saves = left_ <= max_samples / 2 && left_ > 0 && remaining > 0;
     due_ = step + (saves ? (remaining + left_ - 1) / left_ : 0);
 }
 

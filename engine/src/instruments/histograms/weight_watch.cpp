@@ -1,4 +1,4 @@
-#include "engine/instruments/weight_watch.h"
+#include "instruments/histograms/weight_watch.h"
 
 #include <algorithm>
 #include <limits>

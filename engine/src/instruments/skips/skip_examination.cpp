@@ -185,7 +185,7 @@ SkipReport examine_step(const StepCapsule& capsule, const ExaminationOptions& op
         options.progress(msg("Looking for the samples that it comes from"));
         SampleShares shares =
             sample_shares(capsule, *step.trace, report.loss_scale,
-                          {options.most_samples, options.patience_s,
+                          {options.max_samples, options.patience_s,
                            [&options, &report] { options.operation(report.operations); }});
         report.samples = std::move(shares.samples);
         report.samples_note = std::move(shares.note);

@@ -12,7 +12,7 @@ namespace engine {
 
 struct ExaminationOptions {
     bool samples = true;  ///< compute the samples' shares
-    std::int64_t most_samples = 256;
+    std::int64_t max_samples = 256;
     /// Samples are computed one by one only if that takes no longer, by the time of the first.
     double patience_s = std::numeric_limits<double>::infinity();
     /// Called with the operations checked so far; may throw to give up.

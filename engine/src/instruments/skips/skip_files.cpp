@@ -18,13 +18,13 @@
 namespace engine {
 namespace {
 
-constexpr std::int64_t most_side = 64;  // pixels
+constexpr std::int64_t max_side = 64;  // pixels
 
 /// Values of images as (N, C, H, W), of which only every n-th row and column is taken.
 class Thinned {
 public:
     Thinned(std::int64_t count, const Shape& image)
-        : every_((std::max(image[1], image[2]) + most_side - 1) / most_side),
+        : every_((std::max(image[1], image[2]) + max_side - 1) / max_side),
           height_((image[1] + every_ - 1) / every_),
           width_((image[2] + every_ - 1) / every_),
           image_(image),

@@ -10,7 +10,7 @@
 namespace engine {
 namespace {
 
-constexpr std::size_t most_links = 24, most_shares = 8;
+constexpr std::size_t max_links = 24, max_shares = 8;
 
 /// "2¹⁶"; "1" without scaling.
 std::string listed_scale(double scale) { return scale == 1 ? "1" : power_text(scale); }
@@ -57,7 +57,7 @@ void print_chain(std::ostream& out, const SkipReport& report) {
                     : "Backward pass: largest scaled gradients by layer, of outputs and of "
                       "weights (in FP32); FP16 ends at 65504")
         << '\n';
-    for (std::size_t i = 0; i < std::min(report.chain.size(), most_links); ++i) {
+    for (std::size_t i = 0; i < std::min(report.chain.size(), max_links); ++i) {
         const ChainLink& link = report.chain[i];
         out << "  " << (link.module.empty() ? "(outside)" : link.module) << "  "
             << (link.dtype.empty() ? "-" : link.dtype) << ' ' << figure_text(link.largest) << " ("
@@ -67,8 +67,8 @@ void print_chain(std::ostream& out, const SkipReport& report) {
                 << figure_text(link.weights_in_f32) << ")";
         out << '\n';
     }
-    if (report.chain.size() > most_links)
-        out << "  and " << report.chain.size() - most_links << " more\n";
+    if (report.chain.size() > max_links)
+        out << "  and " << report.chain.size() - max_links << " more\n";
 }
 
 void print_ladder(std::ostream& out, const SkipReport& report) {
@@ -87,7 +87,7 @@ void print_ladder(std::ostream& out, const SkipReport& report) {
 void print_samples(std::ostream& out, const SkipReport& report) {
     if (report.samples_note.empty()) return;
     out << "\nSamples\n  " << report.samples_note.str() << '\n';
-    for (std::size_t i = 0; i < std::min(report.samples.size(), most_shares); ++i) {
+    for (std::size_t i = 0; i < std::min(report.samples.size(), max_shares); ++i) {
         const SampleShare& each = report.samples[i];
         out << "  sample " << each.sample << " (row " << each.row
             << "): " << detail::written(std::round(1000 * each.share) / 10) << " %";

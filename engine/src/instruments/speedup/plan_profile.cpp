@@ -18,12 +18,12 @@ namespace {
 constexpr int warm_up_steps = 3, traced_steps = 5;
 
 /// Fewer operations than this are no measure of speed; fewer a byte wait for memory.
-constexpr double least_plan_flops = 1e4, least_flops_a_byte = 0.5;
+constexpr double min_plan_flops = 1e4, min_flops_a_byte = 0.5;
 
 bool is_plan(const XrayOp& op) {
     const auto bytes = static_cast<double>(op.bytes_read + op.bytes_written);
-    return op.pass != XrayPass::update && op.flops >= least_plan_flops &&
-           (!op.engine.empty() || op.flops >= least_flops_a_byte * bytes);
+    return op.pass != XrayPass::update && op.flops >= min_plan_flops &&
+           (!op.engine.empty() || op.flops >= min_flops_a_byte * bytes);
 }
 
 bool belongs_to(const XrayOp& op, const PlanRow& row) {

@@ -103,7 +103,7 @@ std::optional<LargestBatch> largest_batch(const RunConfig& config, std::int64_t 
 }
 
 /// Multiply-adds per byte from which arithmetic matters; below, an operation is bound by memory.
-constexpr double least_intensity = 0.5;
+constexpr double min_intensity = 0.5;
 /// An operation is brief if it takes less than this, and work explains less than half of it.
 constexpr double brief_us = 20;
 
@@ -127,7 +127,7 @@ double work_us(const Xray& xray, const XrayOp& op, double bandwidth) {
 }
 
 bool is_product(const XrayOp& op) {
-    return bytes_of(op) > 0 && op.flops / bytes_of(op) >= least_intensity;
+    return bytes_of(op) > 0 && op.flops / bytes_of(op) >= min_intensity;
 }
 
 }  // namespace

@@ -8,7 +8,7 @@ namespace engine {
 namespace {
 
 /// Below this a speed-up is nothing that a person notices.
-constexpr double least_speed_up = 1.05;
+constexpr double min_speed_up = 1.05;
 
 std::string low_type(const std::string& precision) {
     return precision.find("bf16") != std::string::npos ? "bf16" : "f16";
@@ -37,7 +37,7 @@ PayReason reason_of(const Speedup& p) {
         const double traffic = p.fp32.memory - p.amp.memory;
         return products >= traffic ? PayReason::products : PayReason::traffic;
     }
-    if (p.speed_up >= least_speed_up) return PayReason::undecided;
+    if (p.speed_up >= min_speed_up) return PayReason::undecided;
     const double step = p.amp.total();
     if (p.amp.brief >= 0.35 * step) return PayReason::launch_bound;
     if (p.amp.casts >= 0.15 * step) return PayReason::casts;
@@ -169,7 +169,7 @@ std::string name_of(PayReason reason) {
     return "small-products";
 }
 
-bool Speedup::pays() const { return least > 1 && speed_up >= least_speed_up; }
+bool Speedup::pays() const { return least > 1 && speed_up >= min_speed_up; }
 
 void explain(Speedup& speedup) {
     speedup.reason = reason_of(speedup);

@@ -28,7 +28,7 @@ Cells heads(std::int64_t batch_memory) {
 }
 
 /// The size at which the search ends is not the result.
-bool is_lower_bound(std::int64_t batch) { return batch >= most_batch_tried; }
+bool is_lower_bound(std::int64_t batch) { return batch >= max_batch_tried; }
 std::string batch_text(std::int64_t batch) {
     return (is_lower_bound(batch) ? "≥ " : "") + std::to_string(batch);
 }

@@ -22,12 +22,12 @@ namespace engine {
 namespace {
 
 /// A step of fewer operations than this share of the device's speed is no measurement.
-constexpr double least_flops = 1e4;
+constexpr double min_flops = 1e4;
 
 void add_shares(Xray& xray) {
     for (XrayOp& op : xray.ops) {
         const auto peak = xray.peaks.find(op.compute_dtype);
-        if (peak == xray.peaks.end() || op.flops < least_flops || op.us <= 0) continue;
+        if (peak == xray.peaks.end() || op.flops < min_flops || op.us <= 0) continue;
         op.peak_share = op.flops / (op.us * 1e-6) / peak->second;
     }
 }

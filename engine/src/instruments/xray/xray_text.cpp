@@ -8,7 +8,7 @@
 namespace engine {
 namespace {
 
-constexpr std::size_t most_totals = 12;
+constexpr std::size_t max_totals = 12;
 
 std::string shape_text(const XrayTensor& tensor) {
     std::string out = tensor.dtype;
@@ -98,7 +98,7 @@ std::string op_table(const Xray& xray) {
 std::string totals_table(const std::string& what, const std::vector<XrayTotal>& sums, double all) {
     std::vector<Cells> lines = {
         {what, "operations", "us", "share", "GFLOP", "casts", "cast bytes"}};
-    for (std::size_t i = 0; i < std::min(sums.size(), most_totals); ++i) {
+    for (std::size_t i = 0; i < std::min(sums.size(), max_totals); ++i) {
         const XrayTotal& sum = sums[i];
         lines.push_back({sum.name.empty() ? "(none)" : sum.name, std::to_string(sum.ops),
                          number_text("%.1f", sum.us),

@@ -130,7 +130,7 @@ public:
     std::int64_t largest(std::int64_t limit) const {
         const double more = (static_cast<double>(limit) - last_->bytes) / slope();
         return static_cast<std::int64_t>(
-            std::clamp(last_->batch + std::floor(more), 0.0, static_cast<double>(most_batch_tried)));
+            std::clamp(last_->batch + std::floor(more), 0.0, static_cast<double>(max_batch_tried)));
     }
 
 private:
@@ -155,7 +155,7 @@ public:
         check_precision_is_there(config, device_);
         open_data();
         found_.memory = options.memory > 0 ? options.memory : free_memory(device_);
-        above_ = (found_.samples > 0 ? std::min(found_.samples, most_batch_tried) : most_batch_tried) + 1;
+        above_ = (found_.samples > 0 ? std::min(found_.samples, max_batch_tried) : max_batch_tried) + 1;
     }
 
     FoundBatch run() {

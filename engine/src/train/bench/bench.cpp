@@ -35,8 +35,8 @@ bool goes_on(const BenchOptions& options) {
 void warm_up(BenchSteps& steps, const BenchOptions& options) {
     if (options.warm_up > 0) steps.block(options.warm_up);
     if (steps.trainer().device().kind != Device::Kind::cuda) return;
-    constexpr int most_more = 20;
-    for (int more = 0; more < most_more; ++more) {
+    constexpr int max_more = 20;
+    for (int more = 0; more < max_more; ++more) {
         const std::int64_t before = kernels::plan_races();
         steps.block(1);
         bool raced = kernels::plan_races() > before;

@@ -14,7 +14,7 @@
 namespace engine {
 namespace {
 
-constexpr std::int64_t most_drawn = 1024;  // rows
+constexpr std::int64_t max_drawn = 1024;  // rows
 
 void fill_numbers(BatchField& field, const RandomStream& random, std::size_t drawn) {
     const auto values = field.values<float>();
@@ -79,7 +79,7 @@ Batch random_batch(const Schema& schema, std::int64_t rows, std::int64_t seed) {
             fill_classes(field, random, spec.cardinality);
         else if (spec.dtype == DType::f32)
             fill_numbers(field, random,
-                         static_cast<std::size_t>(std::min(rows, most_drawn) * spec.shape.numel()));
+                         static_cast<std::size_t>(std::min(rows, max_drawn) * spec.shape.numel()));
     }
     return batch;
 }

@@ -84,8 +84,8 @@ FoundRate find_learning_rate(const RunConfig& config, const FindRateOptions& opt
     SmoothedLoss smoothed;
     double best = std::numeric_limits<double>::infinity();
     // A skipped step has the rate of the next one; a scale that never settles must end, too.
-    const std::int64_t most_steps = 3 * options.steps;
-    for (std::int64_t i = 0; i < most_steps && std::ssize(found.points) < options.steps; ++i) {
+    const std::int64_t max_steps = 3 * options.steps;
+    for (std::int64_t i = 0; i < max_steps && std::ssize(found.points) < options.steps; ++i) {
         const StepRecord row = test.step();
         const double loss = row.loss;
         if (!std::isfinite(loss)) break;

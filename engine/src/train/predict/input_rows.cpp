@@ -14,7 +14,7 @@
 namespace engine {
 namespace {
 
-constexpr std::size_t most_named = 8;
+constexpr std::size_t max_named = 8;
 
 std::string to_text(double number) {
     std::array<char, 32> text{};
@@ -194,10 +194,10 @@ private:
         throw Error(ErrorCode::data,
                     absent.size() == guide_.columns.size()
                         ? msg("{}: its first row names none of the model's columns: {}", file_,
-                              listed(quoted, most_named))
+                              listed(quoted, max_named))
                         : msg("{}: columns of the model are missing: {}", file_,
-                              listed(quoted, most_named)),
-                    msg("The first row has: {}.", listed(shown, most_named)));
+                              listed(quoted, max_named)),
+                    msg("The first row has: {}.", listed(shown, max_named)));
     }
 
     std::string file_;

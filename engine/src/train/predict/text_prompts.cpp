@@ -208,11 +208,11 @@ PromptTokens prompt_tokens(const InputGuide& guide, bool lowercase, std::string 
 
 Message unknown_note(const InputGuide& guide, const PromptTokens& prompt) {
     if (prompt.unknown.empty()) return {};
-    constexpr std::size_t most_named = 5;
+    constexpr std::size_t max_named = 5;
     std::string names;
-    for (std::size_t i = 0; i < std::min(prompt.unknown.size(), most_named); ++i)
+    for (std::size_t i = 0; i < std::min(prompt.unknown.size(), max_named); ++i)
         names += (i == 0 ? "\"" : ", \"") + prompt.unknown[i] + "\"";
-    if (prompt.unknown.size() > most_named) names += ", ...";
+    if (prompt.unknown.size() > max_named) names += ", ...";
     if (!prompt.left_out)
         return msg("Not in the vocabulary of the run, and read as <unk>: {}", names);
     return guide.words

@@ -225,9 +225,9 @@ bool TrainedModel::draws() const { return form().kind == InputForm::Kind::random
 Picture TrainedModel::draw(std::int64_t count, std::int64_t seed) {
     if (!draws())
         throw Error(ErrorCode::value, msg("the model of this run does not draw pictures"));
-    if (count < 1 || count > Evaluator::most_pictures)
+    if (count < 1 || count > Evaluator::max_pictures)
         throw Error(ErrorCode::value,
-                    msg("{} pictures: draw 1 to {}", count, Evaluator::most_pictures));
+                    msg("{} pictures: draw 1 to {}", count, Evaluator::max_pictures));
     impl_->predictor.begin();
     impl_->predictor.predict(std::make_shared<MadeSample>(impl_->guide.schema, count), seed);
     impl_->predictor.take();

@@ -10,7 +10,7 @@ namespace engine {
 namespace {
 
 constexpr Margin threshold{.relative = 1e-4};
-constexpr double least_change = 1e-8;  // of the rate: PyTorch's eps
+constexpr double min_change = 1e-8;  // of the rate: PyTorch's eps
 
 }  // namespace
 
@@ -56,7 +56,7 @@ bool PlateauRate::see(const PartFigures& validation, const PartFigures& test, st
     if (++bad_epochs_ <= options_.patience) return false;
     bad_epochs_ = 0;
     const double dropped = multiplier_ * options_.factor;
-    if (!(options_.lr * (multiplier_ - dropped) > least_change)) return false;
+    if (!(options_.lr * (multiplier_ - dropped) > min_change)) return false;
     multiplier_ = dropped;
     return true;
 }

@@ -17,14 +17,14 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t most_names = 8;
+constexpr std::size_t max_names = 8;
 constexpr char order_mark[] = "order";  // name of dataset.order among the files
 
 std::string first_names(const std::vector<std::string>& names) {
     std::string out;
-    for (std::size_t i = 0; i < std::min(names.size(), most_names); ++i)
+    for (std::size_t i = 0; i < std::min(names.size(), max_names); ++i)
         out += (i == 0 ? "" : ", ") + names[i];
-    if (names.size() > most_names) out += ", ... (" + std::to_string(names.size()) + ")";
+    if (names.size() > max_names) out += ", ... (" + std::to_string(names.size()) + ")";
     return out;
 }
 

@@ -132,20 +132,20 @@ void RunLoop::count_replaced() {
 
 /// Each picture once, and the first ten by name: a disk may fail.
 void RunLoop::tell_replaced(const std::vector<ReplacedSample>& samples, Damaged how) {
-    constexpr std::size_t most_named = 10;
+    constexpr std::size_t max_named = 10;
     if (follows()) return;
     for (const ReplacedSample& sample : samples) {
         const std::string why = sample.why.str();
-        if (told_damaged_.size() > most_named || !told_damaged_.insert(why).second) continue;
+        if (told_damaged_.size() > max_named || !told_damaged_.insert(why).second) continue;
         Message text = how == Damaged::left_out
                            ? msg("A damaged sample is left out of the evaluation: {}", why)
                            : msg("A damaged sample is skipped, and the next one of the order "
                                  "takes its place: {}",
                                  why);
-        if (told_damaged_.size() > most_named)
+        if (told_damaged_.size() > max_named)
             text = msg("More than {} samples are damaged; the end of the run counts those of "
                        "training.",
-                       most_named);
+                       max_named);
         post_(RunWarning{run_, std::move(text), trainer_->steps()});
     }
 }

@@ -7,6 +7,7 @@
 #include "engine/train/session_options.h"
 #include "kernels/cuda_device.h"
 #include "models/model.h"
+#include "parallel/communicator.h"
 #include "tensor/device.h"
 #include "train/step/make_optimizer.h"
 
@@ -138,7 +139,7 @@ const GpuGeneration& gpu_generation(int major, int minor) {
     const GpuGeneration* found = &gpu_generations().front();
     for (const auto& generation : gpu_generations()) {
         const bool reached = major > generation.major ||
-                             (major == generation.major && minor >= generation.least_minor);
+                             (major == generation.major && minor >= generation.min_minor);
         if (reached) found = &generation;
     }
     return *found;

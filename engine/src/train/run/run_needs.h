@@ -6,12 +6,13 @@
 #include "engine/base/message.h"
 #include "engine/settings/run_config.h"
 #include "engine/train/machine.h"
-#include "parallel/communicator.h"
 #include "tasks/task.h"
 #include "tensor/device.h"
 #include "tensor/memory/memory.h"
 
 namespace engine {
+
+class Communicator;
 
 /// Checks what a run needs of the machine, before the run is there.
 

@@ -11,7 +11,7 @@
 namespace engine {
 namespace {
 
-constexpr std::int64_t most_columns = 8;
+constexpr std::int64_t max_picture_columns = 8;
 constexpr std::int64_t gap = 1;
 constexpr std::uint8_t gap_grey = 40;
 
@@ -65,7 +65,7 @@ Picture drawn(const PictureBands& pictures) {
     const Shape shape = pictures.bands.front().shape();
     const std::int64_t count = shape[0], channels = shape[1], height = shape[2], width = shape[3];
     const auto bands = static_cast<std::int64_t>(pictures.bands.size());
-    const std::int64_t columns = std::min(count, most_columns);
+    const std::int64_t columns = std::min(count, max_picture_columns);
     Grid grid((count + columns - 1) / columns * bands, columns, height, width);
     for (std::int64_t band = 0; band < bands; ++band) {
         const std::vector<double> values = pictures.bands[static_cast<std::size_t>(band)].values();

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-constexpr std::int64_t most_steps = 2000;
+constexpr std::int64_t max_kept = 2000;
 
 fs::path file_of(const fs::path& run_folder) { return run_folder / "skips" / "batches.jsonl"; }
 
@@ -25,7 +25,7 @@ SkippedBatches::SkippedBatches(const fs::path& run_folder, const DataPart& part,
     : folder_(run_folder), sampler_(make_sampler(part, options)), accumulate_(accumulate) {}
 
 void SkippedBatches::add(std::int64_t step, std::int64_t epoch, std::int64_t batch) {
-    if (kept_ == most_steps) return;
+    if (kept_ == max_kept) return;
     json samples = json::array();
     for (std::int64_t i = batch; i < batch + accumulate_ && i < sampler_->batches_per_epoch();
          ++i) {

@@ -36,7 +36,7 @@ bool needs_two_rows(const RunConfig& config, const Schema& data) {
 
 }  // namespace
 
-std::int64_t least_last_batch(const RunConfig& config, const Schema& data, std::int64_t rows,
+std::int64_t min_last_batch(const RunConfig& config, const Schema& data, std::int64_t rows,
                               int ranks) {
     // Each part of a batch has at least `rows` / `ranks` rows.
     const std::int64_t least = config.sync_batch_norm ? 2 : 2 * ranks;
@@ -53,7 +53,7 @@ SamplerOptions training_sampler(const RunConfig& config, const DataPart& train, 
     const std::int64_t batches = sampler->batches_per_epoch();
     if (batches > 1) {
         const std::int64_t last = std::ssize(sampler->plan(0, batches - 1).indices);
-        options.min_last = least_last_batch(config, train.data->schema(), last, ranks);
+        options.min_last = min_last_batch(config, train.data->schema(), last, ranks);
     }
     return options;
 }

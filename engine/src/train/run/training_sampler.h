@@ -7,7 +7,7 @@ namespace engine {
 
 /// SamplerOptions::min_last of these settings where the last batch of an epoch has `rows`, and is
 /// not the only one: see training_sampler(). Throws as make_task() and make_model() do.
-std::int64_t least_last_batch(const RunConfig& config, const Schema& data, std::int64_t rows,
+std::int64_t min_last_batch(const RunConfig& config, const Schema& data, std::int64_t rows,
                               int ranks = 1);
 
 /// How a run takes its training batches. A last batch so short that a batch norm would get a single

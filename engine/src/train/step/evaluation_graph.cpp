@@ -20,7 +20,7 @@ std::vector<Message> EvaluationGraph::take_warnings() { return std::exchange(war
 
 void EvaluationGraph::begin() {
     giver_.claim();
-    if (!std::exchange(gave_back_, false) || ++losses_ < most_losses) return;
+    if (!std::exchange(gave_back_, false) || ++losses_ < max_losses) return;
     enabled_ = false;
     warnings_.push_back(
         msg("Evaluations are no longer captured as a CUDA graph, because the memory of the graph "

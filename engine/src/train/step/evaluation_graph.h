@@ -21,7 +21,7 @@ namespace engine {
 /// An evaluation is right without its graph, only slower. So where memory is wanted on the device,
 /// the graph gives back what it has added to that of the captured step (ReclaimableCache): the pass that
 /// is under way goes on eagerly, and a later one captures the batch anew. That ends, with a
-/// warning, when its memory was wanted in `most_losses` passes: else the run would capture and drop
+/// warning, when its memory was wanted in `max_losses` passes: else the run would capture and drop
 /// the graph in each epoch.
 class EvaluationGraph {
 public:
@@ -45,7 +45,7 @@ public:
     /// Kernels, copies and fills in the captured batch; 0 where there is none.
     std::int64_t nodes() const { return captured_ ? captured_->graph->nodes() : 0; }
     std::vector<Message> take_warnings();
-    static constexpr int most_losses = 3;
+    static constexpr int max_losses = 3;
 
 private:
     using Addresses = std::vector<const void*>;

@@ -71,7 +71,7 @@ void Evaluator::note(const DeviceBatch& batch, const Tensor& predicted) {
     step.predicted = predicted;
     pictures_ = task_.pictures(step);
     for (Tensor& band : pictures_.bands)
-        band = snapshot(to(slice(band, 0, 0, std::min(band.size(0), most_pictures)), DType::f32));
+        band = snapshot(to(slice(band, 0, 0, std::min(band.size(0), max_pictures)), DType::f32));
 }
 
 Tensor Evaluator::add(const Batch& batch, BatchFeed& feed) {

@@ -31,9 +31,9 @@ public:
     /// error. Null `ranks`: this process alone. Otherwise the sums are over all ranks, which all
     /// call it.
     MetricSums take(Communicator* ranks = nullptr);
-    /// The task's pictures of the pass's first batch, on the host, at most `most_pictures` a band.
+    /// The task's pictures of the pass's first batch, on the host, at most `max_pictures` a band.
     PictureBands take_pictures() { return std::exchange(pictures_, {}); }
-    static constexpr std::int64_t most_pictures = 64;
+    static constexpr std::int64_t max_pictures = 64;
 
 private:
     void clear_sums();

@@ -8,12 +8,12 @@
 
 namespace engine {
 namespace {
-constexpr std::size_t least_depth = 3;
-constexpr std::size_t most_bytes = std::size_t{1} << 30;
+constexpr std::size_t min_depth = 3;
+constexpr std::size_t max_bytes = std::size_t{1} << 30;
 }  // namespace
 
 PinnedRing::PinnedRing(std::int64_t per_step)
-    : depth_(std::max(least_depth, 2 * static_cast<std::size_t>(per_step))) {}
+    : depth_(std::max(min_depth, 2 * static_cast<std::size_t>(per_step))) {}
 
 PinnedRing::~PinnedRing() {
     try {
@@ -27,7 +27,7 @@ PinnedRing::~PinnedRing() {
 void PinnedRing::advance(std::size_t bytes) {
     const bool wraps = buffers_.empty() || last_ + 1 == buffers_.size();
     const bool grows =
-        buffers_.size() < depth_ && (buffers_.size() < least_depth || total_ + bytes <= most_bytes);
+        buffers_.size() < depth_ && (buffers_.size() < min_depth || total_ + bytes <= max_bytes);
     if (wraps && grows) buffers_.push_back(std::make_unique<Buffer>());
     last_ = wraps && !grows ? 0 : std::min(last_ + 1, buffers_.size() - 1);
 }

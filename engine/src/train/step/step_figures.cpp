@@ -139,7 +139,7 @@ TaskColumns::TaskColumns(const Task& task) : task_(&task) {
 void TaskColumns::fill(StepRecord& row, const kernels::StepFigures& figures) const {
     row.accuracy = unknown;
     for (const auto column : metric_columns) row.*column = unknown;
-    std::array<double, most_metrics + 1> values{};  // accuracy has a column of its own
+    std::array<double, max_metrics + 1> values{};  // accuracy has a column of its own
     task_->derive(figures.sums, values);
     for (std::size_t i = 0; i < metrics_; ++i) row.*columns_[i] = static_cast<float>(values[i]);
     for (std::size_t i = metrics_; i < columns_.size(); ++i)

@@ -114,8 +114,8 @@ TEST(Speedup, WritesATableAndJson) {
 TEST(Speedup, ItsJsonTellsTheLimitOfTheSearchFromAResult) {
     Speedup row;
     row.batch_memory = 4'000'000'000;
-    row.fp32_largest_batch = most_batch_tried - 1;
-    row.largest_batch = most_batch_tried;
+    row.fp32_largest_batch = max_batch_tried - 1;
+    row.largest_batch = max_batch_tried;
     const auto json = nlohmann::json::parse(to_json(row));
     EXPECT_EQ(json.at("fp32_largest_batch_at_least"), false);
     EXPECT_EQ(json.at("largest_batch_at_least"), true);

@@ -163,12 +163,12 @@ public:
     std::vector<Metric> metrics() const override {
         ++asked;
         std::vector<Metric> out;
-        for (std::size_t i = 0; i < most_metrics; ++i) out.push_back({"m" + std::to_string(i), ""});
+        for (std::size_t i = 0; i < max_metrics; ++i) out.push_back({"m" + std::to_string(i), ""});
         out.push_back({"accuracy", ""});
         return out;
     }
     void derive(const MetricSums& sums, std::span<double> values) const override {
-        for (std::size_t i = 0; i <= most_metrics; ++i)
+        for (std::size_t i = 0; i <= max_metrics; ++i)
             values[i] = sums.loss + static_cast<double>(i);
     }
 
@@ -184,9 +184,9 @@ TEST(StepFigures, ATaskIsAskedForItsDescriptorsOncePerRun) {
         kernels::StepFigures figures{};
         figures.sums.loss = step;
         columns.fill(row, figures);
-        for (std::size_t i = 0; i < most_metrics; ++i)
+        for (std::size_t i = 0; i < max_metrics; ++i)
             EXPECT_EQ(row.*metric_columns[i], static_cast<float>(step) + static_cast<float>(i));
-        EXPECT_EQ(row.accuracy, static_cast<float>(step + static_cast<int>(most_metrics)));
+        EXPECT_EQ(row.accuracy, static_cast<float>(step + static_cast<int>(max_metrics)));
     }
     EXPECT_EQ(task.asked, before);
 }

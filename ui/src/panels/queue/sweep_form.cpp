@@ -13,8 +13,7 @@
 #include "engine/settings/catalog.h"
 #include "models/settings_model.h"
 #include "text/format.h"
-#include "text/setting_error_text.h"
-#include "text/setting_title.h"
+#include "text/setting_text.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
 
@@ -25,11 +24,11 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int pathWidth = 190;
-constexpr int mostSeeds = 100;
+constexpr int maxSeeds = 100;
 constexpr qint64 largestList = 1 << 20;
-constexpr std::int64_t mostRuns = 500;  // more are a matter for the command line
+constexpr std::int64_t maxRuns = 500;  // more are a matter for the command line
 constexpr int answerAfter = 150;        // ms
-constexpr std::size_t mostErrors = 4;   // lines
+constexpr std::size_t maxErrors = 4;   // lines
 
 QStringList fieldNames() {
     QStringList names;
@@ -91,7 +90,7 @@ void SweepForm::addFoot(QVBoxLayout* column) {
     row->addWidget(dropList_);
     row->addStretch();
     row->addWidget(makeLabel(tr("Seeds"), "dim", this));
-    seeds_->setRange(1, mostSeeds);
+    seeds_->setRange(1, maxSeeds);
     seeds_->setButtonSymbols(QAbstractSpinBox::NoButtons);
     seeds_->setAccessibleName(tr("Seeds"));
     seeds_->setToolTip(
@@ -165,7 +164,7 @@ engine::SweepRequest SweepForm::request() const {
     engine::SweepRequest request;
     request.json = context_.settings->toJson().toStdString();
     request.seeds = seeds_->value();
-    request.most_runs = mostRuns;
+    request.max_runs = maxRuns;
     request.list = list_;
     for (const Axis& axis : axes_) {
         const std::string path = pathOfSetting(axis.path->text());
@@ -189,7 +188,7 @@ void SweepForm::refresh() {
     if (!plan_.errors.empty()) {
         QStringList lines;
         for (const auto& error : plan_.errors) {
-            if (std::size(lines) == mostErrors) break;
+            if (std::size(lines) == maxErrors) break;
             lines << settingErrorText(error, fieldName(error.field));
         }
         answer_->setText(lines.join(u'\n'));
