@@ -25,9 +25,9 @@ public:
     virtual void stop() = 0;
     /// Whether the rows of a resumed run from before were already shown.
     virtual bool shown_before() const { return true; }
-    /// What the run does before its first step.
+    /// Says what the run does before its first step.
     virtual std::string waiting() const { return "preparing"; }
-    /// How a run stands that is over without an end event; may be empty.
+    /// Says how a run stands that is over without an end event; may be empty.
     virtual std::string unfinished() const { return "stopped before the first step"; }
 };
 

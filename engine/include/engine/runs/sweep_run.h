@@ -17,8 +17,8 @@ namespace engine {
 
 /// How a run ended, for the queue: a run that was stopped waits for another turn.
 QueueState queue_state(const RunDone& done);
-/// The same for a followed run; one that never began waits, too. Its results count though its last
-/// checkpoint could not be written.
+/// How a followed run ended, for the queue: one that never began waits, too. Results count although
+/// the last checkpoint could not be written.
 QueueState queue_state(const RunOutcome& outcome);
 
 /// The run that an interrupted program began for a queued run, with the settings that it has now.
@@ -52,14 +52,14 @@ public:
     /// A run that waits again ends the sweep for now.
     QueueState finish(Turn& turn, const RunOutcome& outcome);
 
-    /// Of the runs that have ended, best first.
+    /// A row for each point, best first.
     std::vector<SweepRow> rows() const;
     /// Not all runs have failed.
     bool has_result() const;
     const SweepPlan& plan() const { return plan_; }
     /// Group of the runs (RunSummary::group).
     std::string group() const { return plan_.entries().front().batch; }
-    /// How it stands after the last finish().
+    /// How the sweep stands after the last finish().
     EndNotice notice() const;
 
 private:

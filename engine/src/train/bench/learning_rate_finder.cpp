@@ -96,9 +96,9 @@ FoundRate find_learning_rate(const RunConfig& config, const FindRateOptions& opt
         if (progress && !progress(point)) break;
         if (point.smoothed > options.diverged * best) break;
     }
-    const auto judged = judged_points(found.points, options.steps);
-    found.steepest = steepest_rate(judged);
-    found.valley = valley_rate(judged);
+    const auto usable = usable_points(found.points, options.steps);
+    found.steepest = steepest_rate(usable);
+    found.valley = valley_rate(usable);
     found.warnings = test.warnings();
     return found;
 }

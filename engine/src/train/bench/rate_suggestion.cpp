@@ -5,7 +5,7 @@
 
 namespace engine {
 
-std::span<const RatePoint> judged_points(const std::vector<RatePoint>& points,
+std::span<const RatePoint> usable_points(const std::vector<RatePoint>& points,
                                          std::int64_t planned) {
     constexpr std::size_t at_end = 5;
     const auto at_start = static_cast<std::size_t>(planned / 10);

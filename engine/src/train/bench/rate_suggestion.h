@@ -25,7 +25,7 @@ private:
 
 /// The points used for suggestions: without the first tenth of `planned`, where the mean covers few
 /// losses, and without the last five, where it diverges.
-std::span<const RatePoint> judged_points(const std::vector<RatePoint>& points,
+std::span<const RatePoint> usable_points(const std::vector<RatePoint>& points,
                                          std::int64_t planned);
 /// FoundRate::steepest and FoundRate::valley of these points; nothing where there are too few, or
 /// the loss never falls.

@@ -49,12 +49,12 @@ TEST(RateSuggestion, ThereIsNoneWhereTheLossNeverFalls) {
 
 TEST(RateSuggestion, TheFirstTenthAndTheLastFivePointsAreNotJudged) {
     const auto points = curve(60, [](int i) { return i; });
-    const auto judged = judged_points(points, 100);
+    const auto judged = usable_points(points, 100);
     EXPECT_EQ(judged.size(), 45u);
     EXPECT_EQ(judged.front().smoothed, 10);
     EXPECT_EQ(judged.back().smoothed, 54);
-    EXPECT_TRUE(judged_points(points, 600).empty());
-    EXPECT_TRUE(judged_points({}, 100).empty());
+    EXPECT_TRUE(usable_points(points, 600).empty());
+    EXPECT_TRUE(usable_points({}, 100).empty());
 }
 
 TEST(SmoothedLoss, IsTheMeanCorrectedForItsStart) {
