@@ -4,7 +4,8 @@
 
 #include <QTest>
 
-#include "panels/verdict/verdict_line.h"
+#include "pages/page_stack.h"
+#include "panels/verdict/verdict_bar.h"
 #include "support/stillness.h"
 #include "support/window_stage.h"
 
@@ -16,6 +17,11 @@ struct WindowFixture : testing::Test, WindowStage {
         commands.setTrialLimit(std::chrono::milliseconds(0));
         openWindow({1440, 900});
         standsStill();
+    }
+
+    QWidget* shownPage() const { return window->findChild<PageStack*>()->currentWidget(); }
+    QWidget* panelBody(const QString& name) const {
+        return window->findChild<QDockWidget*>(name)->widget();
     }
 
     /// Whether the runs on screen end; as many as this if that is not 0.

@@ -1,4 +1,3 @@
-#include "benchmarks/benchmarks_page.h"
 
 #include <QImage>
 #include <QLabel>
@@ -11,7 +10,7 @@
 #include "benchmarks/made_results.h"
 #include "benchmarks/pair_bars.h"
 #include "pages/page_stack.h"
-#include "widgets/check_box.h"
+#include "widgets/choices.h"
 #include "widgets/elided_label.h"
 #include "widgets/key_bindings.h"
 #include "window_fixture.h"
@@ -34,7 +33,7 @@ struct BenchmarksPageTest : WindowFixture {
         ASSERT_TRUE(writeBenchmarkBook(book, folder.filePath(u"benchmarks.json"_s)));
         window->findChild<PageStack*>()->showPage(u"benchmarks"_s);
         standsStill();
-        page = window->findChild<BenchmarksPage*>();
+        page = shownPage();
         ASSERT_NE(page, nullptr);
         ASSERT_TRUE(page->isVisible());
     }
@@ -59,7 +58,7 @@ struct BenchmarksPageTest : WindowFixture {
         return false;
     }
 
-    BenchmarksPage* page = nullptr;
+    QWidget* page = nullptr;
 };
 
 TEST_F(BenchmarksPageTest, SaysWhatToDoWhileThereIsNothingToShow) {

@@ -8,13 +8,13 @@ namespace {
 using namespace Qt::StringLiterals;
 using engine::RunState;
 
-Situation training(RunState state, Asked asked = Asked::nothing) {
+RunStatus training(RunState state, PendingCommand asked = PendingCommand::nothing) {
     return {state, true, true, {}, {}, asked};
 }
 
 TEST(ButtonStates, OfferCompareStartAndStepWhenNothingRuns) {
     for (const auto state : {RunState::idle, RunState::done, RunState::failed}) {
-        const auto s = buttonStates({state, false, false, {}, {}, Asked::nothing});
+        const auto s = buttonStates({state, false, false, {}, {}, PendingCommand::nothing});
         EXPECT_TRUE(s.compare.enabled && s.start.enabled && s.step.enabled);
         EXPECT_FALSE(s.pause.enabled || s.stop.enabled);
     }
@@ -22,7 +22,7 @@ TEST(ButtonStates, OfferCompareStartAndStepWhenNothingRuns) {
 
 TEST(ButtonStates, OfferNoStepOverResultsOnScreen) {
     for (const bool live : {false, true}) {
-        const auto s = buttonStates({RunState::done, live, true, {}, {}, Asked::nothing});
+        const auto s = buttonStates({RunState::done, live, true, {}, {}, PendingCommand::nothing});
         EXPECT_TRUE(s.compare.enabled && s.start.enabled);
         EXPECT_FALSE(s.step.enabled);
         EXPECT_FALSE(s.step.why.isEmpty());
@@ -31,14 +31,14 @@ TEST(ButtonStates, OfferNoStepOverResultsOnScreen) {
 
 TEST(ButtonStates, OfferNothingToStartWhileASettingIsRefused) {
     const QString why = u"Batch size: \"0\" is not valid."_s;
-    const auto s = buttonStates({RunState::idle, false, false, why, why, Asked::nothing});
+    const auto s = buttonStates({RunState::idle, false, false, why, why, PendingCommand::nothing});
     EXPECT_FALSE(s.compare.enabled || s.start.enabled || s.step.enabled);
     EXPECT_EQ(s.compare.why, why);
 }
 
 TEST(ButtonStates, OfferTheSingleRunWhileOnlyAComparedPrecisionCannotRun) {
     const QString why = u"TF32 needs an NVIDIA Ampere or newer GPU."_s;
-    const auto s = buttonStates({RunState::idle, false, false, {}, why, Asked::nothing});
+    const auto s = buttonStates({RunState::idle, false, false, {}, why, PendingCommand::nothing});
     EXPECT_TRUE(s.start.enabled);
     EXPECT_FALSE(s.compare.enabled || s.step.enabled);
 }
@@ -53,21 +53,22 @@ TEST(ButtonStates, OfferPauseAndStopWhileTraining) {
 }
 
 TEST(ButtonStates, ChangeOnTheClickOfPauseAndNotOnTheAnswer) {
-    const auto s = buttonStates(training(RunState::training, Asked::pause));
+    const auto s = buttonStates(training(RunState::training, PendingCommand::pause));
     EXPECT_TRUE(s.pauseResumes);
     EXPECT_TRUE(s.step.enabled);
-    EXPECT_FALSE(buttonStates(training(RunState::paused, Asked::resume)).pauseResumes);
+    EXPECT_FALSE(buttonStates(training(RunState::paused, PendingCommand::resume)).pauseResumes);
 }
 
 TEST(ButtonStates, DisableStopOnItsClick) {
-    const auto s = buttonStates(training(RunState::training, Asked::stop));
+    const auto s = buttonStates(training(RunState::training, PendingCommand::stop));
     EXPECT_FALSE(s.stop.enabled || s.pause.enabled || s.compare.enabled || s.step.enabled);
     EXPECT_FALSE(s.stop.why.isEmpty());
 }
 
 TEST(ButtonStates, SayWhyForEveryButtonThatIsDisabled) {
     for (int state = 0; state <= static_cast<int>(RunState::failed); ++state) {
-        for (const auto asked : {Asked::nothing, Asked::pause, Asked::resume, Asked::stop}) {
+        for (const auto asked : {PendingCommand::nothing, PendingCommand::pause,
+                                 PendingCommand::resume, PendingCommand::stop}) {
             for (int bits = 0; bits < 16; ++bits) {
                 const auto why = [bits](int bit) {
                     return (bits & bit) != 0 ? u"Refused."_s : QString();

@@ -87,7 +87,7 @@ struct DesktopTest : testing::Test {
 };
 
 TEST_F(DesktopTest, ANotificationIsShownReplacedAndClicked) {
-    desktop.tell(u"Run 3 has ended"_s, u"loss < 0.1 & falling"_s);
+    desktop.show(u"Run 3 has ended"_s, u"loss < 0.1 & falling"_s);
     ASSERT_TRUE(isCalled(1));
     const auto arguments = standIn.calls[0].arguments();
     EXPECT_EQ(standIn.calls[0].member(), u"Notify"_s);
@@ -95,7 +95,7 @@ TEST_F(DesktopTest, ANotificationIsShownReplacedAndClicked) {
     EXPECT_EQ(arguments.at(4).toString(), u"loss &lt; 0.1 &amp; falling"_s);
     EXPECT_EQ(arguments.at(1).toUInt(), 0u);
     ASSERT_TRUE(isAnswered());
-    desktop.tell(u"Run 4 has ended"_s, {});
+    desktop.show(u"Run 4 has ended"_s, {});
     ASSERT_TRUE(isCalled(2));
     EXPECT_EQ(standIn.calls[1].arguments().at(1).toUInt(), 7u) << "in place of the first";
     QSignalSpy clicked(&desktop, &Desktop::clicked);
@@ -128,7 +128,7 @@ TEST(Desktop, WithoutABusNothingHappens) {
     const QDBusConnection none{u"halftone-none"_s};
     desktop.setBuses(none, none);
     QSignalSpy refused(&desktop, &Desktop::notSuspended);
-    desktop.tell(u"a"_s, u"b"_s);
+    desktop.show(u"a"_s, u"b"_s);
     desktop.setProgress(0.5);
     desktop.suspend();
     EXPECT_EQ(refused.size(), 1);

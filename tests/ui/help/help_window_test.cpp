@@ -7,7 +7,7 @@
 #include <QTextBlock>
 #include <QTextBrowser>
 
-#include "help/handbook.h"
+#include "help/help_topics.h"
 #include "models/settings_model.h"
 #include "support/stillness.h"
 #include "theme/theme.h"

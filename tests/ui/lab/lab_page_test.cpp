@@ -8,12 +8,11 @@
 #include "lab/numbers/bit_table.h"
 #include "lab/numbers/calculator_model.h"
 #include "lab/numbers/number_model.h"
-#include "lab/numbers/numbers_present.h"
 #include "lab/numbers/numbers_tools.h"
 #include "lab/numbers/numbers_view.h"
 #include "pages/page_stack.h"
 #include "panels/settings/settings_panel.h"
-#include "widgets/segments.h"
+#include "widgets/choices.h"
 #include "window_fixture.h"
 
 namespace ui {

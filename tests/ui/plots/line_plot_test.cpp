@@ -6,9 +6,8 @@
 #include <QTest>
 
 #include "feed/run_track.h"
-#include "plots/plot_data.h"
+#include "plots/plot_export.h"
 #include "plots/plot_options.h"
-#include "plots/plot_picture.h"
 #include "support/list_source.h"
 #include "theme/theme.h"
 

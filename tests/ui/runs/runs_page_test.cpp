@@ -18,8 +18,9 @@
 #include "pages/page_stack.h"
 #include "panels/settings/settings_field.h"
 #include "runs/run_table.h"
+#include "runs/run_table_columns.h"
 #include "runs/run_table_delegate.h"
-#include "widgets/check_box.h"
+#include "widgets/choices.h"
 #include "window_fixture.h"
 
 namespace ui {
@@ -310,7 +311,7 @@ TEST_F(RunsPageTest, SortsByAClickOnAHeadAndRemembersColumnsAndOrder) {
     keepRun(0.1, {}, 0.4);
     open(2);
     QMenu menu;
-    table->fillColumnMenu(&menu);
+    table->columns()->fillMenu(&menu);
     QAction* rate = nullptr;
     for (auto* each : menu.findChildren<QAction*>()) {
         if (each->data().toString() == u"optimizer.lr"_s) rate = each;

@@ -8,9 +8,8 @@
 #include "engine/runs/run_fields.h"
 #include "microscope/scale_table.h"
 #include "pages/page_stack.h"
-#include "panels/step/step_panel.h"
-#include "panels/verdict/evidence_table.h"
 #include "panels/verdict/run_card.h"
+#include "panels/verdict/verdict_bar.h"
 #include "report/report_page.h"
 #include "support/trained_runs.h"
 #include "text/metric_text.h"
@@ -81,7 +80,7 @@ TEST_F(FigureNamesTest, EachFigureOnScreenStandsInTheHandbooksTable) {
     }
     link.select(3);
     standsStill();
-    for (const auto* label : window->findChild<StepPanel*>()->findChildren<QLabel*>()) {
+    for (const auto* label : panelBody(u"step"_s)->findChildren<QLabel*>()) {
         const QString name = label->accessibleName().section(u':', 0, 0);
         // A row with several figures: its parts stand in the table.
         static const QStringList rows = {u"gradient"_s, u"in FP16"_s};

@@ -14,18 +14,18 @@
 #include "engine/report/report.h"
 #include "engine/runs/export.h"
 #include "engine/runs/run_listing.h"
-#include "feed/track_verdict.h"
-#include "microscope/microscope_page.h"
+#include "engine/verdict/verdict.h"
+#include "feed/run_track.h"
+#include "microscope/microscope_model.h"
 #include "models/event_model.h"
 #include "models/run_list_model.h"
 #include "pages/page_stack.h"
 #include "panels/frame/status_line.h"
 #include "panels/history/history_panel.h"
-#include "panels/step/step_panel.h"
-#include "panels/verdict/evidence_table.h"
 #include "panels/verdict/run_card.h"
+#include "panels/verdict/verdict_bar.h"
 #include "report/report_page.h"
-#include "skips/skips_page.h"
+#include "skips/skips_model.h"
 #include "support/trained_runs.h"
 #include "text/event_text.h"
 #include "text/format.h"
@@ -139,7 +139,7 @@ struct FiguresFixture : TrainedRuns {
     void checkSelectedStep(const RunTrack& track, const KeyFigures& now) {
         link.select(now.steps);
         standsStill();
-        const QString text = textOf<StepPanel>();
+        const QString text = textOf(panelBody(u"step"_s));
         EXPECT_TRUE(text.contains(significant(now.loss))) << text.toStdString();
         if (track.hasScaler() && now.scale_now < now.loss_scale) {
             EXPECT_TRUE(text.contains(powerOfTwo(now.scale_now))) << text.toStdString();
@@ -234,10 +234,9 @@ struct FiguresFixture : TrainedRuns {
     }
 
     /// All words of a part of the window.
-    template <typename Part>
-    QString textOf() const {
+    static QString textOf(const QWidget* part) {
         QString text;
-        for (const auto* label : window->findChild<Part*>()->template findChildren<QLabel*>())
+        for (const auto* label : part->findChildren<QLabel*>())
             text += label->text() + u'\n';
         return text;
     }
@@ -266,7 +265,7 @@ struct FiguresFixture : TrainedRuns {
         const engine::StepRecord step = track.at(model->sample()->step);
         EXPECT_EQ(model->scale(), static_cast<double>(step.loss_scale));
         if (!model->scaled()) return;
-        const QString text = textOf<MicroscopePage>(), scale = powerOfTwo(step.loss_scale);
+        const QString text = textOf(shownPage()), scale = powerOfTwo(step.loss_scale);
         // The scale of the step is called that of now only if the card says the same.
         const bool is_now = step.loss_scale == static_cast<float>(track.figures().scale_now);
         const QString when = is_now ? u"now"_s : u"step %1"_s.arg(count(step.step));
@@ -297,7 +296,7 @@ struct FiguresFixture : TrainedRuns {
         const auto traced = static_cast<float>(model->trace()->loss);
         EXPECT_TRUE(traced == loss || (std::isnan(traced) && std::isnan(loss)))
             << traced << " and not " << loss;
-        EXPECT_TRUE(textOf<XrayPage>().contains(u"step %1 ·"_s.arg(count(now.steps))));
+        EXPECT_TRUE(textOf(shownPage()).contains(u"step %1 ·"_s.arg(count(now.steps))));
         ++traces;
     }
 

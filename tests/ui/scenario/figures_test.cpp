@@ -8,7 +8,7 @@
 
 #include "scenario/figures_fixture.h"
 #include "twin/loss_gap.h"
-#include "twin/twin_page.h"
+#include "twin/twin_model.h"
 
 namespace ui {
 namespace {
@@ -125,7 +125,7 @@ TEST_F(FiguresTest, OfATwin) {
     standsStill();
     const auto tracks = feed.tracks();
     const engine::Verdict verdict = judgeTracks(*tracks[0], *tracks[1]);
-    QString text = textOf<TwinPage>();
+    QString text = textOf(shownPage());
     EXPECT_TRUE(text.contains(engineText(verdict.headline).toHtmlEscaped())) << text.toStdString();
     ASSERT_FALSE(verdict.evidence.empty());
     EXPECT_TRUE(text.contains(engineText(verdict.evidence.front()).toHtmlEscaped()));

@@ -18,7 +18,7 @@
 #include "panels/history/history_panel.h"
 #include "panels/settings/settings_field.h"
 #include "plots/line_plot.h"
-#include "window/focus_ring.h"
+#include "window/focus.h"
 #include "window/message_bar.h"
 #include "window/quit_dialog.h"
 #include "window_fixture.h"

@@ -4,11 +4,9 @@
 #include <QFileInfo>
 #include <QTimer>
 
-#include "microscope/microscope_page.h"
 #include "scenario/instrument_fixture.h"
 #include "screens/painted_text.h"
-#include "skips/skips_page.h"
-#include "twin/twin_page.h"
+#include "skips/skips_model.h"
 #include "widgets/side_columns.h"
 #include "xray/xray_page.h"
 
@@ -29,7 +27,7 @@ TEST_F(InstrumentLayoutTest, CtrlEExportsFromEveryInstrument) {
     link.select(1, feed.tracks()[1]);
     show(u"skips"_s);
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return !part<SkipsPage>()->findChild<SkipsModel*>()->skips().list.empty(); },
+        [&] { return !shownPage()->findChild<SkipsModel*>()->skips().list.empty(); },
         30'000));
     show(u"xray"_s);
     auto* xray = part<XrayPage>()->findChild<XrayModel*>();

@@ -9,21 +9,22 @@
 #include <QTreeView>
 
 #include "engine/io/named_file.h"
-#include "feed/track_verdict.h"
+#include "engine/verdict/verdict.h"
+#include "feed/run_track.h"
 #include "microscope/exponent_plot.h"
 #include "microscope/layer_map.h"
-#include "microscope/microscope_page.h"
+#include "microscope/microscope_model.h"
 #include "microscope/scale_table.h"
 #include "panels/step/step_chooser.h"
 #include "scenario/instrument_fixture.h"
 #include "screens/painted_text.h"
 #include "skips/sample_grid.h"
-#include "skips/skips_page.h"
+#include "skips/skips_model.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "twin/loss_gap.h"
 #include "twin/twin_map.h"
-#include "twin/twin_page.h"
+#include "twin/twin_model.h"
 #include "xray/totals_strip.h"
 #include "xray/xray_page.h"
 
@@ -46,7 +47,7 @@ TEST_F(InstrumentPagesTest, TheMicroscopeShowsTheSampleNearestToTheSelectedStep)
     commands.start();
     ASSERT_TRUE(ends());
     show(u"microscope"_s);
-    auto* model = part<MicroscopePage>()->findChild<MicroscopeModel*>();
+    auto* model = shownPage()->findChild<MicroscopeModel*>();
     ASSERT_TRUE(QTest::qWaitFor([&] { return model->sample().has_value(); }));
     EXPECT_EQ(model->sample()->step, 20);
     EXPECT_EQ(model->layers().size(), 5U) << "of LeNet";
@@ -67,7 +68,7 @@ TEST_F(InstrumentPagesTest, DraggingTheHandleSlidesTheGradients) {
     commands.start();
     ASSERT_TRUE(ends());
     show(u"microscope"_s);
-    auto* model = part<MicroscopePage>()->findChild<MicroscopeModel*>();
+    auto* model = shownPage()->findChild<MicroscopeModel*>();
     ASSERT_TRUE(QTest::qWaitFor([&] { return model->sample().has_value(); }));
     standsStill();
     auto* plot = part<ExponentPlot>();
@@ -113,7 +114,7 @@ TEST_F(InstrumentPagesTest, AnEmptyMicroscopeSaysOnceWhyItIsEmpty) {
     ASSERT_TRUE(ends());
     show(u"microscope"_s);
     int said = 0;
-    for (auto* widget : part<MicroscopePage>()->findChildren<QWidget*>()) {
+    for (auto* widget : shownPage()->findChildren<QWidget*>()) {
         if (!widget->isVisible()) continue;
         const auto texts = paintedTexts(*widget);
         said += std::ranges::any_of(texts, [](const PaintedText& each) {
@@ -166,13 +167,13 @@ TEST_F(InstrumentPagesTest, TheMicroscopeCallsNoEarlierScaleThatOfNow) {
     commands.start();
     ASSERT_TRUE(ends());
     show(u"microscope"_s);
-    auto* model = part<MicroscopePage>()->findChild<MicroscopeModel*>();
+    auto* model = shownPage()->findChild<MicroscopeModel*>();
     ASSERT_TRUE(QTest::qWaitFor([&] { return model->sample().has_value(); }));
     EXPECT_EQ(model->sample()->step, 20);
     EXPECT_TRUE(cells().contains(u"now, 2²"_s)) << cells().join(u'|').toStdString();
     link.select(5, feed.tracks()[0]);
     EXPECT_TRUE(cells().contains(u"step 5, 2⁰"_s)) << cells().join(u'|').toStdString();
-    const auto* answer = part<MicroscopePage>()->findChild<QLabel*>(u"answer"_s);
+    const auto* answer = shownPage()->findChild<QLabel*>(u"answer"_s);
     EXPECT_FALSE(answer->text().contains(u"now"_s)) << answer->text().toStdString();
 }
 
@@ -182,7 +183,7 @@ TEST_F(InstrumentPagesTest, TheShadowPassShowsTrueGradients) {
     commands.start();
     ASSERT_TRUE(ends());
     show(u"microscope"_s);
-    auto* model = part<MicroscopePage>()->findChild<MicroscopeModel*>();
+    auto* model = shownPage()->findChild<MicroscopeModel*>();
     link.select(7, feed.tracks()[0]);
     model->computeShadow();
     EXPECT_TRUE(model->busy());
@@ -254,7 +255,7 @@ TEST_F(InstrumentPagesTest, TheSkipsPageExaminesASkip) {
     commands.start();
     ASSERT_TRUE(ends());
     show(u"skips"_s);
-    auto* model = part<SkipsPage>()->findChild<SkipsModel*>();
+    auto* model = shownPage()->findChild<SkipsModel*>();
     ASSERT_TRUE(QTest::qWaitFor([&] { return !model->skips().list.empty(); }, 30'000));
     const auto last = feed.tracks()[0]->latest();
     EXPECT_EQ(std::ssize(model->skips().list), last.step - last.updates);
@@ -277,7 +278,7 @@ TEST_F(InstrumentPagesTest, AnOpenSkipsPageExaminesSkipsAsTheyHappen) {
     commands.start();
     ASSERT_TRUE(ends());
     show(u"skips"_s);
-    auto* model = part<SkipsPage>()->findChild<SkipsModel*>();
+    auto* model = shownPage()->findChild<SkipsModel*>();
     const auto before = feed.tracks()[0];
     settings.load(engine::completed(overflowing));
     commands.start();
@@ -299,7 +300,7 @@ TEST_F(InstrumentPagesTest, AnOpenSkipsPageExaminesSkipsAsTheyHappen) {
     show(u"training"_s);
     theme.setChoice(Theme::Choice::dark);
     show(u"skips"_s);
-    const auto labels = part<SkipsPage>()->findChildren<QLabel*>();
+    const auto labels = shownPage()->findChildren<QLabel*>();
     const auto verdict =
         std::ranges::find(labels, engineText(model->report()->verdict()), &QLabel::text);
     ASSERT_NE(verdict, labels.end());
@@ -317,7 +318,7 @@ TEST_F(InstrumentPagesTest, ARunWithoutSkipsSaysHowLongTheScaleHasStayed) {
     ASSERT_TRUE(ends());
     show(u"skips"_s);
     const auto says = [&](const QString& words) {
-        const auto labels = part<SkipsPage>()->findChildren<QLabel*>();
+        const auto labels = shownPage()->findChildren<QLabel*>();
         return std::ranges::any_of(labels,
                                    [&](const QLabel* label) { return label->text() == words; });
     };
@@ -336,7 +337,7 @@ TEST_F(InstrumentPagesTest, AClickOnASkipOpensIt) {
     commands.start();
     ASSERT_TRUE(ends());
     emit part<StepChooser>()->skipOpened(1);
-    EXPECT_EQ(part<PageStack>()->currentWidget(), part<SkipsPage>());
+    EXPECT_EQ(part<PageStack>()->shown().name, u"skips"_s);
 }
 
 TEST_F(InstrumentPagesTest, APageWithoutDataSaysWhatToDo) {
@@ -344,10 +345,10 @@ TEST_F(InstrumentPagesTest, APageWithoutDataSaysWhatToDo) {
     commands.start();
     ASSERT_TRUE(ends());
     show(u"microscope"_s);
-    auto* model = part<MicroscopePage>()->findChild<MicroscopeModel*>();
+    auto* model = shownPage()->findChild<MicroscopeModel*>();
     EXPECT_TRUE(model->emptiness().contains(u"histograms every"_s));
     show(u"twin"_s);
-    const auto* twin = part<TwinPage>()->findChild<TwinModel*>();
+    const auto* twin = shownPage()->findChild<TwinModel*>();
     EXPECT_TRUE(twin->emptiness().contains(u"Start one"_s));
     EXPECT_FALSE(twin->lossMissing().isEmpty());
 }
@@ -356,17 +357,17 @@ TEST_F(InstrumentPagesTest, TheTwinPageStartsAndResyncsATwin) {
     load(0);
     show(u"twin"_s);
     QPushButton *start = nullptr, *resync = nullptr;
-    for (auto* button : part<TwinPage>()->findChildren<QPushButton*>()) {
+    for (auto* button : shownPage()->findChildren<QPushButton*>()) {
         if (button->text().startsWith(u"Start a twin"_s)) start = button;
         if (button->text() == u"Resync now"_s) resync = button;
     }
     ASSERT_TRUE(start != nullptr && resync != nullptr);
     EXPECT_FALSE(resync->isEnabled());
-    auto* every = part<TwinPage>()->findChild<QComboBox*>();
+    auto* every = shownPage()->findChild<QComboBox*>();
     every->setCurrentIndex(1);  // 10 steps
     start->click();
     ASSERT_TRUE(ends());
-    auto* model = part<TwinPage>()->findChild<TwinModel*>();
+    auto* model = shownPage()->findChild<TwinModel*>();
     ASSERT_TRUE(QTest::qWaitFor([&] { return model->steps() == 20; }));
     standsStill();
     ASSERT_TRUE(model->any());
@@ -375,11 +376,11 @@ TEST_F(InstrumentPagesTest, TheTwinPageStartsAndResyncsATwin) {
     ASSERT_TRUE(model->reference() && model->other());
     EXPECT_EQ(model->reference()->precision(), "fp32");
     EXPECT_EQ(model->other()->precision(), "amp-fp16");
-    EXPECT_EQ(part<TwinPage>()->findChild<QTableWidget*>()->rowCount(), 5);
+    EXPECT_EQ(shownPage()->findChild<QTableWidget*>()->rowCount(), 5);
     // The rule of the page Training, on the part that it names.
     const QString headline =
         engineText(judgeTracks(*model->reference(), *model->other(), 11).headline);
-    const auto labels = part<TwinPage>()->findChildren<QLabel*>();
+    const auto labels = shownPage()->findChildren<QLabel*>();
     EXPECT_TRUE(std::ranges::any_of(labels, [&](const QLabel* label) {
         return label->text().contains(u"After the resync, from step 11 on: "_s + headline);
     }));

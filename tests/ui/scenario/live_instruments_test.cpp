@@ -3,7 +3,7 @@
 #include <QComboBox>
 #include <QTreeWidget>
 
-#include "microscope/microscope_page.h"
+#include "microscope/microscope_model.h"
 #include "pages/page_stack.h"
 #include "skips/skip_list_view.h"
 #include "window_fixture.h"
@@ -174,7 +174,7 @@ TEST_F(LiveInstruments, TheShadowPassOfAPausedRunIsThatOfItsStepToCome) {
     commands.step();
     ASSERT_TRUE(pausesAt(1));
     show(u"microscope"_s);
-    auto* page = part<MicroscopePage>();
+    auto* page = shownPage();
     auto* model = page->findChild<MicroscopeModel*>();
     EXPECT_TRUE(model->shadowsNext());
     button(page, u"Shadow pass now"_s)->click();

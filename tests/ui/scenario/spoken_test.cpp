@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <set>
 
-#include "microscope/share_legend.h"
+#include "microscope/layer_map.h"
 #include "pages/page_stack.h"
 #include "text/spoken.h"
 #include "window_fixture.h"

@@ -2,12 +2,11 @@
 #include <QListWidget>
 #include <QSettings>
 
-#include "microscope/microscope_page.h"
+#include "microscope/microscope_model.h"
 #include "microscope/scale_table.h"
 #include "pages/page_stack.h"
-#include "panels/step/step_panel.h"
 #include "skips/skip_list_view.h"
-#include "skips/skips_page.h"
+#include "skips/skips_model.h"
 #include "window_fixture.h"
 
 namespace ui {
@@ -44,7 +43,7 @@ TEST_F(StaticScale, ThatOverflowsIsCalledThatOnEveryPage) {
     settings.load(engine::completed(broken));
     commands.start();
     show(u"skips"_s);  // its list is built while the run is live
-    auto* model = part<SkipsPage>()->findChild<SkipsModel*>();
+    auto* model = shownPage()->findChild<SkipsModel*>();
     ASSERT_TRUE(ends());
     ASSERT_TRUE(QTest::qWaitFor([&] { return model->skips().list.size() == 20; }, 10'000))
         << model->skips().list.size() << " of 20 bad steps";
@@ -58,9 +57,9 @@ TEST_F(StaticScale, ThatOverflowsIsCalledThatOnEveryPage) {
         return std::ranges::any_of(
             labels, [&](const QLabel* label) { return label->text().contains(words); });
     };
-    EXPECT_TRUE(says(part<StepPanel>(), u"The gradients overflowed, and the step was applied."_s));
-    EXPECT_FALSE(says(part<StepPanel>(), u"All gradients were finite"_s));
-    EXPECT_TRUE(says(part<StepPanel>(), u"Lower the static scale"_s));
+    EXPECT_TRUE(says(panelBody(u"step"_s), u"The gradients overflowed, and the step was applied."_s));
+    EXPECT_FALSE(says(panelBody(u"step"_s), u"All gradients were finite"_s));
+    EXPECT_TRUE(says(panelBody(u"step"_s), u"Lower the static scale"_s));
     show(u"microscope"_s);
     ASSERT_TRUE(QTest::qWaitFor(
         [&] { return part<MicroscopeModel>()->sample().has_value(); }));

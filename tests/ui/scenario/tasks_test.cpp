@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "panels/settings/data_sketch.h"
-#include "panels/step/step_panel.h"
 #include "text/metric_text.h"
 #include "widgets/panel.h"
 #include "window_fixture.h"
@@ -53,7 +52,7 @@ struct TaskTest : WindowFixture {
     /// The names in the selected step's table.
     QStringList namesOfStep() const {
         QStringList names;
-        for (const auto* label : window->findChild<StepPanel*>()->findChildren<QLabel*>())
+        for (const auto* label : panelBody(u"step"_s)->findChildren<QLabel*>())
             names << label->accessibleName();
         return names;
     }

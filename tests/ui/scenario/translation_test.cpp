@@ -153,7 +153,8 @@ TEST(Translation, CoversEveryTextOfTheWindow) {
 
 // Qt looks a text up under the name of its class: another name there leaves it in English.
 TEST(Translation, StandsUnderTheNameThatQtLooksItUpBy) {
-    static const QRegularExpression widget(u"\\n *class (\\w+)[^;{}]*\\{\\s*Q_OBJECT"_s);
+    static const QRegularExpression widget(
+        u"\\n *class (\\w+)[^;{}]*\\{\\s*(?:Q_OBJECT|Q_DECLARE_TR_FUNCTIONS\\(ui::\\1\\))"_s);
     QStringList classes;
     for (const QString& file : sources(u"ui/src"_s)) {
         const QString code = readAll(file);

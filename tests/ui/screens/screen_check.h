@@ -19,10 +19,10 @@
 #include <cstdlib>
 #include <vector>
 
+#include "pages/page_stack.h"
 #include "screens/painted_text.h"
 #include "widgets/elided_label.h"
 #include "window/message_bar.h"
-#include "window/page_area.h"
 #include "window/settings_rail.h"
 
 namespace ui {

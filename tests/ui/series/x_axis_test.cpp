@@ -18,7 +18,7 @@ double valueAt(XKind kind, std::int64_t row) {
     return kind == XKind::clock ? 1.7e9 + seconds + (row < 5000 ? 0 : 60) : seconds;
 }
 
-RowAxis axisOf(std::int64_t rows, std::size_t marks = RowAxis::mostMarks) {
+RowAxis axisOf(std::int64_t rows, std::size_t marks = RowAxis::maxMarks) {
     RowAxis axis(
         [](XKind kind, std::int64_t first, std::span<double> out) {
             for (std::size_t i = 0; i < out.size(); ++i) {

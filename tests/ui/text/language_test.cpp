@@ -6,6 +6,9 @@
 #include <QFile>
 #include <QLibraryInfo>
 #include <QTemporaryDir>
+#include <stdexcept>
+
+#include "engine/base/error.h"
 
 namespace ui {
 namespace {
@@ -71,6 +74,17 @@ TEST(Languages, TranslateQtsOwnTextsWhereQtHasThem) {
     EXPECT_NE(QCoreApplication::translate("QFileDialog", "Look in:"), u"Look in:"_s);
     language.setChoice(u"en"_s);
     EXPECT_EQ(QCoreApplication::translate("QFileDialog", "Look in:"), u"Look in:"_s);
+}
+
+TEST(Failure, HasASentenceAndWhatToDo) {
+    EXPECT_TRUE(Failure().isEmpty());
+    EXPECT_EQ(Failure().text(), QString());
+    const engine::Error error(engine::ErrorCode::io, engine::msg("{}: the disk is full", "a.csv"),
+                              engine::msg("Free some space, or give another folder."));
+    EXPECT_EQ(Failure(error).text(),
+              u"a.csv: the disk is full Free some space, or give another folder."_s);
+    EXPECT_EQ(Failure(std::runtime_error("bad")).text(), u"bad"_s);
+    EXPECT_EQ(Failure(engine::msg("Cancelled.")).text(), u"Cancelled."_s);
 }
 
 }  // namespace

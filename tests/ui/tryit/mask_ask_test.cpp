@@ -4,7 +4,6 @@
 #include <QPlainTextEdit>
 
 #include "tryit/answer_view.h"
-#include "tryit/mask_view.h"
 #include "tryit/tryit_fixture.h"
 
 namespace ui {

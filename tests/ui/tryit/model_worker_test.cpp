@@ -32,7 +32,7 @@ TEST_F(ModelWorkerTest, WorksOnAnotherThreadAndReportsOnThisOne) {
     worker->ask(
         Job::answer, &context,
         [&](engine::TrainedModel&, const ModelWorker::Ticket& ticket) {
-            ticket.tell([&, there = std::this_thread::get_id()] {
+            ticket.post([&, there = std::this_thread::get_id()] {
                 worked = there;
                 told = std::this_thread::get_id();
             });
@@ -46,7 +46,7 @@ TEST_F(ModelWorkerTest, WorksOnAnotherThreadAndReportsOnThisOne) {
 TEST_F(ModelWorkerTest, FreesTheModelOnceNoJobWaitsAndOpensItForTheNextOne) {
     int done = 0;
     const auto work = [&](engine::TrainedModel&, const ModelWorker::Ticket& ticket) {
-        ticket.tell([&] { ++done; });
+        ticket.post([&] { ++done; });
     };
     worker->ask(Job::answer, &context, work, fail);
     worker->release();  // while it works
@@ -63,7 +63,7 @@ TEST_F(ModelWorkerTest, FreesTheModelOnceNoJobWaitsAndOpensItForTheNextOne) {
 TEST_F(ModelWorkerTest, OpensTheModelOnceUntilItIsToOpenItAnew) {
     int done = 0;
     const auto work = [&](engine::TrainedModel&, const ModelWorker::Ticket& ticket) {
-        ticket.tell([&] { ++done; });
+        ticket.post([&] { ++done; });
     };
     for (int i = 1; i <= 3; ++i) {
         worker->ask(Job::answer, &context, work, fail);
@@ -89,7 +89,7 @@ TEST_F(ModelWorkerTest, OfJobsOfAKindThatWaitOnlyTheNewestIsDone) {
         worker->ask(
             Job::answer, &context,
             [&, i](engine::TrainedModel&, const ModelWorker::Ticket& ticket) {
-                ticket.tell([&, i] { done.push_back(i); });
+                ticket.post([&, i] { done.push_back(i); });
             },
             fail);
     }
@@ -108,7 +108,7 @@ TEST_F(ModelWorkerTest, AStoppedJobReportsNoMore) {
         [&](engine::TrainedModel&, const ModelWorker::Ticket& ticket) {
             running = true;
             while (!ticket.stopped()) std::this_thread::yield();
-            ticket.tell([&] { told = true; });
+            ticket.post([&] { told = true; });
         },
         fail);
     ASSERT_TRUE(waits([&] { return running.load(); }));

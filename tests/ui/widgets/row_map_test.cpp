@@ -10,11 +10,11 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-constexpr int head = 20, foot = 10, least = 12, mostRows = 40;
+constexpr int head = 20, foot = 10, least = 12, maxRows = 40;
 
 class Map final : public RowMap {
 public:
-    Map() : RowMap({least, mostRows, head, foot}) {
+    Map() : RowMap({least, maxRows, head, foot}) {
         setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
         setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
         resize(300, head + foot + 120);
@@ -41,9 +41,9 @@ TEST(RowMap, FewRowsShareTheRoomUpToTheirLargestHeight) {
     EXPECT_EQ(map.rowHeight(), 30);
     EXPECT_EQ(map.verticalScrollBar()->maximum(), 0);
     map.fill(2);
-    EXPECT_EQ(map.rowHeight(), mostRows);
-    EXPECT_EQ(map.rowAt(head + 2 * mostRows + 1), -1) << "below the last row";
-    EXPECT_EQ(map.footTop(), head + 2 * mostRows) << "an axis stands right below its rows";
+    EXPECT_EQ(map.rowHeight(), maxRows);
+    EXPECT_EQ(map.rowAt(head + 2 * maxRows + 1), -1) << "below the last row";
+    EXPECT_EQ(map.footTop(), head + 2 * maxRows) << "an axis stands right below its rows";
     map.fill(100);
     EXPECT_EQ(map.footTop(), head + 120) << "at the lower edge";
 }

@@ -12,7 +12,7 @@ ButtonState yes() { return {true, {}}; }
 ButtonState no(const QString& why) { return {false, why}; }
 ButtonState unless(const QString& why) { return why.isEmpty() ? yes() : no(why); }
 
-ButtonStates overStates(const Situation& now) {
+ButtonStates overStates(const RunStatus& now) {
     const QString nothing = QCoreApplication::translate("ButtonStates", "Nothing is running.");
     ButtonStates out;
     out.compare = unless(now.comparison);
@@ -28,11 +28,12 @@ ButtonStates overStates(const Situation& now) {
     return out;
 }
 
-ButtonStates runningStates(const Situation& now) {
+ButtonStates runningStates(const RunStatus& now) {
     const QString running =
         QCoreApplication::translate("ButtonStates", "A run is in progress. Stop it first.");
     const bool paused =
-        now.asked == Asked::pause || (now.state == RunState::paused && now.asked != Asked::resume);
+        now.asked == PendingCommand::pause ||
+        (now.state == RunState::paused && now.asked != PendingCommand::resume);
     ButtonStates out;
     out.compare = no(running);
     out.start = no(running);
@@ -58,10 +59,11 @@ ButtonState ending() {
 
 }  // namespace
 
-ButtonStates buttonStates(const Situation& now) {
+ButtonStates buttonStates(const RunStatus& now) {
     const bool over = !now.live || now.state == RunState::idle || now.state == RunState::done ||
                       now.state == RunState::failed;
-    const bool stopping = !over && (now.state == RunState::stopping || now.asked == Asked::stop);
+    const bool stopping =
+        !over && (now.state == RunState::stopping || now.asked == PendingCommand::stop);
     if (stopping) return allOf(ending());
     return over ? overStates(now) : runningStates(now);
 }

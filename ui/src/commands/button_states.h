@@ -28,18 +28,18 @@ struct ButtonStates {
 };
 
 /// The user's last request that the engine has not confirmed yet: the buttons change at once.
-enum class Asked { nothing, pause, resume, stop };
+enum class PendingCommand { nothing, pause, resume, stop };
 
 /// The situation that decides the states of the buttons.
-struct Situation {
+struct RunStatus {
     engine::RunState state = engine::RunState::idle;
     bool live = false;   ///< there is an experiment, under way or ended
     bool shown = false;  ///< runs are on screen, of the experiment or from the history
     QString settings;    ///< why the settings cannot run; empty if they can
     QString comparison;  ///< the same for what Compare would run
-    Asked asked = Asked::nothing;
+    PendingCommand asked = PendingCommand::nothing;
 };
-ButtonStates buttonStates(const Situation& now);
+ButtonStates buttonStates(const RunStatus& now);
 /// While a run of several processes is trained, which knows no pause.
 ButtonStates workerButtons(bool stopping);
 /// While the first steps of a run are tried.

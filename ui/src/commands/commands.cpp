@@ -4,18 +4,18 @@
 #include <algorithm>
 
 #include "commands/demonstration.h"
+#include "commands/path_opener.h"
 #include "commands/run_actor.h"
-#include "engine/runs/group_plan.h"
 #include "engine/runs/run_group.h"
 #include "engine/session/session.h"
 #include "engine/settings/catalog.h"
 #include "feed/background.h"
 #include "feed/event_feed.h"
-#include "models/lint_check.h"
+#include "models/settings_checks.h"
 #include "models/settings_model.h"
 #include "text/event_text.h"
 #include "text/language.h"
-#include "text/setting_error_text.h"
+#include "text/setting_text.h"
 
 namespace ui {
 
@@ -23,46 +23,27 @@ using namespace Qt::StringLiterals;
 using engine::Command;
 using engine::RunState;
 
-namespace {
-
-constexpr int awaitEvery = 500;  // ms
-
-/// The runs with which one goes on as it did: both halves of a twin, which is coupled again, or what
-/// is left of a comparison of which this run alone was begun. Empty for other runs.
-engine::GroupRuns runsThatGoOnWith(const engine::RunSummary& run, const engine::RunStore& store) {
-    if (run.group.empty() || engine::is_sweep_group(run.group) || !engine::is_unfinished(run))
-        return {};
-    auto runs = engine::runs_of_group(store.list(), run.group);
-    if (!std::ranges::all_of(runs, engine::is_unfinished)) return {};
-    if (runs.size() > 1) return engine::is_twin(runs) ? runs : engine::GroupRuns();
-    const auto plan = engine::plan_of_group(runs);
-    return plan && !engine::unstarted_runs(*plan, runs).empty() ? runs : engine::GroupRuns();
-}
-
-}  // namespace
-
 Commands::Commands(EventFeed* feed, SettingsModel* settings, QObject* parent)
     : QObject(parent),
       feed_(feed),
       settings_(settings),
       works_(new FileWorks(this)),
+      paths_(new PathOpener(this, feed, settings)),
       workers_(QCoreApplication::applicationFilePath()) {
     connect(works_, &FileWorks::told, this, &Commands::failed);
     followWorkers();
     connect(feed_, &EventFeed::stateChanged, this, &Commands::stateChanged);
-    connect(feed_, &EventFeed::tracksChanged, this, &Commands::tellButtons);
-    connect(settings_, &SettingsModel::changed, this, &Commands::tellButtons);
-    await_.setInterval(awaitEvery);
-    connect(&await_, &QTimer::timeout, this, &Commands::lookForRun);
+    connect(feed_, &EventFeed::tracksChanged, this, &Commands::announceButtons);
+    connect(settings_, &SettingsModel::changed, this, &Commands::announceButtons);
 }
 
 Commands::~Commands() { trial_.request_stop(); }
 
 void Commands::followWorkers() {
-    connect(&workers_, &WorkerLaunch::changed, this, &Commands::tellButtons);
+    connect(&workers_, &WorkerLaunch::changed, this, &Commands::announceButtons);
     connect(&workers_, &WorkerLaunch::began, this, [this](const QString& folder) {
         try {
-            openRun(folder);
+            paths_->openRun(folder);
         } catch (const engine::Error& error) {
             report(error);
         }
@@ -70,7 +51,7 @@ void Commands::followWorkers() {
     connect(&workers_, &WorkerLaunch::ended, this,
             [this](const QString& text, const QString& hint) {
                 if (!text.isEmpty()) report(Problem{text, hint, engine::ErrorCode::training});
-                tellButtons();
+                announceButtons();
             });
 }
 
@@ -87,14 +68,14 @@ void Commands::setActor(RunActor* actor) {
     if (actor_) disconnect(actor_, nullptr, this, nullptr);
     actor_ = actor;
     if (actor != nullptr) {
-        connect(actor, &RunActor::buttonsChanged, this, &Commands::tellButtons);
+        connect(actor, &RunActor::buttonsChanged, this, &Commands::announceButtons);
         connect(actor, &QObject::destroyed, this, [this] {
             emit actorChanged();
-            tellButtons();
+            announceButtons();
         });
     }
     emit actorChanged();
-    tellButtons();
+    announceButtons();
 }
 
 bool Commands::experimentRuns() const {
@@ -106,15 +87,15 @@ bool Commands::experimentRuns() const {
 void Commands::pauseExperiment() {
     const ButtonStates now = experimentButtons();
     if (!now.pause.enabled || now.pauseResumes) return;
-    asked_ = Asked::pause;
+    asked_ = PendingCommand::pause;
     feed_->post(Command::pause);
-    tellButtons();
+    announceButtons();
 }
 
 ButtonStates Commands::experimentButtons() const {
     if (workers_.running()) return workerButtons(workers_.stopping());
     if (trying_) return trialButtons();
-    Situation now;
+    RunStatus now;
     now.state = feed_->state();
     now.live = feed_->live();
     now.shown = !feed_->tracks().empty();
@@ -134,16 +115,16 @@ ButtonStates Commands::experimentButtons() const {
 
 void Commands::stateChanged() {
     const RunState state = feed_->state();
-    const bool answered = (asked_ == Asked::pause && state == RunState::paused) ||
-                          (asked_ == Asked::resume && state == RunState::training) ||
+    const bool answered = (asked_ == PendingCommand::pause && state == RunState::paused) ||
+                          (asked_ == PendingCommand::resume && state == RunState::training) ||
                           state == RunState::done || state == RunState::failed ||
                           state == RunState::idle;
-    if (answered) asked_ = Asked::nothing;
+    if (answered) asked_ = PendingCommand::nothing;
     // Short epochs go from training to evaluating and back many times a second.
-    if (buttons() != told_) tellButtons();
+    if (buttons() != told_) announceButtons();
 }
 
-void Commands::tellButtons() {
+void Commands::announceButtons() {
     told_ = buttons();
     emit buttonsChanged();
 }
@@ -156,7 +137,7 @@ bool Commands::launch(const std::vector<engine::RunConfig>& configs, bool oneSte
 }
 
 bool Commands::launch(const std::function<void()>& open, engine::Command first) {
-    asked_ = Asked::nothing;
+    asked_ = PendingCommand::nothing;
     resumed_ = {};
     ++attempts_;
     endTrial();
@@ -169,7 +150,7 @@ bool Commands::launch(const std::function<void()>& open, engine::Command first) 
     } catch (const engine::Error& error) {
         report(error);
     }
-    tellButtons();
+    announceButtons();
     return opened;
 }
 
@@ -238,7 +219,7 @@ void Commands::tryFirstSteps(const engine::RunConfig& config) {
         },
         begin);
     QTimer::singleShot(trialLimit_, this, [begin] { begin({}); });
-    tellButtons();
+    announceButtons();
 }
 
 bool Commands::train(const std::vector<engine::RunConfig>& configs, const std::string& group,
@@ -250,9 +231,9 @@ void Commands::togglePause() {
     if (actor_) return actor_->togglePause();
     const ButtonStates now = buttons();
     if (!now.pause.enabled) return;
-    asked_ = now.pauseResumes ? Asked::resume : Asked::pause;
+    asked_ = now.pauseResumes ? PendingCommand::resume : PendingCommand::pause;
     feed_->post(now.pauseResumes ? Command::resume : Command::pause);
-    tellButtons();
+    announceButtons();
 }
 
 void Commands::step() {
@@ -260,9 +241,9 @@ void Commands::step() {
     if (!buttons().step.enabled) return;
     const bool under = buttons().pause.enabled;
     if (under) {
-        asked_ = Asked::pause;
+        asked_ = PendingCommand::pause;
         feed_->post(Command::step);
-        tellButtons();
+        announceButtons();
     } else {
         launch(settings_->comparisonConfigs(), true);
     }
@@ -274,27 +255,6 @@ void Commands::validate() {
 
 void Commands::saveCheckpoint() {
     if (!actor_ && buttons().pause.enabled) feed_->post(Command::checkpoint);
-}
-
-/// A run by itself goes on as it was chosen; without a choice they are a comparison.
-Commands::Planned Commands::planOf(const std::vector<engine::RunSummary>& runs,
-                                   const ResumeChoice* choice, const engine::RunStore* store) {
-    try {
-        if (choice != nullptr && choice->changes.empty() && store != nullptr) {
-            const auto together = runsThatGoOnWith(runs.front(), *store);
-            if (!together.empty()) return engine::plan_group_resume(together);
-        }
-        if (choice == nullptr) return engine::plan_group_resume(runs);
-        engine::ResumePlan plan = engine::plan_resume(runs.front(), "last", choice->changes);
-        if (!plan.errors.empty())
-            return engine::Error(engine::ErrorCode::settings, plan.errors.front().str());
-        plan.continuation.schedule = choice->schedule;
-        return std::vector<engine::GroupMemberPlan>{{runs.front(), std::move(plan)}};
-    } catch (const engine::Error& error) {
-        return error;
-    } catch (const std::exception& error) {
-        return engine::Error(engine::ErrorCode::state, engine::Message(error.what()));
-    }
 }
 
 void Commands::resume(const engine::RunSummary& run, std::function<void(bool)> then,
@@ -322,15 +282,15 @@ void Commands::resumeAll(const std::vector<engine::RunSummary>& runs,
     inBackground(
         this,
         [runs, choice, store = feed_->store()] {
-            return planOf(runs, choice ? &*choice : nullptr, store.get());
+            return planResume(runs, choice ? &*choice : nullptr, store.get());
         },
-        [this, runs, answer, attempt = ++attempts_](const Planned& planned) {
+        [this, runs, answer, attempt = ++attempts_](const ResumePlans& planned) {
             answer(attempt == attempts_ && goOn(runs, planned));
         });
 }
 
-bool Commands::goOn(const std::vector<engine::RunSummary>& runs, const Planned& planned) {
-    asked_ = Asked::nothing;
+bool Commands::goOn(const std::vector<engine::RunSummary>& runs, const ResumePlans& planned) {
+    asked_ = PendingCommand::nothing;
     bool opened = false;
     try {
         if (const auto* error = std::get_if<engine::Error>(&planned)) throw *error;
@@ -348,7 +308,7 @@ bool Commands::goOn(const std::vector<engine::RunSummary>& runs, const Planned& 
     } catch (const engine::Error& error) {
         report(error);
     }
-    tellButtons();
+    announceButtons();
     return opened;
 }
 
@@ -376,7 +336,7 @@ void Commands::runFailed(const engine::RunFailed& failed) {
 void Commands::goOnWithData() {
     const engine::DataChanged changed = feed_->dataChanged();
     if (resumed_.members.empty() || changed == engine::DataChanged::no) return;  // another one runs
-    asked_ = Asked::nothing;
+    asked_ = PendingCommand::nothing;
     // A new run repeats the events of the run that it goes on from.
     if (changed == engine::DataChanged::samples)
         for (auto& member : resumed_.members) member.plan.continuation.in_place = false;
@@ -385,7 +345,24 @@ void Commands::goOnWithData() {
     } catch (const engine::Error& error) {
         report(error);
     }
-    tellButtons();
+    announceButtons();
+}
+
+void Commands::openPath(const QString& path) { paths_->open(path); }
+
+void Commands::openPaths(const QStringList& paths) { paths_->openAll(paths); }
+
+void Commands::openData(const QString& path) { paths_->openData(path); }
+
+void Commands::watchFolder(const QString& folder) { paths_->watch(folder); }
+
+QString Commands::takeLessons() { return paths_->takeLessons(); }
+
+bool Commands::hasLessons() const { return paths_->hasLessons(); }
+
+void Commands::editSettings(const engine::RunConfig& config) {
+    settings_->load(config);
+    emit settingsWanted();
 }
 
 void Commands::stop() {
@@ -394,11 +371,11 @@ void Commands::stop() {
     if (workers_.running()) return workers_.stop();
     if (trying_) {
         endTrial();
-        return tellButtons();
+        return announceButtons();
     }
-    asked_ = Asked::stop;
+    asked_ = PendingCommand::stop;
     feed_->post(Command::stop);
-    tellButtons();
+    announceButtons();
 }
 
 void Commands::demonstrate() {

@@ -8,31 +8,24 @@
 #include <functional>
 #include <optional>
 #include <stop_token>
-#include <variant>
 
 #include "commands/button_states.h"
 #include "commands/file_works.h"
-#include "commands/problem.h"
+#include "commands/resume_plan.h"
 #include "commands/worker_launch.h"
 #include "engine/base/error.h"
 #include "engine/record/twin.h"
 #include "engine/runs/run_store.h"
 #include "engine/session/session.h"
 #include "engine/settings/run_config.h"
-#include "engine/train/resume.h"
 #include "engine/verdict/lint.h"
 
 namespace ui {
 
 class EventFeed;
+class PathOpener;
 class RunActor;
 class SettingsModel;
-
-/// Changes of a run that is resumed.
-struct ResumeChoice {
-    std::vector<std::string> changes = {};  ///< "path=value"; none: it goes on as it was
-    engine::LongerSchedule schedule = engine::LongerSchedule::ask;
-};
 
 /// The actions of buttons, menus, keys and drops. GUI thread.
 class Commands final : public QObject {
@@ -93,8 +86,8 @@ public:
     /// Shows the page of this name (pages/registry.cpp).
     void showPage(const QString& name) { emit pageWanted(name); }
     /// The last path given to openPath() for the Lab, once; empty: none.
-    QString takeLessons() { return std::exchange(lessons_, {}); }
-    bool hasLessons() const { return !lessons_.isEmpty(); }
+    QString takeLessons();
+    bool hasLessons() const;
     /// Puts these settings into the panel, ready to be changed.
     void editSettings(const engine::RunConfig& config);
 
@@ -142,8 +135,6 @@ signals:
 private:
     /// Why a setting is refused, with the field's name in front.
     QString settingError(const engine::SettingError& error) const;
-    void openRun(const QString& folder);
-    void lookForRun();
     /// Several runs are a comparison.
     bool launch(const std::vector<engine::RunConfig>& configs, bool oneStep,
                 const std::string& group = {});
@@ -154,10 +145,7 @@ private:
     void endTrial();
     void followWorkers();
     ButtonStates experimentButtons() const;
-    using Planned = std::variant<std::vector<engine::GroupMemberPlan>, engine::Error>;
-    static Planned planOf(const std::vector<engine::RunSummary>& runs, const ResumeChoice* choice,
-                          const engine::RunStore* store);
-    bool goOn(const std::vector<engine::RunSummary>& runs, const Planned& planned);
+    bool goOn(const std::vector<engine::RunSummary>& runs, const ResumePlans& planned);
     void resumeAll(const std::vector<engine::RunSummary>& runs,
                    const std::optional<ResumeChoice>& choice,
                    std::function<void(bool begun)> then);
@@ -168,17 +156,15 @@ private:
     };
     void openResumed(bool acceptData);
     void stateChanged();
-    void tellButtons();
+    void announceButtons();
 
     EventFeed* feed_;
     SettingsModel* settings_;
     FileWorks* works_;
+    PathOpener* paths_;
     WorkerLaunch workers_;  ///< a run of several processes, beside the experiment
     QPointer<RunActor> actor_;
-    QString lessons_;  ///< lesson, folder or archive that the Lab is to open; empty: none
-    QString awaited_;  ///< folder in which a run is to begin; empty: none is waited for
-    QTimer await_;
-    Asked asked_ = Asked::nothing;
+    PendingCommand asked_ = PendingCommand::nothing;
     Resumed resumed_;  ///< the experiment; without members it was not resumed
     int attempts_ = 0;  ///< at starting a run: the last one counts
     std::chrono::milliseconds trialLimit_{1000};

@@ -11,7 +11,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr double leastProgress = 0.005;  ///< a smaller change is not sent
+constexpr double minProgress = 0.005;  ///< a smaller change is not sent
 const QString notifications = u"org.freedesktop.Notifications"_s;
 const QString notificationPath = u"/org/freedesktop/Notifications"_s;
 
@@ -33,7 +33,7 @@ QDBusConnection Desktop::session() {
     return session_;
 }
 
-void Desktop::tell(const QString& title, const QString& text) {
+void Desktop::show(const QString& title, const QString& text) {
     QDBusConnection bus = session();
     if (!bus.isConnected()) return;
     auto call =
@@ -56,7 +56,7 @@ void Desktop::acted(uint id, const QString& action) {
 
 void Desktop::setProgress(double share) {
     const bool same =
-        share < 0 ? progress_ < 0 : progress_ >= 0 && std::abs(share - progress_) < leastProgress;
+        share < 0 ? progress_ < 0 : progress_ >= 0 && std::abs(share - progress_) < minProgress;
     if (same) return;
     QDBusConnection bus = session();
     if (!bus.isConnected()) return;

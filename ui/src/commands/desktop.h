@@ -18,7 +18,7 @@ public:
     void setBuses(const QDBusConnection& session, const QDBusConnection& system);
 
     /// Shows a notification. A later one takes its place.
-    void tell(const QString& title, const QString& text);
+    void show(const QString& title, const QString& text);
     /// 0 to 1; negative: nothing runs.
     void setProgress(double share);
     /// Asks logind, which asks the user if it must.

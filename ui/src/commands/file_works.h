@@ -2,16 +2,29 @@
 
 #include <QObject>
 #include <QPointer>
+#include <QString>
 #include <QTimer>
 #include <functional>
 #include <memory>
 #include <vector>
 
-#include "commands/problem.h"
+#include "engine/base/error.h"
+#include "text/format.h"
+#include "text/language.h"
 #include "text/named_output.h"
-#include "text/time_left.h"
 
 namespace ui {
+
+/// Something that went wrong, for the bar across the centre.
+struct Problem {
+    QString sentence;
+    QString hint;
+    engine::ErrorCode code = engine::ErrorCode::settings;
+    bool note = false;  ///< no fault: an answer to something the user did
+    QString file = {};  ///< a file or folder that was written, which the bar offers to open
+    bool lasts = false;  ///< stays on screen when training starts: it holds for the runs to come
+    Failure failure = {};  ///< what sentence and hint say, in any language; empty: only they do
+};
 
 /// An export, an import or a report, off the GUI thread.
 struct FileWork {

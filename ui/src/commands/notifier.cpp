@@ -52,7 +52,7 @@ Notifier::Notifier(EventFeed* feed, QueueRunner* queue, RunHistory* history, Com
       desktop_(desktop) {
     later_.setSingleShot(true);
     later_.setInterval(tellAfter);
-    connect(&later_, &QTimer::timeout, this, &Notifier::tellEnd);
+    connect(&later_, &QTimer::timeout, this, &Notifier::notifyEnd);
     connect(feed_, &EventFeed::stateChanged, this, &Notifier::stateChanged);
     connect(feed_, &EventFeed::figuresDue, this, &Notifier::showProgress);
     connect(queue_, &QueueRunner::ended, this, &Notifier::queueEnded);
@@ -89,7 +89,7 @@ std::int64_t Notifier::groupOf(const std::string& run) const {
     }
 }
 
-void Notifier::tellEnd() {
+void Notifier::notifyEnd() {
     const auto& tracks = feed_->liveTracks();
     if (tracks.empty()) return;
     if (std::ranges::any_of(tracks, isStopped)) return;
@@ -113,12 +113,12 @@ void Notifier::tellEnd() {
         title = (group ? tr("Comparison %1 failed") : tr("Run %1 failed")).arg(name);
     else
         title = (group ? tr("Comparison %1 has ended") : tr("Run %1 has ended")).arg(name);
-    tell(title, lines.join(u'\n'));
+    notify(title, lines.join(u'\n'));
 }
 
 void Notifier::queueEnded(const engine::EndNotice& notice, int done, int failed) {
     if (notice.state == "stopped") return;
-    tell(tr("The queue has ended"), tr("%1 done, %2 failed").arg(done).arg(failed));
+    notify(tr("The queue has ended"), tr("%1 done, %2 failed").arg(done).arg(failed));
     switch (queue_->atEnd()) {
         case QueueRunner::AtEnd::nothing:
             break;
@@ -133,7 +133,7 @@ void Notifier::queueEnded(const engine::EndNotice& notice, int done, int failed)
 /// Runs the command on a thread of its own: it may take as long as it likes, and holds up neither
 /// the threads of the pool nor the end of the program.
 void Notifier::runCommand(const engine::EndNotice& notice) {
-    const auto tellStatus = [alive = QPointer(this)](int status) {
+    const auto reportStatus = [alive = QPointer(this)](int status) {
         if (!alive || status == 0) return;
         alive->commands_->report(
             {tr("The command at the queue's end ended with status %1.").arg(status),
@@ -141,20 +141,20 @@ void Notifier::runCommand(const engine::EndNotice& notice) {
              engine::ErrorCode::io,
              false});
     };
-    std::thread([command = queue_->command().toStdString(), notice, tellStatus] {
+    std::thread([command = queue_->command().toStdString(), notice, reportStatus] {
         const int status = engine::run_notice_command(command, notice);
         auto* program = QCoreApplication::instance();
         if (program == nullptr) return;
         QMetaObject::invokeMethod(
-            program, [tellStatus, status] { tellStatus(status); }, Qt::QueuedConnection);
+            program, [reportStatus, status] { reportStatus(status); }, Qt::QueuedConnection);
     }).detach();
 }
 
-void Notifier::tell(const QString& title, const QString& text) {
+void Notifier::notify(const QString& title, const QString& text) {
     const bool inFront =
         inFront_.value_or(QGuiApplication::applicationState() == Qt::ApplicationActive);
     if (inFront) return;
-    desktop_->tell(title, text);
+    desktop_->show(title, text);
     emit told(title, text);
 }
 

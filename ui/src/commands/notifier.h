@@ -35,12 +35,12 @@ signals:
 
 private:
     void stateChanged(engine::RunState state);
-    void tellEnd();
+    void notifyEnd();
     /// RunSummary::group_number.
     std::int64_t groupOf(const std::string& run) const;
     void queueEnded(const engine::EndNotice& notice, int done, int failed);
     void runCommand(const engine::EndNotice& notice);
-    void tell(const QString& title, const QString& text);
+    void notify(const QString& title, const QString& text);
     void showProgress();
 
     EventFeed* feed_;

@@ -85,7 +85,7 @@ private:
     /// Finishes a run in flight. It waits again, unless it ended as planned or by an error.
     void finish(std::size_t flight, engine::QueueState state, const std::string& run);
     void turnOff();
-    void tellEnd(const std::string& state);
+    void announceEnd(const std::string& state);
 
     EventFeed* feed_;
     Commands* commands_;

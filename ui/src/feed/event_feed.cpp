@@ -10,7 +10,6 @@
 #include "engine/record/speed.h"
 #include "engine/runs/group_plan.h"
 #include "engine/runs/run_group.h"
-#include "feed/run_ended.h"
 #include "feed/run_track.h"
 #include "text/precision_title.h"
 

@@ -4,7 +4,6 @@
 
 #include "engine/base/error.h"
 #include "feed/event_feed.h"
-#include "feed/run_ended.h"
 #include "feed/run_track.h"
 
 namespace ui {

@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
+#include "engine/base/error.h"
 #include "engine/settings/catalog.h"
-#include "feed/run_ended.h"
+#include "engine/verdict/verdict.h"
 #include "text/precision_title.h"
 
 namespace ui {
@@ -14,9 +16,30 @@ using engine::StepRecord;
 
 namespace {
 
+constexpr int ownColors = 5;  // Tokens::own
+
+}  // namespace
+
+std::vector<RunHue> runHues(const std::vector<std::string>& precisions) {
+    std::map<std::string, int> counts;
+    for (const std::string& each : precisions) ++counts[each];
+    const bool other =
+        std::ranges::any_of(counts, [](const auto& kind) { return kind.second > 2; });
+    std::vector<RunHue> out;
+    std::map<std::string, int> seen;
+    for (std::size_t i = 0; i < precisions.size(); ++i) {
+        const int at = static_cast<int>(i);
+        out.push_back(other ? RunHue{at % ownColors, at / ownColors % 2 == 1}
+                            : RunHue{-1, seen[precisions[i]]++ > 0});
+    }
+    return out;
+}
+
+namespace {
+
 constexpr std::size_t chunk = 2048;  // rows read at a time: well under a millisecond
-constexpr std::size_t mostEvents = 4000;
-constexpr std::size_t mostEpochs = 1024;
+constexpr std::size_t maxEvents = 4000;
+constexpr std::size_t maxEpochs = 1024;
 
 }  // namespace
 
@@ -121,7 +144,7 @@ double RunTrack::scaleAfter(std::int64_t step) const {
 void RunTrack::apply(const engine::Event& event) {
     figureEvents_.apply(event);
     events_.push_back(event);
-    if (events_.size() > mostEvents) events_.pop_front();
+    if (events_.size() > maxEvents) events_.pop_front();
     if (const auto* e = std::get_if<engine::RunStarted>(&event)) {
         started_ = *e;
         run_ = e->run;
@@ -161,7 +184,7 @@ void RunTrack::addEpoch(const engine::EpochDone& epoch) {
     // The last entry is the newest epoch; it stays only if it is one of the stride.
     if (!epochs_.empty() && epochs_.back().epoch % epochStride_ != 0) epochs_.pop_back();
     epochs_.push_back(epoch);
-    if (epochs_.size() < mostEpochs) return;
+    if (epochs_.size() < maxEpochs) return;
     epochStride_ *= 2;
     const auto newest = epochs_.back();
     std::erase_if(epochs_, [this](const auto& e) { return e.epoch % epochStride_ != 0; });
@@ -192,6 +215,38 @@ std::shared_ptr<RunTrack> focusTrack(const TrackList& tracks) {
         if ((*it)->hasScaler()) return *it;
     }
     return tracks.empty() ? nullptr : tracks.front();
+}
+
+namespace {
+
+engine::RunFigures judgedFigures(const RunTrack& track, const engine::Speed& speed,
+                                 std::int64_t from) {
+    engine::RunFigures figures;
+    if (track.started()) figures = engine::figures_of(*track.started());
+    figures.precision = track.precision();
+    figures.record = track.reader();
+    for (const auto& epoch : track.epochs())
+        if (epoch.step >= from) figures.tests.push_back(epoch.test);
+    figures.speed = speed;
+    figures.title = trackTitle(track).toStdString();
+    figures.metric = track.metrics().empty() ? engine::Metric{} : track.metrics().front();
+    figures.unit = track.unit();
+    figures.ended = track.done().has_value();
+    figures.first_step = from;
+    return figures;
+}
+
+}  // namespace
+
+engine::Verdict judgeTracks(const RunTrack& baseline, const RunTrack& other, std::int64_t from) {
+    try {
+        // The speeds are of the two alone: a third run on screen changes nothing between them.
+        const auto speeds = engine::speeds({baseline.reader(), other.reader()});
+        return engine::judge(judgedFigures(baseline, speeds[0], from),
+                             judgedFigures(other, speeds[1], from));
+    } catch (const engine::Error& error) {  // another program cut a record short
+        return {engine::VerdictTone::neutral, error.message(), {}, {error.hint()}};
+    }
 }
 
 }  // namespace ui

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/record/event.h"
@@ -14,11 +15,31 @@
 #include "engine/record/step_record.h"
 #include "engine/settings/run_config.h"
 #include "feed/row_source.h"
-#include "feed/run_hues.h"
 #include "series/series_pyramid.h"
 #include "series/x_axis.h"
 
+namespace engine {
+struct Verdict;
+}
+
 namespace ui {
+
+/// Distinguishes a run from others beside it: a dash, or a colour of its own.
+struct RunHue {
+    int own = -1;  ///< the n-th colour that is no precision's; -1: that of the run's precision
+    bool dashed = false;
+    bool operator==(const RunHue&) const = default;
+};
+
+/// The colour of a precision means that precision alone. Two runs of one precision share its
+/// colour, and the second is dashed. From three runs of one precision on, precision is not what
+/// the runs differ in: all get colours of their own, and a dash when those are used up.
+std::vector<RunHue> runHues(const std::vector<std::string>& precisions);
+
+/// Nothing more comes from a run in this state.
+inline bool ended(engine::RunState state) {
+    return state == engine::RunState::done || state == engine::RunState::failed;
+}
 
 /// One run as the window shows it: its settings, its events, and pyramids over the rows read so
 /// far. GUI thread.
@@ -137,5 +158,9 @@ using TrackList = std::vector<std::shared_ptr<RunTrack>>;
 /// The run that counters and the loss-scale panel describe: the last one with a scaler, else the
 /// first.
 std::shared_ptr<RunTrack> focusTrack(const TrackList& tracks);
+
+/// The engine's verdict on two runs on screen, over the rows that were read: the one of every page.
+/// `from`: the first step that is judged, such as the one after a twin's resync.
+engine::Verdict judgeTracks(const RunTrack& baseline, const RunTrack& other, std::int64_t from = 1);
 
 }  // namespace ui

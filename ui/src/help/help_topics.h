@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QString>
+#include <QUrl>
 #include <vector>
 
 namespace ui {
@@ -21,5 +22,16 @@ std::vector<HelpTopic> helpTopics(const SettingsModel& settings, const QString& 
 
 /// Id of the page with the keyboard shortcuts.
 QString shortcutsTopic();
+
+/// The pages of the handbook, in Markdown, compiled into the program. `language`: "en" or "zh"; a
+/// page without a translation is shown in English.
+std::vector<HelpTopic> handbookTopics(const QString& language);
+
+/// Id of the page about writing lessons.
+QString lessonWritingTopic();
+
+/// The page that a link in the page `from` leads to, in any language; empty: it leads to no
+/// page of the handbook.
+QString handbookTarget(const QString& from, const QUrl& link);
 
 }  // namespace ui

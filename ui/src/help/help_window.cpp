@@ -11,7 +11,7 @@
 #include <QUrl>
 #include <QVBoxLayout>
 
-#include "help/handbook.h"
+#include "help/help_topics.h"
 #include "help/markdown_page.h"
 #include "theme/theme.h"
 #include "theme/tokens.h"

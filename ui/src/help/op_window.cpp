@@ -1,5 +1,6 @@
 #include "help/op_window.h"
 
+#include <QAbstractTableModel>
 #include <QCoreApplication>
 #include <QDialog>
 #include <QFrame>
@@ -8,14 +9,93 @@
 #include <QSortFilterProxyModel>
 #include <QTableView>
 #include <QVBoxLayout>
+#include <vector>
 
-#include "models/op_model.h"
+#include "engine/settings/catalog.h"
+#include "text/language.h"
 #include "theme/tokens.h"
 #include "widgets/panel.h"
 
 namespace ui {
 
 using namespace Qt::StringLiterals;
+
+namespace {
+
+/// The engine's operations: what each does inside an autocast region, which gradients it has, and
+/// why it is treated so. The same table as `halftone ops`.
+class OpModel final : public QAbstractTableModel {
+    Q_DECLARE_TR_FUNCTIONS(ui::OpModel)
+public:
+    enum Column { Name, Region, Gradients, Why, columns };
+
+    explicit OpModel(QObject* parent = nullptr);
+
+    int rowCount(const QModelIndex& parent = {}) const override;
+    int columnCount(const QModelIndex& parent = {}) const override;
+    /// Tooltip of a name: the signature.
+    QVariant data(const QModelIndex& index, int role) const override;
+    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+
+private:
+    std::vector<engine::OpSummary> ops_;
+};
+
+QString regionWords(const std::string& policy) {
+    if (policy == "low") return OpModel::tr("16 bits");
+    if (policy == "f32") return OpModel::tr("fp32");
+    if (policy == "f32_dtype" || policy == "f32_append") return OpModel::tr("fp32 result");
+    if (policy == "promote") return OpModel::tr("widest input");
+    if (policy == "banned") return OpModel::tr("refused");
+    return OpModel::tr("as its inputs");
+}
+
+QString gradientWords(int orders) {
+    if (orders == 0) return OpModel::tr("none");
+    return orders == 1 ? OpModel::tr("first") : OpModel::tr("first, second");
+}
+
+}  // namespace
+
+OpModel::OpModel(QObject* parent) : QAbstractTableModel(parent), ops_(engine::ops()) {}
+
+int OpModel::rowCount(const QModelIndex& parent) const {
+    return parent.isValid() ? 0 : static_cast<int>(ops_.size());
+}
+
+int OpModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : columns; }
+
+QVariant OpModel::data(const QModelIndex& index, int role) const {
+    if (!index.isValid()) return {};
+    const engine::OpSummary& op = ops_[static_cast<std::size_t>(index.row())];
+    if (role == Qt::ToolTipRole && index.column() == Name)
+        return QString::fromStdString(op.signature);
+    if (role != Qt::DisplayRole) return {};
+    switch (index.column()) {
+        case Name:
+            return QString::fromStdString(op.name);
+        case Region:
+            return regionWords(op.policy);
+        case Gradients:
+            return gradientWords(op.derivatives);
+        default:
+            return engineText(op.why);
+    }
+}
+
+QVariant OpModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
+    switch (section) {
+        case Name:
+            return tr("Operation");
+        case Region:
+            return tr("Under autocast");
+        case Gradients:
+            return tr("Gradients");
+        default:
+            return tr("Why");
+    }
+}
 
 namespace {
 

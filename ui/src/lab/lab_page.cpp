@@ -1,6 +1,7 @@
 #include "lab/lab_page.h"
 
 #include <QAbstractButton>
+#include <QCoreApplication>
 #include <QHBoxLayout>
 #include <QSettings>
 #include <QVBoxLayout>
@@ -8,11 +9,26 @@
 
 #include "commands/commands.h"
 #include "theme/tokens.h"
-#include "widgets/segments.h"
+#include "widgets/choices.h"
 
 namespace ui {
 
 using namespace Qt::StringLiterals;
+
+#define HALFTONE_LAB_VIEWS(VIEW)                                          \
+    /* name, title, function that the view's own file defines */          \
+    VIEW("lessons", QT_TRANSLATE_NOOP("Lab", "Lessons"), makeLessonsView) \
+    VIEW("numbers", QT_TRANSLATE_NOOP("Lab", "Numbers"), makeNumbersView) \
+    /* end of the list */
+
+#define HALFTONE_DECLARE(name, title, make) LabViewFactory make;
+HALFTONE_LAB_VIEWS(HALFTONE_DECLARE)
+
+std::vector<LabViewEntry> labViewEntries() {
+#define HALFTONE_ENTRY(name, title, make) \
+    {u"" name##_s, QCoreApplication::translate("Lab", title), make},
+    return {HALFTONE_LAB_VIEWS(HALFTONE_ENTRY)};
+}
 
 QWidget* makeLabPage(const Context& context, QWidget* parent) {
     return new LabPage(context, parent);

@@ -9,9 +9,7 @@
 #include "feed/run_track.h"
 #include "plots/plot_link.h"
 #include "plots/polyline.h"
-#include "plots/step_ticks.h"
 #include "text/format.h"
-#include "theme/heat_color.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
 

@@ -4,7 +4,6 @@
 #include <QWidget>
 
 #include "microscope/exponent_axis.h"
-#include "microscope/format_rulers.h"
 #include "microscope/microscope_model.h"
 #include "text/spoken.h"
 

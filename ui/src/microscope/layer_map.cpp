@@ -2,12 +2,13 @@
 
 #include <QHelpEvent>
 #include <QMouseEvent>
+#include <QPainter>
 #include <QToolTip>
 #include <cmath>
 
 #include "feed/run_track.h"
+#include "microscope/microscope_model.h"
 #include "text/format.h"
-#include "theme/heat_color.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
 
@@ -20,11 +21,11 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int lowestRow = 26, highestRow = 64;
-constexpr int leastHead = 20;
-constexpr int leastShades = 80;
+constexpr int minHead = 20;
+constexpr int minShades = 80;
 constexpr double low = 2;  // bits of headroom that deserve a mark
 
-int lineHeight() { return std::max(leastHead, QFontMetrics(Theme::caption()).height() + 2); }
+int lineHeight() { return std::max(minHead, QFontMetrics(Theme::caption()).height() + 2); }
 
 QString layerName(const LayerHistogram& layer) {
     return layer.layer.empty() ? LayerMap::tr("(the model)") : QString::fromStdString(layer.layer);
@@ -80,7 +81,7 @@ int LayerMap::selectedRow() const { return model_->selected(); }
 void LayerMap::selectRow(int row) { model_->select(row); }
 
 int LayerMap::nameWidth() const {
-    const int room = viewport()->width() - zeroColumn() - headroomColumn() - leastShades;
+    const int room = viewport()->width() - zeroColumn() - headroomColumn() - minShades;
     return std::clamp(widestName() + size::gap, 40,
                       std::max(40, std::min(room, viewport()->width() / 3)));
 }
@@ -256,6 +257,49 @@ bool LayerMap::viewportEvent(QEvent* event) {
                                 QString::fromUtf8(to_string(layer.type).data())),
                        viewport());
     return true;
+}
+
+namespace {
+
+constexpr int legendStrip = 64, legendHeight = 8;  // pixels
+
+}  // namespace
+
+ShareLegend::ShareLegend(const Theme* theme, const MicroscopeModel* model, QWidget* parent)
+    : QWidget(parent), theme_(theme), model_(model) {
+    setFont(Theme::caption());
+    setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Preferred);
+    setAccessibleName(tr("Shades: from few values to most of the layer's values"));
+    setToolTip(accessibleName());
+    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
+    connect(model_, &MicroscopeModel::contentChanged, this, qOverload<>(&QWidget::update));
+}
+
+QSize ShareLegend::sizeHint() const {
+    const QFontMetrics metrics(font());
+    return {metrics.horizontalAdvance(tr("few")) + metrics.horizontalAdvance(tr("most")) +
+                legendStrip + 2 * size::gap,
+            metrics.height()};
+}
+
+void ShareLegend::paintEvent(QPaintEvent*) {
+    if (!model_->sample()) return;
+    QPainter painter(this);
+    const Tokens& t = theme_->tokens();
+    const QColor run = model_->track()
+                           ? theme_->run(model_->track()->precision(), model_->track()->hue.own)
+                           : t.accent;
+    const int words = fontMetrics().horizontalAdvance(tr("few"));
+    const int left = words + size::gap, top = (height() - legendHeight) / 2;
+    for (int x = 0; x < legendStrip; ++x) {
+        const double share = static_cast<double>(x) / (legendStrip - 1);
+        painter.fillRect(left + x, top, 1, legendHeight, heatColor(t, run, share));
+    }
+    painter.setPen(t.line);
+    painter.drawRect(left, top, legendStrip - 1, legendHeight);
+    painter.setPen(t.dim);
+    painter.drawText(rect(), Qt::AlignLeft | Qt::AlignVCenter, tr("few"));
+    painter.drawText(rect(), Qt::AlignRight | Qt::AlignVCenter, tr("most"));
 }
 
 }  // namespace ui

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <QWidget>
+
 #include "microscope/exponent_axis.h"
 #include "microscope/microscope_model.h"
 #include "text/spoken.h"
@@ -7,6 +9,7 @@
 
 namespace ui {
 
+class MicroscopeModel;
 class Theme;
 
 /// Layers by exponent: how often values of each magnitude occur in each layer, as shades. A row a
@@ -44,6 +47,23 @@ private:
 
     const Theme* theme_;
     MicroscopeModel* model_;
+};
+
+/// Legend of the shades of the maps: how many of a layer's values have an exponent, up to the
+/// exponent that most of them have.
+class ShareLegend final : public QWidget {
+    Q_OBJECT
+public:
+    ShareLegend(const Theme* theme, const MicroscopeModel* model, QWidget* parent = nullptr);
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override { return sizeHint(); }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    const Theme* theme_;
+    const MicroscopeModel* model_;
 };
 
 }  // namespace ui

@@ -8,7 +8,7 @@
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "plots/plot_link.h"
-#include "view/selection.h"
+#include "view/view.h"
 
 namespace ui {
 

@@ -10,7 +10,7 @@
 
 #include "engine/record/histogram_record.h"
 #include "feed/step_jobs.h"
-#include "text/failure.h"
+#include "text/language.h"
 #include "view/context.h"
 
 namespace ui {

@@ -1,7 +1,10 @@
-#include "microscope/microscope_page.h"
-
+#include <QCoreApplication>
 #include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <QToolButton>
 #include <QVBoxLayout>
+#include <QWidget>
 
 #include "commands/commands.h"
 #include "feed/event_feed.h"
@@ -10,18 +13,17 @@
 #include "microscope/exponent_plot.h"
 #include "microscope/layer_map.h"
 #include "microscope/microscope_csv.h"
+#include "microscope/microscope_model.h"
 #include "microscope/scale_answer.h"
 #include "microscope/scale_table.h"
-#include "microscope/share_legend.h"
 #include "text/format.h"
 #include "theme/theme.h"
-#include "view/kept.h"
-#include "widgets/card.h"
+#include "view/context.h"
+#include "widgets/choices.h"
 #include "widgets/elided_label.h"
+#include "widgets/key_bindings.h"
 #include "widgets/page_export.h"
-#include "widgets/page_key.h"
 #include "widgets/panel.h"
-#include "widgets/segments.h"
 #include "widgets/side_columns.h"
 
 namespace ui {
@@ -30,6 +32,41 @@ using engine::HistogramKind;
 using namespace Qt::StringLiterals;
 
 namespace {
+
+/// Which loss scale fits these gradients? Layers by exponent, one layer's histogram with a handle
+/// on the loss scale, what that does to the step, and the drift over the run.
+class MicroscopePage final : public QWidget {
+    Q_DECLARE_TR_FUNCTIONS(ui::MicroscopePage)
+public:
+    explicit MicroscopePage(const Context& context, QWidget* parent = nullptr);
+
+private:
+    QLayout* makeBar();
+    Card* makeLayers();
+    Card* makeHistogram();
+    QWidget* makeNote(QWidget* parent);
+    Card* makeDrift();
+    void refresh();
+    void refreshAnswer();
+    void refreshNote();
+    void refreshShadow();
+    void exportFigures();
+    QString howObtained() const;
+
+    Context context_;
+    MicroscopeModel* model_;
+    QLabel* answer_;
+    ElidedLabel* obtained_;
+    QPushButton* shadow_;
+    QPushButton* export_;
+    Card* layers_;
+    Card* histogram_;
+    Card* drift_;
+    QWidget* note_;
+    QLabel* noteText_;
+    QToolButton* noteLink_;
+    SideColumns* columns_;
+};
 
 constexpr std::array allKinds{HistogramKind::gradients, HistogramKind::activations,
                               HistogramKind::weights, HistogramKind::updates};

@@ -17,7 +17,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr double lostShare = 0.001;  // of the non-zero gradients, above which a step loses them
-constexpr int leastWidth = 420, wholeWidth = 620;
+constexpr int minWidth = 420, wholeWidth = 620;
 constexpr double little = 2;  // bits of headroom that deserve a mark
 
 QString share(double part, double all) {
@@ -84,7 +84,7 @@ ScaleTable::ScaleTable(const Theme* theme, MicroscopeModel* model, QWidget* pare
 }
 
 QSize ScaleTable::minimumSizeHint() const {
-    return {leastWidth, QWidget::minimumSizeHint().height()};
+    return {minWidth, QWidget::minimumSizeHint().height()};
 }
 
 void ScaleTable::resizeEvent(QResizeEvent* event) {

@@ -4,7 +4,7 @@
 
 #include "text/format.h"
 #include "text/run_text.h"
-#include "text/setting_title.h"
+#include "text/setting_text.h"
 
 namespace ui {
 

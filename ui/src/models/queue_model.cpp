@@ -4,8 +4,7 @@
 
 #include "engine/runs/run_group.h"
 #include "engine/settings/command_line.h"
-#include "text/setting_error_text.h"
-#include "text/setting_title.h"
+#include "text/setting_text.h"
 
 namespace ui {
 namespace {

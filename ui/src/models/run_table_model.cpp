@@ -9,7 +9,7 @@
 #include "text/metric_text.h"
 #include "text/precision_title.h"
 #include "text/run_text.h"
-#include "text/setting_title.h"
+#include "text/setting_text.h"
 
 namespace ui {
 
@@ -18,8 +18,8 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr quintptr topLevel = 0;  ///< internal id of a row without a parent; else the parent + 1
-constexpr int mostNamed = 3;      ///< settings in the text of a group
-constexpr std::size_t mostCompared = 32;  ///< runs looked at for that
+constexpr int maxNamed = 3;      ///< settings in the text of a group
+constexpr std::size_t maxCompared = 32;  ///< runs looked at for that
 
 }  // namespace
 
@@ -38,14 +38,14 @@ void RunTableModel::setRuns(Runs runs) {
 void RunTableModel::setFigures(Runs runs) {
     runs_ = std::move(runs);
     groupTexts_.clear();
-    const auto tell = [this](const QModelIndex& parent) {
+    const auto announce = [this](const QModelIndex& parent) {
         const int rows = rowCount(parent);
         if (rows == 0) return;
         emit dataChanged(index(0, 0, parent), index(rows - 1, columnCount() - 1, parent));
     };
-    tell({});
+    announce({});
     for (int row = 0; row < rowCount(); ++row) {
-        if (tops_[static_cast<std::size_t>(row)].group) tell(index(row, 0));
+        if (tops_[static_cast<std::size_t>(row)].group) announce(index(row, 0));
     }
 }
 
@@ -259,13 +259,13 @@ QString RunTableModel::groupTitle(const Top& top) const {
 QString RunTableModel::groupText(const Top& top) const {
     const engine::RunSummary& first = at(top.runs.front());
     QStringList names;
-    for (std::size_t i = 1; i < std::min(top.runs.size(), mostCompared); ++i) {
+    for (std::size_t i = 1; i < std::min(top.runs.size(), maxCompared); ++i) {
         for (const auto& path : engine::differing_fields(first.config, at(top.runs[i]).config)) {
             const QString name = settingTitle(path);
             if (!names.contains(name)) names << name;
         }
     }
-    if (names.size() > mostNamed) names = names.mid(0, mostNamed) << u"…"_s;
+    if (names.size() > maxNamed) names = names.mid(0, maxNamed) << u"…"_s;
     const QString runs = count(static_cast<std::int64_t>(top.runs.size()));
     QStringList parts;
     if (const QString title = groupTitle(top); !title.isEmpty()) parts << title;

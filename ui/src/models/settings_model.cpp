@@ -1,17 +1,19 @@
 #include "models/settings_model.h"
 
 #include <QFile>
-#include <QJsonArray>
 #include <QJsonDocument>
+#include <QSettings>
+#include <QTimer>
 
 #include "engine/base/error.h"
 #include "engine/io/named_file.h"
 #include "engine/parallel/launch.h"
 #include "engine/runs/comparison.h"
 #include "engine/settings/catalog.h"
+#include "models/settings_json.h"
 #include "text/event_text.h"
 #include "text/language.h"
-#include "text/setting_error_text.h"
+#include "text/setting_text.h"
 
 namespace ui {
 
@@ -20,57 +22,6 @@ using namespace Qt::StringLiterals;
 namespace {
 
 const QString ratePath = u"optimizer.lr"_s;
-
-QJsonObject toObject(const engine::RunConfig& config) {
-    return QJsonDocument::fromJson(QByteArray::fromStdString(engine::to_json(config))).object();
-}
-
-QJsonValue at(const QJsonObject& root, const QString& path) {
-    QJsonValue value = root;
-    for (const QString& part : path.split(u'.')) value = value.toObject().value(part);
-    return value;
-}
-
-void removeAt(QJsonObject& object, const QString& path) {
-    if (!path.contains(u'.')) return object.remove(path);
-    const QString name = path.section(u'.', 0, 0);
-    QJsonObject inside = object.value(name).toObject();
-    removeAt(inside, path.section(u'.', 1));
-    object[name] = inside;
-}
-
-/// Writes all digits that the number has, and no exponent for 0.0003.
-QString numberText(double value) {
-    constexpr int usual = 12, most = 17;
-    QString text;
-    for (int digits = usual; digits <= most; ++digits) {
-        text = QString::number(value, 'g', digits);
-        if (text.toDouble() == value) break;
-    }
-    return text;
-}
-
-/// As it is typed: words bare, lists and objects as JSON.
-QString toText(const QJsonValue& value) {
-    switch (value.type()) {
-        case QJsonValue::String:
-            return value.toString();
-        case QJsonValue::Bool:
-            return value.toBool() ? u"true"_s : u"false"_s;
-        case QJsonValue::Double:
-            return numberText(value.toDouble());
-        case QJsonValue::Array: {
-            QStringList parts;
-            for (const auto& part : value.toArray()) parts << toText(part);
-            return parts.join(u", "_s);
-        }
-        case QJsonValue::Object:
-            return QString::fromUtf8(
-                QJsonDocument(value.toObject()).toJson(QJsonDocument::Compact));
-        default:
-            return {};
-    }
-}
 
 }  // namespace
 
@@ -83,14 +34,14 @@ engine::RunConfig windowDefaults() {
 SettingsModel::SettingsModel(QObject* parent)
     : QObject(parent),
       config_(windowDefaults()),
-      json_(toObject(config_)),
+      json_(settingsObject(config_)),
       defaults_(json_),
       comparison_({u"fp32"_s, u"amp-fp16"_s}) {
     checkSettings();
 }
 
 QString SettingsModel::text(const QString& path) const {
-    return refused_.value(path, toText(at(json_, path)));
+    return refused_.value(path, settingText(valueAt(json_, path)));
 }
 
 const engine::FieldInfo* SettingsModel::field(const QString& path) const {
@@ -111,17 +62,17 @@ QString SettingsModel::defaultText(const QString& path) const {
     const bool scaler = path.startsWith(u"scaler."_s) && path != u"scaler.preset"_s;
     if (option || scaler) {
         const QString chosen = scaler ? u"scaler.preset"_s : path.section(u'.', 0, 0) + u".kind"_s;
-        const QString choice = toText(at(json_, chosen));
+        const QString choice = settingText(valueAt(json_, chosen));
         // Every field asks after every change: parsing anew would be most of a window's start.
         const QString brought = chosen + u'=' + choice;
         auto found = defaultsOf_.constFind(brought);
         if (found == defaultsOf_.cend()) {
             const auto parsed = engine::parse_run_config("{}", {brought.toStdString()});
-            found = defaultsOf_.insert(brought, toObject(parsed.config));
+            found = defaultsOf_.insert(brought, settingsObject(parsed.config));
         }
-        return toText(at(*found, path));
+        return settingText(valueAt(*found, path));
     }
-    return toText(at(defaults_, path));
+    return settingText(valueAt(defaults_, path));
 }
 
 bool SettingsModel::isChanged(const QString& path) const { return text(path) != defaultText(path); }
@@ -142,7 +93,7 @@ void SettingsModel::set(const QString& path, const QString& text) {
     if (taken) {
         refused_.remove(path);
         config_ = parsed.config;
-        json_ = toObject(config_);
+        json_ = settingsObject(config_);
     } else {
         refused_[path] = trimmed;
     }
@@ -171,11 +122,11 @@ std::string SettingsModel::edited(const QString& path, const QString& text,
                 !each.kinds.empty() &&
                 std::ranges::find(each.kinds, text.toStdString()) == each.kinds.end();
             if (others && option.startsWith(u"dataset."_s))
-                removeAt(inside, option.section(u'.', 1));
+                removeValueAt(inside, option.section(u'.', 1));
         }
         overrides.push_back((path + u'=' + text).toStdString());
     } else if (info != nullptr && (info->optional || !info->kinds.empty()) && text.isEmpty()) {
-        removeAt(inside, path.section(u'.', 1));  // the preset's value, or the option's default
+        removeValueAt(inside, path.section(u'.', 1));  // the preset's value, or the option's default
     } else {
         overrides.push_back((path + u'=' + text).toStdString());
     }
@@ -202,7 +153,7 @@ void SettingsModel::checkSettings() {
         if (const engine::Message lacking = engine::why_no_workers(); !lacking.empty())
             add({"workers", std::to_string(config_.workers), lacking});
     }
-    for (auto& error : unknownColumns()) add(std::move(error));
+    for (auto& error : data_.unknownColumns(config_)) add(std::move(error));
     if (!limits_.device.empty()) add({"device", config_.device, limits_.device});
     const auto lacking =
         limits_.precisions.constFind(QString::fromStdString(config_.precision.preset));
@@ -215,10 +166,10 @@ void SettingsModel::load(const engine::RunConfig& config, const QStringList& com
     remember();
     config_ = config;
     notes_ = std::move(notes);
-    json_ = toObject(config_);
+    json_ = settingsObject(config_);
     refused_.clear();
     // A rate from a file may have been typed; the first rate of all was not.
-    ratePicked_ = isChanged(ratePath) && text(ratePath) != toText(at(defaults_, ratePath));
+    ratePicked_ = isChanged(ratePath) && text(ratePath) != settingText(valueAt(defaults_, ratePath));
     if (!comparison.isEmpty()) comparison_ = comparison;
     checkSettings();
     emit changed();
@@ -286,6 +237,152 @@ std::vector<engine::RunConfig> SettingsModel::comparisonConfigs() const {
     for (const QString& preset : comparison_)
         configs.push_back(engine::in_precision(config_, preset.toStdString()));
     return configs;
+}
+
+SettingsMemory::SettingsMemory(SettingsModel* settings, QObject* parent)
+    : QObject(parent), settings_(settings) {
+    // Settings of another version that this one rejects are left in place until the first change.
+    settings_->fromJson(QSettings().value(u"settings"_s).toByteArray());
+    settings_->forgetChanges();
+    connect(settings_, &SettingsModel::changed, this, &SettingsMemory::keep);
+}
+
+void SettingsMemory::keep() const { QSettings().setValue(u"settings"_s, settings_->toJson()); }
+
+namespace {
+
+constexpr std::size_t maxChanges = 200;
+
+}  // namespace
+
+SettingsModel::State SettingsModel::state(const QString& path) const {
+    return {path, config_, refused_, notes_, comparison_, ratePicked_};
+}
+
+void SettingsModel::remember(const QString& path) {
+    if (sameTurn_) return;  // follows from the change that is there
+    sameTurn_ = true;
+    QTimer::singleShot(0, this, [this] { sameTurn_ = false; });
+    redone_.clear();
+    undone_.push_back(state(path));
+    if (undone_.size() > maxChanges) undone_.erase(undone_.begin());
+}
+
+void SettingsModel::step(std::vector<State>& from, std::vector<State>& to) {
+    if (from.empty()) return;
+    const State back = std::move(from.back());
+    from.pop_back();
+    to.push_back(state(back.path));
+    config_ = back.config;
+    json_ = settingsObject(config_);
+    refused_ = back.refused;
+    notes_ = back.notes;
+    comparison_ = back.comparison;
+    ratePicked_ = back.ratePicked;
+    sameTurn_ = true;  // what follows from this change is no change of its own
+    checkSettings();
+    emit changed();
+    sameTurn_ = false;
+}
+
+std::optional<QString> SettingsModel::nameOf(const std::vector<State>& states) const {
+    if (states.empty()) return std::nullopt;
+    const QString& path = states.back().path;
+    return path.isEmpty() ? QString() : label(path);
+}
+
+void SettingsModel::forgetChanges() {
+    undone_.clear();
+    redone_.clear();
+}
+
+bool SettingsModel::takesNumber(const QString& path) const {
+    if (!valueAt(json_, path).isDouble()) return false;
+    // Some numbers have a word beside them.
+    const auto parsed = engine::parse_run_config("{}", {(path + u"=auto"_s).toStdString()});
+    return std::ranges::any_of(parsed.errors, [&](const engine::SettingError& error) {
+        return QString::fromStdString(error.field) == path;
+    });
+}
+
+bool SettingsModel::applies(const QString& path) const {
+    if (path == u"clip.value"_s) return config_.clip.kind != engine::ClipKind::none;
+    if (path == u"early_stopping.min_delta"_s) return config_.early_stopping.patience > 0;
+    // The precision decides, unless something else was chosen.
+    if (path == u"precision.scaler"_s) return config_.precision.scaler.has_value();
+    if (hasStaticScale() && path.startsWith(u"scaler."_s)) return path == u"scaler.init_scale"_s;
+    if (path.startsWith(u"scaler."_s)) return usesScaler();
+    if (path == u"teach.norm_epsilon"_s) return config_.teach.norm == engine::TeachNorm::composed;
+    if (path == u"teach.plant.step"_s || path == u"teach.plant.where"_s)
+        return config_.teach.plant.kind != engine::PlantKind::none;
+    if (const auto* data = engine::find_dataset(config_.dataset.kind)) {
+        const bool text = data->input == "tokens";
+        if (path == u"dataset.path"_s) return !data->needs.empty();
+        if (path == u"dataset.augment"_s) return data->augments;
+        if (path == u"dataset.normalize"_s || path == u"dataset.order"_s) return !text;
+        if (path == u"bptt"_s) return text;
+    }
+    const auto* info = engine::find_field(path.toStdString());
+    if (info == nullptr || info->kinds.empty()) return true;
+    // An option belongs to the kinds of its section that have it.
+    const std::string kind = text(path.section(u'.', 0, 0) + u".kind"_s).toStdString();
+    if (std::find(info->kinds.begin(), info->kinds.end(), kind) == info->kinds.end()) return false;
+    return info->needs.empty() || text(QString::fromStdString(info->needs)) == u"true"_s;
+}
+
+QString SettingsModel::dataKey() const { return SettingsData::keyOf(config_); }
+
+void SettingsModel::setData(const QString& key, engine::DatasetPreview data) {
+    if (data_.take(config_, key, std::move(data))) checkSettings();
+    emit changed();
+}
+
+const engine::DatasetPreview* SettingsModel::data() const { return data_.preview(config_); }
+
+QStringList SettingsModel::tableColumns() const { return data_.columns(config_); }
+
+std::vector<engine::Metric> SettingsModel::metrics() const {
+    const auto* read = data();
+    return read != nullptr ? engine::metrics_of(config_, *read) : engine::metrics_of(config_);
+}
+
+void SettingsModel::setLimits(const DeviceLimits& limits) {
+    limits_ = limits;
+    checkSettings();
+    emit changed();
+}
+
+QString SettingsModel::lacking(const QString& preset) const {
+    const auto found = limits_.precisions.constFind(preset);
+    return found == limits_.precisions.cend() ? QString() : sentence(engineText(*found));
+}
+
+QString SettingsModel::comparisonProblem() const {
+    for (const QString& preset : comparison_) {
+        if (limits_.precisions.contains(preset)) return lacking(preset);
+    }
+    return {};
+}
+
+QStringList SettingsModel::leftOutOfComparison() const {
+    std::vector<std::string> presets;
+    for (const QString& preset : comparison_) presets.push_back(preset.toStdString());
+    QStringList out;
+    for (const std::string& path : engine::overrides_left_out(config_, presets))
+        out << label(QString::fromStdString(path));
+    return out;
+}
+
+bool SettingsModel::hasStaticScale() const {
+    return engine::resolve(config_.precision).scaler == engine::ScalerMode::constant;
+}
+
+bool SettingsModel::usesScaler() const {
+    const auto scaled = [](const engine::RunConfig& config) {
+        return engine::resolve(config.precision).scaler != engine::ScalerMode::off;
+    };
+    const auto configs = comparisonConfigs();
+    return std::any_of(configs.begin(), configs.end(), scaled) || scaled(config_);
 }
 
 }  // namespace ui

@@ -10,6 +10,7 @@
 #include "engine/base/metric.h"
 #include "engine/data/dataset_preview.h"
 #include "engine/settings/run_config.h"
+#include "models/settings_data.h"
 
 namespace engine {
 struct FieldInfo;
@@ -94,9 +95,11 @@ public:
     /// keeps it from being read; none before it was read once, and for other data.
     QStringList tableColumns() const;
     /// Whether the setting names columns of a table.
-    static bool namesColumns(const QString& path);
+    static bool namesColumns(const QString& path) { return SettingsData::namesColumns(path); }
     /// The columns that such a setting names.
-    QStringList columnsOf(const QString& path) const;
+    QStringList columnsOf(const QString& path) const {
+        return SettingsData::columnsOf(config_, path);
+    }
     /// Metrics of a run with these settings, from its data once they are read.
     std::vector<engine::Metric> metrics() const;
 
@@ -138,8 +141,6 @@ private:
     void step(std::vector<State>& from, std::vector<State>& to);
     std::optional<QString> nameOf(const std::vector<State>& states) const;
     void checkSettings();
-    std::vector<engine::SettingError> unknownColumns() const;
-    QString tableKey() const;
     /// The settings as JSON with the field set to the text; fields that depend on it are reset.
     std::string edited(const QString& path, const QString& text,
                        std::vector<std::string>& overrides) const;
@@ -149,10 +150,7 @@ private:
     QJsonObject defaults_;
     mutable QHash<QString, QJsonObject> defaultsOf_;  ///< with one choice, "optimizer.kind=adam"
     QMap<QString, QString> refused_;                  ///< texts that the parser did not take
-    std::optional<engine::DatasetPreview> data_;
-    QString dataKey_;  ///< of data_
-    QStringList table_;  ///< columns of the table that was read last
-    QString tableKey_;   ///< of table_
+    SettingsData data_;
     DeviceLimits limits_;
     std::vector<engine::SettingError> errors_;
     std::vector<engine::Message> notes_;
@@ -160,6 +158,19 @@ private:
     bool ratePicked_ = false;  ///< optimizer.lr was typed, so another optimizer does not change it
     std::vector<State> undone_, redone_;
     bool sameTurn_ = false;  ///< a change of this turn of the event loop is in undone_
+};
+
+/// Keeps the settings and the compared precisions between starts: restores the last ones when it is
+/// constructed, and saves every change. GUI thread.
+class SettingsMemory final : public QObject {
+    Q_OBJECT
+public:
+    explicit SettingsMemory(SettingsModel* settings, QObject* parent = nullptr);
+
+private:
+    void keep() const;
+
+    SettingsModel* settings_;
 };
 
 }  // namespace ui

@@ -6,7 +6,7 @@
 #include "text/format.h"
 #include "text/language.h"
 #include "text/metric_text.h"
-#include "text/setting_title.h"
+#include "text/setting_text.h"
 
 namespace ui {
 

@@ -1,6 +1,7 @@
 #include "pages/page_stack.h"
 
 #include <QAction>
+#include <QApplication>
 #include <QLayout>
 #include <QScopedValueRollback>
 #include <QSettings>
@@ -16,13 +17,13 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int mostShortcuts = 10;  // Ctrl+1 to Ctrl+9, then Ctrl+0
+constexpr int maxShortcuts = 10;  // Ctrl+1 to Ctrl+9, then Ctrl+0
 
 QString commandOf(const PageEntry& page) { return u"page/"_s + page.name; }
 
 QKeySequence usualKey(int index) {
-    return index < mostShortcuts
-               ? QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_0 + (index + 1) % mostShortcuts))
+    return index < maxShortcuts
+               ? QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_0 + (index + 1) % maxShortcuts))
                : QKeySequence();
 }
 
@@ -142,5 +143,27 @@ void PageStack::refresh() {
                      "Runs."));
     }
 }
+
+namespace {
+
+constexpr QSize minPage = {400, 240};
+
+}  // namespace
+
+PageArea::PageArea(QWidget* pages, QWidget* parent) : QScrollArea(parent) {
+    setFrameShape(QFrame::NoFrame);
+    setWidgetResizable(true);
+    setFocusPolicy(Qt::NoFocus);
+    setWidget(pages);
+    viewport()->setAutoFillBackground(false);
+    pages->setAutoFillBackground(false);
+    connect(qApp, &QApplication::focusChanged, this, [this](QWidget*, QWidget* now) {
+        if (now != nullptr && widget()->isAncestorOf(now)) ensureWidgetVisible(now, 0, 0);
+    });
+}
+
+QSize PageArea::minimumSizeHint() const { return widget()->minimumSizeHint().boundedTo(minPage); }
+
+QSize PageArea::sizeHint() const { return widget()->sizeHint(); }
 
 }  // namespace ui

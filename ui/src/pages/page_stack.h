@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QScrollArea>
 #include <QStackedWidget>
 #include <QTabBar>
 #include <vector>
@@ -52,6 +53,17 @@ private:
     std::vector<QWidget*> pages_;  ///< null: not made yet
     QTabBar* row_ = nullptr;
     bool refreshing_ = false;  ///< this class changes pages, not the user
+};
+
+/// Shows the pages, and scrolls a page that needs more room than there is, so that no page makes
+/// the window larger than the screen. The widget with the focus is scrolled into view.
+class PageArea final : public QScrollArea {
+    Q_OBJECT
+public:
+    /// Takes ownership of `pages`.
+    PageArea(QWidget* pages, QWidget* parent);
+    QSize minimumSizeHint() const override;
+    QSize sizeHint() const override;
 };
 
 }  // namespace ui

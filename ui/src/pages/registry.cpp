@@ -2,6 +2,8 @@
 
 #include <QCoreApplication>
 
+#include "widgets/key_bindings.h"
+
 namespace ui {
 
 using namespace Qt::StringLiterals;
@@ -34,6 +36,35 @@ std::vector<PageEntry> pageEntries() {
      .make = factory,                                           \
      __VA_ARGS__},
     return {HALFTONE_PAGES(HALFTONE_ENTRY)};
+}
+
+/// The titles are those of the pages' buttons.
+void declarePageKeys() {
+    const auto declare = [](const char* id, const char* page, const char* title,
+                            const QList<QKeySequence>& keys) {
+        KeyBindings::instance()->declare(QString::fromLatin1(id),
+                                         QCoreApplication::translate(page, title), keys);
+    };
+    const QList<QKeySequence> exports{Qt::CTRL | Qt::Key_E};
+    declare("microscope/shadow", "ui::MicroscopePage", "Shadow pass now", {Qt::Key_P});
+    declare("microscope/export", "ui::MicroscopePage", "Export…", exports);
+    declare("xray/trace", "ui::XrayPage", "Trace this step", {Qt::Key_T});
+    declare("xray/filter", "ui::XrayPage", "Filter", {Qt::Key_Slash});
+    declare("xray/export", "ui::XrayPage", "Export…", exports);
+    declare("xray/menu", "ui::XrayPage", "Menu of the row",
+            {Qt::SHIFT | Qt::Key_F10, Qt::Key_Menu});
+    declare("skips/examine", "ui::SkipsPage", "Examine this step", {Qt::Key_R});
+    declare("skips/capsule", "ui::SkipsPage", "Save as capsule…", {Qt::Key_K});
+    declare("skips/export", "ui::SkipsPage", "Export…", exports);
+    declare("twin/resync", "ui::TwinPage", "Resync now", {Qt::Key_Y});
+    declare("twin/export", "ui::TwinPage", "Export…", exports);
+    declare("lab/next", "ui::LessonView", "Next step", {Qt::CTRL | Qt::Key_PageDown});
+    declare("lab/previous", "ui::LessonView", "Previous step", {Qt::CTRL | Qt::Key_PageUp});
+    declare("lab/edit", "ui::LessonView", "Edit", {Qt::Key_E});
+    declare("lab/present", "ui::LessonView", "Present", {Qt::Key_F5});
+    declare("lab/worksheet", "ui::LessonView", "Worksheet…", {Qt::CTRL | Qt::Key_P});
+    declare("benchmarks/run", "ui::BenchmarksPage", "Run", {Qt::Key_B});
+    declare("benchmarks/export", "ui::BenchmarksPage", "Export…", exports);
 }
 
 }  // namespace ui

@@ -10,7 +10,7 @@ using namespace Qt::StringLiterals;
     PANEL("loss", Place::plots, 0, makeLossPlot)                                              \
     PANEL("accuracy", Place::plots, 0, makeMetricPlot)                                        \
     PANEL("scale", Place::plots, 0, makeLossScalePlot)                                        \
-    PANEL("fourth", Place::plots, 0, makeFourthPlot)                                          \
+    PANEL("fourth", Place::plots, 0, makeDiagnosticsPlot)                                          \
     PANEL("step", Place::right, 280, makeStepPanel)                                           \
     PANEL("events", Place::right, 270, makeEventPanel)                                        \
     PANEL("runs", Place::right, 220, makeHistoryPanel)                                        \

@@ -2,7 +2,9 @@
 
 #include <cmath>
 
+#include "plots/custom_plot.h"
 #include "text/format.h"
+#include "theme/theme.h"
 
 namespace ui {
 
@@ -222,6 +224,21 @@ QCPRange roundRange(double low, double high, AxisKind kind) {
     if (!(high > low)) high = low + 1;
     const double step = roundTo125((high - low) / 5, true);
     return {std::floor(low / step) * step, std::ceil(high * 1.02 / step) * step};
+}
+
+void styleAxes(QCustomPlot* plot, const Tokens& tokens) {
+    plot->setBackground(tokens.panel);
+    for (QCPAxis* axis : {plot->xAxis, plot->yAxis}) {
+        axis->setBasePen(QPen(tokens.line));
+        axis->setTickPen(QPen(tokens.line));
+        axis->setSubTickPen(Qt::NoPen);
+        axis->setTickLabelColor(tokens.dim);
+        axis->setLabelColor(tokens.dim);
+        axis->setTickLabelFont(Theme::caption());
+        axis->setLabelFont(Theme::caption());
+        axis->grid()->setPen(QPen(tokens.grid));
+        axis->grid()->setZeroLinePen(Qt::NoPen);
+    }
 }
 
 }  // namespace ui

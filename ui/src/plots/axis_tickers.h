@@ -3,7 +3,11 @@
 #include "plots/custom_plot.h"
 #include "plots/plot_content.h"
 
+class QCustomPlot;
+
 namespace ui {
+
+struct Tokens;
 
 /// A ticker that draws no more labels than there is room for.
 class RoomTicker : public QCPAxisTicker {
@@ -28,5 +32,8 @@ QSharedPointer<RoomTicker> makeXTicker(XKind kind);
 /// The smallest round range that holds [low, high] on an axis of this kind; a default one if they
 /// are not usable (NaN, or nothing positive on a log axis).
 QCPRange roundRange(double low, double high, AxisKind kind);
+
+/// Background, axes and grid of a plain plot in the colours of the theme.
+void styleAxes(QCustomPlot* plot, const Tokens& tokens);
 
 }  // namespace ui

@@ -57,6 +57,16 @@ public:
     /// Rows [first, last) of a run that are in view.
     std::pair<std::int64_t, std::int64_t> rowsInView(const RowAxis* run) const;
 
+    /// Steps of the longest run.
+    std::int64_t longest() const;
+    /// Where the steps of a run lie; of the reference for null or a run that is gone.
+    const RowAxis* axisOf(const std::shared_ptr<const void>& run) const;
+    double crosshairX() const;
+    /// The run whose curve is nearest, or null where none is near.
+    std::shared_ptr<const void> runAt(const QPointF& pixel) const;
+    /// The area that a drag is about to zoom to, in pixels; null: none.
+    void markDragged(const QRectF& area) { scene_.dragged = area; }
+
     bool visible() const override;
     void paintNow() override;
     void present() override;
@@ -69,13 +79,6 @@ signals:
     void expandRequested();
 
 protected:
-    void mousePressEvent(QMouseEvent* event) override;
-    void mouseMoveEvent(QMouseEvent* event) override;
-    void mouseReleaseEvent(QMouseEvent* event) override;
-    void mouseDoubleClickEvent(QMouseEvent* event) override;
-    void wheelEvent(QWheelEvent* event) override;
-    void leaveEvent(QEvent* event) override;
-    void keyPressEvent(QKeyEvent* event) override;
     void showEvent(QShowEvent* event) override;
     void hideEvent(QHideEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
@@ -107,26 +110,11 @@ private:
     /// Counts the points outside the values that are shown.
     void countClipped();
     void updateCrosshair();
-    double crosshairX() const;
     QPair<QString, QColor> xReadout(double x) const;
     void describe();
-    void moveSelection(int key, Qt::KeyboardModifiers modifiers);
-    /// Meaning of a drag of the mouse.
-    enum class Drag { none, steps, values, pan };
-    Drag dragOf(const QMouseEvent& event) const;
-    void dragTo(const QPointF& at);
-    void panBy(const QPointF& pixels);
-    void zoomValuesAround(double pixel, double factor);
-    std::int64_t longest() const;
-    /// The run whose curve is nearest, or null where none is near.
-    std::shared_ptr<const void> runAt(const QPointF& pixel) const;
-    /// The run that a click at a place selects.
-    std::shared_ptr<const void> runForClick(const QPointF& pixel) const;
     std::int64_t columnsFor(const Curve& curve) const;
     double xOf(const RowAxis* run, double step) const;
     QVector<double> placed(const RowAxis* run, QVector<double> steps) const;
-    /// Where the steps of a run lie; of the reference for null or a run that is gone.
-    const RowAxis* axisOf(const std::shared_ptr<const void>& run) const;
 
     Theme* theme_;
     PlotLink* link_;
@@ -146,13 +134,6 @@ private:
     qint64 window_ = 0;
     std::int64_t painted_ = 0;
     bool picture_ = false;
-    QPointF pressed_;
-    QPointF moved_;  ///< where a pan has got to
-    Drag drag_ = Drag::none;
-    bool dragging_ = false;
-    bool doubled_ = false;             ///< the press that is to be released ended a double click
-    std::int64_t selectedBefore_ = 0;  ///< before the first click of a double click
-    std::weak_ptr<const void> runBefore_;
 };
 
 }  // namespace ui

@@ -1,9 +1,9 @@
 // Reads the series for a plot before each paint.
 #include <cmath>
 
-#include "plots/clipped_points.h"
 #include "plots/line_plot.h"
 #include "plots/plot_options.h"
+#include "series/series_pyramid.h"
 #include "text/format.h"
 #include "theme/theme.h"
 

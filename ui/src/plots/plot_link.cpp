@@ -10,7 +10,7 @@ namespace {
 
 constexpr double narrowest = 8;     // steps
 constexpr qint64 oneGesture = 600;  // ms from one notch of the wheel to the next
-constexpr std::size_t mostZooms = 50;
+constexpr std::size_t maxZooms = 50;
 
 }  // namespace
 
@@ -25,7 +25,7 @@ void PlotLink::setEnd(double end) {
 void PlotLink::keep() {
     if (!before_.empty() && before_.back() == now()) return;
     before_.push_back(now());
-    if (before_.size() > mostZooms) before_.erase(before_.begin());
+    if (before_.size() > maxZooms) before_.erase(before_.begin());
 }
 
 void PlotLink::keepOnce() {

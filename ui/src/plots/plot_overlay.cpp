@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plots/end_labels.h"
+#include "plots/polyline.h"
 #include "theme/theme.h"
 
 namespace ui {
@@ -13,9 +13,46 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
+constexpr double dot = 6;
+constexpr double dotPitch = 8;
+
+}  // namespace
+
+std::vector<PlacedLabel> placeLabels(std::vector<EndLabel> labels, const QFontMetrics& metrics,
+                                     double top, double bottom, double right) {
+    const double room = bottom - top;
+    const auto overfull = [&](double height) {
+        return static_cast<double>(labels.size()) * height > room;
+    };
+    double height = metrics.height();
+    if (overfull(height)) std::erase_if(labels, [](const EndLabel& l) { return l.optional; });
+    const bool dots = overfull(height);
+    if (dots) height = dotPitch;
+    while (!labels.empty() && overfull(height)) labels.pop_back();
+    std::vector<double> wanted;
+    for (const auto& label : labels) wanted.push_back(label.y);
+    const auto placed = spreadLabels(wanted, height, top, bottom);
+    std::vector<PlacedLabel> out;
+    for (std::size_t i = 0; i < labels.size(); ++i) {
+        const EndLabel& label = labels[i];
+        if (dots) {
+            out.push_back({{label.x, placed[i] - dot / 2, dot, dot}, {}, label.color});
+            continue;
+        }
+        const double width =
+            std::min<double>(metrics.horizontalAdvance(label.text) + 1, right - label.x);
+        const QString text =
+            metrics.elidedText(label.text, Qt::ElideRight, static_cast<int>(width));
+        out.push_back({{label.x, placed[i] - height / 2, width, height}, text, label.color});
+    }
+    return out;
+}
+
+namespace {
+
 constexpr int bareLane = 8;  // pixels: without a name
 constexpr int labelGap = 8;
-constexpr double leastEpoch = 6;  // pixels between two lines
+constexpr double minEpoch = 6;  // pixels between two lines
 constexpr double haloWidth = 3;
 
 double px(const QCustomPlot* plot, double x) { return plot->xAxis->coordToPixel(x); }
@@ -68,7 +105,7 @@ void SceneBack::draw(QCPPainter* painter) {
     std::sort(lines.begin(), lines.end());
     // Closer lines would form a solid area and not mark the ends of epochs.
     const auto crowded = std::adjacent_find(lines.begin(), lines.end(), [](double a, double b) {
-        return b - a > 1 && b - a < leastEpoch;
+        return b - a > 1 && b - a < minEpoch;
     });
     if (crowded != lines.end()) return;
     for (const double x : lines) {

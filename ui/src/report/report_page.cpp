@@ -11,7 +11,7 @@
 #include "text/format.h"
 #include "text/language.h"
 #include "text/metric_text.h"
-#include "text/verdict_text.h"
+#include "text/run_text.h"
 #include "theme/tokens.h"
 
 namespace ui {
@@ -20,7 +20,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int mostEvents = 60;
+constexpr int maxEvents = 60;
 
 QString styles(const Tokens& t) {
     return u"body{font:15px/1.5 system-ui,sans-serif;color:%1;background:%2;max-width:1100px;"
@@ -107,7 +107,7 @@ QString ReportPage::scaleEvents(const RunTrack& track) {
     int left = 0;
     for (const auto& event : track.events()) {
         if (!std::holds_alternative<engine::ScaleChanged>(event)) continue;
-        if (shown == mostEvents) {
+        if (shown == maxEvents) {
             ++left;
             continue;
         }

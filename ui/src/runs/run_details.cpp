@@ -16,7 +16,6 @@
 #include "theme/theme.h"
 #include "widgets/elided_label.h"
 #include "widgets/panel.h"
-#include "widgets/plain_table.h"
 
 namespace ui {
 
@@ -25,7 +24,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr int notesHeight = 72;
-constexpr std::size_t mostRuns = 8;  // side by side
+constexpr std::size_t maxRuns = 8;  // side by side
 constexpr int valueWidth = 80;
 
 /// Puts a text into a field that the user is not in.
@@ -106,7 +105,7 @@ void RunDetails::setRuns(const std::vector<engine::RunSummary>& runs) {
     form_->setVisible(one);
     head_->setVisible(!runs.empty());
     table_->setVisible(!runs.empty());
-    const std::size_t shown = std::min(runs.size(), mostRuns);
+    const std::size_t shown = std::min(runs.size(), maxRuns);
     model_->setRuns({runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(shown)});
     words_->setVisible(runs.empty() || shown < runs.size());
     if (runs.empty())

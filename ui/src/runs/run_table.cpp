@@ -12,9 +12,10 @@
 
 #include "commands/run_history.h"
 #include "models/run_table_model.h"
+#include "runs/run_table_columns.h"
 #include "runs/run_table_delegate.h"
 #include "text/run_text.h"
-#include "text/setting_title.h"
+#include "text/setting_text.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
 
@@ -24,29 +25,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int nameWidth = 150;
-constexpr int textWidth = 84;
-constexpr int figureWidth = 78;
-constexpr int dateWidth = 124;
 constexpr int spannedIndent = 18;
-constexpr int mostMeasured = 200;  // rows
-constexpr int mostLetters = 30;
-constexpr int cellMargins = 13;  // the delegate's on both sides, and a pixel for rounding
-
-QStringList usualColumns() {
-    return {u"precision.preset"_s, u"test_metric"_s, u"skipped"_s, u"state"_s, u"dataset.kind"_s,
-            u"model.kind"_s,       u"steps"_s,       u"wall_s"_s,  u"started"_s};
-}
-
-QString widthKey(const std::string& field) {
-    return u"runs/width/"_s + QString::fromStdString(field);
-}
-
-int usualWidth(const std::string& name, const engine::RunField* field) {
-    if (name == "run") return nameWidth;
-    if (field != nullptr && field->kind == engine::RunField::Kind::date) return dateWidth;
-    return field != nullptr && isFigure(*field) ? figureWidth : textWidth;
-}
 
 }  // namespace
 
@@ -54,6 +33,7 @@ RunTable::RunTable(const Context& context, QWidget* parent)
     : QTreeView(parent), context_(context), model_(new RunTableModel(this)) {
     setObjectName(u"runTable"_s);
     setModel(model_);
+    columns_ = new RunTableColumns(this, model_);
     setItemDelegate(new RunTableDelegate(context_.theme, this));
     setUniformRowHeights(true);
     setRootIsDecorated(false);
@@ -65,8 +45,8 @@ RunTable::RunTable(const Context& context, QWidget* parent)
     setExpandsOnDoubleClick(false);
     setContextMenuPolicy(Qt::CustomContextMenu);
     setAccessibleName(tr("Runs"));
-    makeHead();
-    restoreColumns();
+    columns_->restore();
+    restore();
     connect(model_, &QAbstractItemModel::modelAboutToBeReset, this, [this] {
         if (restoring_) return;
         kept_.clear();
@@ -75,6 +55,7 @@ RunTable::RunTable(const Context& context, QWidget* parent)
         current_ = run == nullptr ? std::string() : run->run;
     });
     connect(model_, &QAbstractItemModel::modelReset, this, &RunTable::restore);
+    connect(columns_, &RunTableColumns::restored, this, &RunTable::restore);
     connect(model_, &RunTableModel::renameWanted, this,
             [this](const QStringList& runs, const QString& title) {
                 std::vector<std::string> ids;
@@ -99,99 +80,14 @@ RunTable::RunTable(const Context& context, QWidget* parent)
     connect(context_.theme, &Theme::changed, viewport(), qOverload<>(&QWidget::update));
 }
 
-void RunTable::makeHead() {
-    auto* head = header();
-    head->setStretchLastSection(false);
-    head->setSectionsMovable(false);
-    head->setSectionsClickable(true);
-    head->setSortIndicatorShown(true);
-    head->setContextMenuPolicy(Qt::CustomContextMenu);
-    head->setMinimumSectionSize(40);
-    connect(head, &QHeaderView::sectionClicked, this, [this](int column) {
-        const std::string field = model_->fieldOf(column);
-        // The largest first: the best accuracy, the newest run, the longest time.
-        const bool same = field == model_->sortField();
-        const bool down = same ? model_->sortOrder() == Qt::AscendingOrder : true;
-        sortWhere(column, down ? Qt::DescendingOrder : Qt::AscendingOrder);
-    });
-    connect(head, &QHeaderView::sectionResized, this, [this](int column, int, int width) {
-        if (restoring_ || column >= model_->columnCount()) return;
-        QSettings().setValue(widthKey(model_->fieldOf(column)), width);
-        if (column > 0) fillWidth();
-    });
-    connect(head, &QWidget::customContextMenuRequested, this, &RunTable::showHeadMenu);
-}
-
-void RunTable::sortWhere(int column, Qt::SortOrder order) {
-    const std::string field = model_->fieldOf(column);
-    model_->sortBy(field, order);
-    QSettings settings;
-    settings.setValue(u"runs/sort"_s, QString::fromStdString(field));
-    settings.setValue(u"runs/descending"_s, order == Qt::DescendingOrder);
-}
-
-void RunTable::restoreColumns() {
-    const QSettings settings;
-    std::vector<std::string> names;
-    for (const QString& name : settings.value(u"runs/columns"_s, usualColumns()).toStringList())
-        names.push_back(name.toStdString());
-    model_->setColumns(names);
-    model_->sortBy(settings.value(u"runs/sort"_s).toString().toStdString(),
-                   settings.value(u"runs/descending"_s, true).toBool() ? Qt::DescendingOrder
-                                                                       : Qt::AscendingOrder);
-    restore();
-}
-
-void RunTable::applyWidths() {
-    const QSettings settings;
-    for (int column = 0; column < model_->columnCount(); ++column) {
-        const std::string name = model_->fieldOf(column);
-        const auto* field = engine::find_run_field(model_->fields(), name);
-        const bool isText = column > 0 && (field == nullptr || !isFigure(*field));
-        const int usual = std::max({usualWidth(name, field), header()->sectionSizeHint(column),
-                                    isText ? widestText(column) : 0});
-        header()->resizeSection(column, settings.value(widthKey(name), usual).toInt());
-    }
-    fillWidth();
-}
-
-/// Width of the texts of a column, such as "diverged at step 11", within bounds.
-int RunTable::widestText(int column) const {
-    std::set<QString> texts;
-    const auto look = [&](const QModelIndex& parent) {
-        const int rows = std::min(model_->rowCount(parent), mostMeasured);
-        for (int row = 0; row < rows; ++row)
-            texts.insert(model_->index(row, column, parent).data().toString());
-        return rows;
-    };
-    const int tops = look({});
-    for (int row = 0; row < tops; ++row) look(model_->index(row, 0));
-    int widest = 0;
-    for (const QString& text : texts)
-        widest = std::max(widest, fontMetrics().horizontalAdvance(text));
-    return std::min(widest + cellMargins, fontMetrics().averageCharWidth() * mostLetters);
-}
-
-/// The run's column takes the width that the others leave.
-void RunTable::fillWidth() {
-    const bool before = std::exchange(restoring_, true);
-    const int asked = QSettings().value(widthKey("run"), nameWidth).toInt();
-    int others = 0;
-    for (int column = 1; column < model_->columnCount(); ++column)
-        others += header()->sectionSize(column);
-    header()->resizeSection(0, std::max(asked, viewport()->width() - others));
-    restoring_ = before;
-}
-
 void RunTable::resizeEvent(QResizeEvent* event) {
     QTreeView::resizeEvent(event);
-    fillWidth();
+    columns_->fillWidth();
 }
 
 void RunTable::restore() {
     restoring_ = true;
-    applyWidths();
-    header()->setSortIndicator(model_->columnOf(model_->sortField()), model_->sortOrder());
+    columns_->apply();
     setRootIsDecorated(model_->isGrouped());
     if (model_->isGrouped()) restoreGroups();
     select(kept_);
@@ -254,55 +150,6 @@ void RunTable::setGrouped(bool grouped) {
 void RunTable::setEmptyText(const QString& text) {
     emptyText_ = text;
     viewport()->update();
-}
-
-void RunTable::setColumn(const std::string& field, bool shown) {
-    std::vector<std::string> names;
-    for (const auto& column : model_->columns()) names.push_back(column.name);
-    std::erase(names, field);
-    if (shown) names.push_back(field);
-    model_->setColumns(names);
-    QStringList list;
-    for (const auto& name : names) list << QString::fromStdString(name);
-    QSettings().setValue(u"runs/columns"_s, list);
-}
-
-void RunTable::fillColumnMenu(QMenu* menu) {
-    std::map<QString, QMenu*> sections;
-    const auto below = [&](const QString& section) {
-        QMenu*& found = sections[section];
-        if (found == nullptr) found = menu->addMenu(section);
-        return found;
-    };
-    for (const auto& field : model_->fields()) {
-        if (field.name == "run" || field.name == "title" || field.name == "starred") continue;
-        const QString path = QString::fromStdString(field.name);
-        const bool metric = field.name.starts_with("test_") && field.name != "test_metric" &&
-                            field.name != "test_loss";
-        QMenu* place = menu;
-        if (metric) place = below(tr("Test metrics"));
-        if (field.is_setting)
-            place = below(path.contains(u'.') ? sectionTitle(field.name) : tr("Training settings"));
-        auto* action = place->addAction(fieldLabel(field));
-        action->setData(path);
-        action->setCheckable(true);
-        action->setChecked(model_->columnOf(field.name) >= 0);
-        connect(action, &QAction::toggled, this,
-                [this, name = field.name](bool on) { setColumn(name, on); });
-    }
-    menu->addSeparator();
-    connect(menu->addAction(tr("Usual columns")), &QAction::triggered, this, [this] {
-        QSettings().remove(u"runs/columns"_s);
-        QSettings().remove(u"runs/width"_s);
-        restoreColumns();
-    });
-}
-
-void RunTable::showHeadMenu(const QPoint& at) {
-    auto* menu = new QMenu(this);
-    menu->setAttribute(Qt::WA_DeleteOnClose);
-    fillColumnMenu(menu);
-    menu->popup(header()->viewport()->mapToGlobal(at));
 }
 
 void RunTable::renameCurrent() {

@@ -10,11 +10,11 @@
 
 namespace ui {
 
+class RunTableColumns;
 class RunTableModel;
 
 /// The table of the page Runs. A click on a star or the key S sets it, F2 renames, Enter opens,
-/// Delete asks to delete; a right click on the header chooses columns. Columns, their widths and
-/// the order of the rows are remembered. The selection follows its runs when rows change.
+/// Delete asks to delete. The selection follows its runs when rows change.
 class RunTable final : public QTreeView {
     Q_OBJECT
 public:
@@ -25,8 +25,7 @@ public:
     std::vector<engine::RunSummary> chosen() const;
     void select(const std::set<std::string>& runs);
     void setGrouped(bool grouped);
-    /// A line for each field, ticked if it has a column.
-    void fillColumnMenu(QMenu* menu);
+    RunTableColumns* columns() const { return columns_; }
     /// Why the table is empty.
     void setEmptyText(const QString& text);
     void renameCurrent();
@@ -53,14 +52,6 @@ protected:
     void keyboardSearch(const QString&) override {}
 
 private:
-    void makeHead();
-    void showHeadMenu(const QPoint& at);
-    void setColumn(const std::string& field, bool shown);
-    void sortWhere(int column, Qt::SortOrder order);
-    void restoreColumns();
-    void applyWidths();
-    int widestText(int column) const;
-    void fillWidth();
     /// After rows have been made anew.
     void restore();
     void restoreGroups();
@@ -68,6 +59,7 @@ private:
 
     Context context_;
     RunTableModel* model_;
+    RunTableColumns* columns_;
     QString emptyText_;
     std::set<std::string> kept_;    ///< selected when the rows began to change
     std::string current_;           ///< the run that had the focus then

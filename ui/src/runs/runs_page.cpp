@@ -16,14 +16,16 @@
 #include "panels/history/run_actions.h"
 #include "panels/history/run_export.h"
 #include "plots/plot_link.h"
+#include "runs/delete_question.h"
 #include "runs/filter_field.h"
 #include "runs/run_details.h"
 #include "runs/run_table.h"
+#include "runs/run_table_columns.h"
 #include "text/format.h"
 #include "text/language.h"
-#include "text/setting_error_text.h"
+#include "text/setting_text.h"
 #include "theme/theme.h"
-#include "widgets/check_box.h"
+#include "widgets/choices.h"
 #include "widgets/flow_layout.h"
 #include "widgets/panel.h"
 
@@ -63,7 +65,8 @@ RunsPage::RunsPage(const Context& context, QWidget* parent)
     problem_->hide();
     list->addWidget(problem_);
     list->addLayout(makeActions());
-    list->addWidget(makeQuestion());
+    question_ = new DeleteQuestion(context_, this);
+    list->addWidget(question_);
     list->addWidget(table_, 1);
     details_ = new RunDetails(context_, this);
     auto* split = new QSplitter(Qt::Horizontal, this);
@@ -109,7 +112,7 @@ QLayout* RunsPage::makeHead() {
     columns->setMenu(menu);
     connect(menu, &QMenu::aboutToShow, this, [this, menu] {
         menu->clear();
-        table_->fillColumnMenu(menu);
+        table_->columns()->fillMenu(menu);
     });
     row->addWidget(columns);
     return row;
@@ -159,31 +162,8 @@ QLayout* RunsPage::makeActions() {
     addAction(row, u"reportRuns"_s, tr("Report…"),
               tr("Settings, curves and verdict as a web page or PDF."), any, [this] { report(); });
     addAction(row, u"deleteRuns"_s, tr("Delete…"), tr("Moves the runs to the trash."), any,
-              [this] { askToDelete(); });
+              [this] { question_->ask(table_->chosen()); });
     return row;
-}
-
-QWidget* RunsPage::makeQuestion() {
-    auto* frame = new QFrame(this);
-    frame->setObjectName(u"guide"_s);
-    auto* row = new QHBoxLayout(frame);
-    row->setContentsMargins(size::inside, size::grid, size::gap, size::grid);
-    row->setSpacing(size::gap);
-    asked_ = makeLabel({}, nullptr, frame);
-    asked_->setObjectName(u"deleteQuestion"_s);
-    asked_->setWordWrap(true);
-    asked_->setTextFormat(Qt::PlainText);
-    row->addWidget(asked_, 1);
-    agree_ = new QPushButton(tr("Delete"), frame);
-    agree_->setObjectName(u"deleteAgreed"_s);
-    connect(agree_, &QPushButton::clicked, this, &RunsPage::removeAsked);
-    row->addWidget(agree_);
-    auto* close = new QPushButton(tr("Cancel"), frame);
-    connect(close, &QPushButton::clicked, this, &RunsPage::closeQuestion);
-    row->addWidget(close);
-    frame->hide();
-    question_ = frame;
-    return frame;
 }
 
 void RunsPage::join() {
@@ -199,7 +179,9 @@ void RunsPage::join() {
     grouped_->setChecked(QSettings().value(u"runs/grouped"_s, true).toBool());
     connect(table_, &RunTable::chosenChanged, this, &RunsPage::chosenChanged);
     connect(table_, &RunTable::openWanted, this, &RunsPage::showOnPlots);
-    connect(table_, &RunTable::deleteWanted, this, &RunsPage::askToDelete);
+    connect(table_, &RunTable::deleteWanted, this,
+            [this] { question_->ask(table_->chosen()); });
+    connect(question_, &DeleteQuestion::closed, table_, qOverload<>(&QWidget::setFocus));
     connect(table_, &RunTable::menuWanted, this, &RunsPage::openMenu);
     connect(context_.history, &RunHistory::changed, this, &RunsPage::refresh);
     connect(context_.history, &RunHistory::figuresChanged, this, [this] {
@@ -235,7 +217,7 @@ void RunsPage::hideEvent(QHideEvent* event) {
 
 void RunsPage::keyPressEvent(QKeyEvent* event) {
     if (event->key() == Qt::Key_Escape && question_->isVisible())
-        closeQuestion();
+        question_->dismiss();
     else
         QWidget::keyPressEvent(event);
 }
@@ -248,7 +230,7 @@ void RunsPage::refresh() {
     filter_->setNames(names);
     // A new run may bring the metric that the filter asks for.
     if (problem_->isVisible()) return applyFilter();
-    tellCounts();
+    showCounts();
 }
 
 /// A filter that is wrong leaves the table as it is.
@@ -267,10 +249,10 @@ void RunsPage::applyFilter() {
         problem_->show();
         restyle(filter_, "refused", true);
     }
-    tellCounts();
+    showCounts();
 }
 
-void RunsPage::tellCounts() {
+void RunsPage::showCounts() {
     const auto* model = table_->runs();
     const auto shown = static_cast<std::int64_t>(model->shownCount());
     const auto all = static_cast<std::int64_t>(model->runCount());
@@ -359,52 +341,6 @@ void RunsPage::exportChosen() {
 
 void RunsPage::report() {
     exportReport(this, context_.commands, context_.feed->store(), table_->chosen());
-}
-
-void RunsPage::askToDelete() {
-    doomed_ = table_->chosen();
-    if (doomed_.empty()) return;
-    const auto running =
-        std::ranges::find(doomed_, std::string("running"), &engine::RunSummary::state);
-    const bool refused = running != doomed_.end();
-    agree_->setVisible(!refused);
-    if (refused) {
-        asked_->setText(tr("Run %1 is being trained. Stop it before you delete it.")
-                            .arg(QString::fromStdString(running->run)));
-    } else {
-        const QString what = tr("Delete %1?").arg(nameOfRuns(doomed_, *context_.history->runs()));
-        asked_->setText(joined({what, tr("Settings, events and all steps move to the trash. "
-                                         "Without a trash they are deleted for good.")}));
-    }
-    question_->show();
-    if (!refused) agree_->setFocus();
-}
-
-void RunsPage::removeAsked() {
-    std::vector<std::string> ids;
-    for (const auto& run : doomed_) ids.push_back(run.run);
-    closeQuestion();
-    // A deleted run does not stay on the plots.
-    Runs left;
-    bool shown = false;
-    for (const auto& track : context_.feed->tracks()) {
-        const bool goes = std::ranges::find(ids, track->run()) != ids.end();
-        shown = shown || goes;
-        const auto* run = context_.history->find(track->run());
-        if (!goes && run != nullptr) left.push_back(*run);
-    }
-    try {
-        if (shown) context_.feed->showStored(left);
-    } catch (const engine::Error& error) {
-        context_.commands->report(error);
-    }
-    context_.history->remove(ids);
-}
-
-void RunsPage::closeQuestion() {
-    question_->hide();
-    doomed_.clear();
-    table_->setFocus();
 }
 
 }  // namespace ui

@@ -13,6 +13,7 @@ class QPushButton;
 namespace ui {
 
 class CheckBox;
+class DeleteQuestion;
 class FilterField;
 class RunDetails;
 class RunTable;
@@ -32,12 +33,11 @@ protected:
 private:
     QLayout* makeHead();
     QLayout* makeActions();
-    QWidget* makeQuestion();
     void join();
     void addShortcuts();
     void refresh();
     void applyFilter();
-    void tellCounts();
+    void showCounts();
     void chosenChanged();
     void openMenu(const QPoint& global);
     /// Lays the selected runs over one another on the page with the plots.
@@ -46,9 +46,6 @@ private:
     void repeat();
     void exportChosen();
     void report();
-    void askToDelete();
-    void removeAsked();
-    void closeQuestion();
     engine::RunSummary single() const;
 
     /// A button and the line of the menu that does the same.
@@ -67,14 +64,11 @@ private:
     QLabel* problem_;
     QLabel* counts_;
     CheckBox* grouped_;
-    QWidget* question_;
-    QLabel* asked_;
-    QPushButton* agree_;
+    DeleteQuestion* question_;
     RunTable* table_;
     RunDetails* details_;
     QTimer* later_;  ///< typing is not answered at each letter
     std::vector<Action> actions_;
-    std::vector<engine::RunSummary> doomed_;  ///< what the question is about
 };
 
 }  // namespace ui

@@ -33,10 +33,10 @@ class SeriesPyramid {
 public:
     /// Fills `out` with rows [first, first + out.size()). Called only for appended rows.
     using Source = std::function<void(std::int64_t first, std::span<double> out)>;
-    static constexpr std::size_t mostBuckets = std::size_t{1} << 15;
+    static constexpr std::size_t maxBuckets = std::size_t{1} << 15;
 
     /// finest: buckets of the finest level before it is dropped; an even number.
-    explicit SeriesPyramid(Source source, std::size_t finest = mostBuckets);
+    explicit SeriesPyramid(Source source, std::size_t finest = maxBuckets);
 
     /// Appends the next rows. O(1) per row, amortised.
     void append(std::span<const double> values);
@@ -76,5 +76,19 @@ private:
     std::vector<std::vector<Bucket>> levels_;
     mutable std::vector<double> rows_;  ///< scratch
 };
+
+/// Finite values outside a range.
+struct Beyond {
+    std::int64_t above = 0;
+    std::int64_t below = 0;
+    bool all = true;  ///< else there may be more
+
+    void add(const Beyond& other);
+};
+
+/// Counts the rows [first, last) of a series that lie above `high` or below `low`. Reads parts of
+/// the series that hold both kinds only up to a limit, so that it costs little in every frame.
+Beyond countBeyond(const SeriesPyramid& series, std::int64_t first, std::int64_t last, double low,
+                   double high);
 
 }  // namespace ui

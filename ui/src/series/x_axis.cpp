@@ -7,7 +7,7 @@ namespace ui {
 
 namespace {
 
-constexpr std::int64_t mostExact = 16384;  // rows: reading them takes a fraction of a millisecond
+constexpr std::int64_t maxExact = 16384;  // rows: reading them takes a fraction of a millisecond
 
 }  // namespace
 
@@ -119,7 +119,7 @@ void RowAxis::map(XKind kind, QVector<double>& all) const {
     const auto first = std::clamp<std::int64_t>(static_cast<std::int64_t>(all.front()), 0, rows_);
     const auto last =
         std::clamp<std::int64_t>(static_cast<std::int64_t>(std::ceil(all.back())), first, rows_);
-    if (last - first > mostExact) {
+    if (last - first > maxExact) {
         for (double& step : all) step = between(kind, std::max(0.0, step));
         return;
     }

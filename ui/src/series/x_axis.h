@@ -20,9 +20,9 @@ public:
     /// Fills `out` with a column (update, sample, time or clock) of rows [first, first +
     /// out.size()). Clock: seconds since any moment, not above 0 for a run that recorded none.
     using Source = std::function<void(XKind, std::int64_t first, std::span<double> out)>;
-    static constexpr std::size_t mostMarks = std::size_t{1} << 15;
+    static constexpr std::size_t maxMarks = std::size_t{1} << 15;
 
-    explicit RowAxis(Source source, std::size_t most = mostMarks);
+    explicit RowAxis(Source source, std::size_t most = maxMarks);
 
     /// The run has `rows` rows, all of which can be read.
     void grow(std::int64_t rows);

@@ -17,7 +17,7 @@ using engine::SkipReport;
 namespace {
 
 constexpr int inRow = 8;  // of engine::skip_picture()
-constexpr int mostPictures = 64;
+constexpr int maxPictures = 64;
 constexpr int thumbnail = 34;  // pixels on screen
 
 /// The cells of the picture have equal sizes, one pixel apart.
@@ -108,7 +108,7 @@ void SampleGrid::addPictures(const SkipReport& report) {
     list_->setMovement(QListView::Static);
     list_->setIconSize({thumbnail, thumbnail});
     list_->setGridSize({thumbnail + 6, thumbnail + 6});
-    const int shown = std::min(static_cast<int>(report.samples.size()), mostPictures);
+    const int shown = std::min(static_cast<int>(report.samples.size()), maxPictures);
     for (int i = 0; i < shown; ++i) {
         const SampleShare& share = report.samples[static_cast<std::size_t>(i)];
         QPixmap cell =

@@ -13,10 +13,9 @@
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
-#include "widgets/card.h"
+#include "widgets/choices.h"
 #include "widgets/flow_layout.h"
 #include "widgets/panel.h"
-#include "widgets/segments.h"
 
 namespace ui {
 

@@ -11,7 +11,7 @@
 #include "feed/run_track.h"
 #include "feed/step_jobs.h"
 #include "plots/plot_link.h"
-#include "view/selection.h"
+#include "view/view.h"
 
 namespace ui {
 

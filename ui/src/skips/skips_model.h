@@ -13,9 +13,9 @@
 #include "engine/instruments/skips.h"
 #include "engine/session/session.h"
 #include "feed/bad_steps.h"
-#include "feed/replay.h"
-#include "text/failure.h"
-#include "text/time_left.h"
+#include "feed/step_jobs.h"
+#include "text/format.h"
+#include "text/language.h"
 #include "view/context.h"
 
 namespace ui {

@@ -1,23 +1,25 @@
-#include "skips/skips_page.h"
-
+#include <QCoreApplication>
 #include <QHBoxLayout>
+#include <QPushButton>
 #include <QVBoxLayout>
+#include <QWidget>
 #include <algorithm>
 
 #include "commands/commands.h"
 #include "feed/run_track.h"
 #include "skips/sample_grid.h"
 #include "skips/skip_list_view.h"
+#include "skips/skip_text.h"
 #include "skips/skip_verdict.h"
-#include "skips/skips_csv.h"
+#include "skips/skips_model.h"
 #include "skips/tensor_facts.h"
 #include "text/format.h"
 #include "theme/theme.h"
-#include "view/kept.h"
-#include "widgets/card.h"
+#include "view/context.h"
 #include "widgets/elided_label.h"
+#include "widgets/key_bindings.h"
 #include "widgets/page_export.h"
-#include "widgets/page_key.h"
+#include "widgets/panel.h"
 #include "widgets/save_dialog.h"
 #include "widgets/side_columns.h"
 
@@ -27,6 +29,42 @@ using namespace Qt::StringLiterals;
 using engine::SkipReport;
 
 namespace {
+
+/// Why was this step skipped, and where did the number break? The run's skipped steps, the verdict
+/// on one with its tests, the chain of layers, the first non-finite tensor, the scales that would
+/// have passed, and the samples of the batch.
+class SkipsPage final : public QWidget {
+    Q_DECLARE_TR_FUNCTIONS(ui::SkipsPage)
+public:
+    explicit SkipsPage(const Context& context, QWidget* parent = nullptr);
+
+protected:
+    void showEvent(QShowEvent* event) override;
+    void hideEvent(QHideEvent* event) override;
+
+private:
+    QLayout* makeBar();
+    Card* makeList();
+    SideColumns* makeColumns();
+    Card* makeTensor();
+    Card* makeBatch();
+    void showStep();
+    void refreshState();
+    QString watchText() const;
+    void saveCapsule();
+    void exportFigures();
+
+    Context context_;
+    SkipsModel* model_;
+    QPushButton* examine_;
+    QPushButton* capsule_;
+    QPushButton* export_;
+    SideColumns* columns_;
+    ElidedLabel* state_;
+    Card* batch_;
+    SampleGrid* samples_;
+    QPushButton* arm_;
+};
 
 constexpr int listWidth = 250;
 

@@ -1,7 +1,9 @@
 #include "text/format.h"
 
+#include <QCoreApplication>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "engine/number/figure_text.h"
 
@@ -64,6 +66,29 @@ QString duration(double seconds) {
 QString milliseconds(double ms) {
     if (!std::isfinite(ms)) return significant(ms);
     return ms < 1000 ? significant(ms) + u" ms"_s : significant(ms / 1000) + u" s"_s;
+}
+
+namespace {
+
+struct TimeLeftText {
+    Q_DECLARE_TR_FUNCTIONS(TimeLeft)
+public:
+    static QString of(const std::optional<double>& seconds) {
+        return seconds ? tr("%1 left").arg(duration(*seconds)) : QString();
+    }
+};
+
+}  // namespace
+
+QString TimeLeft::after(double share) { return TimeLeftText::of(time_.after(share)); }
+
+QString TimeLeft::after(double share, double now) {
+    return TimeLeftText::of(time_.after(share, now));
+}
+
+QString TimeLeft::behind(const QString& text, double share) {
+    const QString time = after(share);
+    return time.isEmpty() ? text : text + u" · "_s + time;
 }
 
 }  // namespace ui

@@ -7,9 +7,10 @@
 #include <QRegularExpression>
 #include <QSettings>
 
+#include "engine/base/error.h"
 #include "engine/base/plain_text.h"
 #include "engine/settings/catalog.h"
-#include "text/setting_title.h"
+#include "text/setting_text.h"
 
 namespace ui {
 
@@ -143,5 +144,28 @@ std::vector<Language::Known> Language::known(const QString& folder) {
     }
     return found;
 }
+
+QString contentLanguage(const Language& language) {
+    const QString chosen =
+        language.choice().isEmpty() ? QLocale::system().name() : language.choice();
+    const QString words = QLocale(chosen).name().section(u'_', 0, 0);
+    for (const auto& known : Language::known()) {
+        if (known.code.section(u'_', 0, 0) == words) return words;
+    }
+    return u"en"_s;
+}
+
+Failure::Failure(const std::exception& error) : message_(engine::Message(error.what())) {
+    const auto* own = dynamic_cast<const engine::Error*>(&error);
+    if (own == nullptr) return;
+    message_ = own->message();
+    hint_ = own->hint();
+}
+
+QString Failure::sentence() const { return engineText(message_); }
+
+QString Failure::hint() const { return capitalised(engineText(hint_)); }
+
+QString Failure::text() const { return joined({sentence(), hint()}); }
 
 }  // namespace ui

@@ -4,7 +4,9 @@
 #include <QString>
 #include <QStringList>
 #include <QTranslator>
+#include <exception>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "engine/base/message.h"
@@ -54,6 +56,29 @@ private:
 
     QString choice_;
     std::vector<std::unique_ptr<QTranslator>> translators_;
+};
+
+/// Which of the files that exist in several languages is shown: "en" or "zh".
+QString contentLanguage(const Language& language);
+
+/// Why something failed. Kept as the engine says it, since the window's language may change before
+/// it is read again.
+class Failure {
+public:
+    Failure() = default;
+    /// With the hint of an engine::Error.
+    explicit Failure(const std::exception& error);
+    explicit Failure(engine::Message message) : message_(std::move(message)) {}
+
+    bool isEmpty() const { return message_.empty(); }
+    /// In the window's language; empty if nothing failed.
+    QString sentence() const;
+    QString hint() const;
+    /// Both.
+    QString text() const;
+
+private:
+    engine::Message message_, hint_;
 };
 
 }  // namespace ui

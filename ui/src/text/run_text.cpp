@@ -1,6 +1,8 @@
+#include "engine/verdict/verdict.h"
 #include "text/run_text.h"
 
 #include <QCoreApplication>
+#include <QStringList>
 #include <cmath>
 
 #include "text/event_text.h"
@@ -8,7 +10,7 @@
 #include "text/language.h"
 #include "text/metric_text.h"
 #include "text/precision_title.h"
-#include "text/setting_title.h"
+#include "text/setting_text.h"
 
 namespace ui {
 
@@ -114,6 +116,26 @@ QString modelTitle(const engine::RunSummary& run) {
 
 bool isFigure(const engine::RunField& field) {
     return field.kind == Kind::number || field.name == "parent";
+}
+
+namespace {
+
+struct VerdictWords {
+    Q_DECLARE_TR_FUNCTIONS(VerdictWords)
+};
+
+}  // namespace
+
+QString costText(const engine::Verdict& verdict) {
+    QStringList parts;
+    for (const auto& part : verdict.cost) parts << engineText(part);
+    return parts.isEmpty() ? QString() : capitalised(sentence(parts.join(VerdictWords::tr(", "))));
+}
+
+QString evidenceText(const engine::Verdict& verdict) {
+    QStringList sentences;
+    for (const auto& each : verdict.evidence) sentences << engineText(each);
+    return joined(sentences);
 }
 
 }  // namespace ui

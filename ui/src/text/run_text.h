@@ -5,6 +5,10 @@
 
 #include "engine/runs/run_fields.h"
 
+namespace engine {
+struct Verdict;
+}
+
 namespace ui {
 
 /// "running", "diverged at step 23", "done".
@@ -19,5 +23,10 @@ QString datasetTitle(const engine::RunSummary& run);
 QString modelTitle(const engine::RunSummary& run);
 /// Figures stand on the right.
 bool isFigure(const engine::RunField& field);
+
+/// "16 % slower, 38 % less memory."; empty where the verdict has no cost.
+QString costText(const engine::Verdict& verdict);
+/// The sentences of the evidence, in the window's language.
+QString evidenceText(const engine::Verdict& verdict);
 
 }  // namespace ui

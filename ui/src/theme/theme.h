@@ -3,6 +3,7 @@
 #include <QFont>
 #include <QObject>
 #include <QPalette>
+#include <QString>
 
 #include "theme/tokens.h"
 
@@ -27,7 +28,7 @@ public:
     /// Colour of a precision preset, the same everywhere.
     QColor precision(const std::string& preset) const;
     /// Colour of a run beside others: the `own`-th colour that is no precision's, else its
-    /// precision's (feed/run_hues.h).
+    /// precision's (feed/run_track.h).
     QColor run(const std::string& preset, int own) const;
     /// One step smaller than the interface font.
     static QFont caption();
@@ -56,5 +57,9 @@ private:
     Choice choice_ = Choice::system;
     bool dark_ = false;
 };
+
+/// Colour of a share in [0, 1], from the panel's colour to a deep tone of the run's. Uses the root,
+/// which raises small shares.
+QColor heatColor(const Tokens& tokens, const QColor& run, double share);
 
 }  // namespace ui

@@ -16,7 +16,7 @@ namespace {
 
 constexpr int fine = 10;  // pixels of ink in one of the model's
 constexpr int largest = 280;
-constexpr std::size_t mostUndo = 30;
+constexpr std::size_t maxUndo = 30;
 
 /// A copy that the image owns.
 QImage imageOf(const engine::Picture& picture) {
@@ -65,7 +65,7 @@ QPointF DrawBoard::toInk(const QPointF& at) const {
 
 void DrawBoard::keep() {
     before_.push_back(ink_);
-    if (before_.size() > mostUndo) before_.erase(before_.begin());
+    if (before_.size() > maxUndo) before_.erase(before_.begin());
     if (!file_) return;
     ink_ = imageOf(*file_).scaled(ink_.size(), Qt::IgnoreAspectRatio, Qt::FastTransformation);
     file_.reset();

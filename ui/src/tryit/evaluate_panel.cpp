@@ -89,7 +89,7 @@ void EvaluatePanel::evaluateOne(std::size_t index, bool acceptData) {
         [this, index, column, view, acceptData](engine::TrainedModel& model,
                                                 const ModelWorker::Ticket& ticket) {
             const auto progress = [&](double share) {
-                ticket.tell([view, share] { view->setProgress(share); });
+                ticket.post([view, share] { view->setProgress(share); });
                 return !ticket.stopped();
             };
             std::shared_ptr<const engine::PartReport> report;
@@ -97,14 +97,14 @@ void EvaluatePanel::evaluateOne(std::size_t index, bool acceptData) {
                 report = std::make_shared<const engine::PartReport>(
                     model.evaluate("test", hardest, progress, acceptData));
             } catch (const engine::ChangedData& changed) {
-                return ticket.tell([this, index, column, what = engineText(changed.message())] {
+                return ticket.post([this, index, column, what = engineText(changed.message())] {
                     column->showProblem(what);
                     ended(index);
                     askAboutData(index, what);
                 });
             }
             const ModelFacts facts = factsOf(model);
-            ticket.tell([this, index, column, view, report, facts] {
+            ticket.post([this, index, column, view, report, facts] {
                 view->show(report, facts);
                 if (!report->notes.empty()) column->showProblem(engineText(report->notes.front()));
                 ended(index);

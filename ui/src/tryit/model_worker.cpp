@@ -54,7 +54,7 @@ struct ModelWorker::Core {
 
 ModelWorker::Ticket::Ticket(Job job, QObject* context) : job_(job), context_(context) {}
 
-void ModelWorker::Ticket::tell(std::function<void()> report) const {
+void ModelWorker::Ticket::post(std::function<void()> report) const {
     // Through the application, which outlives every context; the pointer is read there only.
     QMetaObject::invokeMethod(
         QCoreApplication::instance(),
@@ -110,7 +110,7 @@ bool ModelWorker::holdsModel() const {
 void ModelWorker::run(const std::shared_ptr<Core>& core) {
     while (auto task = core->next()) {
         const auto fail = [&](const engine::Error& error) {
-            task->ticket.tell([failed = task->failed, error] { failed(error); });
+            task->ticket.post([failed = task->failed, error] { failed(error); });
         };
         try {
             task->work(core->current(), task->ticket);

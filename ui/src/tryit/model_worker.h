@@ -26,7 +26,7 @@ public:
         void stop() { *stopped_ = true; }
         /// Runs `report` on the GUI thread, after earlier reports; not if the job was stopped or
         /// its context is gone by then.
-        void tell(std::function<void()> report) const;
+        void post(std::function<void()> report) const;
 
     private:
         Job job_;

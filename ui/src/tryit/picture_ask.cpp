@@ -7,7 +7,7 @@
 #include "feed/background.h"
 #include "theme/theme.h"
 #include "tryit/answer_view.h"
-#include "widgets/choice_box.h"
+#include "widgets/choices.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -163,7 +163,7 @@ void PictureAsk::askOne(RunColumn* column, const engine::Picture& picture, bool 
         const engine::Answer answer = model.answer(picture, /*framed=*/true);
         engine::Picture seen;
         if (first) seen = engine::fitted(picture, form.width, form.height);
-        ticket.tell([this, column, answer, seen] {
+        ticket.post([this, column, answer, seen] {
             column->showProblem({});
             if (!seen.rgb.empty()) showSeen(seen);
             if (board_->isBlank() || !column->model()->facts()) return;

@@ -57,7 +57,7 @@ void RandomAsk::askOne(RunColumn* column) {
     const auto work = [column, seed = seed_](engine::TrainedModel& model,
                                              const ModelWorker::Ticket& ticket) {
         const engine::Picture picture = model.draw(pictures, seed);
-        ticket.tell([column, picture] {
+        ticket.post([column, picture] {
             column->showProblem({});
             qobject_cast<PictureView*>(column->body())->setImage(toImage(picture));
         });

@@ -5,7 +5,7 @@
 #include <QStackedWidget>
 #include <QVariant>
 
-#include "text/time_left.h"
+#include "text/format.h"
 #include "tryit/report_models.h"
 #include "tryit/tried_model.h"
 

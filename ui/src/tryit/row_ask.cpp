@@ -6,7 +6,7 @@
 #include "text/format.h"
 #include "theme/theme.h"
 #include "tryit/answer_view.h"
-#include "widgets/choice_box.h"
+#include "widgets/choices.h"
 #include "widgets/elided_label.h"
 #include "widgets/panel.h"
 
@@ -134,7 +134,7 @@ void RowAsk::askOne(RunColumn* column) {
         [column, view, row = row()](engine::TrainedModel& model,
                                     const ModelWorker::Ticket& ticket) {
             const engine::Answer answer = model.answer(row);
-            ticket.tell([column, view, answer] {
+            ticket.post([column, view, answer] {
                 column->showProblem({});
                 if (column->model()->facts()) view->show(answer, *column->model()->facts());
             });

@@ -44,7 +44,7 @@ public:
     }
     void flush() {
         if (!text_.empty())
-            ticket_.tell([view = view_, text = std::exchange(text_, {})] { append(view, text); });
+            ticket_.post([view = view_, text = std::exchange(text_, {})] { append(view, text); });
         clock_.restart();
     }
 
@@ -170,11 +170,11 @@ void TextAsk::generateOne(RunColumn* column, const engine::GenerateOptions& opti
         [this, column, view, options](engine::TrainedModel& model,
                                       const ModelWorker::Ticket& ticket) {
             const auto note = model.unknown_in(options.prompt);
-            ticket.tell([column, note] { column->showProblem(noteText(note)); });
+            ticket.post([column, note] { column->showProblem(noteText(note)); });
             Pieces pieces(ticket, view);
             model.generate(options, [&](const std::string& piece) { return pieces.take(piece); });
             pieces.flush();
-            ticket.tell([this] { ended(); });
+            ticket.post([this] { ended(); });
         },
         [this, column](const engine::Error& error) {
             column->showProblem(errorText(error));

@@ -71,7 +71,7 @@ void TriedModel::reopen() {
     worker_->ask(
         ModelWorker::Job::open, this,
         [this](engine::TrainedModel& model, const ModelWorker::Ticket& ticket) {
-            ticket.tell([this, facts = factsOf(model)] {
+            ticket.post([this, facts = factsOf(model)] {
                 facts_ = facts;
                 problem_.clear();
                 emit changed();

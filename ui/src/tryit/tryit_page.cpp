@@ -5,7 +5,6 @@
 
 #include "engine/runs/checkpoint.h"
 #include "feed/event_feed.h"
-#include "feed/run_ended.h"
 #include "feed/run_track.h"
 #include "theme/theme.h"
 #include "tryit/evaluate_panel.h"
@@ -14,7 +13,7 @@
 #include "tryit/random_ask.h"
 #include "tryit/row_ask.h"
 #include "tryit/text_ask.h"
-#include "widgets/choice_box.h"
+#include "widgets/choices.h"
 #include "widgets/panel.h"
 #include "widgets/widget_state.h"
 
@@ -24,7 +23,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr std::size_t mostRuns = 4;  // side by side
+constexpr std::size_t maxRuns = 4;  // side by side
 
 /// Whether one input fits both.
 bool alike(const engine::InputForm& a, const engine::InputForm& b) {
@@ -49,7 +48,7 @@ QWidget* makeTryItPage(const Context& context, QWidget* parent) {
 }
 
 TryItPage::TryItPage(const Context& context, QWidget* parent) : QWidget(parent), context_(context) {
-    pool_.setMaxThreadCount(static_cast<int>(mostRuns));
+    pool_.setMaxThreadCount(static_cast<int>(maxRuns));
     evaluations_.setMaxThreadCount(1);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 0, 0, 0);
@@ -134,7 +133,7 @@ void TryItPage::refresh() {
     if (wanted == shown_) return;
     shown_ = wanted;
     clear();
-    const std::size_t shown = std::min(tracks.size(), mostRuns);
+    const std::size_t shown = std::min(tracks.size(), maxRuns);
     more_->setText(tracks.size() > shown
                        ? tr("The first %1 of %2 runs on screen").arg(shown).arg(tracks.size())
                        : QString());

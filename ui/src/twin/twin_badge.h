@@ -1,16 +1,48 @@
 #pragma once
 
+#include <QString>
 #include <QTimer>
 #include <QToolButton>
+#include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 
-#include "twin/bit_check.h"
+#include "engine/settings/run_config.h"
 #include "twin/twin_model.h"
 #include "view/context.h"
 
 namespace ui {
+
+/// The result of training two settings in lockstep, compared bit for bit.
+struct BitCheck {
+    std::int64_t steps = 0;  ///< compared
+    std::int64_t step = 0;   ///< of the first difference; 0: there is none
+    QString tensor;          ///< the first that differs in it, in the order of computation
+    QString problem;         ///< why nothing was compared; empty: something was
+
+    bool identical() const { return problem.isEmpty() && steps > 0 && step == 0; }
+};
+
+/// A check ends at either.
+struct BitCheckLimits {
+    std::int64_t steps = 100;
+    double seconds = 20;
+};
+
+/// Shared with the thread that checks.
+struct BitCheckProgress {
+    std::atomic<std::int64_t> step{0};
+    std::atomic<bool> stop{false};
+};
+
+/// Trains both from the start in lockstep. Compares the loss, loss scale and gradient norm of each
+/// step bit for bit, and the gradients of each layer value by value if the step was not skipped.
+/// Keeps nothing. Blocks until the end, or until `progress` returns stop: not for the GUI thread.
+/// Throws nothing.
+BitCheck checkBits(const engine::RunConfig& reference, const engine::RunConfig& other,
+                   const BitCheckLimits& limits, BitCheckProgress& progress);
 
 /// Whether two runs of one precision have the same bits; otherwise a twin would show the engine's
 /// own noise. Shows the result of the last check, and checks on a click. If the twin on screen is
@@ -32,7 +64,7 @@ private:
     void start();
     void take(const BitCheck& found);
     void refresh();
-    void tell(const QString& tone, const QString& text, const QString& tip);
+    void setStatus(const QString& tone, const QString& text, const QString& tip);
     void showResult(const BitCheck& found);
     /// The settings to check: the reference of the twin on screen, else of the next one.
     std::optional<engine::RunConfig> config() const;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QImage>
+#include <QWidget>
 
 #include "text/spoken.h"
 #include "twin/twin_model.h"
@@ -67,5 +68,23 @@ private:
 double twinShade(double value, bool angle);
 /// Colour of such a share.
 QColor twinColor(const Tokens& tokens, const QColor& run, double shade);
+
+/// Legend of the shades of the map: a strip of them with a value at each end and between.
+class TwinLegend final : public QWidget {
+    Q_OBJECT
+public:
+    TwinLegend(const Theme* theme, const TwinMap* map, QWidget* parent = nullptr);
+    void showAngle(bool angle);
+    QSize sizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    int stripWidth() const;
+    const Theme* theme_;
+    const TwinMap* map_;
+    bool angle_ = false;
+};
 
 }  // namespace ui

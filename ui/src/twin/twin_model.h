@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/record/twin.h"
-#include "text/failure.h"
+#include "text/language.h"
 #include "twin/gap_noise.h"
 #include "view/context.h"
 

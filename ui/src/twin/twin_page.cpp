@@ -1,30 +1,28 @@
-#include "twin/twin_page.h"
-
+#include <QCoreApplication>
 #include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
 #include <QVBoxLayout>
+#include <QWidget>
 
 #include "commands/commands.h"
+#include "engine/verdict/verdict.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
-#include "feed/track_verdict.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
-#include "view/kept.h"
 #include "twin/loss_gap.h"
 #include "twin/twin_badge.h"
-#include "twin/twin_csv.h"
-#include "twin/twin_legend.h"
 #include "twin/twin_map.h"
+#include "twin/twin_model.h"
 #include "twin/twin_table.h"
-#include "widgets/card.h"
-#include "widgets/check_box.h"
-#include "widgets/choice_box.h"
+#include "view/context.h"
+#include "widgets/choices.h"
 #include "widgets/elided_label.h"
+#include "widgets/key_bindings.h"
 #include "widgets/page_export.h"
-#include "widgets/page_key.h"
 #include "widgets/panel.h"
-#include "widgets/segments.h"
 #include "widgets/side_columns.h"
 
 namespace ui {
@@ -32,6 +30,39 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 namespace {
+
+/// When and where does AMP leave FP32? The loss gap, gradient errors by layer and step, and the
+/// effect of a resync.
+class TwinPage final : public QWidget {
+    Q_DECLARE_TR_FUNCTIONS(ui::TwinPage)
+public:
+    explicit TwinPage(const Context& context, QWidget* parent = nullptr);
+
+private:
+    QLayout* makeBar();
+    Card* makeMap();
+    Card* makeTable();
+    Card* makeSinceResync();
+    QWidget* makeMain();
+    void refresh();
+    void refreshVerdict();
+    void start();
+    void exportFigures();
+    QString csv() const;
+
+    Context context_;
+    TwinModel* model_;
+    ElidedLabel* pair_;
+    CheckBox* together_;
+    ChoiceBox* automatic_;
+    QPushButton* resync_;
+    QPushButton* start_;
+    QPushButton* export_;
+    QLabel* verdict_;
+    Card* map_;
+    Card* table_;
+    SideColumns* columns_;
+};
 
 constexpr int tableWidth = 350;
 constexpr std::array<std::int64_t, 5> resyncChoices{0, 10, 100, 500, 1000};

@@ -2,6 +2,7 @@
 
 #include <QHeaderView>
 #include <QSignalBlocker>
+#include <QStringList>
 #include <QVBoxLayout>
 #include <cmath>
 #include <limits>
@@ -10,6 +11,7 @@
 #include "feed/run_track.h"
 #include "text/format.h"
 #include "theme/theme.h"
+#include "widgets/page_export.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -37,9 +39,9 @@ public:
 }  // namespace
 
 QString gradientErrorText(double error, int digits) {
-    constexpr double mostPercent = 10;  // 1,000 %
+    constexpr double maxPercent = 10;  // 1,000 %
     if (!std::isfinite(error)) return unmeasured();
-    return error < mostPercent ? significant(100 * error, digits) + u"\u202f%"_s
+    return error < maxPercent ? significant(100 * error, digits) + u"\u202f%"_s
                                : u"×"_s + significant(error, digits);
 }
 
@@ -300,6 +302,30 @@ void SinceResync::paintEvent(QPaintEvent*) {
                      u"0"_s);
     painter.drawText(QRectF(plot.right() - 70, plot.bottom() + 2, 70, line), Qt::AlignRight,
                      count(longest));
+}
+
+namespace {
+
+QString number(float value) {
+    return std::isfinite(value) ? QString::number(static_cast<double>(value), 'g', 9) : QString();
+}
+
+}  // namespace
+
+QString twinCsv(const engine::TwinDigest& digest, const TwinStep& step) {
+    QString out = u"step,skipped,layer,error,angle_degrees,rounding,diverged_step\n"_s;
+    for (std::size_t i = 0; i < digest.layers().size(); ++i) {
+        const engine::TwinLayer& layer = digest.layers()[i];
+        const QStringList line{QString::number(step.step),
+                               step.skipped ? u"1"_s : u"0"_s,
+                               csvField(QString::fromStdString(layer.name)),
+                               number(step.errors[i]),
+                               number(step.angles[i]),
+                               layer.rounding ? number(*layer.rounding) : QString(),
+                               layer.diverged > 0 ? QString::number(layer.diverged) : QString()};
+        out += line.join(u',') + u'\n';
+    }
+    return out;
 }
 
 }  // namespace ui

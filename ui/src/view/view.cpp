@@ -4,10 +4,10 @@
 #include <cmath>
 
 #include "feed/event_feed.h"
-#include "feed/run_ended.h"
 #include "feed/run_track.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"
+#include "view/context.h"
 
 namespace ui {
 
@@ -56,6 +56,18 @@ void View::updateEnd() {
         if (open && end > link_->end()) end = std::ceil(end * 1.25);
     }
     link_->setEnd(end);
+}
+
+std::shared_ptr<RunTrack> selectedTrack(const Context& context) {
+    return selectedTrack(context.feed->tracks(), *context.link);
+}
+
+std::shared_ptr<RunTrack> selectedTrack(const TrackList& tracks, const PlotLink& link) {
+    const auto chosen = link.run();
+    for (const auto& track : tracks) {
+        if (track == chosen) return track;
+    }
+    return focusTrack(tracks);
 }
 
 }  // namespace ui

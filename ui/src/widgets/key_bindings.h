@@ -5,8 +5,13 @@
 #include <QList>
 #include <QObject>
 #include <QPointer>
+#include <QString>
+#include <functional>
 #include <utility>
 #include <vector>
+
+class QPushButton;
+class QWidget;
 
 namespace ui {
 
@@ -60,5 +65,15 @@ private:
     std::vector<Command> declared_;
     std::vector<std::pair<QString, QPointer<QObject>>> withheld_;
 };
+
+/// Gives a page keys that act wherever the focus is in its window, while the page is shown. `id`
+/// and `title` are those of a command, see KeyBindings; ids of one page begin alike: "twin/resync".
+void addPageKey(QWidget* page, const QString& id, const QString& title,
+                const QList<QKeySequence>& keys, const std::function<void()>& act);
+/// Adds a key for a button of the page: the key clicks it, and does nothing while it is disabled.
+void addPageKey(QWidget* page, const QString& id, const QKeySequence& key, QPushButton* button);
+
+/// The keys that start a comparison elsewhere start this page's own work while it is shown.
+void takeRunKeys(QWidget* page, const std::function<void()>& act);
 
 }  // namespace ui

@@ -49,4 +49,8 @@ private:
     bool presses(QWidget* widget, QKeyEvent* key) const;
 };
 
+/// Property of a widget whose children the Tab key visits before it goes on: a column of a page.
+/// Columns follow from left to right.
+inline constexpr const char* readingGroup = "readingGroup";
+
 }  // namespace ui

@@ -6,8 +6,8 @@
 #include <QSvgGenerator>
 #include <QWidget>
 
-#include "engine/base/csv_cell.h"
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 #include "widgets/save_dialog.h"
 
 namespace ui {

@@ -1,8 +1,10 @@
 #include "widgets/panel.h"
 
 #include <QEvent>
+#include <QHeaderView>
 #include <QPainter>
 #include <QStyle>
+#include <QTableView>
 #include <QVBoxLayout>
 
 #include "theme/icons.h"
@@ -138,11 +140,66 @@ QToolButton* makeLink(const QString& text, QWidget* parent) {
     return link;
 }
 
+void scaleTexts(QWidget* root, double scale) {
+    if (scale == 1) return;
+    for (auto* widget : root->findChildren<QWidget*>()) {
+        if (widget->property("scaled").toBool()) continue;
+        widget->setProperty("scaled", true);
+        QFont font = widget->font();
+        font.setPointSizeF(font.pointSizeF() * scale);
+        widget->setFont(font);
+    }
+}
+
 void restyle(QWidget* widget, const char* property, const QVariant& value) {
     if (widget->property(property) == value) return;
     widget->setProperty(property, value);
     widget->style()->unpolish(widget);
     widget->style()->polish(widget);
+}
+
+Card::Card(const QString& title, QWidget* parent)
+    : QFrame(parent),
+      head_(new QHBoxLayout),
+      column_(new QVBoxLayout(this)),
+      title_(makeLabel(title, nullptr, this)),
+      note_(new ElidedLabel(this)) {
+    setObjectName(u"card"_s);
+    column_->setContentsMargins(1, 1, 1, size::grid);
+    column_->setSpacing(0);
+    title_->setFont(Theme::bold());
+    title_->setTextFormat(Qt::PlainText);
+    note_->setProperty("role", u"dim"_s);
+    note_->setFont(Theme::caption());
+    head_->setContentsMargins(size::inside, 0, size::gap, 0);
+    head_->setSpacing(size::gap);
+    head_->addStrut(size::head + 2);
+    head_->addWidget(title_);
+    head_->addWidget(note_, 1);
+    column_->addLayout(head_);
+}
+
+void Card::setTitle(const QString& title) {
+    if (title_->text() != title) title_->setText(title);
+}
+
+void Card::setNote(const QString& note) { note_->setText(note); }
+
+void Card::addToHead(QWidget* widget) { head_->addWidget(widget); }
+
+void Card::addBody(QWidget* widget, int stretch) { column_->addWidget(widget, stretch); }
+
+QTableView* makePlainTable(const QString& name, QAbstractItemModel* model, QWidget* parent) {
+    auto* table = new QTableView(parent);
+    table->setObjectName(name);
+    table->setModel(model);
+    table->setShowGrid(false);
+    table->setWordWrap(false);
+    table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    table->setEditTriggers(QAbstractItemView::NoEditTriggers);
+    table->setTabKeyNavigation(false);
+    table->verticalHeader()->hide();
+    return table;
 }
 
 }  // namespace ui

@@ -1,10 +1,15 @@
 #pragma once
 
 #include <QDockWidget>
+#include <QFrame>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QMenu>
 #include <QToolButton>
+#include <QVBoxLayout>
+
+class QAbstractItemModel;
+class QTableView;
 
 namespace ui {
 
@@ -62,7 +67,34 @@ void paintEmpty(QWidget* area, const Theme& theme, const QString& sentence);
 QLabel* makeLabel(const QString& text, const char* role = nullptr, QWidget* parent = nullptr);
 /// A button that looks as a link.
 QToolButton* makeLink(const QString& text, QWidget* parent = nullptr);
+/// Enlarges the text of all widgets within `root`, each once; call it again after adding widgets.
+/// Setting a font on `root` alone has no effect on them, because of the application's style sheet.
+void scaleTexts(QWidget* root, double scale);
 /// Applies the style sheet anew after a property that it asks for has changed.
 void restyle(QWidget* widget, const char* property, const QVariant& value);
+
+/// A panel that is not a dock: a head with a title, a dim note and tools, and a body below.
+class Card final : public QFrame {
+    Q_OBJECT
+public:
+    explicit Card(const QString& title, QWidget* parent = nullptr);
+
+    void setTitle(const QString& title);
+    /// Ends in "…" where it does not fit.
+    void setNote(const QString& note);
+    /// At the right end of the head.
+    void addToHead(QWidget* widget);
+    /// Below what is there.
+    void addBody(QWidget* widget, int stretch = 0);
+
+private:
+    QHBoxLayout* head_;
+    QVBoxLayout* column_;
+    QLabel* title_;
+    ElidedLabel* note_;
+};
+
+/// A table to read: whole rows are chosen, no cell is edited, Tab leads out of it.
+QTableView* makePlainTable(const QString& name, QAbstractItemModel* model, QWidget* parent);
 
 }  // namespace ui

@@ -29,16 +29,16 @@ void RowMap::setRows(const QStringList& names) {
 
 void RowMap::layOut() {
     verticalScrollBar()->setPageStep(room());
-    verticalScrollBar()->setSingleStep(heights_.leastRow);
-    verticalScrollBar()->setRange(0, std::max(0, rowCount() * heights_.leastRow - room()));
+    verticalScrollBar()->setSingleStep(heights_.minRow);
+    verticalScrollBar()->setRange(0, std::max(0, rowCount() * heights_.minRow - room()));
 }
 
 void RowMap::resizeEvent(QResizeEvent*) { layOut(); }
 
 double RowMap::rowHeight() const {
     return std::clamp(static_cast<double>(room()) / std::max(1, rowCount()),
-                      static_cast<double>(heights_.leastRow),
-                      static_cast<double>(heights_.mostRow));
+                      static_cast<double>(heights_.minRow),
+                      static_cast<double>(heights_.maxRow));
 }
 
 double RowMap::topOf(int row) const {

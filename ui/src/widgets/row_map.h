@@ -13,7 +13,7 @@ class RowMap : public QAbstractScrollArea {
 public:
     /// In pixels. Rows are as high as the view allows, between the two limits.
     struct Heights {
-        int leastRow, mostRow, head, foot;
+        int minRow, maxRow, head, foot;
     };
     explicit RowMap(const Heights& heights, QWidget* parent = nullptr);
 

@@ -18,11 +18,10 @@
 #include "widgets/panel.h"
 #include "widgets/widget_state.h"
 #include "window/dock_layout.h"
-#include "window/focus_ring.h"
+#include "window/focus.h"
 #include "window/main_menu.h"
 #include "window/main_window.h"
 #include "window/message_bar.h"
-#include "window/page_area.h"
 #include "window/quit_dialog.h"
 #include "window/settings_rail.h"
 

@@ -9,7 +9,7 @@
 #include "models/settings_model.h"
 #include "text/event_text.h"
 #include "text/language.h"
-#include "text/setting_error_text.h"
+#include "text/setting_text.h"
 
 namespace ui {
 

@@ -14,7 +14,7 @@ using engine::XrayPair;
 
 namespace {
 
-constexpr double leastTime = 0.5;  // us: shorter times say nothing about a change
+constexpr double minTime = 0.5;  // us: shorter times say nothing about a change
 
 QString timeOf(const XrayOp* op) {
     if (op == nullptr) return unmeasured();
@@ -24,7 +24,7 @@ QString timeOf(const XrayOp* op) {
 /// "−45 %" of the second's time.
 QString changeOf(const XrayPair& pair) {
     if (pair.first == nullptr || pair.second == nullptr) return {};
-    if (pair.first->us < leastTime || pair.second->us < leastTime) return {};
+    if (pair.first->us < minTime || pair.second->us < minTime) return {};
     const auto change = std::lround(100 * (pair.first->us / pair.second->us - 1));
     if (change == 0) return u"0 %"_s;
     return u"%1%2 %"_s.arg(change > 0 ? u"+"_s : u"−"_s).arg(std::abs(change));

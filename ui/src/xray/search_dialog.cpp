@@ -12,7 +12,7 @@
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
-#include "widgets/choice_box.h"
+#include "widgets/choices.h"
 #include "widgets/panel.h"
 #include "xray/xray_model.h"
 

@@ -2,7 +2,7 @@
 
 #include <QDialog>
 
-#include "text/time_left.h"
+#include "text/format.h"
 #include "view/context.h"
 #include "xray/search_job.h"
 

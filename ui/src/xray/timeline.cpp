@@ -18,7 +18,7 @@ using engine::XrayPass;
 
 namespace {
 
-constexpr double leastPixels = 5;  // height of an operation that computes little
+constexpr double minPixels = 5;  // height of an operation that computes little
 
 }  // namespace
 
@@ -102,7 +102,7 @@ void Timeline::paintEvent(QPaintEvent*) {
         const double left = xOf(op.start_us);
         const double wide = std::max(0.6, xOf(op.start_us + op.us) - left);
         const double share = std::isfinite(op.peak_share) ? std::clamp(op.peak_share, 0.0, 1.0) : 0;
-        const double tall = leastPixels + share * (room - leastPixels);
+        const double tall = minPixels + share * (room - minPixels);
         const QColor color = typeColor(*theme_, QString::fromStdString(op.compute_dtype));
         painter.fillRect(QRectF(left, bottom - tall, wide, tall),
                          share > 0.02 ? color : blend(t.panel, color, 0.5));

@@ -10,7 +10,7 @@
 #include "feed/run_track.h"
 #include "models/settings_model.h"
 #include "plots/plot_link.h"
-#include "view/selection.h"
+#include "view/view.h"
 #include "xray/search_job.h"
 
 namespace ui {
@@ -164,8 +164,8 @@ void XrayModel::traceStep() {
 
 void XrayModel::traceIfShort() {
     constexpr double most = 1000;          // ms of a step
-    constexpr double mostIdle = 30'000;    // ms in all, with progress and cancel
-    constexpr double mostWaiting = 6'000;  // ms in all where a run waits for it: no replay
+    constexpr double maxIdle = 30'000;    // ms in all, with progress and cancel
+    constexpr double maxWaiting = 6'000;  // ms in all where a run waits for it: no replay
     constexpr double computations = 6;     // of the step: to warm up, three untraced, the trace
     if (own_ || busy() || !problem().isEmpty() || !track_ || track_->rows() == 0) return;
     const StepSource source = wanted();
@@ -180,7 +180,7 @@ void XrayModel::traceIfShort() {
     const double each = track_->latest().step_ms;
     const double all = each * (static_cast<double>(before) + computations);
     const bool trains = context_.feed->isTraining();
-    if (each > 0 && each < most && all < (trains ? mostWaiting : mostIdle)) traceStep();
+    if (each > 0 && each < most && all < (trains ? maxWaiting : maxIdle)) traceStep();
 }
 
 void XrayModel::setView(XrayView view) {

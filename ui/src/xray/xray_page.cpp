@@ -15,17 +15,19 @@
 #include "text/format.h"
 #include "text/precision_title.h"
 #include "theme/theme.h"
-#include "view/kept.h"
-#include "widgets/card.h"
+#include "widgets/choices.h"
 #include "widgets/elided_label.h"
 #include "widgets/flow_layout.h"
-#include "widgets/page_key.h"
+#include "widgets/key_bindings.h"
+#include "widgets/page_export.h"
 #include "widgets/panel.h"
-#include "widgets/segments.h"
 #include "xray/experiment_strip.h"
 #include "xray/op_delegate.h"
+#include "xray/op_view.h"
+#include "xray/search_dialog.h"
 #include "xray/timeline.h"
 #include "xray/totals_strip.h"
+#include "xray/xray_csv.h"
 
 namespace ui {
 
@@ -38,6 +40,16 @@ int widthOfText(int usual) {
     constexpr int usualHeight = 15;
     const int height = QFontMetrics(QApplication::font()).height();
     return usual * std::max(usualHeight, height) / usualHeight;
+}
+
+void setUp(QTreeView* view, QAbstractItemModel* model, const QString& name) {
+    view->setModel(model);
+    view->setFont(Theme::caption());
+    view->setUniformRowHeights(true);
+    view->setFrameShape(QFrame::NoFrame);
+    view->setAccessibleName(name);
+    view->header()->setFont(Theme::caption());
+    view->header()->setStretchLastSection(false);
 }
 
 }  // namespace
@@ -64,7 +76,7 @@ XrayPage::XrayPage(const Context& context, QWidget* parent)
                [this] { filter_->setFocus(); });
     addPageKey(this, u"xray/export"_s, Qt::CTRL | Qt::Key_E, export_);
     addPageKey(this, u"xray/menu"_s, tr("Menu of the row"), {Qt::SHIFT | Qt::Key_F10, Qt::Key_Menu},
-               [this] { openMenu(view_->visualRect(view_->currentIndex()).center()); });
+               [this] { view_->openMenuOfCurrent(); });
     connect(model_, &XrayModel::traceChanged, this, &XrayPage::showTrace);
     connect(model_, &XrayModel::viewChanged, this, &XrayPage::showTrace);
     connect(model_, &XrayModel::stateChanged, this, &XrayPage::refreshState);
@@ -135,7 +147,6 @@ QWidget* XrayPage::makeTimeline() {
     inside->setContentsMargins(1, 1, 1, 1);
     timeline_ = new Timeline(context_.theme, model_, card);
     inside->addWidget(timeline_);
-    connect(timeline_, &Timeline::opClicked, this, &XrayPage::reveal);
     return card;
 }
 
@@ -205,18 +216,6 @@ void XrayPage::applyFilter() {
     view_->expandAll();
 }
 
-QTreeView* XrayPage::makeTree(QAbstractItemModel* model, const QString& name) {
-    auto* view = new QTreeView(this);
-    view->setModel(model);
-    view->setFont(Theme::caption());
-    view->setUniformRowHeights(true);
-    view->setFrameShape(QFrame::NoFrame);
-    view->setAccessibleName(name);
-    view->header()->setFont(Theme::caption());
-    view->header()->setStretchLastSection(false);
-    return view;
-}
-
 QWidget* XrayPage::makeTable() {
     auto* card = new QFrame(this);
     card->setObjectName(u"card"_s);
@@ -228,12 +227,11 @@ QWidget* XrayPage::makeTable() {
     column->addWidget(experiment);
     connect(experiment, &ExperimentStrip::trainingWanted, this,
             [this] { context_.commands->showPage(u"training"_s); });
-    view_ = makeTree(tree_, tr("Operations"));
+    view_ = new OpView(context_, model_, tree_, this);
+    setUp(view_, tree_, tr("Operations"));
+    connect(timeline_, &Timeline::opClicked, view_, &OpView::reveal);
     view_->setItemDelegate(new OpDelegate(context_.theme, {OpTree::inputs}, OpTree::micros, view_));
     view_->setIconSize({size::mark, size::mark});
-    view_->setContextMenuPolicy(Qt::CustomContextMenu);
-    view_->installEventFilter(this);
-    view_->viewport()->installEventFilter(this);
     view_->header()->setSectionResizeMode(OpTree::rule, QHeaderView::Stretch);
     for (const auto& [section, width] : {std::pair{OpTree::inputs, 150},
                                          {OpTree::casts, 130},
@@ -241,8 +239,8 @@ QWidget* XrayPage::makeTable() {
                                          {OpTree::peak, 66},
                                          {OpTree::written, 84}})
         view_->setColumnWidth(section, widthOfText(width));
-    connect(view_, &QWidget::customContextMenuRequested, this, &XrayPage::openMenu);
-    differenceView_ = makeTree(differences_, tr("Operations in both precisions"));
+    differenceView_ = new QTreeView(this);
+    setUp(differenceView_, differences_, tr("Operations in both precisions"));
     differenceView_->setRootIsDecorated(false);
     differenceView_->setItemDelegate(
         new OpDelegate(context_.theme, {DifferenceTable::firstTypes, DifferenceTable::secondTypes},
@@ -349,6 +347,34 @@ void XrayPage::refreshState() {
         button->setChecked(views_->id(button) == static_cast<int>(model_->view()));
     }
     state_->setText(stateText());
+}
+
+void XrayPage::openSearch() {
+    if (!dialog_) dialog_ = new SearchDialog(context_, model_, this);
+    dialog_->show();
+    dialog_->raise();
+    dialog_->activateWindow();
+}
+
+QString XrayPage::csv() const {
+    if (model_->view() != XrayView::difference)
+        return model_->trace() ? xrayCsv(*model_->trace(), filterBy_) : QString();
+    if (!model_->ownTrace() || !model_->otherTrace()) return {};
+    return xrayCsv(*model_->ownTrace(), *model_->otherTrace(), filterBy_);
+}
+
+void XrayPage::exportFigures() {
+    if (!model_->trace()) return;
+    PageExport page;
+    page.name = u"xray-%1-step-%2"_s.arg(
+        model_->track() ? QString::fromStdString(model_->track()->run()) : u"settings"_s,
+        QString::number(model_->trace()->step));
+    page.csv = [this] { return csv(); };
+    page.plots = timeline_;
+    page.write = [this](const QString& file, FileWriter writer) {
+        context_.commands->works()->write(file, std::move(writer));
+    };
+    exportPage(this, page);
 }
 
 }  // namespace ui

@@ -18,6 +18,7 @@ class QButtonGroup;
 namespace ui {
 
 class ElidedLabel;
+class OpView;
 class SearchDialog;
 class Timeline;
 
@@ -36,8 +37,6 @@ protected:
     void showEvent(QShowEvent* event) override;
     /// A trace ends with the page: the run waits for it.
     void hideEvent(QHideEvent* event) override;
-    /// F in the table of operations, where it means another than in the rest of the window.
-    bool eventFilter(QObject* watched, QEvent* event) override;
 
 private:
     QLayout* makeBar();
@@ -45,7 +44,6 @@ private:
     QWidget* makeTimeline();
     QWidget* makeTable();
     QLayout* makeFilter();
-    QTreeView* makeTree(QAbstractItemModel* model, const QString& name);
     void applyFilter();
     void countRules();
     void showTrace();
@@ -53,14 +51,8 @@ private:
     void markChips();
     void refreshState();
     QString stateText() const;
-    void openMenu(const QPoint& at);
-    void addForces(QMenu* menu, const engine::XrayOp* op, const std::string& module);
-    void forceOther();
-    void shareWidth();
-    void showInMicroscope(const engine::XrayOp& op);
     void openSearch();
     void exportFigures();
-    void reveal(const engine::XrayOp* op);
 
     Context context_;
     XrayModel* model_;
@@ -77,7 +69,7 @@ private:
     QButtonGroup* rules_ = nullptr;
     QStackedWidget* tables_ = nullptr;
     QLabel* empty_ = nullptr;  ///< of tables_, before a step was traced
-    QTreeView* view_ = nullptr;
+    OpView* view_ = nullptr;
     QTreeView* differenceView_ = nullptr;
     QPointer<SearchDialog> dialog_;
 };

@@ -1,9 +1,11 @@
 // Other loss-scale policies, drawn over the staircase of a run.
 #include "panels/plots/what_if_curves.h"
 
+#include <gtest/gtest.h>
+
+#include "engine/verdict/what_if.h"
 #include "panels/plots/plot_panels.h"
 #include "plots/plot_fixture.h"
-#include "text/policy_text.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -83,6 +85,17 @@ TEST_F(WhatIfCurvesTest, TheMenuOfThePlotOffersThePolicies) {
         if (action->text() == policyTitle("classroom")) action->trigger();
     }
     EXPECT_EQ(scale()->whatIf()->policy(), "classroom");
+}
+
+TEST(PolicyText, NoPolicyShowsItsKey) {
+    for (const auto& policy : engine::usual_policies()) {
+        const QString title = policyTitle(policy.name);
+        EXPECT_NE(title, QString::fromStdString(policy.name));
+        EXPECT_TRUE(title.front().isUpper()) << policy.name;
+        EXPECT_FALSE(title.contains(u'^')) << policy.name;
+    }
+    EXPECT_EQ(policyTitle("init-2^24"), u"Initial scale 2²⁴"_s);
+    EXPECT_EQ(policyTitle("static-65536"), u"Static 2¹⁶"_s);
 }
 
 }  // namespace

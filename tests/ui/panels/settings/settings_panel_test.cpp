@@ -10,7 +10,7 @@
 
 #include "engine/settings/catalog.h"
 #include "help/help_page.h"
-#include "models/settings_memory.h"
+#include "models/settings_model.h"
 #include "panels/settings/column_picker.h"
 #include "panels/settings/settings_field.h"
 #include "panels/settings/settings_panel.h"

@@ -1,4 +1,3 @@
-#include "panels/step/step_panel.h"
 
 #include <QFormLayout>
 #include <QRegularExpression>
@@ -14,7 +13,7 @@ using namespace Qt::StringLiterals;
 struct StepPanelTest : WindowFixture {
     /// The figure behind a name in the table of the selected step.
     QString figure(const QString& name) const {
-        for (const auto* label : window->findChild<StepPanel*>()->findChildren<QLabel*>())
+        for (const auto* label : panelBody(u"step"_s)->findChildren<QLabel*>())
             if (label->accessibleName() == name) return label->text();
         return {};
     }

@@ -1,9 +1,9 @@
-#include "lab/instruments/bits_instrument.h"
-
+#include <QCoreApplication>
 #include <QPainter>
 #include <cmath>
 
 #include "engine/number/number_format.h"
+#include "lab/instruments/instrument.h"
 #include "lab/numbers/number_words.h"
 #include "text/format.h"
 #include "theme/theme.h"
@@ -14,6 +14,25 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 namespace {
+
+/// A number as a format stores it: its bits in groups, the exact value, the error and its two
+/// neighbours.
+class BitsInstrument final : public Instrument {
+    Q_DECLARE_TR_FUNCTIONS(ui::BitsInstrument)
+public:
+    BitsInstrument(const Context& context, const engine::LessonInstrument& instrument,
+                   QWidget* parent = nullptr);
+    QString title() const override;
+    void showStep(std::int64_t) override {}
+    QSize sizeHint() const override { return {360, 8 * fontMetrics().height()}; }
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    Context context_;
+    engine::LessonBlockNumber number_;
+};
 
 /// Text of a stored value: all digits of a whole number.
 QString figure(double value) {
@@ -86,6 +105,11 @@ void BitsInstrument::paintEvent(QPaintEvent*) {
                          fontMetrics().elidedText(text, Qt::ElideRight, int(right.width())));
         y += 1.25 * h;
     }
+}
+
+Instrument* makeBitsInstrument(const Context& context, LessonModel*,
+                               const engine::LessonInstrument& instrument, QWidget* parent) {
+    return new BitsInstrument(context, instrument, parent);
 }
 
 }  // namespace ui

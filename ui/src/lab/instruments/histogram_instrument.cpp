@@ -1,10 +1,14 @@
-#include "lab/instruments/histogram_instrument.h"
-
+#include <QCoreApplication>
+#include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "engine/base/error.h"
+#include "engine/record/histogram_record.h"
 #include "feed/background.h"
+#include "lab/instruments/instrument.h"
 #include "lab/lessons/run_style.h"
 #include "text/format.h"
 #include "theme/theme.h"
@@ -13,6 +17,43 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 using engine::ExponentHistogram;
+
+namespace {
+
+/// How many values of a tensor have which exponent, at the sample nearest to the step, one run
+/// above the other. Read off the window's thread.
+class HistogramInstrument final : public Instrument {
+    Q_DECLARE_TR_FUNCTIONS(ui::HistogramInstrument)
+public:
+    HistogramInstrument(const Context& context, LessonModel* model,
+                        const engine::LessonInstrument& instrument, QWidget* parent = nullptr);
+    QString title() const override;
+    QString note() const override;
+    void showStep(std::int64_t step) override;
+    QSize sizeHint() const override;
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    /// A step, and whether the run has ended.
+    using Asked = std::pair<std::int64_t, bool>;
+    struct Shown {
+        std::int64_t step = 0;
+        engine::ExponentHistogram values;
+    };
+    void paintRun(QPainter& painter, const QRectF& area, const std::string& run) const;
+    void read(const std::string& run, const std::filesystem::path& folder, const Asked& asked);
+
+    Context context_;
+    LessonModel* model_;
+    engine::LessonInstrument instrument_;
+    std::vector<std::string> runs_;
+    std::map<std::string, Shown> shown_;
+    std::map<std::string, Asked> asked_;  ///< what is being read, or was
+};
+
+}  // namespace
 
 HistogramInstrument::HistogramInstrument(const Context& context, LessonModel* model,
                                          const engine::LessonInstrument& instrument,
@@ -154,6 +195,11 @@ void HistogramInstrument::paintRun(QPainter& painter, const QRectF& area,
         painter.drawText(QRectF(x(exponent) - 30, bars.bottom() + 2, 60, h), Qt::AlignHCenter,
                          u"2"_s + superscript(exponent));
     }
+}
+
+Instrument* makeHistogramInstrument(const Context& context, LessonModel* model,
+                                    const engine::LessonInstrument& instrument, QWidget* parent) {
+    return new HistogramInstrument(context, model, instrument, parent);
 }
 
 }  // namespace ui

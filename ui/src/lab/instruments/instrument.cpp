@@ -5,23 +5,35 @@
 #include <QVBoxLayout>
 #include <algorithm>
 
-#include "lab/instruments/bits_instrument.h"
-#include "lab/instruments/histogram_instrument.h"
-#include "lab/instruments/skip_instrument.h"
-#include "lab/instruments/sum_instrument.h"
-#include "lab/instruments/weight_instrument.h"
-#include "lab/instruments/xray_instrument.h"
-#include "lab/lessons/text_scale.h"
 #include "plots/plot_link.h"
 #include "text/format.h"
 #include "theme/theme.h"
-#include "widgets/card.h"
+#include "widgets/key_rule.h"
 #include "widgets/panel.h"
-#include "widgets/reading_group.h"
 
 namespace ui {
 
 using namespace Qt::StringLiterals;
+
+InstrumentFactory makeBitsInstrument, makeHistogramInstrument, makeSkipInstrument, makeSumInstrument,
+    makeWeightInstrument, makeXrayInstrument;
+
+namespace {
+
+InstrumentFactory* factoryOf(engine::LessonInstrument::Kind kind) {
+    using enum engine::LessonInstrument::Kind;
+    switch (kind) {
+        case weight: return makeWeightInstrument;
+        case histogram: return makeHistogramInstrument;
+        case xray: return makeXrayInstrument;
+        case skip: return makeSkipInstrument;
+        case bits: return makeBitsInstrument;
+        case sum: return makeSumInstrument;
+    }
+    return nullptr;
+}
+
+}  // namespace
 
 InstrumentPanel::InstrumentPanel(const Context& context, LessonModel* model, double scale,
                                  Qt::Orientation direction, QWidget* parent)
@@ -36,28 +48,9 @@ InstrumentPanel::InstrumentPanel(const Context& context, LessonModel* model, dou
     build();
 }
 
-Instrument* InstrumentPanel::make(const engine::LessonInstrument& instrument, QWidget* parent) {
-    using enum engine::LessonInstrument::Kind;
-    switch (instrument.kind) {
-        case weight:
-            return new WeightInstrument(context_, model_, instrument, parent);
-        case histogram:
-            return new HistogramInstrument(context_, model_, instrument, parent);
-        case xray:
-            return new XrayInstrument(context_, model_, instrument, parent);
-        case skip:
-            return new SkipInstrument(context_, model_, instrument, parent);
-        case bits:
-            return new BitsInstrument(context_, instrument, parent);
-        case sum:
-            return new SumInstrument(context_, instrument, parent);
-    }
-    return nullptr;
-}
-
 QWidget* InstrumentPanel::addCard(const engine::LessonInstrument& instrument, QWidget* parent) {
     auto* card = new Card({}, parent);
-    auto* made = make(instrument, card);
+    auto* made = factoryOf(instrument.kind)(context_, model_, instrument, card);
     auto* cover = makeLabel(tr("Predict, then run."), "dim", card);
     cover->setContentsMargins(size::inside, size::grid, size::inside, size::inside);
     card->setTitle(made->title());
@@ -103,7 +96,7 @@ void InstrumentPanel::build() {
     emit rebuilt();
 }
 
-bool InstrumentPanel::tellsAnswer(const Shown& shown) const {
+bool InstrumentPanel::revealsAnswer(const Shown& shown) const {
     using Kind = engine::LessonInstrument::Kind;
     const auto lesson = model_->lesson();
     if (!lesson || lesson->predictions.empty() || model_->locked()) return false;
@@ -122,7 +115,7 @@ void InstrumentPanel::refresh() {
     for (const Shown& shown : instruments_) {
         shown.instrument->showStep(step);
         shown.card->setNote(shown.instrument->note());
-        const bool covered = tellsAnswer(shown);
+        const bool covered = revealsAnswer(shown);
         shown.instrument->setVisible(!covered);
         shown.cover->setVisible(covered);
     }

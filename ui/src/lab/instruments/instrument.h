@@ -28,6 +28,10 @@ signals:
     void noteChanged();
 };
 
+/// Makes the instrument of one kind. Its class is in the source named for it.
+using InstrumentFactory = Instrument*(const Context& context, LessonModel* model,
+                                      const engine::LessonInstrument& instrument, QWidget* parent);
+
 /// The instruments of a lesson, each in a card, stacked or side by side. They follow the crosshair
 /// of the plots, else the selected step, else the newest one. GUI thread.
 class InstrumentPanel final : public QWidget {
@@ -54,8 +58,7 @@ private:
         Card* card;
     };
     /// Whether the number or sum would give away an answer that is still to be predicted.
-    bool tellsAnswer(const Shown& shown) const;
-    Instrument* make(const engine::LessonInstrument& instrument, QWidget* parent);
+    bool revealsAnswer(const Shown& shown) const;
     QWidget* addCard(const engine::LessonInstrument& instrument, QWidget* parent);
 
     Context context_;

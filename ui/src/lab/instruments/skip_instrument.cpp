@@ -1,11 +1,15 @@
-#include "lab/instruments/skip_instrument.h"
-
+#include <QCoreApplication>
+#include <QLabel>
 #include <QVBoxLayout>
 #include <cmath>
+#include <map>
+#include <set>
 
 #include "engine/base/error.h"
+#include "engine/instruments/skip_report.h"
 #include "engine/instruments/skips.h"
 #include "feed/background.h"
+#include "lab/instruments/instrument.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
@@ -14,6 +18,42 @@
 namespace ui {
 
 using namespace Qt::StringLiterals;
+
+namespace {
+
+/// The skipped or non-finite step at or before the current one, with its verdict. Examined off the
+/// window's thread once the runs are paused or have ended.
+class SkipInstrument final : public Instrument {
+    Q_DECLARE_TR_FUNCTIONS(ui::SkipInstrument)
+public:
+    SkipInstrument(const Context& context, LessonModel* model,
+                   const engine::LessonInstrument& instrument, QWidget* parent = nullptr);
+    QString title() const override;
+    QString note() const override;
+    void showStep(std::int64_t step) override;
+
+private:
+    struct Examined {
+        engine::SkipReport report;
+        engine::Message problem;
+    };
+    std::int64_t skipBefore(std::int64_t step) const;
+    void examine(std::int64_t step);
+    void show();
+    void showReport(const Examined& examined);
+
+    Context context_;
+    LessonModel* model_;
+    int run_ = -1;  ///< of the lesson's runs
+    QLabel* headline_;
+    QLabel* details_;
+    std::int64_t at_ = 0;
+    bool skipped_ = false;  ///< else nothing skipped it
+    std::map<std::int64_t, Examined> examined_;
+    std::set<std::int64_t> asked_;
+};
+
+}  // namespace
 
 SkipInstrument::SkipInstrument(const Context& context, LessonModel* model,
                                const engine::LessonInstrument& instrument, QWidget* parent)
@@ -144,6 +184,11 @@ void SkipInstrument::showReport(const Examined& examined) {
         lines << tr("It would have passed at scale %1.").arg(powerOfTwo(report.passing_scale));
     if (!report.advice.empty()) lines << engineText(report.advice);
     details_->setText(lines.join(u'\n'));
+}
+
+Instrument* makeSkipInstrument(const Context& context, LessonModel* model,
+                               const engine::LessonInstrument& instrument, QWidget* parent) {
+    return new SkipInstrument(context, model, instrument, parent);
 }
 
 }  // namespace ui

@@ -1,9 +1,11 @@
-#include "lab/instruments/sum_instrument.h"
-
+#include <QCoreApplication>
+#include <QLabel>
 #include <QVBoxLayout>
 
 #include "engine/base/error.h"
+#include "engine/number/number_arithmetic.h"
 #include "feed/background.h"
+#include "lab/instruments/instrument.h"
 #include "lab/instruments/weight_curves.h"
 #include "lab/numbers/number_words.h"
 #include "text/format.h"
@@ -16,6 +18,26 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 namespace {
+
+/// A sum of equal terms in a format: how it grows compared with the exact sum, and after how many
+/// terms it stalls. Computed off the window's thread.
+class SumInstrument final : public Instrument {
+    Q_DECLARE_TR_FUNCTIONS(ui::SumInstrument)
+public:
+    SumInstrument(const Context& context, const engine::LessonInstrument& instrument,
+                  QWidget* parent = nullptr);
+    QString title() const override;
+    void showStep(std::int64_t) override {}
+
+private:
+    void compute();
+    void show(const engine::SumResult& result);
+
+    Context context_;
+    engine::LessonBlockNumber number_;
+    WeightCurves* curves_;
+    QLabel* words_;
+};
 
 constexpr int sumPoints = 400;
 
@@ -97,6 +119,11 @@ void SumInstrument::show(const engine::SumResult& result) {
         result.stalls_after
             ? tr("From term %1 on the sum no longer changes.").arg(count(*result.stalls_after + 1))
             : tr("Each term changes the sum."));
+}
+
+Instrument* makeSumInstrument(const Context& context, LessonModel*,
+                              const engine::LessonInstrument& instrument, QWidget* parent) {
+    return new SumInstrument(context, instrument, parent);
 }
 
 }  // namespace ui

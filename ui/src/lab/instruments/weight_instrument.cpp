@@ -1,10 +1,10 @@
-#include "lab/instruments/weight_instrument.h"
-
+#include <QCoreApplication>
 #include <QLabel>
 #include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 
+#include "lab/instruments/instrument.h"
 #include "lab/instruments/weight_curves.h"
 #include "lab/instruments/weight_lens.h"
 #include "lab/lessons/run_style.h"
@@ -18,6 +18,31 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 namespace {
+
+/// One weight, magnified: its update at the step in each run, its course over the steps, and how
+/// many updates in a row were lost.
+class WeightInstrument final : public Instrument {
+    Q_DECLARE_TR_FUNCTIONS(ui::WeightInstrument)
+public:
+    WeightInstrument(const Context& context, LessonModel* model,
+                     const engine::LessonInstrument& instrument, QWidget* parent = nullptr);
+    QString title() const override;
+    QString note() const override;
+    void showStep(std::int64_t step) override;
+
+private:
+    std::shared_ptr<engine::WeightWatch> watchOf(const std::string& run) const;
+    QString lostInARow(const engine::WeightWatch& watch, std::int64_t step) const;
+
+    Context context_;
+    LessonModel* model_;
+    engine::LessonInstrument instrument_;
+    std::vector<std::string> runs_;
+    std::vector<WeightLens*> lenses_;
+    WeightCurves* curves_;
+    QLabel* summary_;
+    std::int64_t step_ = 0;
+};
 
 constexpr std::int64_t trail = 8;          // steps
 constexpr std::int64_t points = 240;       // of a curve
@@ -130,6 +155,11 @@ QString WeightInstrument::lostInARow(const engine::WeightWatch& watch, std::int6
     if (lost < 2) return {};
     return tr("<b>%1 updates in a row lost.</b> Added up they would have moved the weight by %2.")
         .arg(count(lost), nearText(sum, 3));
+}
+
+Instrument* makeWeightInstrument(const Context& context, LessonModel* model,
+                                 const engine::LessonInstrument& instrument, QWidget* parent) {
+    return new WeightInstrument(context, model, instrument, parent);
 }
 
 }  // namespace ui

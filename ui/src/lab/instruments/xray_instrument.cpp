@@ -1,11 +1,14 @@
-#include "lab/instruments/xray_instrument.h"
-
+#include <QCoreApplication>
+#include <QGridLayout>
 #include <QLabel>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <map>
 
 #include "engine/base/error.h"
+#include "engine/instruments/xray.h"
 #include "feed/background.h"
+#include "lab/instruments/instrument.h"
 #include "text/language.h"
 #include "theme/theme.h"
 #include "widgets/elided_label.h"
@@ -17,7 +20,39 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int mostRows = 24;
+/// The operations of the first step: the types that each reads, computes in and writes, and the
+/// rule that decided. Traced off the window's thread once the runs have begun.
+class XrayInstrument final : public Instrument {
+    Q_DECLARE_TR_FUNCTIONS(ui::XrayInstrument)
+public:
+    XrayInstrument(const Context& context, LessonModel* model,
+                   const engine::LessonInstrument& instrument, QWidget* parent = nullptr);
+    QString title() const override;
+    QString note() const override;
+    void showStep(std::int64_t step) override;
+
+private:
+    struct Traced {
+        engine::Xray xray;
+        engine::Message problem;
+    };
+    void trace(const std::string& run, const engine::RunConfig& config);
+    void show();
+    void addRun(const std::string& run, const Traced& traced);
+    void addOp(const engine::XrayOp& op);
+    bool wanted(const engine::XrayOp& op) const;
+
+    Context context_;
+    LessonModel* model_;
+    engine::LessonInstrument instrument_;
+    std::vector<std::string> runs_;
+    std::map<std::string, Traced> traced_;
+    std::map<std::string, bool> asked_;
+    QWidget* table_ = nullptr;
+    QGridLayout* grid_ = nullptr;
+};
+
+constexpr int maxRows = 24;
 
 /// "FP16" for f16, as lessons write it.
 QString typeTitle(const std::string& dtype) {
@@ -129,10 +164,10 @@ void XrayInstrument::addRun(const std::string& run, const Traced& traced) {
     }
     int rows = 0;
     for (const auto& op : traced.xray.ops) {
-        if (wanted(op) && rows++ < mostRows) addOp(op);
+        if (wanted(op) && rows++ < maxRows) addOp(op);
     }
-    if (rows > mostRows)
-        grid_->addWidget(makeLabel(tr("and %1 more").arg(rows - mostRows), "dim", table_),
+    if (rows > maxRows)
+        grid_->addWidget(makeLabel(tr("and %1 more").arg(rows - maxRows), "dim", table_),
                          grid_->rowCount(), 0);
 }
 
@@ -153,6 +188,11 @@ void XrayInstrument::addOp(const engine::XrayOp& op) {
     grid_->addWidget(makeLabel(type(op.inputs), nullptr, table_), row, 1);
     grid_->addWidget(makeLabel(typeTitle(op.compute_dtype), nullptr, table_), row, 2);
     grid_->addWidget(makeLabel(type(op.outputs), nullptr, table_), row, 3);
+}
+
+Instrument* makeXrayInstrument(const Context& context, LessonModel* model,
+                               const engine::LessonInstrument& instrument, QWidget* parent) {
+    return new XrayInstrument(context, model, instrument, parent);
 }
 
 }  // namespace ui

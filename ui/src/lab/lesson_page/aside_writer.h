@@ -5,7 +5,7 @@
 #include <functional>
 #include <memory>
 
-#include "text/failure.h"
+#include "text/language.h"
 
 namespace ui {
 

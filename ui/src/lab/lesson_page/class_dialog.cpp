@@ -26,7 +26,7 @@ using namespace Qt::StringLiterals;
 namespace {
 
 constexpr QSize classSize{820, 480};
-constexpr qsizetype mostUnread = 5;
+constexpr qsizetype maxUnread = 5;
 
 /// The words of a lesson for the keys of its files.
 struct LessonWords {
@@ -119,9 +119,9 @@ void ClassDialog::fill(const LessonShelf& shelf) {
     QStringList lines;
     for (const auto& [file, reason] : answers_.unreadable)
         lines << QString::fromStdString(file) + u": "_s + engineText(reason);
-    if (lines.size() > mostUnread) {
-        const auto more = lines.size() - mostUnread;
-        lines = lines.mid(0, mostUnread) << tr("and further files: %1").arg(count(more));
+    if (lines.size() > maxUnread) {
+        const auto more = lines.size() - maxUnread;
+        lines = lines.mid(0, maxUnread) << tr("and further files: %1").arg(count(more));
     }
     if (answers_.learners == 0 && lines.isEmpty())
         lines << tr("There are no answers in this folder. Each learner's file is handed in there.");

@@ -6,6 +6,7 @@
 #include <QTimer>
 
 #include "lab/lesson_page/range_slider.h"
+#include "models/settings_model.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
 
@@ -17,7 +18,51 @@ namespace {
 
 constexpr int settles = 600;  // ms: a slider that still moves does not run anything
 
+bool sameSetting(const QString& a, const QString& b) {
+    bool first = false, second = false;
+    const double x = a.toDouble(&first), y = b.toDouble(&second);
+    return first && second ? x == y : a == b;
+}
+
+/// The value that the runs of a knob have, as the knob writes it. Empty: they differ.
+QString ownValue(const engine::Lesson& lesson, const engine::LessonKnob& knob, std::int64_t seed) {
+    QString own;
+    for (const auto& run : lesson.runs) {
+        if (!engine::knob_applies(lesson, run, knob.path)) continue;
+        const auto parsed = engine::settings_of(lesson, run, seed);
+        QString text = QString::fromStdString(engine::setting_text(parsed.config, knob.path));
+        if (text == u"null"_s) return {};  // what the preset stands for
+        if (text.startsWith(u'"')) text = text.mid(1, text.size() - 2);  // words stand in quotes
+        if (!own.isEmpty() && !sameSetting(own, text)) return {};
+        own = text;
+    }
+    for (const auto& value : knob.values) {
+        const QString text = QString::fromStdString(value);
+        if (sameSetting(text, own)) return text;
+    }
+    return own;
+}
+
 }  // namespace
+
+std::vector<Knob> knobsOf(const engine::Lesson& lesson,
+                          const std::vector<engine::LessonKnob>& knobs, std::int64_t seed,
+                          const SettingsModel& settings) {
+    std::vector<Knob> out;
+    for (const auto& each : knobs) {
+        Knob knob;
+        knob.path = QString::fromStdString(each.path);
+        knob.title = settings.label(knob.path);
+        for (const auto& value : each.values) knob.values.push_back(QString::fromStdString(value));
+        knob.range = each.values.empty();
+        knob.low = each.low;
+        knob.high = each.high;
+        knob.note = QString::fromStdString(each.note);
+        knob.current = ownValue(lesson, each, seed);
+        out.push_back(std::move(knob));
+    }
+    return out;
+}
 
 KnobBar::KnobBar(const Theme* theme, const std::vector<Knob>& knobs, QWidget* parent)
     : QWidget(parent), knobs_(knobs) {

@@ -1,8 +1,12 @@
 #pragma once
 
+#include <QString>
 #include <QWidget>
+#include <cstdint>
 #include <map>
 #include <vector>
+
+#include "engine/lab/lesson.h"
 
 class QComboBox;
 class QTimer;
@@ -10,6 +14,7 @@ class QTimer;
 namespace ui {
 
 class RangeSlider;
+class SettingsModel;
 class Theme;
 
 /// A setting that Try lets the learner change.
@@ -22,6 +27,11 @@ struct Knob {
     QString note;
     QString current;  ///< of the runs that it changes; empty: they differ
 };
+
+/// The knobs of a lesson's block, with the values that its runs have with this seed.
+std::vector<Knob> knobsOf(const engine::Lesson& lesson,
+                          const std::vector<engine::LessonKnob>& knobs, std::int64_t seed,
+                          const SettingsModel& settings);
 
 /// The knobs of Try, each a list or a slider. A changed knob runs the lesson again. GUI thread.
 class KnobBar final : public QWidget {

@@ -1,6 +1,7 @@
 #include "lab/lesson_page/lesson_column.h"
 
 #include <QApplication>
+#include <QPushButton>
 #include <QScrollBar>
 #include <QVBoxLayout>
 #include <algorithm>
@@ -10,12 +11,12 @@
 #include "lab/lesson_page/lesson_step.h"
 #include "lab/lesson_page/lesson_text.h"
 #include "lab/lesson_page/question_form.h"
-#include "lab/lessons/text_scale.h"
+#include "lab/lessons/run_style.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
+#include "widgets/key_rule.h"
 #include "widgets/panel.h"
-#include "widgets/reading_group.h"
 
 namespace ui {
 
@@ -239,6 +240,155 @@ bool LessonColumn::choose(int number) {
         return form->question().kind == Question::Kind::choice;
     });
     return first != questions_.end() && (*first)->choose(number);
+}
+
+namespace {
+
+std::vector<std::string> precisionsOf(const engine::Lesson& lesson, std::int64_t seed) {
+    std::vector<std::string> out;
+    for (const auto& run : lesson.runs)
+        out.push_back(engine::settings_of(lesson, run, seed).config.precision.preset);
+    return out;
+}
+
+}  // namespace
+
+QWidget* LessonColumn::makeHead(const engine::Lesson& lesson) {
+    auto* head = new QWidget(page_);
+    auto* row = new QHBoxLayout(head);
+    row->setContentsMargins(0, 0, 0, size::inside);
+    row->setSpacing(size::gap);
+    const auto [name, about] = titleParts(lesson);
+    auto* title = makeLabel(name, nullptr, head);
+    QFont large = font();
+    large.setPointSizeF(large.pointSizeF() * 1.5);
+    large.setWeight(QFont::Bold);
+    title->setFont(large);
+    title->setWordWrap(about.isEmpty());
+    row->addWidget(title, about.isEmpty() ? 1 : 0);
+    auto* rest = makeLabel(about, "dim", head);
+    rest->setWordWrap(true);
+    rest->setVisible(!about.isEmpty());
+    row->addWidget(rest, 1);
+    if (lesson.minutes > 0)
+        row->addWidget(makeLabel(tr("about %1 min").arg(lesson.minutes), "dim", head));
+    return head;
+}
+
+QWidget* LessonColumn::makePart(const engine::Lesson& lesson, const engine::LessonPart& part,
+                                QWidget* at) {
+    if (const auto* text = std::get_if<engine::LessonMarkdown>(&part)) {
+        return new LessonText(context_.theme, QString::fromStdString(text->text),
+                              QString::fromStdString(lesson.folder.string()), at);
+    }
+    if (const auto* prediction = std::get_if<engine::Prediction>(&part)) {
+        auto* form = new QuestionForm(context_.theme, questionOf(*prediction), at);
+        if (look_.oneStep) form->showHands();
+        connect(form, &QuestionForm::answered, this,
+                [this, form] { model_->setGuess(form->question(), form->guess()); });
+        questions_.push_back(form);
+        return form;
+    }
+    if (std::holds_alternative<engine::LessonRuns>(part)) return makeRuns(lesson, at);
+    if (const auto* plots = std::get_if<std::vector<engine::LessonPlot>>(&part))
+        return makePlots(lesson, *plots, at);
+    if (std::holds_alternative<std::vector<engine::LessonCheck>>(part)) {
+        auto* table = new CheckTable(at);
+        connect(table, &CheckTable::showWanted, this, &LessonColumn::whereWanted);
+        checks_.push_back(table);
+        return table;
+    }
+    if (const auto* knobs = std::get_if<std::vector<engine::LessonKnob>>(&part))
+        return makeKnobs(lesson, *knobs, at);
+    if (const auto* problem = std::get_if<engine::LessonProblem>(&part))
+        return makeProblem(*problem, at);
+    return nullptr;  // instruments stand beside the column
+}
+
+QWidget* LessonColumn::makeRunName(const engine::Lesson& lesson, std::size_t run, QWidget* parent) {
+    auto* line = new QWidget(parent);
+    auto* row = new QHBoxLayout(line);
+    row->setContentsMargins(0, 0, 0, 0);
+    row->setSpacing(size::gap);
+    row->addWidget(
+        makeRunSwatch(context_.theme, precisionsOf(lesson, model_->runs()->seed()), run, line));
+    auto* label = makeLabel(QString::fromStdString(lesson.runs[run].label), nullptr, line);
+    label->setTextFormat(Qt::PlainText);
+    QStringList settings;
+    for (const auto& setting : lesson.runs[run].settings)
+        settings << QString::fromStdString(setting);
+    label->setToolTip(settings.join(u'\n'));
+    row->addWidget(label);
+    auto* failure = makeLabel({}, "bad", line);
+    failure->setTextFormat(Qt::PlainText);
+    failure->setWordWrap(true);
+    row->addWidget(failure, 1);
+    failures_.push_back(failure);
+    return line;
+}
+
+QWidget* LessonColumn::makeRuns(const engine::Lesson& lesson, QWidget* parent) {
+    auto* box = new QWidget(parent);
+    auto* column = new QVBoxLayout(box);
+    column->setContentsMargins(0, 0, 0, 0);
+    column->setSpacing(2);
+    auto* names = new QGridLayout;
+    names->setSpacing(2);
+    const int side = look_.oneStep ? 2 : 1;  // names side by side
+    for (std::size_t i = 0; i < lesson.runs.size(); ++i) {
+        const int place = static_cast<int>(i);
+        names->addWidget(makeRunName(lesson, i, box), place / side, place % side);
+    }
+    column->addLayout(names);
+    pauseOffer_ = new QFrame(box);
+    pauseOffer_->setObjectName(u"guide"_s);
+    auto* offer = new QHBoxLayout(pauseOffer_);
+    auto* words = makeLabel(tr("An experiment is training. It would share the processor with the "
+                               "lesson."),
+                            nullptr, pauseOffer_);
+    words->setWordWrap(true);
+    auto* pause = new QPushButton(tr("Pause it and run"), pauseOffer_);
+    offer->addWidget(words, 1);
+    offer->addWidget(pause);
+    column->addWidget(pauseOffer_);
+    pauseOffer_->hide();
+    connect(pause, &QPushButton::clicked, this, [this] {
+        model_->runs()->pauseOthers();
+        offerPause(false);
+    });
+    return box;
+}
+
+QWidget* LessonColumn::makePlots(const engine::Lesson& lesson,
+                                 const std::vector<engine::LessonPlot>& plots, QWidget* parent) {
+    engine::Lesson shown = lesson;
+    shown.plots = plots;
+    auto* made = new LessonPlots(context_, model_->runs(), std::move(shown),
+                                 {look_.scale, look_.curveWidth, look_.oneStep}, parent);
+    plots_.push_back(made);
+    return made;
+}
+
+QWidget* LessonColumn::makeKnobs(const engine::Lesson& lesson,
+                                 const std::vector<engine::LessonKnob>& knobs, QWidget* parent) {
+    auto* bar = new KnobBar(
+        context_.theme, knobsOf(lesson, knobs, model_->runs()->seed(), *context_.settings), parent);
+    connect(bar, &KnobBar::turned, model_->runs(), &LessonRuns::setKnob);
+    knobs_.push_back(bar);
+    return bar;
+}
+
+QWidget* LessonColumn::makeProblem(const engine::LessonProblem& problem, QWidget* parent) {
+    auto* box = new QFrame(parent);
+    box->setObjectName(u"message"_s);
+    auto* row = new QHBoxLayout(box);
+    auto* words =
+        makeLabel(tr("Line %1: %2").arg(problem.line).arg(engineText(problem.text)), nullptr, box);
+    words->setTextFormat(Qt::PlainText);
+    words->setWordWrap(true);
+    words->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    row->addWidget(words);
+    return box;
 }
 
 }  // namespace ui

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "engine/lab/lesson.h"
-#include "feed/figure.h"
-#include "lab/lessons/prediction.h"
+#include "feed/row_source.h"
+#include "lab/lessons/lesson_notes.h"
 #include "plots/plot_content.h"
 #include "view/context.h"
 

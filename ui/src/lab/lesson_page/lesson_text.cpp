@@ -21,7 +21,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int mostCharacters = 75;
+constexpr int maxCharacters = 75;
 constexpr double lineHeight = 130;  // percent
 
 /// Thin lines between the cells, in the theme's colours.
@@ -57,7 +57,7 @@ int lessonColumnWidth(const QFont& font) {
     const QFontMetricsF metrics(font);
     const QString sample = u"the quick brown fox jumps over the lazy dog and then it sleeps"_s;
     const double each = metrics.horizontalAdvance(sample) / static_cast<double>(sample.size());
-    return static_cast<int>(std::ceil(each * mostCharacters));
+    return static_cast<int>(std::ceil(each * maxCharacters));
 }
 
 LessonText::LessonText(const Theme* theme, const QString& markdown, const QString& folder,

@@ -26,9 +26,8 @@
 #include "plots/plot_link.h"
 #include "text/named_output.h"
 #include "theme/theme.h"
-#include "view/kept.h"
-#include "widgets/card.h"
-#include "widgets/page_key.h"
+#include "view/context.h"
+#include "widgets/key_bindings.h"
 #include "widgets/panel.h"
 #include "widgets/save_dialog.h"
 

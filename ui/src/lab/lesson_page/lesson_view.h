@@ -3,7 +3,7 @@
 #include <QPointer>
 #include <QWidget>
 
-#include "lab/lab_view.h"
+#include "lab/lab_page.h"
 #include "lab/lessons/lesson_model.h"
 
 class QLabel;

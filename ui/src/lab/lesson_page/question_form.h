@@ -6,7 +6,7 @@
 #include <QSpinBox>
 #include <QWidget>
 
-#include "lab/lessons/prediction.h"
+#include "lab/lessons/lesson_notes.h"
 
 class QButtonGroup;
 

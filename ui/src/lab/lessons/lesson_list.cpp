@@ -9,8 +9,8 @@
 
 #include "theme/theme.h"
 #include "widgets/elided_label.h"
+#include "widgets/key_rule.h"
 #include "widgets/panel.h"
-#include "widgets/reading_group.h"
 
 namespace ui {
 

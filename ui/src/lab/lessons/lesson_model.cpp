@@ -7,7 +7,6 @@
 
 #include "commands/commands.h"
 #include "lab/numbers/number_words.h"
-#include "text/content_language.h"
 #include "text/format.h"
 #include "text/language.h"
 

@@ -46,7 +46,7 @@ public:
     }
 
     void post(Command command) {
-        if (!runner_) return tell();
+        if (!runner_) return report();
         guarded([this, command] {
             switch (command) {
                 case Command::run:
@@ -64,7 +64,7 @@ public:
             }
             runner_->update();
         });
-        tell();
+        report();
     }
 
     void end() {
@@ -84,10 +84,10 @@ private:
         guarded([this] { changed_ = runner_->update() || changed_; });
         if (!changed_ || sinceTold_.elapsed() < checkEvery) return;
         changed_ = false;
-        tell();
+        report();
     }
 
-    void tell() {
+    void report() {
         sinceTold_.restart();
         auto now = std::make_shared<LessonSnapshot>();
         if (runner_) {

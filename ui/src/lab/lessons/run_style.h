@@ -19,7 +19,7 @@ struct RunStyle {
     bool dashed = false;
 };
 
-/// As on the training page (feed/run_hues.h): colours of their own, then dashes, for three and more
+/// As on the training page (feed/run_track.h): colours of their own, then dashes, for three and more
 /// runs of one precision, so that up to ten are distinguishable.
 RunStyle runStyle(const Theme& theme, const std::vector<std::string>& precisions, std::size_t run);
 RunStyle runStyle(const Theme& theme, const TrackList& tracks, std::size_t run);

@@ -11,9 +11,8 @@
 #include "lab/numbers/number_words.h"
 #include "lab/numbers/sum_plot.h"
 #include "theme/theme.h"
-#include "widgets/choice_box.h"
+#include "widgets/choices.h"
 #include "widgets/panel.h"
-#include "widgets/segments.h"
 
 namespace ui {
 

@@ -57,8 +57,8 @@ void CalculatorModel::compute() {
         } else {
             bool whole = false;
             const qlonglong terms = QString(second_).remove(u',').trimmed().toLongLong(&whole);
-            if (!whole || terms < 0 || terms > mostTerms)
-                problem_ = tr("n is a whole number from 0 to %1.").arg(count(mostTerms));
+            if (!whole || terms < 0 || terms > maxTerms)
+                problem_ = tr("n is a whole number from 0 to %1.").arg(count(maxTerms));
             else
                 computeSum(first, terms);
         }

@@ -15,7 +15,7 @@ class CalculatorModel final : public QObject {
 public:
     enum class Operation { add, multiply, sum };
     /// Largest sum that the GUI thread computes within a frame or two.
-    static constexpr std::int64_t mostTerms = 1'000'000;
+    static constexpr std::int64_t maxTerms = 1'000'000;
 
     struct Row {
         const engine::NumberFormat* format = nullptr;

@@ -12,7 +12,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int mostDigits = 17;  // of a stored value in the table
+constexpr int maxDigits = 17;  // of a stored value in the table
 
 bool isPowerOfTwo(double value) {
     int exponent = 0;
@@ -82,10 +82,10 @@ QString plainText(double value) {
 QString storedText(double value) {
     if (!std::isfinite(value)) return special(value);
     const QString all = QString::fromStdString(engine::exact_decimal(value));
-    if (all.size() <= mostDigits) return withMinus(all);
+    if (all.size() <= maxDigits) return withMinus(all);
     const double size = std::fabs(value);
     if (size < 1e-3 || size >= 1e12) return nearText(value, 7);
-    return withMinus(all.left(mostDigits - 2)) + u"…"_s;
+    return withMinus(all.left(maxDigits - 2)) + u"…"_s;
 }
 
 QString factoredText(double value) {

@@ -2,7 +2,7 @@
 
 #include <QWidget>
 
-#include "lab/lab_view.h"
+#include "lab/lab_page.h"
 
 class QLabel;
 class QLineEdit;

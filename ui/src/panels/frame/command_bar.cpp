@@ -13,14 +13,14 @@
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "models/settings_model.h"
-#include "panels/frame/shown_runs.h"
 #include "plots/plot_link.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "text/precision_title.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
-#include "view/selection.h"
+#include "view/context.h"
+#include "view/view.h"
 #include "widgets/key_bindings.h"
 #include "widgets/panel.h"
 #include "widgets/spoken_texts.h"
@@ -28,6 +28,20 @@
 namespace ui {
 
 using namespace Qt::StringLiterals;
+
+ShownRuns shownRuns(const Context& context) {
+    const RunActor* actor = context.commands->actor();
+    if (actor == nullptr) return {context.feed->tracks(), context.link, selectedTrack(context)};
+    TrackList tracks = actor->tracks();
+    PlotLink* link = actor->link();
+    auto selected = selectedTrack(tracks, *link);
+    return {std::move(tracks), link, std::move(selected)};
+}
+
+QString shownTitle(const Context& context, const RunTrack& track) {
+    const RunActor* actor = context.commands->actor();
+    return actor != nullptr ? actor->title(track) : trackTitle(track);
+}
 
 KeyButton::KeyButton(const Theme* theme, const QString& text, const QKeySequence& key,
                      QWidget* parent)

@@ -3,12 +3,30 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QPushButton>
+#include <QString>
 #include <QWidget>
+#include <memory>
 
 #include "commands/button_states.h"
+#include "feed/run_track.h"
 #include "view/context.h"
 
 namespace ui {
+
+class PlotLink;
+struct Context;
+
+/// The runs that the command bar, the counters and the step chooser describe: those of the visible
+/// page if it has its own (commands/run_actor.h), else those on screen.
+struct ShownRuns {
+    TrackList tracks;
+    PlotLink* link;                      ///< in which their step and run are selected
+    std::shared_ptr<RunTrack> selected;  ///< null: there are none
+};
+ShownRuns shownRuns(const Context& context);
+
+/// A run's name on screen.
+QString shownTitle(const Context& context, const RunTrack& track);
 
 /// A button that shows its key in a small cap behind the text.
 class KeyButton final : public QPushButton {

@@ -1,5 +1,5 @@
-#include "panels/frame/event_panel.h"
-
+#include <QCoreApplication>
+#include <QListView>
 #include <QMenu>
 #include <QPainter>
 #include <QScrollBar>
@@ -7,11 +7,13 @@
 #include <QToolButton>
 
 #include "feed/event_feed.h"
+#include "models/event_model.h"
 #include "plots/plot_link.h"
 #include "text/format.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
-#include "view/selection.h"
+#include "view/context.h"
+#include "view/view.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -20,7 +22,30 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int leastStepWidth = 46;
+/// The events, newest first. A click selects the step in all plots.
+class EventPanel final : public QListView {
+    Q_DECLARE_TR_FUNCTIONS(ui::EventPanel)
+public:
+    explicit EventPanel(const Context& context, QWidget* parent = nullptr);
+    /// Puts the filter into the head.
+    void attachTo(ui::Panel* panel);  // QFrame has a Panel too
+
+protected:
+    void paintEvent(QPaintEvent* event) override;
+
+private:
+    void choose(const QModelIndex& index);
+    /// Marks the event of the selected step, of the selected run if there is one.
+    void follow();
+    bool isSelected(const QModelIndex& index) const;
+    quintptr selectedRun() const;
+
+    Context context_;
+    EventModel* model_;
+    EventFilter* filter_;
+};
+
+constexpr int minStepWidth = 46;
 constexpr int afterStep = 26;  ///< for the mark
 constexpr int rowPadding = 5;
 
@@ -89,7 +114,7 @@ private:
         if (step != topStep_ || option.font != topFont_) {
             topStep_ = step;
             topFont_ = option.font;
-            topWidth_ = std::max(leastStepWidth, option.fontMetrics.horizontalAdvance(count(step)));
+            topWidth_ = std::max(minStepWidth, option.fontMetrics.horizontalAdvance(count(step)));
         }
         return topWidth_;
     }
@@ -136,7 +161,7 @@ private:
     mutable QFont measuredIn_;
     mutable qlonglong topStep_ = -1;
     mutable QFont topFont_;
-    mutable int topWidth_ = leastStepWidth;
+    mutable int topWidth_ = minStepWidth;
 };
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "engine/record/event.h"
-#include "text/time_left.h"
+#include "text/format.h"
 #include "view/context.h"
 
 namespace ui {

@@ -32,4 +32,8 @@ void exportReport(QWidget* parent, Commands* commands,
 void importRun(QWidget* parent, Commands* commands, const std::shared_ptr<engine::RunStore>& store,
                std::function<void()> done);
 
+/// Asks for a file and writes all steps of the runs to it, with a column that names the run.
+/// Problems are reported through `commands`. Does nothing if the user cancels or `runs` is empty.
+void exportCsv(QWidget* parent, Commands* commands, const std::vector<engine::RunSummary>& runs);
+
 }  // namespace ui

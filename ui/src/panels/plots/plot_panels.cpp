@@ -15,12 +15,11 @@
 #include "panels/plots/plot_menu.h"
 #include "panels/plots/what_if_curves.h"
 #include "plots/line_plot.h"
-#include "plots/plot_data.h"
+#include "plots/plot_export.h"
 #include "plots/plot_options.h"
-#include "plots/plot_picture.h"
 #include "text/format.h"
 #include "theme/theme.h"
-#include "view/selection.h"
+#include "view/view.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -29,7 +28,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr std::size_t mostLines = 60;
+constexpr std::size_t maxLines = 60;
 
 /// The column that the spec shows of a run; nothing if the run has no such metric.
 std::optional<Figure> figureOf(const PlotSpec& spec, const RunTrack& track) {
@@ -252,7 +251,7 @@ void PlotPanel::addEvaluations(PlotContent& content, const Theme& theme) const {
         for (const auto& epoch : track->epochs()) {
             const RunStep at{static_cast<double>(epoch.step), &track->axis()};
             // Many lines would be a grey wall and tell nothing.
-            if (track->epochs().size() <= mostLines) content.epochs.push_back(at);
+            if (track->epochs().size() <= maxLines) content.epochs.push_back(at);
             const double value = epoch.test.of(spec().metric);
             if (!spec().evaluations || std::isnan(value)) continue;
             content.dots.push_back({at, value, theme.run(track->precision(), track->hue.own)});

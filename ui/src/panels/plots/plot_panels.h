@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "panels/plots/plot_specs.h"
-#include "plots/plot_picture.h"
+#include "plots/plot_export.h"
 #include "view/context.h"
 
 namespace ui {

@@ -31,7 +31,7 @@ public:
     static PlotSpec metric(const engine::Metric& metric);
     static PlotSpec scale();
     static PlotSpec learningRate();
-    static std::vector<PlotSpec> fourth(const std::string& unit);
+    static std::vector<PlotSpec> diagnostics(const std::string& unit);
 };
 
 PlotSpec PlotSpecs::loss() {
@@ -86,7 +86,7 @@ PlotSpec PlotSpecs::learningRate() {
     return spec;
 }
 
-std::vector<PlotSpec> PlotSpecs::fourth(const std::string& unit) {
+std::vector<PlotSpec> PlotSpecs::diagnostics(const std::string& unit) {
     PlotSpec norm = make(tr("Gradient norm"), &engine::StepRecord::grad_norm, AxisKind::log,
                          tr("The norm of the unscaled gradients will appear here."));
     norm.tab = tr("Grad norm");
@@ -114,7 +114,7 @@ std::vector<PlotSpec> metricSpecs(const std::vector<engine::Metric>& metrics) {
     return specs;
 }
 PlotSpec lossScaleSpec() { return PlotSpecs::scale(); }
-std::vector<PlotSpec> diagnosticSpecs(const std::string& unit) { return PlotSpecs::fourth(unit); }
+std::vector<PlotSpec> diagnosticSpecs(const std::string& unit) { return PlotSpecs::diagnostics(unit); }
 
 Panel* makeLossPlot(const Context& context, const QString& name, QWidget* parent) {
     return makePlotPanel(context, name, {lossSpec()}, parent);
@@ -132,7 +132,7 @@ Panel* makeLossScalePlot(const Context& context, const QString& name, QWidget* p
     return makePlotPanel(context, name, {lossScaleSpec()}, parent);
 }
 
-Panel* makeFourthPlot(const Context& context, const QString& name, QWidget* parent) {
+Panel* makeDiagnosticsPlot(const Context& context, const QString& name, QWidget* parent) {
     const auto specs = [](const std::vector<engine::Metric>&, const std::string& unit) {
         return diagnosticSpecs(unit);
     };

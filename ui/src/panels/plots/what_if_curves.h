@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QObject>
+#include <QString>
 #include <memory>
 #include <optional>
 #include <string>
@@ -16,6 +17,9 @@ namespace ui {
 
 class RunTrack;
 struct Tokens;
+
+/// The title of a policy of engine::usual_policies(): "Static 2¹⁰", "Production".
+QString policyTitle(const std::string& policy);
 
 /// Another policy of the loss scale replayed over the selected run, as curves for the plot of the
 /// loss scale. Steps with an unknown outcome are a separate curve. Replays in the background, again

@@ -15,9 +15,8 @@
 #include "models/settings_model.h"
 #include "text/format.h"
 #include "theme/theme.h"
-#include "widgets/choice_box.h"
+#include "widgets/choices.h"
 #include "widgets/panel.h"
-#include "widgets/plain_table.h"
 
 namespace ui {
 

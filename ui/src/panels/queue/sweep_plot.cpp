@@ -3,9 +3,8 @@
 #include <set>
 
 #include "plots/axis_tickers.h"
-#include "plots/simple_axes.h"
 #include "text/metric_text.h"
-#include "text/setting_title.h"
+#include "text/setting_text.h"
 #include "theme/theme.h"
 
 namespace ui {

@@ -14,11 +14,10 @@
 #include "models/sweep_model.h"
 #include "panels/queue/sweep_plot.h"
 #include "text/language.h"
-#include "text/setting_title.h"
+#include "text/setting_text.h"
 #include "theme/theme.h"
-#include "widgets/choice_box.h"
+#include "widgets/choices.h"
 #include "widgets/panel.h"
-#include "widgets/plain_table.h"
 
 namespace ui {
 
@@ -26,7 +25,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr qsizetype mostLetters = 14;  // of a sweep's name in the list
+constexpr qsizetype maxLetters = 14;  // of a sweep's name in the list
 
 struct Results {
     std::int64_t seeds = 1;
@@ -122,7 +121,7 @@ void SweepResults::refreshSweeps() {
         sweeps_->addItem(name, batches[static_cast<int>(i)]);
         longest = std::max(longest, name.size());
     }
-    sweeps_->setMinimumContentsLength(static_cast<int>(std::min(longest, mostLetters)));
+    sweeps_->setMinimumContentsLength(static_cast<int>(std::min(longest, maxLetters)));
     const int kept = sweeps_->findData(chosen);
     sweeps_->setCurrentIndex(kept >= 0 && sweeps_->count() <= before ? kept : sweeps_->count() - 1);
     const bool any = sweeps_->count() > 0;

@@ -16,7 +16,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int mostListed = 12;  // further ones are scrolled to
+constexpr int maxListed = 12;  // further ones are scrolled to
 constexpr int arrowSize = 10;
 
 /// As small as that of a combo box, in the middle of an icon, which would otherwise be stretched.
@@ -82,7 +82,7 @@ void ColumnPicker::open() {
     showTicks();
     list_->setAccessibleName(edit_->accessibleName());
     list_->setCurrentRow(0);
-    const int rows = static_cast<int>(std::min<qsizetype>(columns_.size(), mostListed));
+    const int rows = static_cast<int>(std::min<qsizetype>(columns_.size(), maxListed));
     const int height = list_->sizeHintForRow(0) * rows + 2 * list_->frameWidth() + size::grid;
     list_->resize(std::max(edit_->width(), list_->sizeHintForColumn(0) + 40), height);
     list_->move(edit_->mapToGlobal(QPoint(0, edit_->height())));

@@ -29,7 +29,7 @@ namespace {
 
 constexpr int pictureCount = 8;
 constexpr int progressEvery = 200;      // ms
-constexpr std::size_t mostClasses = 6;  // that are named
+constexpr std::size_t maxClasses = 6;  // that are named
 
 struct Answer {
     engine::DatasetPreview preview;
@@ -86,7 +86,7 @@ struct DataPreview::Look {
 DataPreview::DataPreview(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context), timer_(new QTimer(this)) {
     timer_->setInterval(progressEvery);
-    connect(timer_, &QTimer::timeout, this, &DataPreview::tellProgress);
+    connect(timer_, &QTimer::timeout, this, &DataPreview::showProgress);
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 2, 0, 2);
     column->setSpacing(size::grid);
@@ -164,7 +164,7 @@ DataPreview::~DataPreview() {
 }
 
 /// Shows how many files of a folder of pictures, or how much of a large file is read.
-void DataPreview::tellProgress() {
+void DataPreview::showProgress() {
     const engine::ReadingShare share = [this] {
         const std::lock_guard lock(look_->mutex);
         return look_->share;
@@ -181,7 +181,7 @@ void DataPreview::tellProgress() {
 /// With the names of a few classes and their training samples.
 QString DataPreview::classes(const engine::DatasetPreview& preview) {
     QString text = tr("%1 classes").arg(count(preview.classes));
-    if (preview.class_names.size() > mostClasses) return text;
+    if (preview.class_names.size() > maxClasses) return text;
     QStringList names;
     for (std::size_t i = 0; i < preview.class_names.size(); ++i)
         names << QString::fromStdString(preview.class_names[i]).toHtmlEscaped() + u' ' +

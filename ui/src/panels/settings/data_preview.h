@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "engine/data/dataset_preview.h"
-#include "text/time_left.h"
+#include "text/format.h"
 #include "view/context.h"
 
 namespace ui {
@@ -27,7 +27,7 @@ public:
 private:
     struct Look;  ///< what the reading thread and the preview share
     void ask();
-    void tellProgress();
+    void showProgress();
     /// "1,000 train · 200 test rows · 3 classes"
     static QString classes(const engine::DatasetPreview& preview);
     static QString counts(const engine::DatasetPreview& preview);

@@ -14,10 +14,10 @@ using engine::ColumnPreview;
 
 namespace {
 
-constexpr int mostColumns = 8;
+constexpr int maxColumns = 8;
 constexpr int passageLines = 5;
 constexpr int histogramWidth = 48;
-constexpr int mostWords = 8;
+constexpr int maxWords = 8;
 
 struct SketchWords {
     Q_DECLARE_TR_FUNCTIONS(SketchWords)
@@ -84,11 +84,11 @@ void DataSketch::show(const engine::DatasetPreview& preview) {
 int DataSketch::rowHeight() const { return fontMetrics().height() + 2; }
 
 int DataSketch::shownColumns() const {
-    return std::min(static_cast<int>(columns_.size()), mostColumns);
+    return std::min(static_cast<int>(columns_.size()), maxColumns);
 }
 
 QSize DataSketch::sizeHint() const {
-    int rows = shownColumns() + (static_cast<int>(columns_.size()) > mostColumns ? 1 : 0);
+    int rows = shownColumns() + (static_cast<int>(columns_.size()) > maxColumns ? 1 : 0);
     if (text_) rows = passageLines + 1;
     return {200, rows * rowHeight()};
 }
@@ -99,10 +99,10 @@ void DataSketch::paintEvent(QPaintEvent*) {
     for (int i = 0; i < shownColumns(); ++i)
         paintColumn(painter, columns_[static_cast<std::size_t>(i)],
                     QRect(0, i * rowHeight(), width(), rowHeight()));
-    const auto more = std::ssize(columns_) - mostColumns;
+    const auto more = std::ssize(columns_) - maxColumns;
     if (more <= 0) return;
     painter.setPen(theme_->tokens().dim);
-    painter.drawText(QRect(0, mostColumns * rowHeight(), width(), rowHeight()),
+    painter.drawText(QRect(0, maxColumns * rowHeight(), width(), rowHeight()),
                      Qt::AlignLeft | Qt::AlignVCenter, SketchWords::more(more));
 }
 
@@ -172,7 +172,7 @@ void DataSketch::paintText(QPainter& painter) const {
                          Qt::AlignLeft | Qt::AlignVCenter, lines.at(i));
     QStringList words;
     for (const auto& [word, times] : text_->frequent) {
-        if (words.size() < mostWords) words << visible(word);
+        if (words.size() < maxWords) words << visible(word);
     }
     painter.setPen(t.dim);
     const QString line = SketchWords::frequent(words.join(u' '));

@@ -2,7 +2,7 @@
 
 #include <QWidget>
 
-#include "models/lint_check.h"
+#include "models/settings_checks.h"
 #include "view/context.h"
 
 namespace ui {

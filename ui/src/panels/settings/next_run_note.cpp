@@ -1,17 +1,16 @@
 #include "panels/settings/next_run_note.h"
 
-#include <QJsonDocument>
-#include <QJsonObject>
 #include <QVBoxLayout>
 
 #include "engine/settings/catalog.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
+#include "models/settings_json.h"
 #include "models/settings_model.h"
 #include "plots/plot_link.h"
 #include "text/language.h"
 #include "theme/theme.h"
-#include "view/selection.h"
+#include "view/view.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -20,23 +19,13 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr qsizetype mostNamed = 3;
-
-QJsonObject settingsOf(const engine::RunConfig& config) {
-    return QJsonDocument::fromJson(QByteArray::fromStdString(engine::to_json(config))).object();
-}
-
-QJsonValue valueAt(const QJsonObject& root, const QString& path) {
-    QJsonValue value = root;
-    for (const QString& part : path.split(u'.')) value = value.toObject().value(part);
-    return value;
-}
+constexpr qsizetype maxNamed = 3;
 
 }  // namespace
 
 QStringList differingFields(const Context& context, const RunTrack& track) {
-    const QJsonObject next = settingsOf(context.settings->config());
-    const QJsonObject shown = settingsOf(track.config());
+    const QJsonObject next = settingsObject(context.settings->config());
+    const QJsonObject shown = settingsObject(track.config());
     QStringList out;
     for (const auto& info : engine::fields()) {
         const QString path = QString::fromStdString(info.path);
@@ -90,11 +79,11 @@ void NextRunNote::refresh() {
     const QStringList fields = comparable ? differingFields(context_, *track) : QStringList();
     setVisible(running_ || !fields.isEmpty());
     QStringList sentences;
-    if (fields.size() > mostNamed)
+    if (fields.size() > maxNamed)
         sentences
             << tr("Settings of the next run. They differ from the run on screen in %1 and %2 more.")
-                   .arg(fields.mid(0, mostNamed).join(u", "_s))
-                   .arg(fields.size() - mostNamed);
+                   .arg(fields.mid(0, maxNamed).join(u", "_s))
+                   .arg(fields.size() - maxNamed);
     else if (!fields.isEmpty())
         sentences << tr("Settings of the next run. They differ from the run on screen in %1.")
                          .arg(fields.join(u", "_s));
@@ -104,7 +93,7 @@ void NextRunNote::refresh() {
                           : tr("Settings of the next run."));
     if (locked()) sentences << tr("Locked while the run trains.");
     text_->setText(joined(sentences));
-    text_->setToolTip(fields.size() > mostNamed ? fields.join(u'\n') : QString());
+    text_->setToolTip(fields.size() > maxNamed ? fields.join(u'\n') : QString());
     link_->setText(locked() ? tr("change for the next run") : tr("use the run's settings"));
     link_->setToolTip(locked() ? tr("The run on screen keeps its settings.")
                                : tr("Puts the settings of the run on screen here."));

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/train/learning_rate_finder.h"
-#include "text/time_left.h"
+#include "text/format.h"
 #include "view/context.h"
 
 class QCustomPlot;

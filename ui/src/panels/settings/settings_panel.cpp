@@ -15,7 +15,8 @@
 #include "panels/settings/next_run_note.h"
 #include "panels/settings/precision_section.h"
 #include "panels/settings/rate_finder.h"
-#include "panels/settings/settings_row.h"
+#include "panels/settings/settings_choices.h"
+#include "panels/settings/settings_field.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/icons.h"
@@ -59,7 +60,11 @@ SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
     connect(note_, &NextRunNote::lockedChanged, this, &SettingsPanel::lock);
     connect(context_.theme, &Theme::changed, this, &SettingsPanel::lock);
     auto* machine = new DeviceCheck(context_.settings, this);
-    connect(machine, &DeviceCheck::devicesFound, this, &SettingsPanel::listDevices);
+    connect(machine, &DeviceCheck::devicesFound, this,
+            [this](const std::vector<DeviceCheck::Device>& devices) {
+                device_->setChoices(deviceChoices(devices));
+                lint_->setCards(devices.size());
+            });
     refresh();
     lock();
 }
@@ -135,7 +140,7 @@ void SettingsPanel::row(QVBoxLayout* section, QWidget* label, std::vector<Settin
 SettingsField* SettingsPanel::edit(const QString& path, bool withUnit) {
     // Columns are chosen from those of the table that is there.
     fields_.push_back(path == targetPath
-                          ? new SettingsField(context_.settings, path, targetChoices(), this)
+                          ? new SettingsField(context_.settings, path, targetChoices(*context_.settings), this)
                           : SettingsField::forValue(context_.settings, path, withUnit, this));
     if (path == targetPath) target_ = fields_.back();
     if (SettingsModel::namesColumns(path) && path != targetPath) {
@@ -316,7 +321,8 @@ void SettingsPanel::refresh() {
     scalerBox_->setVisible(settings.usesScaler() || settings.applies(u"precision.scaler"_s));
     classroom_->setVisible(settings.text(u"scaler.preset"_s) == u"classroom"_s);
     initScale_->setUnit(powerOfTwo(settings.text(u"scaler.init_scale"_s).toDouble()));
-    refreshFindings();
+    findings_->setText(findingsText(*context_.settings, context_.theme->tokens()));
+    findingsBox_->setVisible(!findings_->text().isEmpty());
 }
 
 bool SettingsPanel::running() const {
@@ -347,6 +353,41 @@ void SettingsPanel::lock() {
 Panel* makeSettingsPanel(const Context& context, const QString& name, QWidget* parent) {
     const QString title = QCoreApplication::translate("Panels", "Settings");
     return new Panel(context.theme, name, title, new SettingsPanel(context), parent);
+}
+
+void SettingsPanel::refreshPresets() {
+    std::vector<Choice> presets = presetChoices(*context_.settings);
+    QStringList why;
+    for (const Choice& preset : presets) why << preset.why;
+    if (why == lacking_) return;
+    lacking_ = why;
+    single_->setChoices(std::move(presets));
+}
+
+void SettingsPanel::refreshModels() {
+    const QString kind = context_.settings->text(u"dataset.kind"_s);
+    if (kind == modelsFor_) return;
+    modelsFor_ = kind;
+    const std::vector<Choice> models = modelChoices(kind);
+    model_->setChoices(models);
+    // A model that does not take the new data would only be refused: pick one that does.
+    const bool fits = std::ranges::find(models, context_.settings->text(u"model.kind"_s),
+                                        &Choice::value) != models.end();
+    if (!fits && !models.empty()) context_.settings->set(u"model.kind"_s, models.front().value);
+}
+
+/// The fields that name columns of the table offer them.
+void SettingsPanel::refreshTargets() {
+    const QStringList columns = context_.settings->tableColumns();
+    if (columns != columns_) {
+        columns_ = columns;
+        for (auto* field : columnFields_) field->setColumns(columns);
+    }
+    if (target_ == nullptr || context_.settings->data() == nullptr) return;
+    const QString key = context_.settings->dataKey();
+    if (key == targetsFor_) return;
+    targetsFor_ = key;
+    target_->setChoices(targetChoices(*context_.settings));
 }
 
 }  // namespace ui

@@ -5,7 +5,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
-#include "models/device_check.h"
+#include "models/settings_checks.h"
 #include "panels/settings/settings_field.h"
 #include "view/context.h"
 
@@ -47,12 +47,9 @@ private:
     void fillMore();
     void showMore(bool shown);
     void refresh();
-    void refreshFindings();
     void refreshModels();
-    std::vector<Choice> targetChoices() const;
     void refreshTargets();
     void refreshPresets();
-    void listDevices(const std::vector<DeviceCheck::Device>& devices);
     bool running() const;
     void enableSearch();
     void lock();

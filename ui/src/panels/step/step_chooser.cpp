@@ -11,7 +11,6 @@
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "panels/frame/command_bar.h"
-#include "panels/frame/shown_runs.h"
 #include "plots/plot_link.h"
 #include "text/format.h"
 #include "theme/icons.h"
@@ -24,7 +23,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int leastHeight = 22;
+constexpr int minHeight = 22;
 constexpr int narrowestChip = 110;
 // Against the gap: first the title is shown in full, then the strip grows to its maximum.
 constexpr int chipStretch = 10'000, stripStretch = 100;
@@ -116,7 +115,7 @@ StepChooser::StepChooser(const Context& context, QWidget* parent)
     // No higher than the tabs beside it.
     for (QWidget* each : {static_cast<QWidget*>(run_), static_cast<QWidget*>(strip_), box_,
                           static_cast<QWidget*>(live_)})
-        each->setFixedHeight(std::max(leastHeight, QFontMetrics(Theme::figures()).height()));
+        each->setFixedHeight(std::max(minHeight, QFontMetrics(Theme::figures()).height()));
     auto* live = new QAction(live_->text(), this);
     KeyBindings::instance()->bind(live, u"view/live"_s, {QKeySequence(Qt::Key_L)});
     live_->follow(u"view/live"_s, QKeySequence(Qt::Key_L));

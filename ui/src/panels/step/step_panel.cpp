@@ -1,10 +1,15 @@
-#include "panels/step/step_panel.h"
-
+#include <QCoreApplication>
 #include <QDateTime>
+#include <QFormLayout>
+#include <QLabel>
 #include <QScrollArea>
+#include <QToolButton>
 #include <QVBoxLayout>
+#include <QWidget>
 #include <cmath>
+#include <memory>
 
+#include "engine/record/event.h"
 #include "feed/bad_steps.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
@@ -14,7 +19,8 @@
 #include "text/metric_text.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
-#include "view/selection.h"
+#include "view/context.h"
+#include "view/view.h"
 #include "widgets/elided_label.h"
 #include "widgets/panel.h"
 
@@ -23,6 +29,33 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 namespace {
+
+/// The selected step: its outcome explained in plain words, and its record. ‹ › go from skip to
+/// skip.
+class StepPanel final : public QWidget {
+    Q_DECLARE_TR_FUNCTIONS(ui::StepPanel)
+public:
+    explicit StepPanel(const Context& context, QWidget* parent = nullptr);
+    /// Puts title and the walking buttons into the head.
+    void attachTo(Panel* panel);
+
+private:
+    void refresh();
+    void refreshHead();
+    void walk(int direction);
+    static QString clockText(double seconds);
+    QString maxSafeScale(const RunTrack& track, const engine::StepRecord& row) const;
+    void fillTable(const RunTrack& track, std::int64_t step);
+
+    Context context_;
+    Panel* panel_ = nullptr;
+    QLabel* reason_;
+    QFrame* box_;
+    QFormLayout* table_;
+    ElidedLabel* soFar_ = nullptr;
+    QToolButton* back_ = nullptr;
+    QToolButton* forth_ = nullptr;
+};
 
 const engine::ScaleChanged* scaleEventAt(const RunTrack& track, std::int64_t step) {
     const auto& events = track.events();

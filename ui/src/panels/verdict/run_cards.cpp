@@ -23,8 +23,8 @@ namespace {
 
 constexpr std::size_t abreast = 4;
 constexpr std::size_t abreastInLow = 2;  // a second row of cards would push plots off the screen
-constexpr int mostRows = 8;
-constexpr int leastWidth = 320;
+constexpr int maxRows = 8;
+constexpr int minWidth = 320;
 constexpr int stateColumn = 1;
 
 }  // namespace
@@ -106,7 +106,7 @@ void RunCards::setLow(bool low) {
 }
 
 QSize RunCards::minimumSizeHint() const {
-    return {leastWidth, QStackedWidget::minimumSizeHint().height()};
+    return {minWidth, QStackedWidget::minimumSizeHint().height()};
 }
 
 void RunCards::resizeEvent(QResizeEvent* event) {
@@ -116,7 +116,7 @@ void RunCards::resizeEvent(QResizeEvent* event) {
 
 void RunCards::arrange() {
     if (currentWidget() == table_) {
-        const int rows = std::min(static_cast<int>(shown_.size()), mostRows);
+        const int rows = std::min(static_cast<int>(shown_.size()), maxRows);
         setFixedHeight(table_->horizontalHeader()->sizeHint().height() +
                        rows * table_->verticalHeader()->defaultSectionSize() +
                        2 * table_->frameWidth());

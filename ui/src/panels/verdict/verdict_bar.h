@@ -1,15 +1,63 @@
 #pragma once
 
 #include <QFrame>
+#include <QLabel>
+#include <QString>
+#include <QStringList>
+#include <QToolButton>
 #include <QVBoxLayout>
+#include <QWidget>
 
 #include "feed/run_track.h"
-#include "panels/verdict/verdict_line.h"
 #include "view/context.h"
+
+class QGridLayout;
 
 namespace ui {
 
 struct BenchmarkResult;
+
+/// The evidence of a verdict as an HTML table: a row for each figure with its values in both runs,
+/// then a row for each sentence. The figures are those of the cards.
+QString evidenceTable(const RunTrack& baseline, const RunTrack& other,
+                      const QStringList& sentences);
+
+/// The texts of a verdict in the verdict bar.
+struct VerdictText {
+    QString icon;
+    QColor color;
+    QString headline;
+    QString rest;             ///< below or behind the headline
+    QString evidence;         ///< behind the link, as HTML; empty: no link
+    bool canMeasure = false;  ///< whether to offer a measurement that finds the reason
+};
+
+/// One verdict: a mark, the headline, its cost, a link to the evidence, and one to a measurement if
+/// that is offered. The text wraps and is never cut.
+class VerdictLine final : public QWidget {
+    Q_OBJECT
+public:
+    explicit VerdictLine(QWidget* parent = nullptr);
+    void show(const VerdictText& text);
+    /// The cost has a line of its own, and the verdict at least two lines.
+    void setTwoLines(bool two);
+    /// For the whole text.
+    int heightFor(int width) const;
+    QSize minimumSizeHint() const override;
+
+signals:
+    void measureWanted();
+
+private:
+    QGridLayout* grid_;
+    QLabel* icon_;
+    QLabel* headline_;
+    QLabel* rest_;  ///< of two lines the second
+    QToolButton* link_;
+    QToolButton* measure_;
+    QString evidence_;
+    bool twoLines_ = false;
+};
 
 /// The engine's verdict on each run compared with the first one, with its evidence a click away:
 /// one verdict in two lines, several in a line each. A text that needs more gets more; the height

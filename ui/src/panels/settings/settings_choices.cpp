@@ -1,0 +1,77 @@
+#include "panels/settings/settings_choices.h"
+
+#include <QCoreApplication>
+#include <algorithm>
+
+#include "engine/settings/catalog.h"
+#include "text/language.h"
+#include "theme/tokens.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+namespace {
+
+struct SettingsChoices {
+    Q_DECLARE_TR_FUNCTIONS(SettingsChoices)
+};
+
+}  // namespace
+
+std::vector<Choice> presetChoices(const SettingsModel& settings) {
+    std::vector<Choice> presets = catalogChoices(u"precision.preset"_s);
+    for (Choice& preset : presets) preset.why = settings.lacking(preset.value);
+    return presets;
+}
+
+std::vector<Choice> deviceChoices(const std::vector<DeviceCheck::Device>& devices) {
+    std::vector<Choice> choices = catalogChoices(u"device"_s);
+    choices.pop_back();  // "cuda": each GPU is listed by its number
+    for (const auto& device : devices)
+        choices.push_back({device.value, device.value.toUpper(), device.name});
+    return choices;
+}
+
+std::vector<Choice> modelChoices(const QString& dataset) {
+    const auto* chosen = engine::find_dataset(dataset.toStdString());
+    const std::string input = chosen != nullptr ? chosen->input : std::string();
+    std::vector<Choice> models;
+    for (Choice& choice : catalogChoices(u"model.kind"_s)) {
+        for (const auto& info : engine::models()) {
+            if (info.kind != choice.value.toStdString()) continue;
+            const bool takes =
+                std::find(info.inputs.begin(), info.inputs.end(), input) != info.inputs.end();
+            if (takes) models.push_back(choice);
+        }
+    }
+    return models;
+}
+
+std::vector<Choice> targetChoices(const SettingsModel& settings) {
+    std::vector<Choice> out{{{}, SettingsChoices::tr("Last column"), {}}};
+    const auto* read = settings.data();
+    if (read == nullptr) return out;
+    for (const auto& column : read->columns) {
+        const QString name = QString::fromStdString(column.name);
+        out.push_back({name, name, {}});
+    }
+    return out;
+}
+
+QString findingsText(const SettingsModel& settings, const Tokens& tokens) {
+    QStringList links;
+    for (const auto& error : settings.errors()) {
+        const QString path = QString::fromStdString(error.field);
+        links << u"<a href='%1'>%2</a>"_s.arg(path.toHtmlEscaped(),
+                                              settings.label(path).toHtmlEscaped());
+    }
+    const QString mark = u"<span style='color:%1'>✕</span> "_s.arg(tokens.bad.name());
+    QStringList lines;
+    if (!links.isEmpty())
+        lines << mark + SettingsChoices::tr("Not valid: %1").arg(links.join(u" · "_s));
+    for (const auto& note : settings.notes()) lines << engineText(note).toHtmlEscaped();
+    return lines.join(u"<br>"_s);
+}
+
+}  // namespace ui

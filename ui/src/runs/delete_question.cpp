@@ -1,0 +1,89 @@
+#include "runs/delete_question.h"
+
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QPushButton>
+#include <algorithm>
+
+#include "commands/commands.h"
+#include "commands/run_history.h"
+#include "engine/base/error.h"
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
+#include "panels/history/run_actions.h"
+#include "text/language.h"
+#include "theme/theme.h"
+#include "widgets/panel.h"
+
+namespace ui {
+
+using namespace Qt::StringLiterals;
+
+DeleteQuestion::DeleteQuestion(const Context& context, QWidget* parent)
+    : QFrame(parent), context_(context) {
+    setObjectName(u"guide"_s);
+    auto* row = new QHBoxLayout(this);
+    row->setContentsMargins(size::inside, size::grid, size::gap, size::grid);
+    row->setSpacing(size::gap);
+    words_ = makeLabel({}, nullptr, this);
+    words_->setObjectName(u"deleteQuestion"_s);
+    words_->setWordWrap(true);
+    words_->setTextFormat(Qt::PlainText);
+    row->addWidget(words_, 1);
+    agree_ = new QPushButton(tr("Delete"), this);
+    agree_->setObjectName(u"deleteAgreed"_s);
+    connect(agree_, &QPushButton::clicked, this, &DeleteQuestion::remove);
+    row->addWidget(agree_);
+    auto* cancel = new QPushButton(tr("Cancel"), this);
+    connect(cancel, &QPushButton::clicked, this, &DeleteQuestion::dismiss);
+    row->addWidget(cancel);
+    hide();
+}
+
+void DeleteQuestion::ask(const std::vector<engine::RunSummary>& runs) {
+    runs_ = runs;
+    if (runs_.empty()) return;
+    const auto running =
+        std::ranges::find(runs_, std::string("running"), &engine::RunSummary::state);
+    const bool refused = running != runs_.end();
+    agree_->setVisible(!refused);
+    if (refused) {
+        words_->setText(tr("Run %1 is being trained. Stop it before you delete it.")
+                            .arg(QString::fromStdString(running->run)));
+    } else {
+        const QString what = tr("Delete %1?").arg(nameOfRuns(runs_, *context_.history->runs()));
+        words_->setText(joined({what, tr("Settings, events and all steps move to the trash. "
+                                         "Without a trash they are deleted for good.")}));
+    }
+    show();
+    if (!refused) agree_->setFocus();
+}
+
+void DeleteQuestion::remove() {
+    std::vector<std::string> ids;
+    for (const auto& run : runs_) ids.push_back(run.run);
+    dismiss();
+    // A deleted run does not stay on the plots.
+    std::vector<engine::RunSummary> left;
+    bool shown = false;
+    for (const auto& track : context_.feed->tracks()) {
+        const bool goes = std::ranges::find(ids, track->run()) != ids.end();
+        shown = shown || goes;
+        const auto* run = context_.history->find(track->run());
+        if (!goes && run != nullptr) left.push_back(*run);
+    }
+    try {
+        if (shown) context_.feed->showStored(left);
+    } catch (const engine::Error& error) {
+        context_.commands->report(error);
+    }
+    context_.history->remove(ids);
+}
+
+void DeleteQuestion::dismiss() {
+    hide();
+    runs_.clear();
+    emit closed();
+}
+
+}  // namespace ui
