@@ -4,7 +4,7 @@
 
 #include "kernels/cuda_device.h"
 #include "kernels/device.h"
-#include "kernels/lost_device.h"
+#include "kernels/device_error.h"
 
 /// Whether the CUDA device is the simulated one, on which a kernel takes a thousand times as long.
 inline bool is_simulated_device() {

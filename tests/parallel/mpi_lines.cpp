@@ -9,7 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/parallel/launch.h"
-#include "kernels/rank_sum.h"
+#include "kernels/rank_group.h"
 #include "parallel/communicator.h"
 
 namespace {

@@ -18,7 +18,7 @@
 #include "kernels/cuda_device.h"
 #include "ops/index/sparse.h"
 #include "optim/grad_scaler.h"
-#include "tensor/resolve_device.h"
+#include "tensor/device.h"
 #include "tensor_file.h"
 
 namespace engine {

@@ -21,7 +21,7 @@
 #include "io/safetensors/tensor_file.h"
 #include "task_step.h"
 #include "tensor/deferred_errors.h"
-#include "tensor/resolve_device.h"
+#include "tensor/device.h"
 
 namespace engine {
 namespace {

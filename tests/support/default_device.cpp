@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "tensor/resolve_device.h"
+#include "tensor/device.h"
 
 namespace engine {
 namespace {

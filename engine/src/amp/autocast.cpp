@@ -1,6 +1,9 @@
 #include "amp/autocast.h"
 
-#include "amp/cast_cache.h"
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+
 #include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "kernels/device.h"
@@ -8,6 +11,73 @@
 
 namespace engine {
 namespace {
+
+/// The weight cache (autocast.md#weight-cache, 1.5). Key: the source's identity and the target
+/// type, so that a nested region of the other 16-bit type has an entry of its own. An entry is
+/// ignored once its source was freed or written to. Thread-safe.
+class CastCache {
+public:
+    /// The one table of the process.
+    static CastCache& process();
+
+    std::optional<Tensor> find(const Tensor& source, DType to);
+    void store(const Tensor& source, DType to, const Tensor& cast);
+    void clear();
+    std::size_t size();
+
+private:
+    struct Key {
+        const TensorImpl* source;
+        DType to;
+        bool operator==(const Key&) const = default;
+    };
+    struct Hash {
+        std::size_t operator()(const Key& key) const {
+            return std::hash<const void*>()(key.source) * 31 + static_cast<std::size_t>(key.to);
+        }
+    };
+    struct Entry {
+        std::weak_ptr<TensorImpl> source;
+        std::uint32_t version;
+        Tensor cast;
+    };
+
+    std::mutex mutex_;
+    std::unordered_map<Key, Entry, Hash> entries_;
+};
+
+CastCache& CastCache::process() {
+    static CastCache cache;
+    return cache;
+}
+
+std::optional<Tensor> CastCache::find(const Tensor& source, DType to) {
+    const std::lock_guard lock(mutex_);
+    const auto found = entries_.find({source.impl().get(), to});
+    if (found == entries_.end()) return std::nullopt;
+    const Entry& entry = found->second;
+    if (entry.source.lock() != source.impl() || entry.version != source.version())
+        return std::nullopt;
+    return entry.cast;
+}
+
+void CastCache::store(const Tensor& source, DType to, const Tensor& cast) {
+    const std::lock_guard lock(mutex_);
+    entries_.insert_or_assign(Key{source.impl().get(), to},
+                              Entry{source.impl(), source.version(), cast});
+}
+
+void CastCache::clear() {
+    std::unordered_map<Key, Entry, Hash>
+        dropped;  // destroyed after the lock: a cast may own a graph
+    const std::lock_guard lock(mutex_);
+    dropped.swap(entries_);
+}
+
+std::size_t CastCache::size() {
+    const std::lock_guard lock(mutex_);
+    return entries_.size();
+}
 
 thread_local AutocastState state;
 

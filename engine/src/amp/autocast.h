@@ -28,7 +28,7 @@ struct AutocastState {
     bool cache_enabled = true;
     int depth = 0;
     int inside = 0;                     ///< listed ops that this thread is in (NoAutocast)
-    const ForceRules* force = nullptr;  ///< forced types (amp/force.h); a copy does not own them
+    const ForceRules* force = nullptr;  ///< forced types (amp/dispatch.h); a copy does not own them
 
     PerDevice& of(Device::Kind kind) { return kind == Device::Kind::cpu ? cpu : cuda; }
     const PerDevice& of(Device::Kind kind) const { return kind == Device::Kind::cpu ? cpu : cuda; }

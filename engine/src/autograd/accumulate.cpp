@@ -4,8 +4,8 @@
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/inplace.h"
 #include "tensor/cast.h"
-#include "tensor/gradient_observer.h"
 #include "tensor/layout.h"
+#include "tensor/observer.h"
 #include "tensor/tape.h"
 
 namespace engine {

@@ -7,9 +7,8 @@
 #include "autograd/accumulate.h"
 #include "engine/base/error.h"
 #include "tensor/cast.h"
-#include "tensor/gradient_observer.h"
-#include "tensor/low_gradients.h"
-#include "tensor/paired_gradient.h"
+#include "tensor/gradient_shortcuts.h"
+#include "tensor/observer.h"
 #include "tensor/tape_detail.h"
 
 namespace engine {

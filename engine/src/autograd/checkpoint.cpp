@@ -1,7 +1,7 @@
 #include "autograd/checkpoint.h"
 
 #include "amp/autocast.h"
-#include "amp/force.h"
+#include "amp/dispatch.h"
 #include "autograd/backward.h"
 #include "engine/base/error.h"
 

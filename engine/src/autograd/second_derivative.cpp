@@ -3,7 +3,6 @@
 #include "amp/autocast.h"
 #include "autograd/backward.h"
 #include "tensor/cast.h"
-#include "tensor/wide.h"
 
 namespace engine::detail {
 namespace {

@@ -1,4 +1,4 @@
-#include "base/ranked_figure.h"
+#include "engine/base/metric.h"
 
 #include <algorithm>
 #include <cmath>

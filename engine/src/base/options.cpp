@@ -193,7 +193,7 @@ T option(const Options& given, std::span<const OptionSpec> specs, std::string_vi
 }
 
 bool TypedOptions::flag(std::string_view name) const { return option<bool>(given_, specs_, name); }
-std::int64_t TypedOptions::whole(std::string_view name) const {
+std::int64_t TypedOptions::integer(std::string_view name) const {
     return option<std::int64_t>(given_, specs_, name);
 }
 double TypedOptions::number(std::string_view name) const {
@@ -202,7 +202,7 @@ double TypedOptions::number(std::string_view name) const {
 std::string TypedOptions::word(std::string_view name) const {
     return option<std::string>(given_, specs_, name);
 }
-std::vector<std::int64_t> TypedOptions::wholes(std::string_view name) const {
+std::vector<std::int64_t> TypedOptions::integers(std::string_view name) const {
     return option<std::vector<std::int64_t>>(given_, specs_, name);
 }
 std::vector<std::string> TypedOptions::words(std::string_view name) const {

@@ -8,8 +8,8 @@
 namespace engine {
 namespace {
 
-constexpr double least_time = 1;  ///< s, before which the pace is chance
-constexpr double least_share = 1e-6;
+constexpr double min_time = 1;  ///< s, before which the pace is chance
+constexpr double min_share = 1e-6;
 
 }  // namespace
 
@@ -23,7 +23,7 @@ std::optional<double> RemainingTime::after(double share, double now) {
     }
     share_ = share;
     const double took = now - first_time_, done = share - first_share_;
-    if (took < least_time || done < least_share) return std::nullopt;
+    if (took < min_time || done < min_share) return std::nullopt;
     return (1 - share) * took / done;
 }
 

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "engine/base/message.h"
-#include "tensor/tensor_map.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 

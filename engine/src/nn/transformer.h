@@ -1,7 +1,7 @@
 #pragma once
 
 #include "nn/layers.h"
-#include "ops/norm/add_layer_norm.h"
+#include "ops/norm/layer_norm.h"
 #include "tensor/random_source.h"
 
 // Parts of Transformers. Between layers a batch is (rows, width), one row a token, sample after

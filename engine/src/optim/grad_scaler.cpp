@@ -7,7 +7,7 @@
 #include "ops/pointwise/unary.h"
 #include "tensor/cast.h"
 #include "tensor/layout.h"
-#include "tensor/sparse.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 namespace {

@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "kernels/device.h"
 #include "kernels/rank_group.h"
-#include "tensor/resolve_device.h"
+#include "tensor/device.h"
 
 namespace engine {
 namespace {

@@ -50,7 +50,7 @@ std::uint32_t number_of(const ValueRule& rule) {
     const std::lock_guard lock(known.mutex);
     if (const auto at = known.numbers.find(words); at != known.numbers.end()) return at->second;
     const auto next = static_cast<std::uint32_t>(known.rules.size() + 1);
-    if (next == kernels::most_deferred_rules) return next;
+    if (next == kernels::max_deferred_rules) return next;
     known.rules.push_back(rule);
     return known.numbers[words] = next;
 }
@@ -87,7 +87,7 @@ DeferredError* deferred_error_word_of(const Device& device) {
 
 std::optional<Error> deferred_error_in(DeferredError note) {
     if (note == 0) return std::nullopt;
-    if (kernels::rule_of(note) == kernels::most_deferred_rules)
+    if (kernels::rule_of(note) == kernels::max_deferred_rules)
         return Error(ErrorCode::value, "an operation received an out-of-range value");
     const auto rule = [&] {
         const std::lock_guard lock(all().mutex);

@@ -82,4 +82,8 @@ KernelOn<F> on(const Device& device, F* cpu, F* cuda) {
 /// The compute stream of the device that the kernel or the copy it is given to runs on.
 inline kernels::Stream current_stream() { return {nullptr, detail::allow_tf32}; }
 
+/// The device that a setting means. "auto" is the first GPU if it and its libraries can be used,
+/// else the CPU; "cuda" is "cuda:0". Throws Error(device) for a missing one.
+Device resolve_device(const std::string& setting);
+
 }  // namespace engine

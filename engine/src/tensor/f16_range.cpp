@@ -17,7 +17,7 @@ thread_local F16Range* current = nullptr;
 // A launch takes as long as reading some MiB. What waits for others takes memory, and a gradient
 // function that could have written into a gradient that it alone held takes memory of its own.
 constexpr std::size_t small_gradient = std::size_t{4} << 20;
-constexpr std::size_t most_kept = std::size_t{32} << 20;
+constexpr std::size_t max_kept = std::size_t{32} << 20;
 
 }  // namespace
 
@@ -47,7 +47,7 @@ void F16Range::measure_later(const Tensor& gradient) {
         return measure(gradient);
     kept_.push_back(dense(gradient));
     kept_bytes_ += gradient.bytes();
-    if (kept_bytes_ > most_kept) measure_kept();
+    if (kept_bytes_ > max_kept) measure_kept();
 }
 
 void F16Range::measure_kept() {

@@ -3,7 +3,7 @@
 #include <memory>
 #include <vector>
 
-#include "tensor/gradient_observer.h"
+#include "tensor/observer.h"
 #include "tensor/tensor.h"
 
 namespace engine {

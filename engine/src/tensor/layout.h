@@ -1,6 +1,7 @@
 #pragma once
 
 #include "tensor/tape.h"
+#include "tensor/tensor.h"
 
 // Memory walks for ops; none of these is recorded.
 namespace engine {
@@ -24,5 +25,15 @@ Tensor view_of(const Tensor& x, const Shape& shape, const Strides& strides, std:
 void copy_into(const Tensor& y, const Tensor& x);
 /// View of x with broadcast (stride 0) dimensions. x must broadcast to shape.
 Tensor expanded_view(const Tensor& x, const Shape& shape);
+
+/// Images (N, C, H, W) in the form in which a GPU's convolutions read them: NHWC, with zeros behind
+/// the channels of each pixel up to `pitch` values (kernels::padded_channels). For all other ops
+/// they are a strided view. All zeros; writers leave the zeros behind the channels as they are.
+Tensor empty_padded_pixels(const Shape& shape, DType dtype, const Device& device,
+                           std::int64_t pitch);
+
+/// Values from one pixel to the next of images that were made so; 0 for other tensors, and for
+/// views of less than their channels.
+std::int64_t pixel_pitch(const Tensor& x);
 
 }  // namespace engine

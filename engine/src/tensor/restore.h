@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "tensor/tensor_map.h"
+#include "tensor/tensor.h"
 
 // Saving and restoring the tensors of models and optimizers.
 namespace engine {

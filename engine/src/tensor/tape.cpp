@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "tensor/recycled.h"
+#include "tensor/free_list.h"
 #include "tensor/tape_detail.h"
 
 namespace engine {
@@ -30,7 +30,7 @@ std::shared_ptr<Node> accumulator_of(const std::shared_ptr<TensorImpl>& leaf) {
     // Sequence 0, so that it runs after every op. A leaf with hooks runs as soon as its gradient is
     // complete, so that communication overlaps the rest of the backward pass.
     constexpr auto first = std::numeric_limits<std::uint64_t>::max();
-    auto made = std::allocate_shared<Node>(Recycled<Node>(), detail::accumulate_info,
+    auto made = std::allocate_shared<Node>(FreeListAllocator<Node>(), detail::accumulate_info,
                                            leaf->hooks.empty() ? 0 : first);
     made->outputs.push_back({leaf->shape, leaf->dtype, leaf->device});
     made->leaf = leaf;
@@ -144,7 +144,7 @@ namespace {
 
 std::shared_ptr<Node> make_node(const OpInfo& info, std::span<const Tensor> inputs,
                                 std::span<const Tensor> outputs, std::span<const Save> saves) {
-    auto node = std::allocate_shared<Node>(Recycled<Node>(), info,
+    auto node = std::allocate_shared<Node>(FreeListAllocator<Node>(), info,
                                            next_sequence.fetch_add(1, std::memory_order_relaxed));
     node->edges.reserve(inputs.size());
     for (const auto& input : inputs) node->edges.push_back(detail::edge_of(input));

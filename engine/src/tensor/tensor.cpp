@@ -2,9 +2,44 @@
 
 #include "engine/base/error.h"
 #include "kernels/elementwise.h"
-#include "tensor/constant.h"
-#include "tensor/recycled.h"
+#include "tensor/free_list.h"
 #include "tensor/transfer.h"
+
+namespace engine::detail {
+
+constinit thread_local FreeLists free_lists{};
+
+namespace {
+
+/// Frees the lists at the end of the thread. Memory that is freed still later goes straight back.
+struct Closing {
+    ~Closing() {
+        FreeLists& all = free_lists;
+        all.open = false;
+        for (FreeLists::Free*& first : all.first) {
+            while (first != nullptr) {
+                FreeLists::Free* const block = first;
+                first = block->next;
+                ::operator delete(block);
+            }
+        }
+        closed = true;
+    }
+    static constinit thread_local bool closed;
+};
+constinit thread_local bool Closing::closed = false;
+
+}  // namespace
+
+bool open_lists() noexcept {
+    if (Closing::closed) return false;
+    thread_local Closing closing;
+    (void)closing;
+    free_lists.open = true;
+    return true;
+}
+
+}  // namespace engine::detail
 
 namespace engine {
 namespace {
@@ -50,11 +85,11 @@ void walk(const Shape& shape, const Strides& strides, F&& f) {
 }
 
 std::shared_ptr<TensorImpl> new_impl() {
-    return std::allocate_shared<TensorImpl>(Recycled<TensorImpl>());
+    return std::allocate_shared<TensorImpl>(FreeListAllocator<TensorImpl>());
 }
 
 std::shared_ptr<Storage> new_storage(std::size_t bytes, const Device& device) {
-    return std::allocate_shared<Storage>(Recycled<Storage>(), bytes, device);
+    return std::allocate_shared<Storage>(FreeListAllocator<Storage>(), bytes, device);
 }
 
 }  // namespace
@@ -206,6 +241,11 @@ Tensor Tensor::copy_to(const Device& device) const {
         copy_between(to.data(), device, data(), impl_->device, bytes());
     }
     return to;
+}
+
+const SparseParts& sparse_parts(const Tensor& x) {
+    if (!x.is_sparse()) throw Error(ErrorCode::state, "the tensor is dense, not sparse");
+    return *x.impl()->sparse;
 }
 
 }  // namespace engine

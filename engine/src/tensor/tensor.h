@@ -2,8 +2,10 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "kernels/array.h"
@@ -19,7 +21,7 @@ class Tensor;
 using TensorList = std::vector<Tensor>;
 
 /// Layout of images whose pixels are `pitch` values, zeros behind their channels
-/// (tensor/padded_pixels.h).
+/// (tensor/layout.h).
 struct PixelPadding {
     std::int64_t channels = 0, pitch = 0;  ///< 0: not such images
 };
@@ -38,7 +40,7 @@ enum class Layout { contiguous, channels_last };
 /// A 16-bit copy of a parameter that its optimizer keeps (decisions.md#low-precision-weights, D6).
 /// Valid while `version` equals the parameter's version.
 struct LowCopy;
-struct SparseParts;  // tensor/sparse.h
+struct SparseParts;  // tensor/tensor.h
 
 struct TensorImpl {
     std::shared_ptr<Storage> storage;
@@ -154,5 +156,18 @@ struct LowCopy {
     Tensor tensor;
     std::uint32_t version;  // of the parameter when the copy was written
 };
+
+/// Tensors by name, as a file holds them.
+using TensorMap = std::map<std::string, Tensor>;
+
+/// The contents of a sparse tensor (ops/index/sparse.h).
+struct SparseParts {
+    Tensor indices;          ///< (d, n) i64, row-major; -1: no place, its values are 0
+    Tensor values;           ///< (n, sizes of the dimensions from d on), row-major
+    bool coalesced = false;  ///< each place once at most, in row-major order
+};
+
+/// Throws Error(state) if x is dense.
+const SparseParts& sparse_parts(const Tensor& x);
 
 }  // namespace engine

@@ -13,7 +13,7 @@
 #include "io/safetensors/safetensors.h"
 #include "io/safetensors/tensor_file.h"
 #include "models/model.h"
-#include "tensor/tensor_map.h"
+#include "tensor/tensor.h"
 
 namespace engine::test {
 

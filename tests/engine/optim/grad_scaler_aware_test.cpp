@@ -5,9 +5,9 @@
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
 #include "scaler_support.h"
+#include "tensor/device.h"
 #include "tensor/observer.h"
 #include "tensor/parameter.h"
-#include "tensor/resolve_device.h"
 #include "tensor/transfer.h"
 
 // Optimizers that divide by the scale themselves (scaling_aware).

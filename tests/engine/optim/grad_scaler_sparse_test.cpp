@@ -1,6 +1,6 @@
 #include "ops/index/sparse.h"
 #include "scaler_support.h"
-#include "tensor/sparse.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 namespace {

@@ -10,8 +10,8 @@
 #include "ops/linalg/matmul.h"
 #include "simt/device.h"
 #include "simt/libraries.h"
-#include "tensor/memory/library_scratch.h"
 #include "tensor/memory/memory.h"
+#include "tensor/memory/workspace_allocator.h"
 
 // Accounting and memory of a device whose allocations can be counted and limited.
 namespace engine {
@@ -91,13 +91,13 @@ TEST_F(DeviceMemory, CachedBlocksGoBackBeforeTheLibrariesScratchFails) {
 TEST_F(DeviceMemory, TheLibrariesScratchIsAccountedForEveryRunOfTheDevice) {
     const auto early = std::make_shared<MemoryAccounting>(),
                late = std::make_shared<MemoryAccounting>();
-    const LibraryScratchUse of_early(early, cuda);
+    const WorkspaceShare of_early(early, cuda);
     EXPECT_EQ(early->total(), 0);
     const Tensor x = Tensor::full({8, 8}, 1, DType::f32, cuda);
     EXPECT_EQ(mm(x, x).values()[0], 8);
     const std::int64_t scratch = kernels::cuda::workspace_bytes();
     ASSERT_GT(scratch, 0);
-    const LibraryScratchUse of_late(late, cuda), on_the_host(late, Device{});
+    const WorkspaceShare of_late(late, cuda), on_the_host(late, Device{});
     for (const auto& accounting : {early, late}) {
         EXPECT_EQ(accounting->bytes(MemoryUse::workspace), scratch);
         EXPECT_EQ(accounting->total(), scratch);
@@ -130,7 +130,7 @@ TEST_F(DeviceMemory, TheLibrariesScratchGoesBackWithTheLastRunOfTheDevice) {
 // Finding the places of a recurrent network's weights allocates as much memory as the weights.
 TEST_F(DeviceMemory, WhatALibraryReservesForAPlanLeavesTheAccountingAndTheCacheAgain) {
     const auto accounting = std::make_shared<MemoryAccounting>();
-    const LibraryScratchUse use(accounting, cuda);
+    const WorkspaceShare use(accounting, cuda);
     const auto spaces =
         kernels::cuda::recurrent_spaces({.steps = 2, .batch = 2, .input = 3, .hidden = 160});
     ASSERT_TRUE(spaces);

@@ -9,7 +9,7 @@
 #include "needs_cuda.h"
 #include "ops/pointwise/binary.h"
 #include "tensor/check_values.h"
-#include "tensor/resolve_device.h"
+#include "tensor/device.h"
 #include "tensor/tensor.h"
 
 // Out-of-range values on a GPU, whose errors are deferred.
@@ -81,7 +81,7 @@ TEST(DeferredErrors, AValueBeyondWhatANoteHoldsIsToldAsSuch) {
 }
 
 TEST(DeferredErrors, BeyondTheLastRuleANoteSaysNoMoreThanThatThereWasAValue) {
-    const auto said = deferred_error_in(std::uint64_t{kernels::most_deferred_rules}
+    const auto said = deferred_error_in(std::uint64_t{kernels::max_deferred_rules}
                                         << kernels::deferred_value_bits);
     EXPECT_STREQ(said.value().what(), "an operation received an out-of-range value");
     EXPECT_FALSE(deferred_error_in(0).has_value());

@@ -37,6 +37,11 @@ struct PartFigures {
     bool known() const;
 };
 
+/// The figure by which evaluations are ranked: the metric, or the loss if `key` is empty. NaN,
+/// which is never the best, where the loss is NaN: outputs were NaN, of which a metric may know
+/// nothing.
+double ranked_figure(const PartFigures& part, std::string_view key);
+
 /// Figures with a value for each metric, all NaN.
 PartFigures unknown_figures(const std::vector<Metric>& metrics);
 

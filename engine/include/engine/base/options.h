@@ -68,10 +68,10 @@ public:
     TypedOptions(const Options& given, std::span<const OptionSpec> specs)
         : given_(given), specs_(specs) {}
     bool flag(std::string_view name) const;
-    std::int64_t whole(std::string_view name) const;
+    std::int64_t integer(std::string_view name) const;
     double number(std::string_view name) const;
     std::string word(std::string_view name) const;
-    std::vector<std::int64_t> wholes(std::string_view name) const;
+    std::vector<std::int64_t> integers(std::string_view name) const;
     std::vector<std::string> words(std::string_view name) const;
 
 private:

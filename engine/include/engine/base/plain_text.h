@@ -15,6 +15,12 @@ std::string printable(std::string_view text);
 /// Cleans a text as above and joins its lines: newlines, carriage returns and tabs become spaces.
 std::string one_line(std::string_view text);
 
+/// A text as a cell of a CSV file, quoted where CSV asks for it (RFC 4180). A spreadsheet computes
+/// a cell that begins with =, +, -, @, a tab or a carriage return as a formula, so such a text gets
+/// an apostrophe in front unless `raw`. Numbers are written without this function: their sign
+/// stays.
+std::string csv_cell(std::string_view text, bool raw = false);
+
 /// An English sentence whose holes "{}" take these values, with the singular behind a value of 1:
 /// "{} files are left out" becomes "{} file is left out".
 std::string with_singulars(std::string_view text, std::span<const std::string> values);

@@ -58,8 +58,8 @@ struct Sizes {
     explicit Sizes(const DatasetConfig& config) {
         const auto specs = generated_options();
         const TypedOptions given(config.options, specs);
-        tables = given.whole("tables");
-        rows = given.whole("table_rows");
+        tables = given.integer("tables");
+        rows = given.integer("table_rows");
     }
 };
 

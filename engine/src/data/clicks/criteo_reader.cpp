@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/characters.h"
+#include "base/text_utf8.h"
 #include "engine/base/error.h"
 
 namespace engine {

@@ -5,7 +5,7 @@
 #include <cctype>
 #include <string_view>
 
-#include "base/characters.h"
+#include "base/text_utf8.h"
 #include "engine/base/error.h"
 
 namespace engine {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "tensor/tensor_map.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 

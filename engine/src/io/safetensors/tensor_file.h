@@ -3,7 +3,7 @@
 #include <filesystem>
 
 #include "io/file/atomic_file.h"
-#include "tensor/tensor_map.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 

@@ -7,7 +7,7 @@
 #include "engine/base/error.h"
 #include "kernels/device_error.h"
 #include "tensor/memory/memory_cache.h"
-#include "tensor/memory/memory_giver.h"
+#include "tensor/memory/reclaimable_cache.h"
 #include "tensor/memory/memory_pool.h"
 
 namespace engine {
@@ -72,7 +72,7 @@ std::shared_ptr<MemoryAccounting> accounting_of_thread() { return current_accoun
 void* allocate_within(const MemoryAccounting* accounting, std::size_t capacity,
                       const Device& device) {
     while (accounting != nullptr && !accounting->has_room(capacity)) {
-        if (!ask_for_memory(device, accounting)) throw kernels::OutOfMemory(capacity);
+        if (!reclaim(device, accounting)) throw kernels::OutOfMemory(capacity);
     }
     return memory_cache(device).allocate(capacity);
 }

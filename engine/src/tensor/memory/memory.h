@@ -68,8 +68,8 @@ private:
 std::shared_ptr<MemoryAccounting> accounting_of_thread();
 
 /// Memory of the device's cache, a block_size(), within the limit of `accounting` (null: none) and
-/// not yet accounted there. If there is no room, the thread's givers are asked for some
-/// (tensor/memory/memory_giver.h). Throws kernels::OutOfMemory, kernels::DeviceError.
+/// not yet accounted there. If there is no room, the thread's caches are reclaimed
+/// (tensor/memory/reclaimable_cache.h). Throws kernels::OutOfMemory, kernels::DeviceError.
 void* allocate_within(const MemoryAccounting* accounting, std::size_t capacity,
                       const Device& device);
 

@@ -11,9 +11,9 @@
 #include "kernels/device.h"
 #include "kernels/device_error.h"
 #include "tensor/deferred_errors.h"
-#include "tensor/memory/library_scratch.h"
 #include "tensor/memory/memory.h"
-#include "tensor/memory/memory_giver.h"
+#include "tensor/memory/reclaimable_cache.h"
+#include "tensor/memory/workspace_allocator.h"
 
 namespace engine {
 namespace {
@@ -58,7 +58,7 @@ struct CudaCaches {
 };
 CudaCaches& cuda_caches() {
     static auto* all = [] {
-        use_cache_for_library_scratch();  // before anything on a GPU can need some
+        use_cache_for_workspaces();  // before anything on a GPU can need some
         return new CudaCaches;
     }();
     return *all;
@@ -117,12 +117,12 @@ void* MemoryCache::allocate(std::size_t size) {
 }
 
 /// Asks for room for a block that can fit at all; what belongs to the present run first. No lock is
-/// held: a giver gives its blocks to this cache.
+/// held: what is reclaimed comes to this cache.
 bool MemoryCache::take_back(std::size_t size) {
     if (size > limit_) return false;
     const auto own = accounting_of_thread();
-    const bool gave = own && ask_for_memory(device_, own.get());
-    if (!gave && !ask_for_memory(device_)) return false;
+    const bool gave = own && reclaim(device_, own.get());
+    if (!gave && !reclaim(device_)) return false;
     release();
     return true;
 }

@@ -31,8 +31,8 @@ public:
     MemoryCache& operator=(const MemoryCache&) = delete;
 
     /// A block of this size, a block_size(). If the device has no more, releases the cached blocks
-    /// and tries again, and then once for each giver of this thread that has memory to give
-    /// (tensor/memory/memory_giver.h). Throws kernels::OutOfMemory, kernels::DeviceError.
+    /// and tries again, and then once for each reclaimable cache of this thread that frees memory
+    /// (tensor/memory/reclaimable_cache.h). Throws kernels::OutOfMemory, kernels::DeviceError.
     void* allocate(std::size_t size);
     /// Keeps it for the next.
     void give(void* data, std::size_t size);

@@ -31,7 +31,7 @@ void MemoryPool::account(std::int64_t bytes) noexcept {
     if (accounting_) accounting_->add(MemoryUse::workspace, bytes);
 }
 
-/// Allocates without the lock: a giver that is asked for memory may return blocks to this pool.
+/// Allocates without the lock: a cache that is reclaimed may return blocks to this pool.
 void* MemoryPool::take(std::size_t capacity) {
     if (void* data = take_free(capacity)) return data;
     if (void* data = borrow(capacity)) return data;

@@ -7,7 +7,7 @@
 #include <random>
 #include <vector>
 
-#include "kernels/address_space.h"
+#include "kernels/device.h"
 #include "kernels/device_error.h"
 
 namespace engine {

@@ -15,7 +15,7 @@
 #include "simt/queue.h"
 #include "support/mebibyte.h"
 #include "tensor/memory/memory.h"
-#include "tensor/memory/memory_giver.h"
+#include "tensor/memory/reclaimable_cache.h"
 
 // Several threads allocate memory of one GPU, which frees blocks only when its work is done.
 namespace engine {
@@ -118,7 +118,7 @@ TEST_F(MemoryCacheThreads, NothingGoesBackWhileAStepIsRecordedThere) {
 
 TEST_F(MemoryCacheThreads, NobodyIsAskedForMemoryWhileAStepIsRecordedThere) {
     auto spare = std::make_unique<Block>(2 * mib, gpu);
-    const MemoryGiver giver(gpu, [&] { return std::exchange(spare, nullptr) != nullptr; });
+    const ReclaimableCache giver(gpu, [&] { return std::exchange(spare, nullptr) != nullptr; });
     const std::size_t before = set_memory_limit(3 * mib, gpu);
     const auto waits = [] { return kernels::cuda::call_counts().synchronizations; };
     kernels::cuda::begin_capture({});
@@ -135,7 +135,7 @@ TEST_F(MemoryCacheThreads, NobodyIsAskedForMemoryWhileAStepIsRecordedThere) {
 // A giver's work is still under way when its memory is wanted: who gets it waits for that work.
 TEST_F(MemoryCacheThreads, WhatIsGivenBackIsWaitedFor) {
     auto spare = std::make_unique<Block>(2 * mib, gpu);
-    const MemoryGiver giver(gpu, [&] { return std::exchange(spare, nullptr) != nullptr; });
+    const ReclaimableCache giver(gpu, [&] { return std::exchange(spare, nullptr) != nullptr; });
     const std::size_t before = set_memory_limit(3 * mib, gpu);
     bool has_run = false;
     kernels::simt::enqueue("work", {}, [&] { has_run = true; });

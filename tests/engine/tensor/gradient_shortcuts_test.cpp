@@ -1,4 +1,4 @@
-#include "tensor/take_saved.h"
+#include "tensor/gradient_shortcuts.h"
 
 #include <gtest/gtest.h>
 
@@ -32,7 +32,7 @@ Tensor doubled(const Tensor& x, Found& found) {
     return record(doubled_info, {x}, y, {save(x)},
                   [&found](const Tensor& gradient, const Saved& saved) {
                       const Tensor kept = saved[0];
-                      const Tensor memory = take_saved(kept);
+                      const Tensor memory = reuse_saved(kept);
                       found.taken = memory.defined();
                       if (found.taken) {
                           EXPECT_EQ(memory.data(), kept.data());
@@ -126,7 +126,7 @@ TEST(TakeSaved, LeavesATensorOutsideABackwardPass) {
     const GradMode off(false);
     const Tensor x = Tensor::of({1, 2}, {2});
     const Save kept = save(x);
-    EXPECT_FALSE(take_saved(kept.tensor).defined());
+    EXPECT_FALSE(reuse_saved(kept.tensor).defined());
 }
 
 TEST(TakeSaved, APassThatBrokeOffAfterwardsCannotBeRunAgain) {
@@ -153,7 +153,7 @@ Tensor taking(const Tensor& x, bool& taken) {
     }
     return record_many(doubled_info, {&x, 1}, y, {},
                        [&taken](std::span<const Tensor> grads, const Saved&) {
-                           const Tensor memory = take_gradient(grads[0]);
+                           const Tensor memory = reuse_gradient(grads[0]);
                            taken = memory.defined();
                            if (taken) {
                                EXPECT_EQ(memory.data(), grads[0].data());

@@ -1,9 +1,8 @@
-#include "tensor/padded_pixels.h"
+#include "tensor/layout.h"
 
 #include <gtest/gtest.h>
 
 #include "ops/shape/view.h"
-#include "tensor/layout.h"
 
 namespace engine {
 namespace {

@@ -1,4 +1,4 @@
-#include "tensor/memory/library_scratch.h"
+#include "tensor/memory/workspace_allocator.h"
 
 #include <algorithm>
 #include <map>
@@ -8,7 +8,7 @@
 
 #include "kernels/cuda_libraries.h"
 #include "tensor/memory/memory_cache.h"
-#include "tensor/memory/memory_giver.h"
+#include "tensor/memory/reclaimable_cache.h"
 
 namespace engine {
 namespace {
@@ -62,23 +62,23 @@ bool leave(int device, const std::shared_ptr<MemoryAccounting>& accounting) {
 
 }  // namespace
 
-void use_cache_for_library_scratch() {
+void use_cache_for_workspaces() {
     // The first request for scratch can create the first cache, whose constructor calls this while
     // the scratch's lock is held.
     static std::once_flag once;
     std::call_once(once, [] {
-        kernels::cuda::set_memory_giver([](int device) {
+        kernels::cuda::set_cache_trimmer([](int device) {
             const Device gpu{Device::Kind::cuda, device};
-            while (ask_for_memory(gpu)) {  // all of it: the library tries only once more
+            while (reclaim(gpu)) {  // all of it: the library tries only once more
             }
             memory_cache(gpu).release();
         });
         // Last: from here on another thread may hold that lock and wait for the caches.
-        kernels::cuda::set_scratch_source({take, give});
+        kernels::cuda::set_workspace_allocator({take, give});
     });
 }
 
-LibraryScratchUse::LibraryScratchUse(std::shared_ptr<MemoryAccounting> accounting,
+WorkspaceShare::WorkspaceShare(std::shared_ptr<MemoryAccounting> accounting,
                                      const Device& device)
     : accounting_(std::move(accounting)), device_(device) {
     if (device_.kind == Device::Kind::cpu) return;
@@ -90,7 +90,7 @@ LibraryScratchUse::LibraryScratchUse(std::shared_ptr<MemoryAccounting> accountin
     accounting_->add(MemoryUse::workspace, scratch.bytes);
 }
 
-LibraryScratchUse::~LibraryScratchUse() {
+WorkspaceShare::~WorkspaceShare() {
     if (device_.kind == Device::Kind::cpu) return;
     const std::lock_guard no_other(scratches().runs);
     if (!leave(device_.index, accounting_)) return;

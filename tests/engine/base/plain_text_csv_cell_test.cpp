@@ -1,4 +1,4 @@
-#include "engine/base/csv_cell.h"
+#include "engine/base/plain_text.h"
 
 #include <gtest/gtest.h>
 

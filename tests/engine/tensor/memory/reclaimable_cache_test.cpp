@@ -1,4 +1,4 @@
-#include "tensor/memory/memory_giver.h"
+#include "tensor/memory/reclaimable_cache.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ struct Spare {
     bool is_here() const { return block != nullptr; }
 
     std::unique_ptr<Block> block;
-    MemoryGiver giver{Device{}, [this] { return std::exchange(block, nullptr) != nullptr; }};
+    ReclaimableCache giver{Device{}, [this] { return std::exchange(block, nullptr) != nullptr; }};
 };
 
 /// A machine with 4 MiB more than is in use at first.
@@ -81,8 +81,8 @@ TEST_F(MemoryGivers, ThatAreGoneOrOfAnotherDeviceAreNotAsked) {
     const Block held(mib, {});
     bool asked = false;
     const auto note = [&] { return asked = true; };
-    std::optional<MemoryGiver> gone(std::in_place, Device{}, note);
-    const MemoryGiver elsewhere(Device{Device::Kind::cuda, 0}, note);
+    std::optional<ReclaimableCache> gone(std::in_place, Device{}, note);
+    const ReclaimableCache elsewhere(Device{Device::Kind::cuda, 0}, note);
     gone.reset();
     EXPECT_THROW(Block(4 * mib, {}), Error);
     EXPECT_FALSE(asked);
@@ -120,7 +120,7 @@ TEST_F(MemoryGivers, OfTheRunItselfAreAskedFirst) {
 TEST_F(MemoryGivers, AreNotAskedForTheirOwnAnswer) {
     const Block held(mib, {});
     std::vector<std::string> answers;
-    const MemoryGiver giver(Device{}, [&] {
+    const ReclaimableCache giver(Device{}, [&] {
         try {
             const Block needed(4 * mib, {});
         } catch (const Error&) {
@@ -149,7 +149,7 @@ TEST_F(MemoryGivers, AreWaitedForByWhoeverTakesThemOverOrEndsThem) {
     const Block held(mib, {});
     for (const bool ends : {false, true}) {
         std::atomic<bool> is_asked{false}, has_answered{false};
-        std::optional<MemoryGiver> giver;
+        std::optional<ReclaimableCache> giver;
         std::thread asking([&] {
             giver.emplace(Device{}, [&] {
                 is_asked = true;

@@ -1,4 +1,4 @@
-#include "tensor/recycled.h"
+#include "tensor/free_list.h"
 
 #include <gtest/gtest.h>
 
@@ -19,13 +19,13 @@ struct Counted {
     char more[100];
 };
 
-TEST(Recycled, DestroysEveryObjectAndGivesEachLivingOneItsOwnMemory) {
+TEST(FreeListAllocator, DestroysEveryObjectAndGivesEachLivingOneItsOwnMemory) {
     int alive = 0;
     for (int round = 0; round < 3; ++round) {
         std::vector<std::shared_ptr<Counted>> all;
         std::set<const void*> places;
         for (int i = 0; i < 1000; ++i) {  // more than a list holds
-            all.push_back(std::allocate_shared<Counted>(Recycled<Counted>(), alive));
+            all.push_back(std::allocate_shared<Counted>(FreeListAllocator<Counted>(), alive));
             places.insert(all.back().get());
         }
         EXPECT_EQ(alive, 1000);
@@ -35,20 +35,20 @@ TEST(Recycled, DestroysEveryObjectAndGivesEachLivingOneItsOwnMemory) {
     }
 }
 
-TEST(Recycled, TakesEverySize) {
+TEST(FreeListAllocator, TakesEverySize) {
     for (std::size_t n = 1; n < 3000; n += 7) {
-        std::vector<char, Recycled<char>> one(n, 'a'), two(n, 'b');
-        EXPECT_EQ(one, (std::vector<char, Recycled<char>>(n, 'a')));
+        std::vector<char, FreeListAllocator<char>> one(n, 'a'), two(n, 'b');
+        EXPECT_EQ(one, (std::vector<char, FreeListAllocator<char>>(n, 'a')));
         EXPECT_EQ(two.back(), 'b');
     }
 }
 
 /// Address and thread sanitizers are to see every block, so nothing is kept under them.
-TEST(Recycled, GivesAFreedBlockToTheNextOfItsSize) {
+TEST(FreeListAllocator, GivesAFreedBlockToTheNextOfItsSize) {
 #ifdef HALFTONE_SANITIZED
     GTEST_SKIP() << "nothing is kept under a sanitizer";
 #else
-    Recycled<std::int64_t> from;
+    FreeListAllocator<std::int64_t> from;
     std::int64_t* const first = from.allocate(20);
     from.deallocate(first, 20);
     std::int64_t* const again = from.allocate(18);
@@ -57,12 +57,12 @@ TEST(Recycled, GivesAFreedBlockToTheNextOfItsSize) {
 #endif
 }
 
-TEST(Recycled, ABlockMayBeFreedOnAnotherThreadAlsoAtThatThreadsEnd) {
+TEST(FreeListAllocator, ABlockMayBeFreedOnAnotherThreadAlsoAtThatThreadsEnd) {
     int alive = 0;
-    auto made = std::allocate_shared<Counted>(Recycled<Counted>(), alive);
+    auto made = std::allocate_shared<Counted>(FreeListAllocator<Counted>(), alive);
     std::shared_ptr<Counted> kept;
     std::thread([&, mine = std::move(made)]() mutable {
-        kept = std::allocate_shared<Counted>(Recycled<Counted>(), alive);
+        kept = std::allocate_shared<Counted>(FreeListAllocator<Counted>(), alive);
         mine.reset();
     }).join();
     EXPECT_EQ(alive, 1) << "what the thread made outlives it";

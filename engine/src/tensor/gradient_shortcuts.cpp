@@ -1,4 +1,4 @@
-#include "tensor/take_saved.h"
+#include "tensor/gradient_shortcuts.h"
 
 #include "tensor/observer.h"
 #include "tensor/tape_detail.h"
@@ -17,20 +17,32 @@ bool nothing_is_kept() {
     return detail::backward_frees_graph() && !grad_enabled() && !detail::observed;
 }
 
+thread_local bool low_gradients = false;
+
 }  // namespace
 
-Tensor take_gradient(const Tensor& given) {
+Tensor reuse_gradient(const Tensor& given) {
     const bool is_held = given.impl().use_count() > 1 || given.impl()->storage.use_count() > 1;
     if (!nothing_is_kept() || given.is_sparse() || is_held) return {};
     given.bump_version();
     return given.detach();
 }
 
-Tensor take_saved(const Tensor& kept) {
+Tensor reuse_saved(const Tensor& kept) {
     if (!nothing_is_kept() || kept.is_sparse() || !held_by_its_node_alone(kept)) return {};
     // Should the pass break off before the node is freed, a second one finds that this was written.
     kept.bump_version();
     return kept.detach();
+}
+
+LowGradients::LowGradients(bool on) noexcept : before_(std::exchange(low_gradients, on)) {}
+LowGradients::~LowGradients() { low_gradients = before_; }
+
+bool low_gradients_stay() noexcept { return low_gradients; }
+
+bool takes_low_gradient(const TensorImpl& leaf, const Tensor& gradient) noexcept {
+    return low_gradients && !grad_enabled() && leaf.low_copy && !gradient.is_sparse() &&
+           gradient.dtype() == leaf.low_copy->tensor.dtype();
 }
 
 }  // namespace engine

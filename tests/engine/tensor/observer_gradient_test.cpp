@@ -1,8 +1,8 @@
-#include "tensor/gradient_observer.h"
+#include "tensor/observer.h"
 
 #include <gtest/gtest.h>
 
-#include "amp/watched.h"
+#include "amp/dispatch.h"
 #include "autograd/backward.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"

@@ -10,20 +10,20 @@
 namespace engine {
 
 /// From now on, library scratch comes from the devices' caches. So it counts against the memory
-/// limit, and cached blocks are released, and givers asked (tensor/memory/memory_giver.h), before
+/// limit, and cached blocks are released, and caches reclaimed (reclaimable_cache.h), before
 /// an allocation fails. So they are when a library has no memory of its own for a plan.
-void use_cache_for_library_scratch();
+void use_cache_for_workspaces();
 
 /// A run's share of the library scratch. While the object lives, all scratch of the device, present
 /// and future, is accounted under workspace in `accounting`: every run on the device needs it,
 /// whichever asked first. When the last object of a device ends, the scratch is released, and the
 /// cached blocks with it. Does nothing on the CPU.
-class LibraryScratchUse {
+class WorkspaceShare {
 public:
-    LibraryScratchUse(std::shared_ptr<MemoryAccounting> accounting, const Device& device);
-    ~LibraryScratchUse();
-    LibraryScratchUse(const LibraryScratchUse&) = delete;
-    LibraryScratchUse& operator=(const LibraryScratchUse&) = delete;
+    WorkspaceShare(std::shared_ptr<MemoryAccounting> accounting, const Device& device);
+    ~WorkspaceShare();
+    WorkspaceShare(const WorkspaceShare&) = delete;
+    WorkspaceShare& operator=(const WorkspaceShare&) = delete;
 
 private:
     std::shared_ptr<MemoryAccounting> accounting_;

@@ -13,7 +13,7 @@
 #include "ops/shape/view.h"
 #include "support/here.h"
 #include "tensor/cast.h"
-#include "tensor/low_gradients.h"
+#include "tensor/gradient_shortcuts.h"
 #include "tensor/memory/memory.h"
 
 namespace engine {

@@ -1,4 +1,4 @@
-#include "amp/force.h"
+#include "amp/dispatch.h"
 
 #include <gtest/gtest.h>
 

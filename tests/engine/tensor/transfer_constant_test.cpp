@@ -1,4 +1,4 @@
-#include "tensor/constant.h"
+#include "tensor/transfer.h"
 
 #include <gtest/gtest.h>
 

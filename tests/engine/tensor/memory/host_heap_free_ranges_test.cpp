@@ -1,4 +1,4 @@
-#include "tensor/memory/free_ranges.h"
+#include "tensor/memory/host_heap.h"
 
 #include <gtest/gtest.h>
 

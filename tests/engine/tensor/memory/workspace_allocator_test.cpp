@@ -1,4 +1,4 @@
-#include "tensor/memory/library_scratch.h"
+#include "tensor/memory/workspace_allocator.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -35,7 +35,7 @@ TEST(LibraryScratchDeathTest, CanBeTheFirstThatAnybodyAsksACacheFor) {
     EXPECT_EXIT(
         {
             alarm(20);  // a deadlock would wait forever
-            use_cache_for_library_scratch();
+            use_cache_for_workspaces();
             multiply();
             std::_Exit(0);
         },
