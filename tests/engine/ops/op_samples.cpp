@@ -3,10 +3,10 @@
 #include <algorithm>
 
 #include "ops/conv/convolution.h"
-#include "ops/linalg/addmm.h"
 #include "ops/linalg/linear.h"
 #include "ops/linalg/matmul.h"
 #include "ops/linalg/norm.h"
+#include "ops/linalg/products.h"
 #include "ops/loss/cross_entropy.h"
 #include "ops/loss/loss.h"
 #include "ops/norm/batch_norm.h"

@@ -1,11 +1,10 @@
 #include "op_samples.h"
 #include "ops/loss/loss_ctc.h"
 #include "ops/loss/loss_distance.h"
-#include "ops/loss/loss_embedding.h"
 #include "ops/loss/loss_likelihood.h"
 #include "ops/loss/loss_margin.h"
 #include "ops/reduce/softmax.h"
-#include "tensor/wide.h"
+#include "tensor/cast.h"
 
 namespace engine {
 namespace {

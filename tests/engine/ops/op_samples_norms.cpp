@@ -1,7 +1,6 @@
 #include "op_samples.h"
 #include "ops/norm/batch_norm.h"
 #include "ops/norm/group_norm.h"
-#include "ops/norm/instance_norm.h"
 #include "ops/norm/layer_norm.h"
 
 namespace engine {

@@ -2,7 +2,7 @@
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/piecewise.h"
-#include "ops/pointwise/reversed.h"
+#include "ops/pointwise/reflected.h"
 #include "ops/pointwise/rounding.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/trigonometric.h"

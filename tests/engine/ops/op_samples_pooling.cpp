@@ -1,7 +1,7 @@
 #include "op_samples.h"
-#include "ops/pool/fractional_pool.h"
 #include "ops/pool/lp_pool.h"
 #include "ops/pool/max_unpool.h"
+#include "ops/pool/pool.h"
 #include "ops/pool/pool_space.h"
 
 namespace engine {

@@ -3,10 +3,9 @@
 #include "ops/linalg/norm.h"
 #include "ops/pointwise/binary.h"
 #include "ops/reduce/extremum.h"
-#include "ops/reduce/log_sum_exp.h"
 #include "ops/reduce/moments.h"
-#include "ops/reduce/nan_reduce.h"
 #include "ops/reduce/order.h"
+#include "ops/reduce/reduce.h"
 #include "ops/reduce/scan.h"
 #include "ops/reduce/softmax.h"
 

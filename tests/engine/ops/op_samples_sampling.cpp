@@ -1,8 +1,8 @@
 #include "op_samples.h"
 #include "ops/pointwise/binary.h"
+#include "ops/shape/rearrange.h"
 #include "ops/vision/grid_sample.h"
 #include "ops/vision/pad.h"
-#include "ops/vision/pixel_shuffle.h"
 #include "ops/vision/upsample.h"
 
 namespace engine {

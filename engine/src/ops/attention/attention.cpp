@@ -13,9 +13,9 @@
 #include "ops/pointwise/dropout.h"
 #include "ops/reduce/softmax.h"
 #include "ops/shape/view.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
 #include "tensor/layout.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {

@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "ops/attention/attention_parts.h"
 #include "ops/pointwise/compare.h"
-#include "ops/reduce/log_sum_exp.h"
+#include "ops/reduce/softmax.h"
 #include "tensor/check.h"
 
 namespace engine {

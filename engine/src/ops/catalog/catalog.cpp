@@ -1,10 +1,10 @@
 #include "ops/catalog/catalog.h"
 
 #include <algorithm>
+#include <string_view>
 
 #include "engine/settings/catalog.h"
 #include "ops/attention/attention.h"
-#include "ops/catalog/forceable.h"
 #include "ops/conv/columns.h"
 #include "ops/conv/convolution.h"
 #include "ops/index/embedding.h"
@@ -13,16 +13,13 @@
 #include "ops/index/index_put.h"
 #include "ops/index/masked.h"
 #include "ops/index/scatter.h"
-#include "ops/linalg/addmm.h"
 #include "ops/linalg/distance.h"
 #include "ops/linalg/einsum.h"
 #include "ops/linalg/linear.h"
 #include "ops/linalg/matmul.h"
-#include "ops/linalg/matrix_chain.h"
 #include "ops/linalg/matrix_norm.h"
 #include "ops/linalg/norm.h"
 #include "ops/linalg/products.h"
-#include "ops/linalg/products_in_place.h"
 #include "ops/linalg/similarity.h"
 #include "ops/linalg/tensor_products.h"
 #include "ops/linalg/vector_products.h"
@@ -30,36 +27,29 @@
 #include "ops/loss/loss.h"
 #include "ops/loss/loss_ctc.h"
 #include "ops/loss/loss_distance.h"
-#include "ops/loss/loss_embedding.h"
 #include "ops/loss/loss_likelihood.h"
 #include "ops/loss/loss_margin.h"
 #include "ops/norm/batch_norm.h"
 #include "ops/norm/group_norm.h"
-#include "ops/norm/instance_norm.h"
 #include "ops/norm/layer_norm.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/compare.h"
 #include "ops/pointwise/dropout.h"
 #include "ops/pointwise/inplace.h"
-#include "ops/pointwise/logical.h"
 #include "ops/pointwise/piecewise.h"
-#include "ops/pointwise/reversed.h"
+#include "ops/pointwise/reflected.h"
 #include "ops/pointwise/rounding.h"
 #include "ops/pointwise/ternary.h"
 #include "ops/pointwise/trigonometric.h"
 #include "ops/pointwise/unary.h"
-#include "ops/pool/fractional_pool.h"
 #include "ops/pool/lp_pool.h"
 #include "ops/pool/max_unpool.h"
 #include "ops/pool/pool.h"
 #include "ops/pool/pool_space.h"
 #include "ops/recurrent/recurrent.h"
-#include "ops/reduce/count.h"
 #include "ops/reduce/extremum.h"
-#include "ops/reduce/log_sum_exp.h"
 #include "ops/reduce/moments.h"
-#include "ops/reduce/nan_reduce.h"
 #include "ops/reduce/order.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/scan.h"
@@ -70,7 +60,6 @@
 #include "ops/shape/view.h"
 #include "ops/vision/grid_sample.h"
 #include "ops/vision/pad.h"
-#include "ops/vision/pixel_shuffle.h"
 #include "ops/vision/upsample.h"
 #include "tensor/cast.h"
 
@@ -185,6 +174,91 @@ bool flushes_subnormals(const OpInfo& info) {
     const bool product = std::ranges::find(without_product, std::string_view(info.name)) ==
                          std::end(without_product);
     return info.flushes_subnormals || (info.policy == CastPolicy::low && product);
+}
+
+constexpr std::string_view not_forceable[] = {"all",
+                                              "any",
+                                              "argmax",
+                                              "argmin",
+                                              "argsort",
+                                              "cat",
+                                              "channel_shuffle",
+                                              "chunk",
+                                              "constant_pad_nd",
+                                              "contiguous",
+                                              "count_nonzero",
+                                              "ctc_loss",
+                                              "eq",
+                                              "expand",
+                                              "flatten",
+                                              "flip",
+                                              "gather",
+                                              "ge",
+                                              "grid_sampler",
+                                              "gt",
+                                              "im2col",
+                                              "index",
+                                              "index_copy",
+                                              "index_put",
+                                              "index_select",
+                                              "isfinite",
+                                              "isinf",
+                                              "isnan",
+                                              "le",
+                                              "logical_and",
+                                              "logical_not",
+                                              "logical_or",
+                                              "logical_xor",
+                                              "lt",
+                                              "masked_fill",
+                                              "masked_scatter",
+                                              "max_unpool2d",
+                                              "max_unpool3d",
+                                              "narrow",
+                                              "ne",
+                                              "pad",
+                                              "permute",
+                                              "pixel_shuffle",
+                                              "pixel_unshuffle",
+                                              "rdiv",
+                                              "reflection_pad1d",
+                                              "reflection_pad2d",
+                                              "reflection_pad3d",
+                                              "repeat",
+                                              "repeat_interleave",
+                                              "replication_pad1d",
+                                              "replication_pad2d",
+                                              "replication_pad3d",
+                                              "reshape",
+                                              "roll",
+                                              "rpow",
+                                              "rtruediv",
+                                              "scatter",
+                                              "scatter_reduce",
+                                              "select",
+                                              "slice",
+                                              "sort",
+                                              "split",
+                                              "squeeze",
+                                              "stack",
+                                              "take_along_dim",
+                                              "to",
+                                              "topk",
+                                              "transpose",
+                                              "tril",
+                                              "triu",
+                                              "unbind",
+                                              "unsqueeze",
+                                              "where"};
+static_assert(std::ranges::is_sorted(not_forceable));
+
+/// Whether precision.force can set the op's type: it computes with floating numbers, or its output
+/// has the type of its input. Excluded are views and copies, choices by index, ops with boolean or
+/// integer results, casts, in-place forms, aliases of other ops, and ctc_loss, which accepts no
+/// 16-bit numbers.
+bool is_forceable(const OpInfo& info) {
+    const std::string_view name = info.name;
+    return !name.ends_with('_') && !std::ranges::binary_search(not_forceable, name);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "tensor/op.h"
-#include "tensor/tensor_map.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 

@@ -10,7 +10,7 @@
 #include "engine/base/error.h"
 #include "io/safetensors/tensor_file.h"
 #include "ops/catalog/op_case.h"
-#include "tensor/resolve_device.h"
+#include "tensor/device.h"
 
 namespace engine {
 namespace {

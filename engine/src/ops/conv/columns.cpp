@@ -7,11 +7,10 @@
 #include "engine/base/error.h"
 #include "ops/index/gather.h"
 #include "ops/pool/pool_parts.h"
-#include "ops/shape/batch.h"
 #include "ops/shape/view.h"
 #include "ops/shape/window.h"
 #include "tensor/check.h"
-#include "tensor/constant.h"
+#include "tensor/transfer.h"
 
 namespace engine {
 namespace {

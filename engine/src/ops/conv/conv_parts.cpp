@@ -7,7 +7,6 @@
 #include "ops/shape/sum.h"
 #include "tensor/cast.h"
 #include "tensor/layout.h"
-#include "tensor/padded_pixels.h"
 
 namespace engine {
 namespace {

@@ -7,12 +7,11 @@
 #include "engine/base/error.h"
 #include "ops/conv/conv_shape.h"
 #include "ops/pointwise/binary.h"
-#include "ops/shape/batch.h"
 #include "ops/shape/view.h"
 #include "ops/shape/window.h"
 #include "ops/vision/pad.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {

@@ -7,7 +7,6 @@
 #include "engine/base/error.h"
 #include "ops/conv/conv_shape.h"
 #include "ops/conv/conv_transpose.h"
-#include "ops/shape/batch.h"
 #include "ops/shape/view.h"
 #include "ops/shape/window.h"
 #include "ops/vision/pad.h"

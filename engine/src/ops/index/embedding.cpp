@@ -8,9 +8,9 @@
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/compare.h"
 #include "ops/shape/view.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
 #include "tensor/layout.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {

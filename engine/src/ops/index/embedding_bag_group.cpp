@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "amp/watched.h"
+#include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "kernels/embedding_bag.h"
 #include "ops/index/embedding_bag.h"

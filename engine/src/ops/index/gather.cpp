@@ -6,9 +6,9 @@
 #include "ops/index/index_walk.h"
 #include "ops/pointwise/binary.h"
 #include "ops/shape/view.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
 #include "tensor/result_type.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {

@@ -13,7 +13,6 @@
 #include "tensor/check.h"
 #include "tensor/check_values.h"
 #include "tensor/layout.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {

@@ -1,7 +1,7 @@
 #include "ops/index/masked.h"
 
 #include "engine/base/error.h"
-#include "kernels/scan.h"
+#include "kernels/reduce.h"
 #include "ops/index/gather.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/compare.h"
@@ -9,8 +9,8 @@
 #include "tensor/cast.h"
 #include "tensor/check.h"
 #include "tensor/check_values.h"
-#include "tensor/constant.h"
 #include "tensor/layout.h"
+#include "tensor/transfer.h"
 
 namespace engine {
 namespace {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "tensor/sparse.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 

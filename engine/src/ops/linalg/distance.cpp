@@ -10,10 +10,10 @@
 #include "ops/linalg/norm.h"
 #include "ops/pointwise/binary.h"
 #include "ops/shape/view.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
-#include "tensor/constant.h"
 #include "tensor/result_type.h"
-#include "tensor/wide.h"
+#include "tensor/transfer.h"
 
 namespace engine {
 namespace {

@@ -8,7 +8,7 @@
 namespace engine {
 namespace {
 
-constexpr int most_labels = EinsumEquation::letters + Dims::max_rank;
+constexpr int max_labels = EinsumEquation::letters + Dims::max_rank;
 constexpr char ellipsis = '.';
 
 [[noreturn]] void refuse(const std::string& equation, const std::string& why) {
@@ -61,16 +61,16 @@ std::vector<int> labels_of(const std::string& terms, const Tensor& x, const std:
             labels.push_back(label_of(term));
             continue;
         }
-        for (int i = 0; i < more; ++i) labels.push_back(most_labels - more + i);
+        for (int i = 0; i < more; ++i) labels.push_back(max_labels - more + i);
     }
     return labels;
 }
 
 /// How often each label occurs; checks that its sizes agree.
-std::array<int, most_labels> counts_of(const EinsumEquation& read, const TensorList& operands,
+std::array<int, max_labels> counts_of(const EinsumEquation& read, const TensorList& operands,
                                        const std::string& equation) {
-    std::array<int, most_labels> counts{};
-    std::array<std::int64_t, most_labels> sizes;
+    std::array<int, max_labels> counts{};
+    std::array<std::int64_t, max_labels> sizes;
     sizes.fill(1);
     for (std::size_t k = 0; k < operands.size(); ++k) {
         for (std::size_t i = 0; i < read.operands[k].size(); ++i) {
@@ -88,9 +88,9 @@ std::array<int, most_labels> counts_of(const EinsumEquation& read, const TensorL
     return counts;
 }
 
-std::vector<int> implied_output(const std::array<int, most_labels>& counts) {
+std::vector<int> implied_output(const std::array<int, max_labels>& counts) {
     std::vector<int> labels;
-    for (int i = EinsumEquation::letters; i < most_labels; ++i) {
+    for (int i = EinsumEquation::letters; i < max_labels; ++i) {
         if (counts[static_cast<std::size_t>(i)] > 0) labels.push_back(i);
     }
     for (int i = 0; i < EinsumEquation::letters; ++i) {
@@ -100,12 +100,12 @@ std::vector<int> implied_output(const std::array<int, most_labels>& counts) {
 }
 
 std::vector<int> written_output(const std::string& terms,
-                                const std::array<int, most_labels>& counts,
+                                const std::array<int, max_labels>& counts,
                                 const std::string& equation) {
     std::vector<int> labels;
     for (const char term : terms) {
         if (term == ellipsis) {
-            for (int i = EinsumEquation::letters; i < most_labels; ++i) {
+            for (int i = EinsumEquation::letters; i < max_labels; ++i) {
                 if (counts[static_cast<std::size_t>(i)] > 0) labels.push_back(i);
             }
             continue;

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <optional>
+
 #include "tensor/tape.h"
 
 namespace engine {
@@ -9,5 +11,23 @@ extern const OpInfo linear_info;
 /// x weight^T + bias: x (..., in), weight (out, in), bias (out) or undefined -> (..., out); weight
 /// (in) without a bias -> (...).
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
+
+/// relu(linear(x, weight, bias)) in the same numbers, as one node that keeps no result between the
+/// two. weight (out, in). Only where can_fuse_linear_relu().
+Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias);
+/// Whether nobody observes this thread's operations or forces their types, which needs both.
+bool can_fuse_linear_relu() noexcept;
+
+/// By the weight and the bias of a layer.
+struct LayerGradients {
+    Tensor weight, bias;
+};
+enum class WeightShape { out_in, in_out };
+
+/// For x (rows, in) and the result's gradient dy (rows, out): the weight's is dy^T x (out, in) or
+/// x^T dy (in, out), the bias's is the sum of dy's rows (out). The numbers of a product and a sum,
+/// by one kernel where the device's library has it. Nothing where they have to be two operations:
+/// gradients are recorded, somebody watches, types differ or are cast, or a dimension is 0.
+std::optional<LayerGradients> layer_gradients(const Tensor& dy, const Tensor& x, WeightShape shape);
 
 }  // namespace engine

@@ -4,19 +4,18 @@
 #include <utility>
 
 #include "amp/autocast.h"
-#include "amp/watched.h"
+#include "amp/dispatch.h"
 #include "kernels/elementwise.h"
 #include "kernels/gemm.h"
 #include "kernels/reduce.h"
 #include "ops/linalg/linear.h"
 #include "ops/linalg/matmul.h"
 #include "ops/pointwise/activation.h"
-#include "ops/pointwise/relu_backward.h"
 #include "ops/shape/sum.h"
 #include "tensor/cast.h"
-#include "tensor/gradient_observer.h"
+#include "tensor/gradient_shortcuts.h"
 #include "tensor/layout.h"
-#include "tensor/low_gradients.h"
+#include "tensor/observer.h"
 
 namespace engine {
 namespace {
@@ -26,7 +25,7 @@ const OpInfo linear_chain_info{
     "Linear layers with a relu between each two as one node of the tape."};
 
 /// Largest product, in multiply-adds, for which the engine's overhead matters.
-constexpr std::int64_t most_work = std::int64_t{1} << 20;
+constexpr std::int64_t max_work = std::int64_t{1} << 20;
 
 /// The optimizer's 16-bit copy of a parameter; null if it has none of this type, or a stale one.
 const Tensor* kept_copy(const Tensor& parameter, DType type) {
@@ -53,7 +52,7 @@ bool fits(const LinearTerms& layer, std::int64_t rows, std::int64_t in, DType ty
     if (!weight.defined() || !bias.defined() || weight.rank() != 2 || bias.rank() != 1)
         return false;
     const std::int64_t out = weight.size(0);
-    return weight.size(1) == in && bias.size(0) == out && out > 0 && rows * in <= most_work / out &&
+    return weight.size(1) == in && bias.size(0) == out && out > 0 && rows * in <= max_work / out &&
            is_at_hand(weight, type) && is_at_hand(bias, type);
 }
 

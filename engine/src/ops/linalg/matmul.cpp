@@ -5,9 +5,9 @@
 #include "engine/base/error.h"
 #include "ops/linalg/gemm_operand.h"
 #include "ops/shape/view.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
 #include "tensor/layout.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {

@@ -16,7 +16,7 @@ using MatrixOrder = std::variant<std::string, double>;
 
 /// Norms of the matrices that lie in two dimensions of x. Without `dtype`: x's type, f32 in a
 /// region; `dtype` must not be narrower than x's. Orders by singular values are for small matrices
-/// and wait for the device (ops/linalg/svd.h); equal ones share the gradient.
+/// and wait for the device (svd()); equal ones share the gradient.
 Tensor linalg_matrix_norm(const Tensor& x, const MatrixOrder& ord = "fro",
                           const std::vector<std::int64_t>& dims = {-2, -1}, bool keepdim = false,
                           std::optional<DType> dtype = {});
@@ -29,5 +29,17 @@ Tensor nuclear_norm(const Tensor& x, const std::vector<std::int64_t>& dims = {},
 /// The sum of singular values for norm(x, p="nuc"), recorded as part of `info`. x is f32 or f64;
 /// the two dimensions are kept.
 Tensor nuclear_of(const OpInfo& info, const Tensor& x, std::vector<std::int64_t> dims);
+
+/// u (b, m, k), s (b, k) in descending order, v (b, n, k), k = min(m, n).
+struct SingularValues {
+    Tensor u, s, v;
+};
+
+/// x (b, m, n), f32 or f64: x = u diag(s) v^T, computed in f64 by Jacobi rotations on the host, for
+/// small matrices. On CUDA x is copied to the host and the results back, so it waits for the
+/// device. The gradient is that of the thin decomposition. The gradient by u and v, and the second
+/// derivative of functions of s, exist only if singular values differ and, for a matrix that is not
+/// square, are not zero.
+SingularValues svd(const Tensor& x);
 
 }  // namespace engine

@@ -9,12 +9,11 @@
 #include "ops/linalg/matrix_norm.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/compare.h"
-#include "ops/pointwise/logical.h"
 #include "ops/pointwise/unary.h"
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {

@@ -9,9 +9,9 @@
 #include "ops/pointwise/binary.h"
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
 #include "tensor/result_type.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {

@@ -2,7 +2,6 @@
 
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
-#include "amp/watched.h"
 #include "engine/base/error.h"
 #include "kernels/elementwise.h"
 #include "kernels/softmax.h"
@@ -16,10 +15,9 @@
 #include "tensor/cast.h"
 #include "tensor/check.h"
 #include "tensor/check_values.h"
-#include "tensor/constant.h"
+#include "tensor/gradient_shortcuts.h"
 #include "tensor/layout.h"
-#include "tensor/take_saved.h"
-#include "tensor/wide.h"
+#include "tensor/transfer.h"
 
 namespace engine {
 namespace {
@@ -157,7 +155,7 @@ struct Fused {
 /// if nobody else can read it: with a large vocabulary a separate gradient would be the largest
 /// tensor of a step.
 Tensor fused_backward(const Tensor& scale, const Tensor& x, const Fused& f) {
-    const Tensor own = take_saved(x), from = in_layout(x, Layout::contiguous);
+    const Tensor own = reuse_saved(x), from = in_layout(x, Layout::contiguous);
     const Tensor dx = own.defined() && own.is_contiguous()
                           ? own
                           : Tensor::empty(x.shape(), x.dtype(), x.device());

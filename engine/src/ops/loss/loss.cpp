@@ -2,13 +2,11 @@
 
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
-#include "amp/watched.h"
 #include "engine/base/error.h"
-#include "kernels/binary_cross_entropy.h"
-#include "ops/loss/loss_wide.h"
+#include "kernels/elementwise.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/binary.h"
-#include "ops/pointwise/steady.h"
+#include "ops/pointwise/pointwise.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
 #include "ops/shape/sum.h"
@@ -16,6 +14,7 @@
 #include "tensor/check.h"
 #include "tensor/check_values.h"
 #include "tensor/layout.h"
+#include "tensor/result_type.h"
 
 namespace engine {
 namespace {
@@ -113,7 +112,7 @@ Tensor once_if_equal(const Tensor& dy) {
 /// With the bits that the gradients of the single operations have.
 Tensor logits_gradient(const Tensor& dy, const Tensor& x, const Tensor& target) {
     if (grad_enabled())
-        return add(mul(dy, add(neg(target), 1.0)), mul(neg(dy), steady_sigmoid(neg(x))));
+        return add(mul(dy, add(neg(target), 1.0)), mul(neg(dy), stable_sigmoid(neg(x))));
     const Tensor dx = empty_like(x), once = once_if_equal(dy);
     const DeviceScope scope(x.device());
     kernels::cuda::logits_loss_backward(dx.array(), once.array(), x.array(), target.array(),
@@ -207,6 +206,32 @@ Tensor binary_cross_entropy(const Tensor& x0, const Tensor& target0, const Tenso
     check_probabilities(x);
     const Tensor losses = binary_losses(x, target);
     return reduced(weight.defined() ? mul(losses, weight) : losses, reduction);
+}
+
+namespace {
+
+const OpInfo replaced_info{"replaced", CastPolicy::none, "replaced(x)", 2,
+                           "Other values with an unchanged gradient: nothing to cast."};
+
+}  // namespace
+
+Reduction reduction_of(const OpArguments& args) {
+    return reduction_from_name(args.text("reduction", "mean"));
+}
+
+DType loss_type(const OpInfo& info, std::initializer_list<Tensor> tensors) {
+    const DType type = result_type(tensors);
+    if (!is_floating(type))
+        throw Error(ErrorCode::dtype, std::string(info.name) + ": not defined for " + name(type));
+    return type;
+}
+
+DType type_through_f32(Device::Kind kind, DType type) {
+    return autocast_enabled(kind) && is_low(type) ? DType::f32 : type;
+}
+
+Tensor replaced(const Tensor& x, const Tensor& value) {
+    return record(replaced_info, {x}, value, {}, [](const Tensor& dy, const Saved&) { return dy; });
 }
 
 }  // namespace engine

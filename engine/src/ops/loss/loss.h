@@ -1,7 +1,9 @@
 #pragma once
 
+#include <initializer_list>
 #include <string>
 
+#include "tensor/cast.h"
 #include "tensor/tape.h"
 
 namespace engine {
@@ -30,5 +32,17 @@ Tensor binary_cross_entropy(const Tensor& x, const Tensor& target, const Tensor&
 
 /// losses, or their mean or sum, in their own type.
 Tensor reduced(const Tensor& losses, Reduction reduction);
+
+// Helpers of losses that are written in ops.
+
+/// The attribute `reduction` of a call.
+Reduction reduction_of(const OpArguments& args);
+/// Common floating type of the operands, in which the loss is returned. Throws Error(dtype).
+DType loss_type(const OpInfo& info, std::initializer_list<Tensor> tensors);
+/// The type of a loss without an entry that uses an op of the f32 list: f32 in a region if `type`
+/// is 16 bits, else `type`.
+DType type_through_f32(Device::Kind kind, DType type);
+/// `value` in x's place in the graph: the gradient passes to x as it is.
+Tensor replaced(const Tensor& x, const Tensor& value);
 
 }  // namespace engine

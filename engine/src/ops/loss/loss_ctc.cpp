@@ -7,18 +7,17 @@
 #include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "ops/index/gather.h"
-#include "ops/loss/loss_wide.h"
+#include "ops/loss/loss.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/compare.h"
-#include "ops/pointwise/logical.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/pointwise/unary.h"
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"
 #include "tensor/check.h"
 #include "tensor/check_values.h"
-#include "tensor/constant.h"
 #include "tensor/layout.h"
+#include "tensor/transfer.h"
 
 namespace engine {
 namespace {

@@ -14,9 +14,8 @@
 #include "ops/shape/view.h"
 #include "tensor/cast.h"
 #include "tensor/check.h"
+#include "tensor/gradient_shortcuts.h"
 #include "tensor/layout.h"
-#include "tensor/paired_gradient.h"
-#include "tensor/take_saved.h"
 
 namespace engine {
 namespace {
@@ -198,9 +197,9 @@ bool may_be_overwritten(const Tensor& t) {
     const bool is_read_as_it_is = t.rank() == 4 ? t.is_channels_last() : t.is_contiguous();
     return is_read_as_it_is && t.device().kind == Device::Kind::cpu;
 }
-Tensor memory_of_input(const Tensor& x) { return may_be_overwritten(x) ? take_saved(x) : Tensor(); }
+Tensor memory_of_input(const Tensor& x) { return may_be_overwritten(x) ? reuse_saved(x) : Tensor(); }
 Tensor memory_of_gradient(const Tensor& dy) {
-    return may_be_overwritten(dy) ? take_gradient(dy) : Tensor();
+    return may_be_overwritten(dy) ? reuse_gradient(dy) : Tensor();
 }
 
 /// Order of the inputs on the tape: x, weight, bias, residual.

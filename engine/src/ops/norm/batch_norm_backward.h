@@ -21,8 +21,8 @@ struct BatchNormStatistics {
 
 struct BatchNormBackward {
     Tensor dy;
-    Tensor dx;         ///< memory for it, which may be x's (take_saved); undefined: it is allocated
-    Tensor dresidual;  ///< memory for it, which may be dy's (take_gradient); or undefined
+    Tensor dx;         ///< memory for it, perhaps x's (reuse_saved); undefined: it is allocated
+    Tensor dresidual;  ///< memory for it, which may be dy's (reuse_gradient); or undefined
     Tensor x;
     Tensor addend;  ///< a second gradient of y, outside the tape (PairedGradFn); or undefined
     Tensor weight;  ///< or undefined

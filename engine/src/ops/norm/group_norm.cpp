@@ -3,11 +3,14 @@
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
 #include "engine/base/error.h"
+#include "ops/norm/batch_norm.h"
 #include "ops/norm/row_norm.h"
 #include "ops/pointwise/binary.h"
+#include "ops/pointwise/inplace.h"
+#include "ops/reduce/reduce.h"
 #include "ops/shape/view.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {
@@ -62,6 +65,98 @@ Tensor group_norm(const Tensor& x0, std::int64_t num_groups, const Tensor& weigh
     if (weight.defined()) y = mul(y, reshape(widened(weight), by_channel));
     if (bias.defined()) y = add(y, reshape(widened(bias), by_channel));
     return to(y, x.dtype());
+}
+
+namespace {
+
+TensorList run_instance_norm(const OpArguments& args) {
+    return {instance_norm(args.at(0), args.get(1), args.get(2), args.get(3), args.get(4),
+                          args.flag("use_input_stats", true), args.number("momentum", 0.1),
+                          args.number("eps", 1e-5))};
+}
+
+struct InstanceNormTensors {
+    Tensor running_mean, running_var, weight, bias;
+};
+
+void check(const Tensor& x, const InstanceNormTensors& t, bool use_input_stats) {
+    check_floating(instance_norm_info, x);
+    if (x.rank() < 3 || x.rank() > 5) {
+        throw Error(
+            ErrorCode::shape,
+            "instance_norm: takes a tensor of rank 3 to 5, not of shape " + to_string(x.shape()));
+    }
+    check_norm_parameters(instance_norm_info, x, {t.running_mean, t.running_var, t.weight, t.bias});
+    for (const auto* tensor : {&t.running_mean, &t.running_var, &t.weight, &t.bias}) {
+        if (tensor->defined()) {
+            check_shapes(instance_norm_info, tensor->rank() == 1 && tensor->size(0) == x.size(1), x,
+                         *tensor);
+        }
+    }
+    if (t.running_mean.defined() != t.running_var.defined())
+        throw Error(ErrorCode::value, "instance_norm: give both running statistics or neither");
+    if (!use_input_stats && !t.running_mean.defined())
+        throw Error(ErrorCode::value, "instance_norm: the running statistics are missing");
+    const std::int64_t instances = x.size(0) * x.size(1);
+    if (use_input_stats && instances > 0 && x.numel() / instances < 2) {
+        throw Error(
+            ErrorCode::value,
+            "instance_norm: needs more than one position a channel, got " + to_string(x.shape()));
+    }
+}
+
+/// (C) -> (N C), a row of channels for each sample.
+Tensor for_each_sample(const Tensor& t, std::int64_t samples) {
+    if (!t.defined()) return t;
+    return contiguous(reshape(expand(t, {samples, t.size(0)}), {samples * t.size(0)}));
+}
+
+/// The batch's mean of what batch norm made of the instances' statistics.
+void put_back(const Tensor& running, const Tensor& of_instances, std::int64_t samples) {
+    copy_(running, mean(reshape(of_instances, {samples, running.size(0)}), {0}));
+}
+
+}  // namespace
+
+const OpInfo instance_norm_info{
+    "instance_norm",
+    CastPolicy::none,
+    "instance_norm(x, running_mean?, running_var?, weight?, bias?; use_input_stats, momentum, eps)",
+    2,
+    "Not on the list, as batch_norm: reads 16 bits and computes its statistics in fp32.",
+    run_instance_norm};
+
+Tensor instance_norm(const Tensor& x, const Tensor& running_mean, const Tensor& running_var,
+                     const Tensor& weight, const Tensor& bias, bool use_input_stats,
+                     double momentum, double eps) {
+    if (intercepted(instance_norm_info)) {
+        const auto call = [&](const Tensor& from) {
+            return instance_norm(from, running_mean, running_var, companion(weight, from),
+                                 companion(bias, from), use_input_stats, momentum, eps);
+        };
+        return dispatched(instance_norm_info, call, x);
+    }
+    check(x, {running_mean, running_var, weight, bias}, use_input_stats);
+    const std::int64_t samples = x.size(0), instances = samples * x.size(1);
+    if (x.numel() == 0) return reshape(x, x.shape());
+    // A batch norm over one sample whose channels are all instances. In f32, so that a parameter's
+    // gradient is rounded once, after the sum over the samples.
+    Tensor own_mean, own_var;
+    if (running_mean.defined()) {
+        const GradMode off(false);
+        own_mean = for_each_sample(widened(running_mean), samples);
+        own_var = for_each_sample(widened(running_var), samples);
+    }
+    const Tensor y = batch_norm(reshape(x, {1, instances, x.numel() / instances}),
+                                for_each_sample(widened(weight), samples),
+                                for_each_sample(widened(bias), samples), own_mean, own_var,
+                                use_input_stats, momentum, eps);
+    if (use_input_stats && running_mean.defined()) {
+        const GradMode off(false);
+        put_back(running_mean, own_mean, samples);
+        put_back(running_var, own_var, samples);
+    }
+    return reshape(y, x.shape());
 }
 
 }  // namespace engine

@@ -6,14 +6,11 @@
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/compare.h"
 #include "ops/pointwise/pointwise.h"
-#include "ops/pointwise/relu_backward.h"
-#include "ops/pointwise/steady.h"
 #include "ops/pointwise/unary.h"
 #include "tensor/cast.h"
 #include "tensor/check.h"
 #include "tensor/layout.h"
 #include "tensor/result_type.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {
@@ -211,7 +208,7 @@ Tensor log_sigmoid(const Tensor& x) {
     }
     return record(log_sigmoid_info, {x}, y, {save(x)}, [](const Tensor& dy, const Saved& saved) {
         const Tensor at = saved[0];
-        return to(mul(widened(dy), steady_sigmoid(neg(widened(at)))), at.dtype());
+        return to(mul(widened(dy), stable_sigmoid(neg(widened(at)))), at.dtype());
     });
 }
 
@@ -222,7 +219,7 @@ Tensor silu(const Tensor& x) {
     return pointwise(
         silu_info, x, [](const Tensor& w) { return mul(w, sigmoid(w)); },
         [](const Tensor& w) {
-            return mul(steady_sigmoid(w), add(mul(w, steady_sigmoid(neg(w))), 1.0));
+            return mul(stable_sigmoid(w), add(mul(w, stable_sigmoid(neg(w))), 1.0));
         });
 }
 
@@ -234,7 +231,7 @@ Tensor mish(const Tensor& x) {
         mish_info, x, [](const Tensor& w) { return mul(w, tanh(soft_plus(w))); },
         [](const Tensor& w) {
             const Tensor u = soft_plus(w);
-            return add(steady_tanh(u), mul(mul(w, steady_sigmoid(w)), tanh_slope(u)));
+            return add(stable_tanh(u), mul(mul(w, stable_sigmoid(w)), tanh_slope(u)));
         });
 }
 
@@ -251,7 +248,7 @@ Tensor softplus(const Tensor& x, double beta, double threshold) {
             return where(straight(w), w, mul(soft_plus(mul(w, beta)), 1 / beta));
         },
         [=](const Tensor& w) {
-            return where(straight(w), constant(w, 1), steady_sigmoid(mul(w, beta)));
+            return where(straight(w), constant(w, 1), stable_sigmoid(mul(w, beta)));
         });
 }
 
@@ -273,7 +270,7 @@ Tensor tanhshrink(const Tensor& x) {
         return dispatched(
             tanhshrink_info, [](const auto&... a) { return tanhshrink(a...); }, x);
     return pointwise(tanhshrink_info, x, UnaryOp::tanhshrink, [](const Tensor& w) {
-        const Tensor t = steady_tanh(w);
+        const Tensor t = stable_tanh(w);
         return mul(t, t);
     });
 }

@@ -28,4 +28,8 @@ Tensor tanhshrink(const Tensor& x);
 /// log(1 / (1 + exp(-x))), without overflow
 Tensor log_sigmoid(const Tensor& x);
 
+/// 0 where y <= 0, else dy: relu's gradient, y its result. Linear in dy, flat in y. A NaN lets dy
+/// through, as in PyTorch.
+Tensor relu_backward(const Tensor& dy, const Tensor& y);
+
 }  // namespace engine

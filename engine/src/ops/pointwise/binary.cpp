@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "kernels/elementwise.h"
 #include "ops/pointwise/compare.h"
-#include "ops/pointwise/reversed.h"
+#include "ops/pointwise/reflected.h"
 #include "ops/pointwise/unary.h"
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"

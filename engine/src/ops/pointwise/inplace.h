@@ -1,5 +1,7 @@
 #pragma once
 
+#include <functional>
+
 #include "tensor/tape.h"
 
 namespace engine {
@@ -23,5 +25,12 @@ Tensor zero_(const Tensor& x);
 /// The values of x in the memory layout of another tensor of its shape. A separate op, since x may
 /// be a leaf.
 Tensor assigned_like(const Tensor& x, const Tensor& like);
+
+/// The body of such an op: x = f(old x, others), rounded to x's type, with autocast off inside. f's
+/// result has x's shape. An undefined `other` stays undefined; an `other` that is x itself is
+/// passed as the old x. Error(state) if gradients are recorded and x is a leaf that requires one,
+/// or a view.
+Tensor write_in_place(const OpInfo& info, const Tensor& x, const TensorList& others,
+                      const std::function<Tensor(const Tensor& old, const TensorList& others)>& f);
 
 }  // namespace engine

@@ -3,7 +3,7 @@
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
 #include "engine/base/error.h"
-#include "kernels/leaky_relu.h"
+#include "kernels/elementwise.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/compare.h"
@@ -14,7 +14,6 @@
 #include "tensor/check.h"
 #include "tensor/layout.h"
 #include "tensor/result_type.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {

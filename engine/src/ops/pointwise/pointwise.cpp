@@ -1,10 +1,12 @@
 #include "ops/pointwise/pointwise.h"
 
 #include "amp/autocast.h"
+#include "ops/pointwise/activation.h"
 #include "ops/pointwise/binary.h"
+#include "ops/pointwise/unary.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
 #include "tensor/layout.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {
@@ -64,6 +66,21 @@ Tensor pointwise_flat(const OpInfo& info, const Tensor& x, kernels::UnaryOp f) {
     return record(info, {x}, unary_kernel(info, x, f), {}, [](const Tensor& dy, const Saved&) {
         return Tensor::zeros(dy.shape(), dy.dtype(), dy.device());
     });
+}
+
+Tensor stable_sigmoid(const Tensor& w) {
+    return pointwise(sigmoid_info, w, kernels::UnaryOp::sigmoid, [](const Tensor& x) {
+        return mul(stable_sigmoid(x), stable_sigmoid(neg(x)));
+    });
+}
+
+Tensor tanh_slope(const Tensor& w) {
+    const Tensor twice = mul(w, 2.0);
+    return mul(mul(stable_sigmoid(twice), stable_sigmoid(neg(twice))), 4.0);
+}
+
+Tensor stable_tanh(const Tensor& w) {
+    return pointwise(tanh_info, w, kernels::UnaryOp::tanh, tanh_slope);
 }
 
 }  // namespace engine

@@ -12,7 +12,7 @@ namespace engine {
 /// Reason of an op of one tensor that autocast leaves alone.
 inline constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
 
-/// A function of a tensor in its wide type (tensor/wide.h), written in ops.
+/// A function of a tensor in its wide type (tensor/cast.h), written in ops.
 using WideFunction = std::function<Tensor(const Tensor&)>;
 
 /// f of each element, outside the tape and without casts. Floating x, any for neg and abs, else
@@ -37,5 +37,12 @@ template <Tensor (*op)(const Tensor&)>
 TensorList run_unary(const OpArguments& args) {
     return {op(args.at(0))};
 }
+
+// sigmoid and tanh for the slopes of other ops, of a tensor in its wide type. Their derivatives are
+// computed from x: computed from y, y (1 - y) and 1 - y^2 cancel where |y| is near 1.
+Tensor stable_sigmoid(const Tensor& w);
+Tensor stable_tanh(const Tensor& w);
+/// 1 - tanh(w)^2
+Tensor tanh_slope(const Tensor& w);
 
 }  // namespace engine

@@ -8,14 +8,13 @@
 #include "engine/base/error.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/compare.h"
-#include "ops/pointwise/logical.h"
 #include "ops/pointwise/pointwise.h"
 #include "ops/pointwise/unary.h"
 #include "ops/shape/sum.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
 #include "tensor/layout.h"
 #include "tensor/result_type.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {

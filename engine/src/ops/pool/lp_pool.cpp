@@ -8,8 +8,8 @@
 #include "ops/pointwise/compare.h"
 #include "ops/pointwise/unary.h"
 #include "ops/shape/window.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {

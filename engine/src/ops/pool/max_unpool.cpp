@@ -3,7 +3,6 @@
 #include "engine/base/error.h"
 #include "ops/index/scatter.h"
 #include "ops/pool/pool_parts.h"
-#include "ops/shape/batch.h"
 #include "ops/shape/view.h"
 #include "ops/shape/window.h"
 #include "tensor/check.h"

@@ -4,7 +4,6 @@
 
 #include "engine/base/error.h"
 #include "ops/reduce/reduce.h"
-#include "ops/shape/batch.h"
 #include "ops/shape/window.h"
 #include "tensor/check.h"
 #include "tensor/layout.h"

@@ -41,7 +41,7 @@ MaxPooled max_pool_planes(const OpInfo& info, const Tensor& x, const kernels::Po
 Tensor mean_pool_planes(const OpInfo& info, const Tensor& x, const kernels::Pool2dShape& s,
                         bool adaptive);
 
-/// x, floating, with its batch dimension (ops/shape/batch.h).
+/// x, floating, with its batch dimension (ops/shape/window.h).
 Tensor pool_batch(const OpInfo& info, const Tensor& x, int dims);
 
 }  // namespace engine

@@ -5,11 +5,10 @@
 #include "ops/index/gather.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pool/pool_parts.h"
-#include "ops/shape/batch.h"
 #include "ops/shape/view.h"
 #include "ops/shape/window.h"
-#include "tensor/constant.h"
-#include "tensor/wide.h"
+#include "tensor/cast.h"
+#include "tensor/transfer.h"
 
 namespace engine {
 namespace {

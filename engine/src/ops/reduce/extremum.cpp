@@ -8,8 +8,8 @@
 #include "ops/shape/reduce_plan.h"
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {

@@ -11,9 +11,9 @@
 #include "ops/reduce/reduce.h"
 #include "ops/shape/reduce_plan.h"
 #include "ops/shape/view.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
 #include "tensor/result_type.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {

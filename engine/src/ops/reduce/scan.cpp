@@ -3,12 +3,12 @@
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
 #include "engine/base/error.h"
-#include "kernels/scan.h"
+#include "kernels/reduce.h"
 #include "ops/pointwise/binary.h"
 #include "ops/shape/reduce_plan.h"
 #include "ops/shape/view.h"
+#include "tensor/cast.h"
 #include "tensor/layout.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {

@@ -17,4 +17,10 @@ Tensor masked_softmax(const Tensor& scores);
 /// softmax(-x): it goes through softmax, so its types are softmax's.
 Tensor softmin(const Tensor& x, std::int64_t dim, std::optional<DType> dtype = {});
 
+extern const OpInfo logsumexp_info;
+
+/// log(sum(exp(x))) over `dims` (empty: all), without overflow. Policy f32. The gradient is the
+/// softmax; NaN where the result is infinite.
+Tensor logsumexp(const Tensor& x, const std::vector<std::int64_t>& dims, bool keepdim = false);
+
 }  // namespace engine

@@ -20,4 +20,13 @@ Tensor repeat(const Tensor& x, const std::vector<std::int64_t>& repeats);
 Tensor repeat_interleave(const Tensor& x, std::int64_t repeats,
                          std::optional<std::int64_t> dim = {});
 
+extern const OpInfo pixel_shuffle_info, pixel_unshuffle_info, channel_shuffle_info;
+
+/// (..., C r^2, H, W) to (..., C, H r, W r). Any type.
+Tensor pixel_shuffle(const Tensor& x, std::int64_t upscale_factor);
+/// (..., C, H r, W r) to (..., C r^2, H, W).
+Tensor pixel_unshuffle(const Tensor& x, std::int64_t downscale_factor);
+/// (N, C, ...): channel g n + k goes to k groups + g, with n = C / groups.
+Tensor channel_shuffle(const Tensor& x, std::int64_t groups);
+
 }  // namespace engine

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "ops/shape/view.h"
+#include "tensor/check.h"
 
 namespace engine {
 namespace {
@@ -50,6 +52,23 @@ std::int64_t padded_size(std::int64_t size, std::int64_t padding) {
 
 std::int64_t window_span(std::int64_t taps, std::int64_t dilation) {
     return checked_sum(checked_product(dilation, taps - 1), 1);
+}
+
+Tensor with_batch(const OpInfo& info, const Tensor& x, int dims) {
+    if (x.rank() != dims + 1) {
+        check_rank(info, x, dims + 2);
+        return x;
+    }
+    Shape shape{1};
+    for (const auto size : x.shape()) shape.push_back(size);
+    return reshape(x, shape);
+}
+
+Tensor without_batch(const Tensor& y, const Tensor& x, int dims) {
+    if (x.rank() == dims + 2) return y;
+    Shape shape;
+    for (int i = 1; i < y.rank(); ++i) shape.push_back(y.size(i));
+    return reshape(y, shape);
 }
 
 }  // namespace engine

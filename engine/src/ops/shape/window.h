@@ -3,8 +3,9 @@
 #include <vector>
 
 #include "tensor/op.h"
+#include "tensor/tape.h"
 
-// The windows of convolutions and pools.
+// The windows of convolutions and pools, and their batches.
 namespace engine {
 
 /// Numbers for each dimension of space.
@@ -28,5 +29,13 @@ constexpr std::int64_t largest_step = (std::int64_t{1} << 31) - 1;
 Steps steps_of(const OpInfo& info, int dims, const std::vector<std::int64_t>& stride,
                const std::vector<std::int64_t>& padding, const std::vector<std::int64_t>& dilation,
                std::int64_t groups);
+
+// Ops on batches of sequences, images or volumes that also accept a single one, with `dims` spatial
+// dimensions after the channels.
+
+/// x (N, C, space..), or x (C, space..) as a batch of one. Error(shape) for another rank.
+Tensor with_batch(const OpInfo& info, const Tensor& x, int dims);
+/// The op's result y without its batch dimension if x had none.
+Tensor without_batch(const Tensor& y, const Tensor& x, int dims);
 
 }  // namespace engine

@@ -6,13 +6,12 @@
 #include "ops/index/gather.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/compare.h"
-#include "ops/pointwise/logical.h"
 #include "ops/shape/slice.h"
 #include "ops/shape/view.h"
-#include "ops/vision/grid_places.h"
+#include "ops/vision/sampling_grid.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
-#include "tensor/constant.h"
-#include "tensor/wide.h"
+#include "tensor/transfer.h"
 
 namespace engine {
 namespace {

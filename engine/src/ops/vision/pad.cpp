@@ -6,10 +6,10 @@
 #include "kernels/elementwise.h"
 #include "ops/index/gather.h"
 #include "ops/shape/view.h"
+#include "tensor/cast.h"
 #include "tensor/check.h"
-#include "tensor/constant.h"
 #include "tensor/layout.h"
-#include "tensor/wide.h"
+#include "tensor/transfer.h"
 
 namespace engine {
 namespace {

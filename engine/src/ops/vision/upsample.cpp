@@ -12,8 +12,7 @@
 #include "ops/shape/view.h"
 #include "tensor/cast.h"
 #include "tensor/check.h"
-#include "tensor/constant.h"
-#include "tensor/wide.h"
+#include "tensor/transfer.h"
 
 namespace engine {
 namespace {

@@ -16,7 +16,7 @@
 #include "support/expectations.h"
 #include "support/op_log.h"
 #include "tensor/cast.h"
-#include "tensor/sparse.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 namespace {

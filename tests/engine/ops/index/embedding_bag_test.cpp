@@ -10,7 +10,7 @@
 #include "ops/index/sparse.h"
 #include "support/expectations.h"
 #include "support/here.h"
-#include "tensor/sparse.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 namespace {

@@ -13,7 +13,7 @@
 #include "ops/pointwise/binary.h"
 #include "ops/shape/sum.h"
 #include "support/here.h"
-#include "tensor/sparse.h"
+#include "tensor/tensor.h"
 
 namespace engine {
 namespace {

@@ -11,7 +11,6 @@
 #include "ops/catalog/catalog.h"
 #include "ops/linalg/matmul.h"
 #include "ops/linalg/norm.h"
-#include "ops/linalg/svd.h"
 
 namespace engine {
 namespace {

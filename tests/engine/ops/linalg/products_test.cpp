@@ -11,8 +11,6 @@
 #include "ops/linalg/einsum.h"
 #include "ops/linalg/linear.h"
 #include "ops/linalg/matmul.h"
-#include "ops/linalg/matrix_chain.h"
-#include "ops/linalg/products_in_place.h"
 #include "ops/linalg/tensor_products.h"
 #include "ops/linalg/vector_products.h"
 #include "ops/shape/sum.h"

@@ -11,7 +11,6 @@
 #include "ops/loss/cross_entropy.h"
 #include "ops/loss/loss_ctc.h"
 #include "ops/loss/loss_distance.h"
-#include "ops/loss/loss_embedding.h"
 #include "ops/loss/loss_likelihood.h"
 #include "ops/loss/loss_margin.h"
 #include "ops/pointwise/binary.h"

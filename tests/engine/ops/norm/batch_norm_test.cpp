@@ -13,8 +13,8 @@
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"
 #include "tensor/cast.h"
-#include "tensor/gradient_observer.h"
 #include "tensor/layout.h"
+#include "tensor/observer.h"
 #include "tensor/tape.h"
 
 namespace engine {

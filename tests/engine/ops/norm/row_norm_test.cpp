@@ -8,15 +8,14 @@
 #include "gradcheck.h"
 #include "ops/norm/batch_norm.h"
 #include "ops/norm/group_norm.h"
-#include "ops/norm/instance_norm.h"
 #include "ops/norm/layer_norm.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
 #include "ops/shape/view.h"
 #include "support/here.h"
+#include "tensor/cast.h"
 #include "tensor/layout.h"
-#include "tensor/wide.h"
 
 namespace engine {
 namespace {

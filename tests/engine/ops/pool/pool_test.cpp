@@ -8,7 +8,6 @@
 #include "autograd/backward.h"
 #include "engine/base/error.h"
 #include "gradcheck.h"
-#include "ops/pool/fractional_pool.h"
 #include "ops/pool/lp_pool.h"
 #include "ops/pool/max_unpool.h"
 #include "ops/pool/pool_space.h"

@@ -1,4 +1,4 @@
-#include "ops/norm/add_layer_norm.h"
+#include "ops/norm/layer_norm.h"
 
 #include <gtest/gtest.h>
 
@@ -12,7 +12,6 @@
 #include "amp/autocast.h"
 #include "autograd/backward.h"
 #include "needs_cuda.h"
-#include "ops/norm/layer_norm.h"
 #include "ops/pointwise/binary.h"
 #include "ops/reduce/reduce.h"
 #include "ops/shape/sum.h"

@@ -1,9 +1,8 @@
-#include "ops/vision/grid_places.h"
+#include "ops/vision/sampling_grid.h"
 
 #include "kernels/elementwise.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/compare.h"
-#include "ops/pointwise/logical.h"
 #include "ops/pointwise/unary.h"
 #include "tensor/layout.h"
 

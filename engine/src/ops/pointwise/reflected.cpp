@@ -1,4 +1,4 @@
-#include "ops/pointwise/reversed.h"
+#include "ops/pointwise/reflected.h"
 
 #include "engine/base/error.h"
 #include "ops/pointwise/binary.h"

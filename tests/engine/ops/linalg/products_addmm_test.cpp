@@ -1,4 +1,4 @@
-#include "ops/linalg/addmm.h"
+#include "ops/linalg/products.h"
 
 #include <gtest/gtest.h>
 
