@@ -2,14 +2,38 @@
 
 #include <cstdint>
 
-#include "kernels/array.h"
+#include "cpu/scalar_convert.h"
+#include "kernels/batch_norm.h"
 
 // Batch norm over a range of rows, for f32, f16 and bf16; arrays by channel are f32 or double.
 namespace kernels::cpu {
 
+/// One value of a per-channel array as double, `otherwise` where there is no array.
+inline double channel_or(ConstArray x, std::int64_t c, double otherwise) {
+    if (x.data == nullptr) return otherwise;
+    if (x.dtype == DType::f32) return static_cast<double>(static_cast<const float*>(x.data)[c]);
+    double value = 0;
+    with_type(x.dtype, [&](auto type) {
+        value = static_cast<double>(widen(static_cast<const decltype(type)*>(x.data)[c]));
+    });
+    return value;
+}
+
+/// Rounds a value into a per-channel array, if there is one.
+inline void put_channel(Array x, std::int64_t c, double value) {
+    if (x.data == nullptr) return;
+    with_type(x.dtype, [&](auto type) {
+        using T = decltype(type);
+        static_cast<T*>(x.data)[c] = narrow<T>(value);
+    });
+}
+
 /// Moments of the rows [begin, end): (channels) means, then (channels) sums of squared deviations.
 void moments(double* result, ConstArray x, std::int64_t channels, std::int64_t begin,
              std::int64_t end);
+
+/// Moments of all rows of f64 x. Valid until this thread's next call.
+const double* moments_double(ConstArray x, const BatchNormShape& shape);
 
 /// Joins the moments of `rows` more rows to those of `before` rows (Chan, Golub, LeVeque 1979).
 void join_moments(double* mean, double* squares, const double* more_mean,

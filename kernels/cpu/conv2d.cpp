@@ -4,12 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "cpu/conv2d_depthwise.h"
-#include "cpu/conv2d_pixels.h"
-#include "cpu/conv2d_scatter.h"
-#include "cpu/conv2d_tiled.h"
+#include "cpu/conv2d_paths.h"
 #include "cpu/dnnl_ops.h"
-#include "cpu/finite.h"
 #include "cpu/gemm_scratch.h"
 #include "kernels/elementwise.h"
 

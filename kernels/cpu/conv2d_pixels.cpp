@@ -1,4 +1,4 @@
-#include "cpu/conv2d_pixels.h"
+#include "cpu/conv2d_paths.h"
 
 #include <algorithm>
 

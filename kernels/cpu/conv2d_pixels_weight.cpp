@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "cpu/conv2d_pixels.h"
+#include "cpu/conv2d_paths.h"
 #include "cpu/gemm_scratch.h"
 #include "kernels/parallel.h"
 

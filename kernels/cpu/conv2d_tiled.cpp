@@ -1,4 +1,4 @@
-#include "cpu/conv2d_tiled.h"
+#include "cpu/conv2d_paths.h"
 
 #include "cpu/gemm_scratch.h"
 #include "kernels/parallel.h"

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string>
+
 #include "kernels/device.h"
 
 namespace kernels::cpu {
@@ -22,6 +24,13 @@ CpuLevel highest_level();
 /// oneDNN accepts a limit only before its first use. A value that names no level of this processor
 /// ends the process at its start, with a sentence on standard error and exit code 2.
 CpuLevel level();
+
+/// Enters the processor's features whose registers the operating system saves. Without regard to
+/// HALFTONE_CPU.
+void read_features(CpuInfo& info);
+
+/// Name of the Highway target that the loops run on here: "AVX3", "AVX2", ...
+std::string simd_target();
 
 /// Removes the features above `level` from `info`.
 void limit(CpuInfo& info, CpuLevel level);

@@ -4,13 +4,11 @@
 #include <type_traits>
 #include <vector>
 
-#include "cpu/dnnl_cache.h"
 #include "cpu/dnnl_common.h"
 #include "cpu/dnnl_ops.h"
-#include "cpu/finite.h"
 #include "cpu/gemm_scratch.h"
 #include "kernels/parallel.h"
-#include "kernels/plan_use.h"
+#include "kernels/plan_choice.h"
 
 namespace kernels::cpu {
 namespace {

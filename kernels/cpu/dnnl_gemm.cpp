@@ -5,14 +5,13 @@
 #include <cstring>
 #include <utility>
 
-#include "cpu/dnnl_cache.h"
 #include "cpu/dnnl_common.h"
 #include "cpu/dnnl_ops.h"
 #include "cpu/gemm_scratch.h"
 #include "cpu/gemm_tiled.h"
 #include "kernels/device.h"
 #include "kernels/parallel.h"
-#include "kernels/plan_use.h"
+#include "kernels/plan_choice.h"
 
 namespace kernels::cpu {
 namespace {

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cmath>
 #include <string>
 
 #include "kernels/conv2d.h"
+#include "kernels/elementwise.h"
 #include "kernels/gemm.h"
 
 namespace kernels::cpu {
@@ -51,5 +53,12 @@ bool dnnl_convolution(ConvDirection direction, DType dtype, const ConvOperands& 
 /// it has none that dnnl_convolution uses. dnnl_convolution may still return false, for bf16 values
 /// that are not finite.
 std::string dnnl_convolution_route(ConvDirection direction, DType dtype, const Conv2dShape& shape);
+
+/// Whether no element is infinite or NaN (nor, in f64, beyond f32's numbers).
+inline bool is_finite(ConstArray x) {
+    float largest = 0;
+    abs_max(&largest, x, {});
+    return std::isfinite(largest);
+}
 
 }  // namespace kernels::cpu

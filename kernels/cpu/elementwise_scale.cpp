@@ -6,7 +6,6 @@
 #include "cpu/elementwise_scalar.h"
 #include "cpu/grain.h"
 #include "kernels/elementwise.h"
-#include "kernels/leaky_relu.h"
 #include "kernels/parallel.h"
 
 #undef HWY_TARGET_INCLUDE

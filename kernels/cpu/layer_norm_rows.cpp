@@ -158,6 +158,29 @@ void gradient_rows_of(Array dx, double* sums, ConstArray dy, ConstArray x,
     });
 }
 
+void add_parts(Array y, ConstArray a, ConstArray b, std::int64_t begin, std::int64_t end) {
+    with_vector_type(y.dtype, [&](auto to) {
+        with_vector_type(a.dtype, [&](auto from) {
+            auto* sum = static_cast<decltype(to)*>(y.data) + begin;
+            const auto* left = static_cast<const decltype(from)*>(a.data) + begin;
+            const auto* right = static_cast<const decltype(to)*>(b.data) + begin;
+            for_each_vector(end - begin, [&](std::int64_t i, auto part) HWY_ATTR {
+                part.store(hn::Add(part.load(left + i), part.load(right + i)), sum + i);
+            });
+        });
+    });
+}
+
+void convert_part(Array y, ConstArray x, std::int64_t begin, std::int64_t end) {
+    with_vector_type(y.dtype, [&](auto to) {
+        with_vector_type(x.dtype, [&](auto from) {
+            map(static_cast<decltype(to)*>(y.data) + begin,
+                static_cast<const decltype(from)*>(x.data) + begin, end - begin,
+                [](VF v) HWY_ATTR { return v; });
+        });
+    });
+}
+
 }  // namespace
 }  // namespace kernels::cpu::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -167,6 +190,8 @@ namespace kernels::cpu {
 namespace {
 HWY_EXPORT(forward_rows);
 HWY_EXPORT(gradient_rows_of);
+HWY_EXPORT(add_parts);
+HWY_EXPORT(convert_part);
 }  // namespace
 
 void layer_norm_rows(Array y, ConstArray x, const LayerNormRowsF32& with, std::int64_t begin,
@@ -177,6 +202,14 @@ void layer_norm_rows(Array y, ConstArray x, const LayerNormRowsF32& with, std::i
 void layer_norm_gradient_rows(Array dx, double* sums, ConstArray dy, ConstArray x,
                               const LayerNormRowsF32& with, std::int64_t begin, std::int64_t end) {
     HWY_DYNAMIC_DISPATCH(gradient_rows_of)(dx, sums, dy, x, with, begin, end);
+}
+
+void add_range(Array y, ConstArray a, ConstArray b, std::int64_t begin, std::int64_t end) {
+    HWY_DYNAMIC_DISPATCH(add_parts)(y, a, b, begin, end);
+}
+
+void convert_range(Array y, ConstArray x, std::int64_t begin, std::int64_t end) {
+    HWY_DYNAMIC_DISPATCH(convert_part)(y, x, begin, end);
 }
 
 }  // namespace kernels::cpu

@@ -13,7 +13,7 @@
 #include "cpu/scalar_convert.h"
 #include "kernels/elementwise.h"
 #include "kernels/parallel.h"
-#include "shared/reduce_levels.h"
+#include "shared/reduce_steps.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/reduce.cpp"
@@ -21,7 +21,6 @@
 // After foreach_target, which defines the target.
 #include "cpu/formula-inl.h"
 #include "cpu/loops-inl.h"
-#include "cpu/tree-inl.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -31,6 +30,34 @@ namespace {
 #define HALFTONE_FORMULA HWY_INLINE
 #include "shared/reduce_ops.inc"
 #undef HALFTONE_FORMULA
+
+/// Joins blocks of N vectors like a binary counter: the block pushed k-th is joined with as many
+/// others as k has trailing zeros, so that no result passes through more than log2(count) joins.
+template <class Op, int N>
+class Tree {
+public:
+    void push(const VF (&block)[N]) {
+        VF sum[N];
+        for (int k = 0; k < N; ++k) sum[k] = block[k];
+        int depth = 0;
+        for (std::uint64_t bits = ++count_; (bits & 1u) == 0; bits >>= 1, ++depth)
+            for (int k = 0; k < N; ++k) sum[k] = Op()(level_[depth][k], sum[k]);
+        for (int k = 0; k < N; ++k) level_[depth][k] = sum[k];
+    }
+    /// The neutral element where nothing was pushed.
+    void result(VF (&sum)[N]) const {
+        for (int k = 0; k < N; ++k) sum[k] = hn::Set(DF(), Op::template neutral<float>());
+        for (int depth = 0; depth < levels; ++depth) {
+            if ((count_ >> depth & 1u) == 0) continue;
+            for (int k = 0; k < N; ++k) sum[k] = Op()(level_[depth][k], sum[k]);
+        }
+    }
+
+private:
+    static constexpr int levels = 32;
+    VF level_[levels][N];
+    std::uint64_t count_ = 0;
+};
 
 /// All lanes into one, by halves; reductions of lanes in Highway know no product and no NaN.
 template <class Op>

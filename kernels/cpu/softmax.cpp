@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cassert>
 
-#include "cpu/all_masked.h"
 #include "cpu/grain.h"
 #include "cpu/softmax_double.h"
 #include "kernels/parallel.h"

@@ -26,11 +26,11 @@ inline std::int64_t rows_of_vector(std::int64_t cols) {
     return lane_count() / std::max<std::int64_t>(cols, 1);
 }
 
-constexpr std::size_t most_lanes = HWY_MAX_BYTES / sizeof(float);
+constexpr std::size_t max_lanes = HWY_MAX_BYTES / sizeof(float);
 
 /// One number of a row for each of its elements, from row to row.
 struct ByElement {
-    alignas(HWY_MAX_BYTES) float values[most_lanes] = {};
+    alignas(HWY_MAX_BYTES) float values[max_lanes] = {};
 
     void set(std::int64_t row, std::int64_t cols, float value) {
         std::fill_n(values + row * cols, cols, value);
@@ -43,7 +43,7 @@ template <class T>
 void narrow_stats(float* stats, const T* in, std::int64_t rows, std::int64_t cols) {
     const DF d;
     const std::int64_t n = rows * cols;
-    alignas(HWY_MAX_BYTES) float powers[2 * most_lanes] = {};
+    alignas(HWY_MAX_BYTES) float powers[2 * max_lanes] = {};
     ByElement x, shift;
     hn::Store(n == lane_count() ? load(in) : load_part(in, static_cast<std::size_t>(n)), d,
               x.values);

@@ -5,7 +5,6 @@
 #include <limits>
 #include <type_traits>
 
-#include "cpu/all_masked.h"
 #include "cpu/formula_double.h"
 #include "cpu/scalar_convert.h"
 

@@ -1,11 +1,9 @@
-#include "kernels/welford.h"
+#include "kernels/batch_norm.h"
 
 #include <algorithm>
 #include <cassert>
 #include <vector>
 
-#include "cpu/batch_norm_channel.h"
-#include "cpu/batch_norm_double.h"
 #include "cpu/batch_norm_rows.h"
 #include "cpu/grain.h"
 #include "kernels/parallel.h"

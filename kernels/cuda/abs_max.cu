@@ -31,11 +31,11 @@ __global__ void abs_max_kernel(unsigned* result, const T* x, std::int64_t packs,
     if (threadIdx.x == 0) atomicMax(result, most);
 }
 
-constexpr int most_measured = 128;
+constexpr int max_measured = 128;
 
 struct MeasuredList {
-    Chunks<most_measured> chunks;
-    const Half* data[most_measured];
+    Chunks<max_measured> chunks;
+    const Half* data[max_measured];
 };
 static_assert(sizeof(MeasuredList) + 128 <= 4096);
 

@@ -20,7 +20,7 @@ std::string capability(const Card& card) {
 }
 
 bool is_new_enough(const Card& card) {
-    return card.major > least_major || (card.major == least_major && card.minor >= least_minor);
+    return card.major > min_major || (card.major == min_major && card.minor >= min_minor);
 }
 
 /// The cards that `chosen` takes, each as `describe` says, with commas between.
@@ -75,8 +75,8 @@ std::string why_unusable(const Survey& survey) {
         [](const Card& card) {
             return card.name + " (compute capability " + capability(card) + ")";
         });
-    return "no device with compute capability " + std::to_string(least_major) + "." +
-           std::to_string(least_minor) + " or newer; there is " + others;
+    return "no device with compute capability " + std::to_string(min_major) + "." +
+           std::to_string(min_minor) + " or newer; there is " + others;
 }
 
 }  // namespace kernels::cuda

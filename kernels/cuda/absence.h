@@ -21,7 +21,7 @@ struct Survey {
 };
 
 /// Turing: the oldest that can be compiled for.
-constexpr int least_major = 7, least_minor = 5;
+constexpr int min_major = 7, min_minor = 5;
 
 /// Whether one of the architectures (900: 9.0) has machine code that the card runs: of the same
 /// major version and no newer minor one. PTX of an older one may do as well, if the driver compiles

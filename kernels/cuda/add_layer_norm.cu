@@ -1,4 +1,4 @@
-#include "kernels/add_layer_norm.h"
+#include "kernels/layer_norm.h"
 
 #include <cassert>
 

@@ -34,9 +34,9 @@ bool is_aligned(const void* data) {
 /// The library's version and the card are asked for only where they decide: the driver takes about
 /// a millisecond to describe a card.
 bool is_faulty_here(const Attention& a) {
-    constexpr int least_sound_major = 0;
+    constexpr int min_sound_major = 0;
     constexpr auto newest = std::numeric_limits<std::size_t>::max();
-    if (is_faulty(a, least_sound_major, newest)) return true;
+    if (is_faulty(a, min_sound_major, newest)) return true;
     if (!is_faulty(a, /*capability_major=*/9, /*version=*/0)) return false;
     return is_faulty(a, device_info(current_device()).major, attention_library_version());
 }

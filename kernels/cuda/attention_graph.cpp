@@ -2,7 +2,7 @@
 
 #include <bit>
 
-#include "cuda/mix.h"
+#include "cuda/lru_cache.h"
 #include "kernels/cuda_device.h"
 #include "kernels/plan_choice.h"
 

@@ -9,7 +9,7 @@
 #include "kernels/attention.h"
 
 /// Description of an attention for the library, in plain numbers: built here, executed by cuDNN
-/// (cudnn_attention-inl.h) or, in tests, by loops.
+/// (cudnn_plans.cpp) or, in tests, by loops.
 namespace kernels::cuda {
 
 /// Extents and distances in elements: examples, heads, positions, elements of one.

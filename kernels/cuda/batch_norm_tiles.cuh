@@ -27,7 +27,7 @@ struct Tiling {
 /// For threads with `width` channels each, which divides the channels; at most so many chunks. A
 /// thread has about eight rows, or fewer down to `least_rows` where the device would not be filled.
 inline Tiling tiling_of(std::int64_t rows, std::int64_t channels, int width,
-                        std::int64_t most_chunks = std::numeric_limits<std::int64_t>::max(),
+                        std::int64_t max_chunks = std::numeric_limits<std::int64_t>::max(),
                         int least_rows = 8) {
     const std::int64_t packs = channels / width;
     int columns = 1;
@@ -42,7 +42,7 @@ inline Tiling tiling_of(std::int64_t rows, std::int64_t channels, int width,
     while (each > least_rows && tiles * chunks_of(each) < cores) each /= 2;
     const std::int64_t most =
         std::max<std::int64_t>(1, cores * 8 / std::max<std::int64_t>(tiles, 1));
-    const std::int64_t wanted = std::min({most, chunks_of(each), most_chunks});
+    const std::int64_t wanted = std::min({most, chunks_of(each), max_chunks});
     const std::int64_t chunk_rows = wanted > 0 ? (rows + wanted - 1) / wanted : 1;
     return {rows, channels, tiles, chunk_rows, (rows + chunk_rows - 1) / chunk_rows, columns};
 }
@@ -67,7 +67,7 @@ inline Tiling tiling_of_sums(std::int64_t rows, std::int64_t channels, int width
 /// For kernels that end with a join by the last block of each y: there is one without rows too.
 inline Grid grid_of_sums(const Tiling& tiling) {
     return {std::max<std::int64_t>(tiling.chunks, 1), tile_threads,
-            std::min<std::int64_t>(tiling.tiles, most_finish_counts)};
+            std::min<std::int64_t>(tiling.tiles, max_finish_counts)};
 }
 
 /// The thread's place.

@@ -1,4 +1,4 @@
-#include "kernels/binary_cross_entropy.h"
+#include "kernels/elementwise.h"
 
 #include <cassert>
 #include <cmath>

@@ -12,12 +12,12 @@ namespace {
 std::atomic<bool> device_lost{false};
 
 /// Text of the sticky error that lost the device.
-struct LastWords {
+struct StickyError {
     std::mutex mutex;
     std::string text;
 };
-LastWords& last_words() {
-    static auto* only = new LastWords;  // memory is released until the very end of the program
+StickyError& sticky_error() {
+    static auto* only = new StickyError;  // memory is released until the very end of the program
     return *only;
 }
 
@@ -58,7 +58,7 @@ void remember(cudaError_t status, const std::string& text) {
     // CUDA keeps the error for the next who asks for the last one; a new launch must not find it.
     static_cast<void>(cudaGetLastError());
     if (!fatal(status) || device_lost.exchange(true)) return;
-    LastWords& words = last_words();
+    StickyError& words = sticky_error();
     const std::lock_guard lock(words.mutex);
     words.text = text;
 }
@@ -96,7 +96,7 @@ void note(cudaError_t status) noexcept {
 }
 
 std::string lost_to() {
-    LastWords& words = last_words();
+    StickyError& words = sticky_error();
     const std::lock_guard lock(words.mutex);
     return lost() && words.text.empty() ? "an error without words" : words.text;
 }

@@ -6,7 +6,7 @@
 #include <source_location>
 #include <string>
 
-#include "kernels/lost_device.h"
+#include "kernels/device_error.h"
 
 /// The one place that CUDA's answers pass.
 namespace kernels::cuda {

@@ -17,7 +17,6 @@
 #include "kernels/elementwise.h"
 #include "kernels/library_fallback.h"
 #include "kernels/plan_choice.h"
-#include "kernels/plan_use.h"
 #include "kernels/reduce.h"
 
 namespace kernels::cuda {
@@ -145,7 +144,7 @@ std::optional<Scratch> LibraryPasses::scratch_for(const ConvGraph& graph, std::i
 template <typename Pointers>
 void LibraryPasses::race(const ConvGraph& graph, std::int64_t sums, const Pointers& pointers) {
     const ScratchPlaces parts = places(graph, sums, 0);
-    const PassingScratch memory(parts.total);
+    const ScopedWorkspace memory(parts.total);
     choose_convolution(graph, pointers(parts.in(memory.data())), stream_);
     synchronize(stream_);  // until here the weights are read where they were copied to
 }

@@ -3,8 +3,8 @@
 #include <mutex>
 #include <vector>
 
+#include "cuda/autotuner.h"
 #include "cuda/lru_cache.h"
-#include "cuda/measured_plans.h"
 #include "kernels/cuda_device.h"
 
 namespace kernels::cuda {
@@ -83,7 +83,7 @@ void choose_convolution(const ConvGraph& graph, const ConvPointers& pointers, St
         const auto run = [&](std::size_t i) {
             return runs([&] { return racers.run(engines[i]); });
         };
-        const auto winner = settle({text(graph), "cuDNN", engines, run}, stream);
+        const auto winner = select_algorithm({text(graph), "cuDNN", engines, run}, stream);
         synchronize(stream);
         choose(graph, winner ? engines[*winner] : "");
         forget_convolution(graph);

@@ -2,8 +2,8 @@
 
 #include <functional>
 
-#include "cuda/measured_plans.h"
-#include "cuda/mix.h"
+#include "cuda/autotuner.h"
+#include "cuda/lru_cache.h"
 #include "kernels/cuda_device.h"
 #include "kernels/plan_choice.h"
 

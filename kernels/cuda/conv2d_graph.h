@@ -10,7 +10,7 @@
 #include "kernels/conv2d.h"
 
 /// Description of a convolution for the library, in plain numbers: built here, executed by cuDNN
-/// (cudnn_convolution-inl.h) or, in tests, by loops.
+/// (cudnn_plans.cpp) or, in tests, by loops.
 namespace kernels::cuda {
 
 enum class ConvOperation { forward, data_gradient, weight_gradient };

@@ -5,7 +5,7 @@
 
 /// The part of cuBLASLt's binary interface that is used here, unchanged since its version 11:
 /// opaque handles, numbers and a table of functions, so that what calls it compiles and is tested
-/// without CUDA. cublas_lt_check.cpp holds it against NVIDIA's own header.
+/// without CUDA. library_checks.cpp holds it against NVIDIA's own header.
 namespace kernels::cuda::lt {
 
 using Status = int;

@@ -15,7 +15,7 @@ namespace kernels::cuda {
 struct DescribedDevice {
     std::string properties;      ///< cuDNN's JSON form of them; empty: no plan is made
     int compute_capability = 0;  ///< 90 is 9.0
-    std::int64_t most_workspace = std::numeric_limits<std::int64_t>::max();
+    std::int64_t max_workspace = std::numeric_limits<std::int64_t>::max();
     bool for_race = false;  ///< makes the plans of a race too
 };
 

@@ -12,11 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "cuda/autotuner.h"
 #include "cuda/cudnn_graph.h"
 #include "cuda/cudnn_session.h"
 #include "cuda/native.h"
 #include "cuda/plan_cache.h"
-#include "cuda/plan_race.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_libraries.h"
 #include "kernels/device_error.h"
@@ -95,7 +95,7 @@ inline void* argument(const void* data) { return const_cast<void*>(data); }
 ///   static bool add(fe::graph::Graph&, const Description&);  false: a graph that we do not want
 ///   static std::vector<fe::NumericalNote_t> unwanted(const Description&);
 ///   static constexpr bool loads_kernels;  true: a plan is built where the driver is
-///   static std::int64_t most_workspace(const DeviceInfo&);  limit of an engine's scratch, if any
+///   static std::int64_t max_workspace(const DeviceInfo&);  limit of an engine's scratch, if any
 ///                                         engine stays within it
 ///   static std::string engine(const Description&);  the one that is to run it, by cuDNN's name for
 ///                                         it; empty: its first choice
@@ -134,7 +134,7 @@ public:
         const std::lock_guard lock(session.mutex);
         std::vector<std::string> names;
         make_guarded([&] {
-            Made open = open_graph(session, d, Family::most_workspace(device_info(d.device)));
+            Made open = open_graph(session, d, Family::max_workspace(device_info(d.device)));
             if (!open.plan) return open;
             build_all(*open.plan->graph, [&](const std::string& name, std::int64_t index) {
                 Plan plan{open.plan->graph, index, scratch_of(*open.plan->graph, index)};
@@ -201,7 +201,7 @@ private:
                    read_complaint(error.get_message()).kind == PlanFailure::memory;
         };
         if (lacks_memory()) {
-            give_memory_back();
+            trim_caches();
             error = once();  // results are written, none is added to
         }
         if (lacks_memory()) throw LibraryOutOfMemory(read_complaint(error.get_message()).words);
@@ -209,15 +209,15 @@ private:
     }
 
     /// Keeps the engines that obey our rules, accept the graph and need at most
-    /// `most_workspace` bytes of scratch. An error if there is none.
+    /// `max_workspace` bytes of scratch. An error if there is none.
     static fe::error_t choose_engines(fe::graph::Graph& graph, const Description& d,
-                                      std::int64_t most_workspace) {
+                                      std::int64_t max_workspace) {
         if (auto error =
                 graph.create_execution_plans({fe::HeurMode_t::A, fe::HeurMode_t::FALLBACK});
             error.is_bad())
             return error;
         graph.deselect_numeric_notes(Family::unwanted(d));
-        graph.deselect_workspace_greater_than(most_workspace);
+        graph.deselect_workspace_greater_than(max_workspace);
         return graph.check_support();
     }
 
@@ -254,7 +254,7 @@ private:
 
     /// The engines are known then, and none is built.
     static Made open_graph(CudnnSession& session, const Description& d,
-                           std::int64_t most_workspace) {
+                           std::int64_t max_workspace) {
         const DeviceInfo device = device_info(d.device);
         auto plan = std::make_shared<Plan>(Plan{.graph = std::make_shared<fe::graph::Graph>()});
         fe::graph::Graph& graph = *plan->graph;
@@ -273,7 +273,7 @@ private:
         // Some versions say already here that no engine takes it.
         if (auto error = graph.build_operation_graph(session.handle_of(d.device)); error.is_bad())
             return failure(error);
-        if (auto error = choose_engines(graph, d, most_workspace); error.is_bad())
+        if (auto error = choose_engines(graph, d, max_workspace); error.is_bad())
             return failure(error);
         return {std::move(plan), {}};
     }
@@ -285,8 +285,8 @@ private:
     }
 
     static Made make_plan(CudnnSession& session, const Description& d, const std::string& engine,
-                          bool last_try, std::int64_t most_workspace) {
-        Made made = open_graph(session, d, most_workspace);
+                          bool last_try, std::int64_t max_workspace) {
+        Made made = open_graph(session, d, max_workspace);
         if (!made.plan) return made;
         Plan& plan = *made.plan;
         if (auto error = build_plan(*plan.graph, engine, last_try, plan.index); error.is_bad())
@@ -300,10 +300,10 @@ private:
     template <typename Keep>
     static void build_all(fe::graph::Graph& graph, const Keep& keep) {
         using Clock = std::chrono::steady_clock;
-        const auto until = Clock::now() + std::chrono::milliseconds(most_build_ms);
+        const auto until = Clock::now() + std::chrono::milliseconds(max_build_ms);
         std::size_t made = 0;
         const std::int64_t count = graph.get_execution_plan_count();
-        for (std::int64_t i = 0; i < count && made < most_racers && Clock::now() < until; ++i) {
+        for (std::int64_t i = 0; i < count && made < max_candidates && Clock::now() < until; ++i) {
             std::string name;
             if (graph.build_plan_at_index(i).is_bad()) continue;
             check(graph.get_plan_name_at_index(i, name), "get_plan_name");
@@ -315,7 +315,7 @@ private:
     /// Engines within the family's limit, or any if none is: they are still faster than our loops.
     static Made make_usual(CudnnSession& session, const Description& d, bool last_try) {
         constexpr std::int64_t unlimited = std::numeric_limits<std::int64_t>::max();
-        const std::int64_t most = Family::most_workspace(device_info(d.device));
+        const std::int64_t most = Family::max_workspace(device_info(d.device));
         const std::string engine = Family::engine(d);
         Made made = make_plan(session, d, engine, last_try, most);
         const bool lacks = !made.plan && made.complaint.kind == PlanFailure::unsupported;
@@ -378,7 +378,7 @@ GraphExamination CudnnPlans<Family>::examine(const Description& d, const Describ
     if (fails("build_operation_graph",
               described ? graph->build_operation_graph() : graph->build_operation_graph(nullptr)))
         return result;
-    if (!described || fails("engines", choose_engines(*graph, d, device.most_workspace)))
+    if (!described || fails("engines", choose_engines(*graph, d, device.max_workspace)))
         return result;
     std::int64_t index = 0;
     if (Family::loads_kernels || fails("plan", build_plan(*graph, Family::engine(d), true, index)))

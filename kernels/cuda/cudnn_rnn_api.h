@@ -5,7 +5,7 @@
 
 /// The functions of cuDNN 9 for recurrent networks that are used here, which its graphs do not
 /// have: opaque handles, numbers and a table of functions, so that what calls it compiles and is
-/// tested without CUDA. cudnn_rnn_check.cpp holds it against NVIDIA's own header.
+/// tested without CUDA. library_checks.cpp holds it against NVIDIA's own header.
 namespace kernels::cuda::rnn {
 
 using Status = int;

@@ -139,7 +139,7 @@ private:
     Network network_;
     const RecurrentNetwork& n_;
     std::size_t bytes_;
-    PassingScratch space_;  // for its address on the device; nothing is read or written there
+    ScopedWorkspace space_;  // for its address on the device; nothing is read or written there
     const std::byte* base_;
     TensorDescriptor matrix_, bias_;
 };

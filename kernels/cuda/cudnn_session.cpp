@@ -41,7 +41,7 @@ cudnnHandle_t CudnnSession::handle_of(int device) {
     const auto create = cudnn(&cudnnCreate, "cudnnCreate");
     cudnnStatus_t status = create(&handle);
     if (status != CUDNN_STATUS_SUCCESS) {  // it takes memory of the device
-        give_memory_back();
+        trim_caches();
         status = create(&handle);
     }
     if (status != CUDNN_STATUS_SUCCESS) handle = nullptr;

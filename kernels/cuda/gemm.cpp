@@ -11,9 +11,9 @@
 #include <string>
 #include <vector>
 
+#include "cuda/autotuner.h"
 #include "cuda/gemm_finish.h"
 #include "cuda/matmul_plans.h"
-#include "cuda/measured_plans.h"
 #include "cuda/native.h"
 #include "cuda/per_device.h"
 #include "cuda/workspace.h"
@@ -21,7 +21,6 @@
 #include "kernels/cuda_graph.h"
 #include "kernels/device_error.h"
 #include "kernels/plan_choice.h"
-#include "kernels/plan_use.h"
 #include "kernels/reduce.h"
 #include "shared/gemm_sums.h"
 
@@ -29,13 +28,13 @@ namespace kernels::cuda {
 namespace {
 
 /// More shapes than a training run has; a sweep over shapes drops the oldest.
-constexpr std::size_t most_plans = 512;
+constexpr std::size_t max_plans = 512;
 
 /// One for each device, since a race and a trial wait for theirs with the mutex held.
 struct Library {
     std::mutex mutex;  // of all below, and of a plan while it is put on a stream
     lt::Handle handle = nullptr;
-    lt::PlanCache plans{most_plans};
+    lt::PlanCache plans{max_plans};
 };
 
 lt::Handle handle_of(Library& lib) {
@@ -164,13 +163,13 @@ void settle_plan(lt::Plan& plan, lt::Handle handle, const lt::Product& product,
     };
     if (const auto stored = stored_winner(product.text(), "cuBLASLt"))
         plan.restore(handle, *stored);
-    const auto winner = settle({product.text(), "cuBLASLt", plan.names(), run}, stream);
+    const auto winner = select_algorithm({product.text(), "cuBLASLt", plan.names(), run}, stream);
     plan.choose(winner.value_or(0));
     if (winner) plan.settle(*winner);
 }
 
 /// False: the library cannot, and nothing was done but that c may have changed where beta is 0.
-/// `scratch` has room for least_workspace.
+/// `scratch` has room for min_workspace.
 bool run_product(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
                  const GemmOptions& options, void* scratch, Stream stream) {
     const lt::Product product = product_of(c, a, b, options, stream);
@@ -179,7 +178,7 @@ bool run_product(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
     const std::lock_guard lock(lib.mutex);
     const lt::Handle handle = handle_of(lib);
     lt::Plan& plan =
-        lib.plans.get(product.key(), [&] { return lt::Plan(handle, product, least_workspace); });
+        lib.plans.get(product.key(), [&] { return lt::Plan(handle, product, min_workspace); });
     if (!plan.found()) return false;
     const lt::Plan::Call call{b.data,        a.data,       c.data,  vector_of(options),
                               options.alpha, options.beta, scratch, native};
@@ -205,7 +204,7 @@ void product_then_finish(const Matrix& c, const ConstMatrix& a, const ConstMatri
     GemmOptions bare = options;
     bare.bias = nullptr;
     bare.relu = false;
-    if (!run_product(c, a, b, bare, workspace(least_workspace, stream), stream)) refuse(c, a);
+    if (!run_product(c, a, b, bare, workspace(min_workspace, stream), stream)) refuse(c, a);
     GemmOptions rest = options;
     rest.beta = 1;
     if (options.bias || options.relu) gemm_finish(c, nullptr, rest, stream);
@@ -215,7 +214,7 @@ void product_then_finish(const Matrix& c, const ConstMatrix& a, const ConstMatri
 void product_in_scratch(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
                         const GemmOptions& options, Stream stream) {
     WorkspaceParts parts;
-    parts.take(least_workspace);
+    parts.take(min_workspace);
     const auto bytes = static_cast<std::size_t>(options.batch * c.rows * c.cols) * sizeof(float);
     const std::size_t start = parts.take(bytes);
     auto* scratch = static_cast<std::byte*>(workspace(parts.total(), stream));
@@ -238,7 +237,7 @@ void product_then_relu(const Matrix& c, const ConstMatrix& a, const ConstMatrix&
     relu.relu = true;
     // The library has no bias for f64.
     const bool plain = c.dtype == DType::f64 && options.bias != nullptr;
-    if (!plain && run_product(c, a, b, product, workspace(least_workspace, stream), stream)) {
+    if (!plain && run_product(c, a, b, product, workspace(min_workspace, stream), stream)) {
         if (options.relu) gemm_finish(c, nullptr, relu, stream);
         return;
     }
@@ -264,7 +263,7 @@ void gemm(Matrix c, ConstMatrix a, ConstMatrix b, const GemmOptions& options, St
     if (c.rows == 0 || c.cols == 0 || options.batch == 0) return;
     if (a.cols == 0 || options.alpha == 0) return gemm_finish(c, nullptr, options, stream);
     if (is_one_call(c, a, options) &&
-        run_product(c, a, b, options, workspace(least_workspace, stream), stream))
+        run_product(c, a, b, options, workspace(min_workspace, stream), stream))
         return;
     GemmOptions rest = options;
     rest.sums_of_a = rest.sums_of_b = nullptr;

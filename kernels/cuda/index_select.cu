@@ -52,7 +52,7 @@ __global__ void select_rows_kernel(T* y, const T* x, const std::int64_t* index, 
 }
 
 /// From so many elements on a row has work for a warp.
-constexpr std::int64_t least_inner = 16;
+constexpr std::int64_t min_inner = 16;
 
 template <bool by_element>
 void start(const char* name, Array y, ConstArray x, ConstArray index, const IndexSpan& span,
@@ -63,7 +63,7 @@ void start(const char* name, Array y, ConstArray x, ConstArray index, const Inde
         auto* to = static_cast<T*>(y.data);
         const auto* from = static_cast<const T*>(x.data);
         const auto* places = static_cast<const std::int64_t*>(index.data);
-        if (!by_element && span.inner >= least_inner) {
+        if (!by_element && span.inner >= min_inner) {
             const std::int64_t rows = y.size / span.inner;
             return with_team(span.inner, [&](auto team) {
                 launch(name, select_rows_kernel<team(), T>, grid_of_rows<team()>(rows), stream, to,

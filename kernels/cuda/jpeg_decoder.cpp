@@ -44,8 +44,8 @@ public:
     JpegDecoder& operator=(const JpegDecoder&) = delete;
 
     std::optional<DecodedJpeg> decode(std::span<const std::uint8_t> bytes) {
-        int components = 0, widths[nvjpeg::most_components] = {},
-            heights[nvjpeg::most_components] = {};
+        int components = 0, widths[nvjpeg::max_components] = {},
+            heights[nvjpeg::max_components] = {};
         auto subsampling = nvjpeg::Subsampling::unknown;
         nvjpeg::Status status = nvjpeg::table().image_info(
             handle_, bytes.data(), bytes.size(), &components, &subsampling, widths, heights);

@@ -3,7 +3,6 @@ set(cuda_kernels
   abs_max.cu
   add_layer_norm.cu
   arg_max.cu
-  average_pool.cu
   batch_norm_backward.cu
   batch_norm_forward.cu
   binary_cross_entropy.cu
@@ -28,19 +27,17 @@ set(cuda_kernels
   index_reduce.cu
   index_select.cu
   layer_norm.cu
-  max_pool.cu
   move_rows.cu
   multi_tensor_axpby.cu
   multi_tensor_gradient_check.cu
   multi_tensor_norms.cu
   multi_tensor_trust.cu
   multi_tensor_update.cu
+  pool.cu
   prepare_images.cu
-  put_bytes.cu
   recurrent.cu
   reduce.cu
   reduce_columns.cu
-  reduce_integers.cu
   reduce_rows.cu
   deferred_error.cu
   scaler.cu
@@ -56,13 +53,13 @@ set(cuda_kernels
 # and they are most of its time. What takes long by itself stays alone. The files of a batch do not define the same name
 # twice, in anonymous namespaces either; no two of those that define `start` are together, for instance.
 set(cuda_batches
-  "put_bytes scaler exponent_histogram multi_tensor_gradient_check"
+  "scaler exponent_histogram multi_tensor_gradient_check"
   "multi_tensor_axpby multi_tensor_norms multi_tensor_trust"
-  "abs_max reduce reduce_integers"
+  "abs_max reduce"
   "carry_state prepare_images step_ends step_figures scores dropout"
   "index_select embedding_bag coalesce_rows deferred_error"
   "embedding_bag_group move_rows binary_cross_entropy"
-  "gemm_finish conv2d_direct max_pool average_pool"
+  "gemm_finish conv2d_direct pool"
   "recurrent cross_entropy"
   "copy_small copy_strided elementwise_scale elementwise_select"
   "arg_max index_reduce"
@@ -93,6 +90,7 @@ set(cuda_host
   absence.cpp
   attention.cpp
   attention_graph.cpp
+  autotuner.cpp
   conv2d.cpp
   conv2d_choice.cpp
   conv2d_graph.cpp
@@ -101,9 +99,7 @@ set(cuda_host
   gemm.cpp
   jpeg_decoder.cpp
   matmul_plans.cpp
-  measured_plans.cpp
   plan_failure.cpp
-  plan_race.cpp
   rank_group.cpp
   recording.cpp
   recurrent_choice.cpp

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "cuda/measured_plans.h"
+#include "cuda/autotuner.h"
 #include "kernels/device_error.h"
 
 namespace kernels::cuda::lt {
@@ -125,7 +125,7 @@ std::size_t KeyHash::operator()(const std::array<std::int64_t, 20>& words) const
 }
 
 Plan::Plan(Handle handle, const Product& product, std::size_t workspace_bytes)
-    : wide_(product.compute == ComputeType::f64), most_workspace_(workspace_bytes) {
+    : wide_(product.compute == ComputeType::f64), max_workspace_(workspace_bytes) {
     try {
         describe(product);
         ask(handle, product, workspace_bytes);
@@ -151,7 +151,7 @@ Plan::Plan(Plan&& other) noexcept
       d_(std::exchange(other.d_, nullptr)),
       wide_(other.wide_),
       offers_(std::move(other.offers_)),
-      most_workspace_(other.most_workspace_),
+      max_workspace_(other.max_workspace_),
       chosen_(other.chosen_),
       settled_(other.settled_) {}
 
@@ -188,7 +188,7 @@ void Plan::ask(Handle handle, const Product& product, std::size_t workspace_byte
     const std::int64_t bias = product.bias_alignment > 0 ? product.bias_alignment : 256;
     choice.limit(PreferenceAttribute::alignment_d,
                  static_cast<std::uint32_t>(std::min(product.d.alignment, bias)));
-    std::array<HeuristicResult, most_racers> results{};
+    std::array<HeuristicResult, max_candidates> results{};
     const int wanted = product.choice.measured ? static_cast<int>(results.size()) : 1;
     int count = 0;
     const Status status = table().heuristic(handle, desc_, a_, b_, d_, d_, choice.get(), wanted,
@@ -215,7 +215,7 @@ void Plan::restore(Handle handle, const std::string& name) {
     const Status status =
         table().algorithm_check(handle, desc_, a_, b_, d_, d_, &*algorithm, &result);
     if (status != success || result.state != success) return;
-    if (result.workspace_bytes <= most_workspace_)
+    if (result.workspace_bytes <= max_workspace_)
         offers_.push_back({*algorithm, result.workspace_bytes});
 }
 

@@ -104,7 +104,7 @@ private:
         std::size_t workspace_bytes;
     };
     std::vector<Offer> offers_;
-    std::size_t most_workspace_ = 0;
+    std::size_t max_workspace_ = 0;
     std::size_t chosen_ = 0;
     bool settled_ = false;
 };

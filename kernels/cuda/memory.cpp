@@ -5,7 +5,6 @@
 #include "cuda/copy_small.h"
 #include "cuda/native.h"
 #include "cuda/state.h"
-#include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/device_error.h"
@@ -101,7 +100,7 @@ void copy_to_host(void* host, const void* device, std::size_t bytes, Stream stre
 
 void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream) {
     // A recorded copy is a node that takes longer than a small kernel.
-    if (bytes <= most_small_copy && capturing(stream))
+    if (bytes <= max_small_copy && capturing(stream))
         copy_small(to, from, bytes, stream);
     else
         copy(to, from, bytes, cudaMemcpyDeviceToDevice, stream);

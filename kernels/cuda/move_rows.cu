@@ -5,10 +5,10 @@
 namespace kernels::cuda {
 namespace {
 
-constexpr std::size_t most_moved = 64;  ///< of one launch
+constexpr std::size_t max_moved = 64;  ///< of one launch
 
 struct MovedList {
-    MovedRows at[most_moved];
+    MovedRows at[max_moved];
 };
 
 /// `bytes` neighbours of a row by each thread, from the whole array or back to it.
@@ -31,7 +31,7 @@ __global__ void move_rows_kernel(MovedList list) {
 
 template <bool back>
 void move_rows(const char* name, std::span<const MovedRows> moved, Stream stream) {
-    for_each_part_of<most_moved>(moved, [&](std::size_t, auto part) {
+    for_each_part_of<max_moved>(moved, [&](std::size_t, auto part) {
         constexpr int wide = 16, least = 2;
         MovedList list{};
         std::int64_t rows = 0, bytes = 0;

@@ -4,8 +4,8 @@
 #include <cstddef>
 
 /// The part of NCCL 2 that is used here: an opaque handle, numbers and a table of functions, so
-/// that what calls it compiles and is tested without CUDA. nccl_check.cpp holds it against NVIDIA's
-/// own header.
+/// that what calls it compiles and is tested without CUDA. library_checks.cpp holds it against
+/// NVIDIA's own header.
 namespace kernels::cuda::nccl {
 
 using Status = int;

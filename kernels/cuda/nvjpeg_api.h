@@ -3,7 +3,7 @@
 #include <cstddef>
 
 /// The part of nvJPEG's binary interface that is used here: opaque handles, numbers and a table of
-/// functions. nvjpeg_check.cpp holds it against NVIDIA's own header, where that is found.
+/// functions. library_checks.cpp holds it against NVIDIA's own header, where that is found.
 namespace kernels::cuda::nvjpeg {
 
 using Status = int;
@@ -19,10 +19,10 @@ enum class Property : int { major = 0, minor = 1, patch = 2 };
 /// does it.
 constexpr unsigned strict = 4, interpolated = 32;
 
-constexpr std::size_t most_components = 4;
+constexpr std::size_t max_components = 4;
 struct Image {
-    unsigned char* channel[most_components];
-    std::size_t pitch[most_components];  ///< bytes from one row to the next
+    unsigned char* channel[max_components];
+    std::size_t pitch[max_components];  ///< bytes from one row to the next
 };
 
 struct Context;

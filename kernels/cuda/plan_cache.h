@@ -92,7 +92,7 @@ private:
         const bool may_be_memory =
             kind == PlanFailure::memory || (kind != PlanFailure::unsupported && !entry.failures);
         if (!made.plan && may_be_memory) {
-            give_memory_back();
+            trim_caches();
             made = make(true);
         }
         if (!made.plan && made.complaint.kind == PlanFailure::memory)

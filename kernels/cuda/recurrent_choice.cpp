@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "cuda/measured_plans.h"
+#include "cuda/autotuner.h"
 #include "cuda/native.h"
 #include "cuda/workspace.h"
 #include "kernels/cuda_device.h"
@@ -25,8 +25,8 @@ bool suits_persist_static(const RecurrentNetwork& n) {
 
 /// Cards from Ampere on with enough multiprocessors to hold all blocks at a time; 8.6 has failed.
 bool pays_persist_static(const RecurrentNetwork& n, const DeviceInfo& card) {
-    constexpr int least_multiprocessors = 98;
-    if (card.major < 8 || card.minor == 6 || card.multiprocessors < least_multiprocessors)
+    constexpr int min_multiprocessors = 98;
+    if (card.major < 8 || card.minor == 6 || card.multiprocessors < min_multiprocessors)
         return false;
     if (n.cell == RecurrentCell::gru || n.batch % 8 != 0 || n.batch > 128) return false;
     return n.cell == RecurrentCell::lstm || n.batch < 96 || n.hidden < 896;
@@ -172,9 +172,9 @@ PlanPointer winner(const std::vector<PlanPointer>& plans, rnn::Handle handle,
             return step && step->run(handle);
         });
     };
-    Contest contest{text(network), "cuDNN", {}, run};
-    for (const PlanPointer& plan : plans) contest.names.push_back(rnn::name_of(plan->algorithm()));
-    const auto won = settle(contest, stream);
+    Candidates candidates{text(network), "cuDNN", {}, run};
+    for (const PlanPointer& plan : plans) candidates.names.push_back(rnn::name_of(plan->algorithm()));
+    const auto won = select_algorithm(candidates, stream);
     return plans[won.value_or(0)];
 }
 

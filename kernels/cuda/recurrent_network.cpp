@@ -14,13 +14,13 @@
 #include "cuda/workspace.h"
 #include "kernels/cuda_device.h"
 #include "kernels/device_error.h"
-#include "kernels/plan_use.h"
+#include "kernels/plan_choice.h"
 
 namespace kernels::cuda {
 namespace {
 
 /// More than a training run has; a plan is a few descriptors.
-constexpr std::size_t most_plans = 256;
+constexpr std::size_t max_plans = 256;
 
 struct Key {
     RecurrentNetwork network;
@@ -48,7 +48,7 @@ struct KeyHash {
 struct Library {
     std::mutex mutex;  // of all below, and of the handle while it is given work
     rnn::Handle handle = nullptr;
-    LruCache<Key, std::shared_ptr<rnn::Plan>, KeyHash> plans{most_plans};
+    LruCache<Key, std::shared_ptr<rnn::Plan>, KeyHash> plans{max_plans};
 };
 
 rnn::Handle handle_of(Library& lib) {
@@ -56,7 +56,7 @@ rnn::Handle handle_of(Library& lib) {
     if (handle) return handle;
     rnn::Status status = rnn::table().create(&handle);
     if (status != rnn::success) {  // it takes memory of the device
-        give_memory_back();
+        trim_caches();
         status = rnn::table().create(&handle);
     }
     if (status != rnn::success) handle = nullptr;
@@ -68,7 +68,7 @@ std::shared_ptr<rnn::Plan> make_standard_plan(rnn::Handle handle, const Recurren
     try {
         return std::make_shared<rnn::Plan>(handle, network);
     } catch (const OutOfMemory&) {
-        give_memory_back();
+        trim_caches();
     }
     return std::make_shared<rnn::Plan>(handle, network);
 }

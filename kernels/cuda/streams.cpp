@@ -14,7 +14,7 @@
 namespace kernels::cuda {
 namespace {
 
-constexpr std::size_t most_devices = 64;
+constexpr std::size_t max_devices = 64;
 
 cudaStream_t new_stream() {
     cudaStream_t stream = nullptr;
@@ -35,10 +35,10 @@ CallCounts call_counts() noexcept {
 }
 
 cudaStream_t compute_stream() {
-    static std::array<std::atomic<cudaStream_t>, most_devices> streams{};
+    static std::array<std::atomic<cudaStream_t>, max_devices> streams{};
     static std::mutex making;
     const auto device = static_cast<std::size_t>(use_device());
-    if (device >= most_devices) throw DeviceError("more CUDA devices than this program can number");
+    if (device >= max_devices) throw DeviceError("more CUDA devices than this program can number");
     if (cudaStream_t known = streams[device]) return known;
     const std::lock_guard lock(making);
     if (!streams[device]) streams[device] = new_stream();
@@ -76,9 +76,9 @@ struct Blocks {
 
 /// Throws DeviceError for a grid that CUDA would not launch.
 Blocks checked_blocks(const char* name, const Grid& grid) {
-    constexpr std::int64_t most_blocks = 0x7fffffff, most_blocks_y = 65535;
+    constexpr std::int64_t most_blocks = 0x7fffffff, max_blocks_y = 65535;
     if (grid.blocks < 0 || grid.blocks > most_blocks || grid.blocks_y < 0 ||
-        grid.blocks_y > most_blocks_y)
+        grid.blocks_y > max_blocks_y)
         throw DeviceError(std::string(name) + ": a grid of " + std::to_string(grid.blocks) + " x " +
                           std::to_string(grid.blocks_y) + " blocks is more than CUDA launches");
     return {dim3(static_cast<unsigned>(grid.blocks), static_cast<unsigned>(grid.blocks_y)),
@@ -121,6 +121,53 @@ void launch_raw_early(const char* name, const void* kernel, const Grid& grid, vo
     config.numAttrs = 1;
     check(cudaLaunchKernelExC(&config, kernel, arguments), name);
     count_launch();
+}
+
+namespace {
+cudaEvent_t native(void* handle) { return static_cast<cudaEvent_t>(handle); }
+}  // namespace
+
+Event::Event() : handle_(nullptr) {
+    use_device();
+    cudaEvent_t event = nullptr;
+    check(cudaEventCreate(&event), "cudaEventCreate");
+    handle_ = event;
+}
+
+Event::~Event() {
+    if (!lost()) note(cudaEventDestroy(native(handle_)));
+}
+
+void Event::record(Stream stream) {
+    auto* on = static_cast<cudaStream_t>(native_stream(stream));
+    check(cudaEventRecord(native(handle_), on), "cudaEventRecord");
+}
+
+void Event::hold(Stream stream) const {
+    auto* on = static_cast<cudaStream_t>(native_stream(stream));
+    check(cudaStreamWaitEvent(on, native(handle_)), "cudaStreamWaitEvent");
+}
+
+bool Event::passed() const {
+    const cudaError_t status = cudaEventQuery(native(handle_));
+    if (status == cudaErrorNotReady) {
+        static_cast<void>(cudaGetLastError());
+        return false;
+    }
+    check(status, "cudaEventQuery");
+    return true;
+}
+
+void Event::synchronize() const {
+    ++counters().synchronizations;
+    check(cudaEventSynchronize(native(handle_)), "cudaEventSynchronize");
+}
+
+float Event::ms_since(const Event& start) const {
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, native(start.handle_), native(handle_)),
+          "cudaEventElapsedTime");
+    return ms;
 }
 
 }  // namespace kernels::cuda

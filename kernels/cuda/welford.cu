@@ -1,4 +1,4 @@
-#include "kernels/welford.h"
+#include "kernels/batch_norm.h"
 
 #include <cassert>
 

@@ -16,8 +16,10 @@
 namespace kernels::cuda {
 namespace {
 
-void* take_plainly(std::size_t bytes, int /*device: the current one*/) { return allocate(bytes); }
-void give_plainly(void* data, std::size_t /*bytes*/, int /*device*/) { release(data); }
+void* allocate_default(std::size_t bytes, int /*device: the current one*/) {
+    return allocate(bytes);
+}
+void free_default(void* data, std::size_t /*bytes*/, int /*device*/) { release(data); }
 
 std::atomic<std::int64_t> bytes_held{0};
 
@@ -25,7 +27,7 @@ std::atomic<std::int64_t> bytes_held{0};
 /// holds it any more.
 class Scratch {
 public:
-    Scratch(const ScratchSource& source, std::size_t bytes, int device)
+    Scratch(const WorkspaceAllocator& source, std::size_t bytes, int device)
         : data_(source.take(bytes, device)), bytes_(bytes), device_(device), give_(source.give) {
         bytes_held += static_cast<std::int64_t>(bytes_);
     }
@@ -50,7 +52,7 @@ struct Workspaces {
     std::mutex mutex;
     std::map<std::pair<int, void*>, SharedScratch> newest;  // by device and stream
     std::map<std::pair<int, void*>, SharedScratch> counts;  // of blocks, likewise
-    ScratchSource source{take_plainly, give_plainly};
+    WorkspaceAllocator source{allocate_default, free_default};
     void (*give_back)(int) = nullptr;
 };
 Workspaces& workspaces() {
@@ -59,7 +61,7 @@ Workspaces& workspaces() {
 }
 
 /// `wanted` bytes, or `needed` bytes if the device has no room for more.
-SharedScratch take(const ScratchSource& source, std::size_t wanted, std::size_t needed) {
+SharedScratch take(const WorkspaceAllocator& source, std::size_t wanted, std::size_t needed) {
     const int device = current_device();
     try {
         return std::make_shared<const Scratch>(source, wanted, device);
@@ -71,7 +73,7 @@ SharedScratch take(const ScratchSource& source, std::size_t wanted, std::size_t 
 
 /// Releases the scratch of the streams of every device for which f is true.
 template <typename F>
-void let_go(const F& f) {
+void release_if(const F& f) {
     Workspaces& w = workspaces();
     const std::lock_guard lock(w.mutex);
     for (auto* kept : {&w.newest, &w.counts})
@@ -89,14 +91,14 @@ void* workspace(std::size_t bytes, Stream stream) {
         // its next user comes after the present one. Not so in a capture, which keeps it.
         if (scratch) keep_if_recorded(scratch, stream);
         scratch.reset();
-        scratch = take(w.source, std::max(bytes, least_workspace), bytes);
+        scratch = take(w.source, std::max(bytes, min_workspace), bytes);
     }
     keep_if_recorded(scratch, stream);
     return scratch->data();
 }
 
 unsigned* finish_counts(Stream stream) {
-    constexpr auto bytes = static_cast<std::size_t>(most_finish_counts) * sizeof(unsigned);
+    constexpr auto bytes = static_cast<std::size_t>(max_finish_counts) * sizeof(unsigned);
     Workspaces& w = workspaces();
     const std::lock_guard lock(w.mutex);
     const auto found = w.counts.find({current_device(), stream.handle});
@@ -111,19 +113,19 @@ unsigned* finish_counts(Stream stream) {
     return static_cast<unsigned*>(counts->data());
 }
 
-void set_scratch_source(const ScratchSource& source) {
+void set_workspace_allocator(const WorkspaceAllocator& source) {
     Workspaces& w = workspaces();
     const std::lock_guard lock(w.mutex);
     w.source = source;
 }
 
-void set_memory_giver(void (*give_back)(int device)) {
+void set_cache_trimmer(void (*give_back)(int device)) {
     Workspaces& w = workspaces();
     const std::lock_guard lock(w.mutex);
     w.give_back = give_back;
 }
 
-void give_memory_back() {
+void trim_caches() {
     Workspaces& w = workspaces();
     std::unique_lock lock(w.mutex);
     const auto give_back = w.give_back;
@@ -131,21 +133,21 @@ void give_memory_back() {
     if (give_back) give_back(current_device());
 }
 
-PassingScratch::PassingScratch(std::size_t bytes) : bytes_(bytes), device_(current_device()) {
+ScopedWorkspace::ScopedWorkspace(std::size_t bytes) : bytes_(bytes), device_(current_device()) {
     Workspaces& w = workspaces();
     const std::lock_guard lock(w.mutex);
     data_ = w.source.take(bytes, device_);
     give_ = w.source.give;
 }
-PassingScratch::~PassingScratch() { give_(data_, bytes_, device_); }
+ScopedWorkspace::~ScopedWorkspace() { give_(data_, bytes_, device_); }
 
 std::int64_t workspace_bytes() noexcept { return bytes_held; }
 
 void release_workspaces() noexcept {
-    let_go([](int) { return true; });
+    release_if([](int) { return true; });
 }
 void release_workspaces_of(int device) noexcept {
-    let_go([device](int of) { return of == device; });
+    release_if([device](int of) { return of == device; });
 }
 
 }  // namespace kernels::cuda

@@ -10,9 +10,9 @@ namespace kernels::cuda {
 /// Scratch with which every stream begins: cuBLASLt's recommendation for Hopper. The simulated
 /// device guards each page of it at each turn, and needs none.
 #ifdef HALFTONE_SIMT
-constexpr std::size_t least_workspace = std::size_t{64} << 10;
+constexpr std::size_t min_workspace = std::size_t{64} << 10;
 #else
-constexpr std::size_t least_workspace = std::size_t{32} << 20;
+constexpr std::size_t min_workspace = std::size_t{32} << 20;
 #endif
 
 /// Scratch on the current device for the next work on this stream, 256-byte aligned, at least
@@ -22,7 +22,7 @@ constexpr std::size_t least_workspace = std::size_t{32} << 20;
 void* workspace(std::size_t bytes, Stream stream);
 
 /// Words that finish_counts() gives, for as many groups of blocks that count themselves.
-constexpr std::int64_t most_finish_counts = 1024;
+constexpr std::int64_t max_finish_counts = 1024;
 
 /// Words on the current device in which the blocks of a kernel on this stream count themselves
 /// (`is_last_block`): all are 0 when a kernel starts, and it leaves them so. A graph that captures
@@ -30,12 +30,12 @@ constexpr std::int64_t most_finish_counts = 1024;
 unsigned* finish_counts(Stream stream);
 
 /// Memory on the current device from the source of scratch, released with the object.
-class PassingScratch {
+class ScopedWorkspace {
 public:
-    explicit PassingScratch(std::size_t bytes);
-    ~PassingScratch();
-    PassingScratch(const PassingScratch&) = delete;
-    PassingScratch& operator=(const PassingScratch&) = delete;
+    explicit ScopedWorkspace(std::size_t bytes);
+    ~ScopedWorkspace();
+    ScopedWorkspace(const ScopedWorkspace&) = delete;
+    ScopedWorkspace& operator=(const ScopedWorkspace&) = delete;
     void* data() const { return data_; }
 
 private:
@@ -45,8 +45,8 @@ private:
     void (*give_)(void*, std::size_t, int);
 };
 
-/// Returns cached memory to the current device (set_memory_giver).
-void give_memory_back();
+/// Returns cached memory to the current device (set_cache_trimmer).
+void trim_caches();
 
 /// Parts of one workspace: each take() is 256-byte aligned.
 class WorkspaceParts {

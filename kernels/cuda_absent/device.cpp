@@ -2,13 +2,12 @@
 
 #include "cuda_absent/absent.h"
 #include "kernels/attention.h"
-#include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/cuda_libraries.h"
 #include "kernels/deferred_error.h"
+#include "kernels/device_error.h"
 #include "kernels/jpeg_decoder.h"
-#include "kernels/lost_device.h"
 #include "kernels/profiler_calls.h"
 #include "kernels/rank_group.h"
 #include "kernels/recurrent_network.h"
@@ -59,8 +58,8 @@ void abandon_capture(Stream) noexcept {}
 
 std::vector<LibraryInfo> libraries() { return {}; }
 void open_profiler() {}
-void set_scratch_source(const ScratchSource&) {}
-void set_memory_giver(void (*)(int)) {}
+void set_workspace_allocator(const WorkspaceAllocator&) {}
+void set_cache_trimmer(void (*)(int)) {}
 std::int64_t workspace_bytes() noexcept { return 0; }
 void release_workspaces() noexcept {}
 void release_workspaces_of(int) noexcept {}

@@ -13,12 +13,20 @@
 #include <fstream>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
+
+#include "kernels/plan_choice.h"
 
 namespace kernels {
 namespace {
 
 namespace fs = std::filesystem;
+
+thread_local PlanChoice current;
+std::atomic<bool> races_allowed{true};
+std::atomic<std::int64_t> races{0};
+thread_local std::vector<std::string>* used_plans = nullptr;
 
 constexpr std::string_view first_line = "halftone measured plans 1";
 
@@ -177,5 +185,27 @@ PlanStore& plan_store() {
 }
 
 void set_plan_store(PlanStore* store) noexcept { chosen = store; }
+
+PlanChoice plan_choice() noexcept {
+    PlanChoice out = current;
+    out.measured = out.measured && races_allowed;
+    return out;
+}
+
+bool plan_races_allowed() noexcept { return races_allowed; }
+void allow_plan_races(bool allowed) noexcept { races_allowed = allowed; }
+
+std::int64_t plan_races() noexcept { return races; }
+void count_plan_race() noexcept { ++races; }
+
+PlanChoiceScope::PlanChoiceScope(const PlanChoice& choice) noexcept
+    : before_(std::exchange(current, choice)) {}
+PlanChoiceScope::~PlanChoiceScope() { current = before_; }
+
+std::vector<std::string>* plan_uses() noexcept { return used_plans; }
+
+PlanUseScope::PlanUseScope(std::vector<std::string>& used) noexcept
+    : before_(std::exchange(used_plans, &used)) {}
+PlanUseScope::~PlanUseScope() { used_plans = before_; }
 
 }  // namespace kernels

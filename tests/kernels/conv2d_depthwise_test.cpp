@@ -2,8 +2,7 @@
 
 #include <vector>
 
-#include "cpu/conv2d_depthwise.h"
-#include "cpu/conv2d_tiled.h"
+#include "cpu/conv2d_paths.h"
 #include "cpu/dnnl_ops.h"
 #include "kernels/conv2d.h"
 #include "kernels/conv2d_on_cpu.h"

@@ -2,8 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "cpu/conv2d_scatter.h"
-#include "cpu/conv2d_tiled.h"
+#include "cpu/conv2d_paths.h"
 #include "kernels/conv2d_problem.h"
 #include "kernels/targets.h"
 

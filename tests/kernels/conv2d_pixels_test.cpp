@@ -1,6 +1,6 @@
 // Convolutions of images of a few pixels, each pixel by itself; and which f32 shapes our tiles
 // take.
-#include "cpu/conv2d_pixels.h"
+#include "cpu/conv2d_paths.h"
 
 #include <gtest/gtest.h>
 

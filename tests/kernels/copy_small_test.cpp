@@ -42,8 +42,8 @@ TEST(CudaCopySmall, CopiesWhateverTheSizeAndTheAlignment) {
 
 TEST(CudaCopySmall, LeavesLargeCopiesToTheRunTime) {
     HALFTONE_NEEDS_CUDA();
-    expect_copied(cuda::most_small_copy, 0, 16);
-    expect_copied(cuda::most_small_copy + 1, 0, 16);
+    expect_copied(cuda::max_small_copy, 0, 16);
+    expect_copied(cuda::max_small_copy + 1, 0, 16);
 }
 
 }  // namespace

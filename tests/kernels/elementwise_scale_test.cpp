@@ -3,7 +3,6 @@
 #include <memory>
 
 #include "kernels/elementwise.h"
-#include "kernels/leaky_relu.h"
 #include "kernels/multi_tensor.h"
 #include "kernels/support.h"
 #include "kernels/targets.h"

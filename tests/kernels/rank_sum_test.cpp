@@ -1,4 +1,4 @@
-#include "kernels/rank_sum.h"
+#include "kernels/rank_group.h"
 
 #include <gtest/gtest.h>
 

@@ -5,7 +5,7 @@
 
 #include "kernels/support.h"
 
-/// The recurrence of kernels/scan.h, by plain loops in f64.
+/// The recurrence of kernels/reduce.h, by plain loops in f64.
 namespace kernels::test {
 
 struct ScanCase {

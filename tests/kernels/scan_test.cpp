@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "kernels/recurrence.h"
-#include "kernels/scan.h"
+#include "kernels/reduce.h"
 #include "kernels/twins.h"
 
 namespace kernels::test {

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "kernels/batch_norm.h"
 #include "kernels/support.h"
-#include "kernels/welford.h"
 
 namespace kernels::test {
 

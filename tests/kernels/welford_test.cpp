@@ -1,4 +1,4 @@
-#include "kernels/welford.h"
+#include "kernels/batch_norm.h"
 #include "kernels/device.h"
 #include "kernels/device_array.h"
 #include "kernels/targets.h"

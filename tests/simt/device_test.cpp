@@ -10,7 +10,6 @@
 #include <thread>
 #include <vector>
 
-#include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/device.h"

@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
 #include "simt/block.h"
 #include "simt/language.h"

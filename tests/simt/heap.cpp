@@ -60,23 +60,23 @@ void Heap::close() {
 
 namespace {
 constexpr std::size_t reserved = std::size_t{16} << 30;  // per device
-constexpr std::size_t most_devices = 4;
+constexpr std::size_t max_devices = 4;
 constexpr std::size_t huge_page = std::size_t{2} << 20;
 
 /// An address range for one more device. All ranges are contiguous, as the race detector requires.
 std::byte* next_reserve() {
     static std::byte* const all = [] {
-        void* at = mmap(nullptr, most_devices * reserved, PROT_NONE,
+        void* at = mmap(nullptr, max_devices * reserved, PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED) throw std::bad_alloc();
         // The heap is opened and closed whenever the host waits for the device; for a ResNet in
         // small pages that took a third of the time.
-        static_cast<void>(madvise(at, most_devices * reserved, MADV_HUGEPAGE));
-        watch_device_memory(at, most_devices * reserved);
+        static_cast<void>(madvise(at, max_devices * reserved, MADV_HUGEPAGE));
+        watch_device_memory(at, max_devices * reserved);
         return static_cast<std::byte*>(at);
     }();
     static std::size_t taken = 0;
-    if (taken == most_devices) throw std::bad_alloc();
+    if (taken == max_devices) throw std::bad_alloc();
     return all + reserved * taken++;
 }
 

@@ -2,7 +2,6 @@
 #include <cstring>
 
 #include "cuda/copy_small.h"
-#include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/deferred_error.h"
@@ -147,7 +146,7 @@ void copy_on_device(void* to, const void* from, std::size_t bytes, Stream stream
     check("cudaMemcpyAsync");
     require_device(to, bytes, "cudaMemcpyAsync");
     require_device(from, bytes, "cudaMemcpyAsync");
-    if (bytes <= most_small_copy && capturing(stream))
+    if (bytes <= max_small_copy && capturing(stream))
         copy_small(to, from, bytes, stream);
     else
         put_counted(stream, "copy", bytes, bytes, [=] { std::memmove(to, from, bytes); });

@@ -15,7 +15,7 @@
 
 #include "cuda/nccl_api.h"
 #include "kernels/device_error.h"
-#include "kernels/rank_sum.h"
+#include "kernels/rank_group.h"
 #include "simt/queue.h"
 #include "simt/simulation.h"
 

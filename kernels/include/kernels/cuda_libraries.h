@@ -38,16 +38,16 @@ private:
 
 /// Where that memory comes from: allocate() and release(), unless set. A device is numbered as for
 /// set_device().
-struct ScratchSource {
+struct WorkspaceAllocator {
     void* (*take)(std::size_t bytes, int device);  ///< 256-byte aligned; throws OutOfMemory
     void (*give)(void* data, std::size_t bytes, int device);
 };
 /// Applies to later allocations; each block returns to where it came from.
-void set_scratch_source(const ScratchSource& source);
+void set_workspace_allocator(const WorkspaceAllocator& source);
 
 /// Called when a library is out of memory, before it is called once more: releases cached memory to
 /// the device.
-void set_memory_giver(void (*give_back)(int device));
+void set_cache_trimmer(void (*give_back)(int device));
 
 /// Bytes of device memory that library calls hold as scratch, for all streams and captured graphs.
 std::int64_t workspace_bytes() noexcept;

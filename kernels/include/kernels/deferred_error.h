@@ -18,11 +18,11 @@ using DeferredError = std::uint64_t;
 /// Where a kernel records an error.
 struct DeferredErrorPlace {
     DeferredError* note = nullptr;  ///< on the device; null: nothing is recorded
-    std::uint32_t rule = 0;         ///< 1 to most_deferred_rules
+    std::uint32_t rule = 0;         ///< 1 to max_deferred_rules
 };
 
 constexpr int deferred_value_bits = 44;
-constexpr std::uint32_t most_deferred_rules = (1u << (64 - deferred_value_bits)) - 1;
+constexpr std::uint32_t max_deferred_rules = (1u << (64 - deferred_value_bits)) - 1;
 /// Larger magnitudes are recorded as this one.
 constexpr std::int64_t largest_noted = (std::int64_t{1} << (deferred_value_bits - 1)) - 1;
 constexpr std::int64_t least_noted = -largest_noted - 1;

@@ -27,6 +27,21 @@ std::int64_t available_memory();
 /// 64-byte aligned; throws OutOfMemory. Under `ulimit -v` it leaves 64 MiB for libraries.
 void* allocate(std::size_t bytes);
 void release(void* data) noexcept;
+
+/// Address space whose pages become memory when they are first written to, in huge pages where the
+/// system has them. Aligned to a huge page. Throws OutOfMemory.
+void* reserve(std::size_t bytes);
+
+/// Gives the memory of the whole pages in [data, data + bytes) back to the system. They stay
+/// reserved, and what they held is lost.
+void give_pages_back(void* data, std::size_t bytes) noexcept;
+
+/// Ends a reservation, or that of a part of whole pages.
+void unreserve(void* data, std::size_t bytes) noexcept;
+
+/// Bytes of addresses that the process may still take where they are limited (`ulimit -v`); the
+/// largest number where they are not.
+std::int64_t address_space_left() noexcept;
 }  // namespace cpu
 
 namespace cuda {

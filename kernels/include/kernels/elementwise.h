@@ -75,4 +75,24 @@ HALFTONE_KERNEL(AddBias, add_bias);
 using AbsMax = void(float* result, ConstArray x, Stream stream);
 HALFTONE_KERNEL(AbsMax, abs_max);
 
+/// losses[i] = (1 - t) x - log_sigmoid(x) of logit x[i] and target t[i], with the bits of the
+/// single elementwise functions: ((-t + 1) * x) - (min(x, 0) - log1p(exp(-|x|))). All f32.
+using LogitsLoss = void(Array losses, ConstArray x, ConstArray target, Stream stream);
+HALFTONE_CUDA_KERNEL(LogitsLoss, logits_loss);
+
+/// Its gradient dx[i] = dy (1 - t) - dy sigmoid(-x), with the bits of the single functions. dy has
+/// the size of x or one element. All f32.
+using LogitsLossBackward = void(Array dx, ConstArray dy, ConstArray x, ConstArray target,
+                                Stream stream);
+HALFTONE_CUDA_KERNEL(LogitsLossBackward, logits_loss_backward);
+
+/// y[i] = b[i] > 0 ? a[i] : a[i] * slope: leaky ReLU where a = b = x, and its gradient where a = dy
+/// and b = x. Dense, all of one floating dtype; y may alias either. f16, bf16 and f32 compute in
+/// f32, the slope too, and round once; f64 in f64. The CPU's alone: on a GPU the op is made of
+/// others.
+using LeakyRelu = void(Array y, ConstArray a, ConstArray b, double slope, Stream stream);
+namespace cpu {
+LeakyRelu leaky_relu;
+}
+
 }  // namespace kernels

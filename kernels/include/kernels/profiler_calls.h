@@ -1,5 +1,7 @@
 #pragma once
 
+#include <atomic>
+
 namespace kernels {
 
 /// A profiler's calls for named ranges on its time line. Ranges of one thread nest.
@@ -7,11 +9,18 @@ struct ProfilerCalls {
     void (*push)(const char* name);
     void (*pop)();
 };
+namespace detail {
+inline std::atomic<const ProfilerCalls*> attached_profiler{nullptr};
+}
 /// Null: no profiler is attached.
-const ProfilerCalls* profiler_calls() noexcept;
+inline const ProfilerCalls* profiler_calls() noexcept {
+    return detail::attached_profiler.load(std::memory_order_acquire);
+}
 /// Sets what profiler_calls() returns; not owned. Ranges that are open when a profiler is attached
 /// end without a pop. To null: while no range is open on any thread.
-void set_profiler_calls(const ProfilerCalls* calls) noexcept;
+inline void set_profiler_calls(const ProfilerCalls* calls) noexcept {
+    detail::attached_profiler = calls;
+}
 
 namespace cuda {
 

@@ -21,4 +21,22 @@ using ArgMax = void(Array y, ConstArray x, std::int64_t outer, std::int64_t n, s
                     Stream stream);
 HALFTONE_KERNEL(ArgMax, arg_max);
 
+/// First-order recurrence along n of (outer, n, inner):
+///
+///   y[o, k, i] = b[o, k, i] + a[o, k, i] * y[o, k - 1, i],  y[o, 0, i] = b[o, 0, i];
+///
+/// with `reverse` from the last k to the first, with y[k + 1] instead of y[k - 1]. Without a (data
+/// null) each factor is 1: the cumulative sum of b. Without b: the cumulative product of a. At
+/// least one of them is required. a, b of one floating dtype; y of that dtype or f32 (f64 for f64),
+/// and not overlapping a or b. The recurrence runs in f32 (f64 for f64); each y is rounded once,
+/// and the recurrence continues from the value before that rounding. Or all of i64, where sums and
+/// products wrap around.
+///
+/// On CUDA long rows are split among threads, whose parts are joined in a fixed order. The product
+/// of a part's factors may overflow although the recurrence itself is 0 there: then the result is
+/// NaN.
+using Scan = void(Array y, ConstArray a, ConstArray b, std::int64_t outer, std::int64_t n,
+                  std::int64_t inner, bool reverse, Stream stream);
+HALFTONE_KERNEL(Scan, scan);
+
 }  // namespace kernels

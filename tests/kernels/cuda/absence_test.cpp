@@ -75,7 +75,7 @@ TEST(CudaAbsence, FindsMachineCodeOfTheSameMajorAndNoNewerMinorVersion) {
 TEST(CudaAbsence, KnowsWhatTheProgramIsCompiledFor) {
     EXPECT_FALSE(compiled_architectures().empty());
     for (const int architecture : compiled_architectures())
-        EXPECT_GE(architecture, 100 * least_major + 10 * least_minor);
+        EXPECT_GE(architecture, 100 * min_major + 10 * min_minor);
 }
 
 TEST(CudaAbsence, TellsADriverThatSeesNothingFromOneThatRefuses) {

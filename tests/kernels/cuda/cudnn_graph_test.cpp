@@ -100,7 +100,7 @@ TEST(CudnnGraph, TakesAnEngineWithinTheLimitOfScratch) {
                 cuda::DescribedDevice limited = description(device);
                 const auto first = examine(c, shape, limited);
                 if (first.workspace_bytes == 0) continue;
-                limited.most_workspace = first.workspace_bytes - 1;
+                limited.max_workspace = first.workspace_bytes - 1;
                 const auto other = examine(c, shape, limited);
                 if (!other.problem.empty()) continue;
                 ++others;

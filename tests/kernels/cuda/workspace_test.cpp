@@ -16,7 +16,7 @@
 namespace kernels::test {
 namespace {
 
-constexpr std::size_t least = cuda::least_workspace;
+constexpr std::size_t least = cuda::min_workspace;
 
 /// The allocator of the scratch; it tracks its blocks.
 struct Source {
@@ -38,20 +38,20 @@ void give(void* data, std::size_t bytes, int) {
     source().blocks.erase(source().blocks.find(bytes));
     delete static_cast<char*>(data);
 }
-void* take_plainly(std::size_t bytes, int) { return cuda::allocate(bytes); }
-void give_plainly(void* data, std::size_t, int) { cuda::release(data); }
+void* allocate_default(std::size_t bytes, int) { return cuda::allocate(bytes); }
+void free_default(void* data, std::size_t, int) { cuda::release(data); }
 
 class CudaWorkspace : public testing::Test {
 protected:
     CudaWorkspace() {
         source() = {};
-        cuda::set_scratch_source({take, give});
+        cuda::set_workspace_allocator({take, give});
     }
     ~CudaWorkspace() override {
         cuda::release_workspaces();
         EXPECT_THAT(source().blocks, testing::IsEmpty());
         EXPECT_EQ(cuda::workspace_bytes(), 0);
-        cuda::set_scratch_source({take_plainly, give_plainly});
+        cuda::set_workspace_allocator({allocate_default, free_default});
         cuda::set_device(cuda::no_device);
     }
     void expect_held(const std::multiset<std::size_t>& blocks) {

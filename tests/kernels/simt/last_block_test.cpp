@@ -6,7 +6,6 @@
 #include "kernels/batch_norm_problem.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/layer_norm.h"
-#include "kernels/welford.h"
 #include "simt/block.h"
 
 // Kernels whose last block joins what all have left: the bits must not depend on which block that

@@ -84,9 +84,9 @@ class PlanCache : public ::testing::Test {
 protected:
     PlanCache() {
         times_given_back = 0;
-        cuda::set_memory_giver([](int) { ++times_given_back; });
+        cuda::set_cache_trimmer([](int) { ++times_given_back; });
     }
-    ~PlanCache() override { cuda::set_memory_giver(nullptr); }
+    ~PlanCache() override { cuda::set_cache_trimmer(nullptr); }
 
     using Made = cuda::MadePlan<int>;
     static Made plan() { return {std::make_shared<int>(7), {}}; }

@@ -225,7 +225,7 @@ TEST_F(SimulatedRecurrentNetwork, KeepsNoScratchOfTheLookForItsWeights) {
 
 TEST_F(SimulatedRecurrentNetwork, HasMemoryGivenBackForAPlanAndRemembersNoWantOfIt) {
     static int given_back = 0;
-    cuda::set_memory_giver([](int) { ++given_back; });
+    cuda::set_cache_trimmer([](int) { ++given_back; });
     simt::fail_plans("none", 1);
     EXPECT_TRUE(cuda::recurrent_spaces(network(91)));
     EXPECT_EQ(given_back, 1);
@@ -233,7 +233,7 @@ TEST_F(SimulatedRecurrentNetwork, HasMemoryGivenBackForAPlanAndRemembersNoWantOf
     EXPECT_THROW(cuda::recurrent_spaces(network(92)), OutOfMemory);
     EXPECT_TRUE(cuda::recurrent_spaces(network(92)));
     EXPECT_EQ(given_back, 2);
-    cuda::set_memory_giver(nullptr);
+    cuda::set_cache_trimmer(nullptr);
 }
 
 TEST_F(SimulatedRecurrentNetwork, SpoilsTheReserveInItsBackwardPass) {

@@ -4,10 +4,13 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "kernels/array.h"
 
-/// Races between algorithms for one operation.
+/// Choice of a library's algorithm by measurement, for convolutions, products and recurrent
+/// networks: a race between those that it offers, whose winner is stored (kernels/plan_store.h).
 namespace kernels::cuda {
 
 /// Computes the operation once by algorithm number `i`. False: it cannot, and is out of the race.
@@ -38,11 +41,11 @@ public:
 };
 
 /// A race takes no longer than this, but for the algorithm that is at its turn by then.
-double most_race_ms() noexcept;
+double max_race_ms() noexcept;
 /// Limit on making their plans, whose kernels may have to be compiled.
-constexpr int most_build_ms = 500;
+constexpr int max_build_ms = 500;
 /// So many algorithms take part, and those that cannot do not count.
-constexpr std::size_t most_racers = 8;
+constexpr std::size_t max_candidates = 8;
 
 struct RaceResult {
     std::size_t winner;
@@ -68,5 +71,35 @@ private:
     struct Parts;
     std::unique_ptr<Parts> parts_;
 };
+
+/// An operation, and the algorithms that the library offers for it.
+struct Candidates {
+    std::string operation;  ///< its shapes, strides, types and rules: the same text in every run
+    std::string library;    ///< as LibraryInfo::name
+    std::vector<std::string> names;  ///< of the algorithms, the library's first choice first
+    /// Computes it by one of them. What it writes may be written again, by each of them.
+    RaceRun run;
+};
+
+/// The algorithm that a run on this machine has found the fastest; nothing if none has.
+std::optional<std::string> stored_winner(const std::string& operation, const std::string& library);
+
+/// Chooses the algorithm: the stored winner, else the winner of a race, which is then stored.
+/// Nothing during a capture if no winner is stored, because a race would break the capture: the
+/// caller uses the library's first choice. That is also chosen where algorithms must be bit-stable
+/// but no winner can be stored, since winners of races differ from run to run.
+std::optional<std::size_t> select_algorithm(const Candidates& candidates, Stream stream);
+
+/// Calls f, which gives work to the device: false if it throws DeviceError, as an algorithm does
+/// that the library cannot run after all. Throws it on if the device was lost by it.
+bool runs(const std::function<bool()>& f);
+
+/// "1x2x3"
+template <class Numbers>
+std::string text_of(const Numbers& numbers) {
+    std::string out;
+    for (const auto number : numbers) out += (out.empty() ? "" : "x") + std::to_string(number);
+    return out;
+}
 
 }  // namespace kernels::cuda

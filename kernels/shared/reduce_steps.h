@@ -5,6 +5,17 @@
 #include "kernels/reduce.h"
 #include "shared/elementwise_integers.h"
 
+namespace kernels {
+
+/// The operation that joins the results of a level: sums of squares and of absolute values are
+/// plain sums from the second level on.
+inline ReduceOp joining(ReduceOp op) {
+    if (op == ReduceOp::prod || op == ReduceOp::max || op == ReduceOp::min) return op;
+    return ReduceOp::sum;
+}
+
+}  // namespace kernels
+
 /// `reduce` of i64, on every backend. Sums and products wrap around, so their order does not matter.
 namespace kernels::integer {
 

@@ -1,4 +1,4 @@
-#include "cuda/measured_plans.h"
+#include "cuda/autotuner.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -16,7 +16,6 @@
 #include "kernels/measured_choice.h"
 #include "kernels/plan_choice.h"
 #include "kernels/plan_store.h"
-#include "kernels/plan_use.h"
 #include "kernels/recurrent_network_run.h"
 #include "simt/device.h"
 #include "simt/libraries.h"

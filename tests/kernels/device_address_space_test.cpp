@@ -1,4 +1,4 @@
-#include "kernels/address_space.h"
+#include "kernels/device.h"
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -4,7 +4,6 @@
 #include <cstddef>
 #include <vector>
 
-#include "kernels/cuda_copies.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "needs_cuda.h"

@@ -1,4 +1,4 @@
-#include "cuda/plan_race.h"
+#include "cuda/autotuner.h"
 
 #include <gtest/gtest.h>
 
@@ -96,7 +96,7 @@ TEST_F(Race, CountsTheBestOfThreeTimes) {
 }
 
 TEST_F(Race, EndsWhenItsTimeIsUp) {
-    const auto won = hold({cuda::most_race_ms(), cuda::most_race_ms() / 2, 1});
+    const auto won = hold({cuda::max_race_ms(), cuda::max_race_ms() / 2, 1});
     ASSERT_TRUE(won);
     EXPECT_EQ(won->winner, 0u) << "four runs of the first have taken all of it";
     EXPECT_EQ(runs.size(), 1u);
@@ -106,7 +106,7 @@ TEST_F(Race, LooksForOneThatCanRunHoweverLongThatTakes) {
     const auto won = race(
         3,
         [&](std::size_t i) {
-            now += 10 * cuda::most_race_ms();
+            now += 10 * cuda::max_race_ms();
             last = 1;
             return i == 2;
         },
@@ -116,11 +116,11 @@ TEST_F(Race, LooksForOneThatCanRunHoweverLongThatTakes) {
 }
 
 TEST_F(Race, HasSoManyRacersAtMost) {
-    std::vector<double> times(2 * cuda::most_racers, 1);
+    std::vector<double> times(2 * cuda::max_candidates, 1);
     times[0] = times[1] = -1;
     times.back() = 0.1;
     EXPECT_EQ(hold(times)->winner, 2u);
-    EXPECT_EQ(runs.size(), cuda::most_racers + 2);
+    EXPECT_EQ(runs.size(), cuda::max_candidates + 2);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "cpu/dnnl_cache.h"
+#include "cpu/dnnl_common.h"
 
 #include <gtest/gtest.h>
 
