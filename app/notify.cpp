@@ -18,8 +18,9 @@ engine::EndNotice notice_of(const std::string& kind,
     using engine::DoneReason, engine::RunOutcome;
     engine::EndNotice notice{kind, {}, "done", {}};
     const auto reason_is = [](DoneReason reason) {
-        return
-            [reason](const RunOutcome& each) { return each.ended && each.run.done.reason == reason; };
+        return [reason](const RunOutcome& each) {
+            return each.ended && each.run.done.reason == reason;
+        };
     };
     const auto diverged = [](const RunOutcome& each) {
         return each.ended && engine::end_state(each.run.done) == "diverged";

@@ -5,11 +5,6 @@
 #include <utility>
 
 namespace engine {
-namespace {
-
-constexpr std::int64_t rows_at_once = 256;
-
-}  // namespace
 
 void RunFollower::look() {
     const RunState state = source_.state();
@@ -36,9 +31,10 @@ void RunFollower::pass_rows_up_to(std::int64_t count) {
         return;
     }
     const StepRecordReader record = source_.record();
+    constexpr std::int64_t at_once = 256;
     std::vector<StepRecord> rows;
     while (passed_ < count) {
-        rows.resize(static_cast<std::size_t>(std::min(count - passed_, rows_at_once)));
+        rows.resize(static_cast<std::size_t>(std::min(count - passed_, at_once)));
         if (!read(record, passed_, rows)) return;
         listener_.rows(rows);
         passed_ += std::ssize(rows);

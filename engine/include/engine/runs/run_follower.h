@@ -63,8 +63,8 @@ public:
     void look();
     bool over() const { return over_; }
     const RunOutcome& outcome() const { return outcome_; }
-    /// Why the record cannot be read: another program damaged it. Such a run has an empty one in the
-    /// outcome.
+    /// Why the record cannot be read: another program damaged it. Such a run has an empty one in
+    /// the outcome.
     const std::optional<Error>& unreadable() const { return unreadable_; }
 
 private:

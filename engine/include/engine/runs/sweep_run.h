@@ -32,10 +32,11 @@ std::optional<QueueState> ended_state(const RunSummary& run);
 class SweepRun {
 public:
     /// `out`: the folder for the runs; empty: the history.
-    SweepRun(SweepPlan plan, std::shared_ptr<RunStore> store, const std::filesystem::path& out = {});
+    SweepRun(SweepPlan plan, std::shared_ptr<RunStore> store,
+             const std::filesystem::path& out = {});
 
-    /// Enters the runs that the queue lacks. Runs whose results are gone wait again, and with `again`
-    /// all of them. Returns how many have ended already.
+    /// Enters the runs that the queue lacks. Runs whose results are gone wait again, and with
+    /// `again` all of them. Returns how many have ended already.
     std::int64_t enter(bool again);
     std::int64_t size() const { return std::ssize(entries_); }
 

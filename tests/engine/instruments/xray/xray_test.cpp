@@ -183,11 +183,13 @@ TEST(Xray, SurvivesItsFile) {
 }
 
 TEST(Xray, AnExperimentShowsTheStepBeforeAndAfter) {
-    const XrayExperiment same = try_forced(capture_first_step(lenet("fp32")), {{"fc2", ForcedType::fp32}});
+    const XrayExperiment same =
+        try_forced(capture_first_step(lenet("fp32")), {{"fc2", ForcedType::fp32}});
     EXPECT_EQ(same.before.gradient_error, 0) << "FP32 beside FP32";
     EXPECT_EQ(same.after.gradient_error, 0);
     EXPECT_EQ(same.after.loss, same.before.loss);
-    const XrayExperiment coarse = try_forced(capture_first_step(lenet("fp32")), {{"fc2", ForcedType::bf16}});
+    const XrayExperiment coarse =
+        try_forced(capture_first_step(lenet("fp32")), {{"fc2", ForcedType::bf16}});
     EXPECT_EQ(coarse.before.gradient_error, 0);
     EXPECT_GT(coarse.after.gradient_error, 0);
     EXPECT_LT(coarse.after.gradient_error, 0.1);
