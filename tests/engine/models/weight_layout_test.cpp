@@ -9,6 +9,7 @@
 
 #include "engine/models/made_models.h"
 #include "kernels/cuda_device.h"
+#include "nn/recurrent.h"
 #include "ops/recurrent/weight_block.h"
 #include "support/device_support.h"
 #include "tensor/memory/memory.h"
