@@ -10,8 +10,8 @@
 
 namespace ui {
 
-/// What is known of the data that settings name: the preview that was read last, and the columns of
-/// the table among them.
+/// Knows the data that settings name: the preview that was read last, and the columns of the table
+/// among them.
 class SettingsData {
 public:
     /// Identifies the samples: equal keys mean the same data.

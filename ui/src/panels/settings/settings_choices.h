@@ -10,7 +10,7 @@ namespace ui {
 
 struct Tokens;
 
-/// What the settings panel lists for the data, the device and the findings of the moment.
+/// Lists of the settings panel for the data, the device and the findings of the moment.
 
 /// Each precision, with the reason if the device cannot run it.
 std::vector<Choice> presetChoices(const SettingsModel& settings);
