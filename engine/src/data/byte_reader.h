@@ -47,8 +47,8 @@ std::unique_ptr<ByteReader> open_packed(const std::filesystem::path& file,
 bool is_archive(const std::filesystem::path& file);
 
 /// Calls `visit` for each file in a tar archive, plain or packed, with its name without folders.
-/// What is not read is skipped; false ends the walk. Throws Error(data) if the archive is damaged
-/// or larger than the options allow.
+/// Skips bytes that it does not read; false ends the walk. Throws Error(data) if the archive is
+/// damaged or larger than the options allow.
 void for_each_entry(const std::filesystem::path& archive,
                     const std::function<bool(const std::string& name, ByteReader& data)>& visit,
                     const ReadOptions& options = {});

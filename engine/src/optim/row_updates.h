@@ -15,7 +15,7 @@ namespace engine {
 /// indices.
 class RowUpdates {
 public:
-    /// What is updated with a parameter, whole; undefined: it has none.
+    /// Tensors that are updated with a parameter, whole; undefined: it has none.
     struct Values {
         Tensor stored, state1, state2, state3, low;
     };
