@@ -23,14 +23,19 @@
 #include "train/step/training_state.h"
 
 namespace engine {
+namespace fs = std::filesystem;
 namespace {
 
-/// Whether weights, buffers, optimizer state and carried state are finite.
 bool is_finite(const TensorMap& tensors) {
     for (const auto& [name, tensor] : tensors) {
         if (is_floating(tensor.dtype()) && !std::isfinite(largest_magnitude(tensor))) return false;
     }
     return true;
+}
+
+/// Whether weights, buffers, optimizer state and carried state are finite.
+bool is_finite(const TrainingState& state) {
+    return is_finite(state.weights) && is_finite(state.optimizer) && is_finite(state.carried);
 }
 
 /// The step of the newest checkpoint before `step` whose state is finite; 0: none.
@@ -44,10 +49,6 @@ std::int64_t newest_finite(const std::filesystem::path& run_folder, std::int64_t
         }
     }
     return 0;
-}
-
-bool is_finite(const TrainingState& state) {
-    return is_finite(state.weights) && is_finite(state.optimizer) && is_finite(state.carried);
 }
 
 /// Finds the step that made the state non-finite before `step`. Computes the run again, from the
@@ -65,8 +66,6 @@ std::int64_t step_that_damaged(const std::filesystem::path& run_folder, std::int
     }
     return 0;
 }
-
-namespace fs = std::filesystem;
 
 constexpr double unlikely = 0.01;
 constexpr std::size_t suspects = 3;  // of a step, by their shares
