@@ -88,6 +88,7 @@ int report(const engine::Error& error) {
 
 int main(int argc, char** argv) {
     open_closed_streams();
+    engine::take_handed_output();
     const app::CleanOutput clean;
     // cuDNN's recurrent networks use two streams with one cuBLAS handle. Without this setting each
     // takes whichever workspace is free, so results differ from run to run. Set before there is

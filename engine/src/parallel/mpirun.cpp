@@ -24,6 +24,7 @@
 #include "engine/base/error.h"
 #include "engine/parallel/launch.h"
 #include "parallel/joined_launch.h"
+#include "parallel/output_handover.h"
 
 namespace engine {
 namespace {
@@ -84,11 +85,12 @@ constexpr char open_ports[] =
 
 /// In the child, between fork and exec: no allocation. `network`: null for one that the run shares.
 [[noreturn]] void become(const std::vector<char*>& arguments, pid_t parent,
-                         const OwnNetwork* network) {
+                         const OwnNetwork* network, const OutputHandover& output) {
     if (network != nullptr && !network->enter()) {
         [[maybe_unused]] const auto written =
             write(STDERR_FILENO, open_ports, sizeof open_ports - 1);
     }
+    output.open_in_child();
     // So that Ctrl-C in a terminal reaches only this program, which passes it on.
     setpgid(0, 0);
     // Killing this program ends the ranks too.
@@ -203,14 +205,16 @@ int run_workers(std::int64_t workers, const std::vector<std::string>& command) {
     set_defaults();
     std::optional<OwnNetwork> network;
     if (stays_on_this_machine()) network.emplace();
+    OutputHandover output;
     std::cout.flush();
     const pid_t parent = getpid();
     const pid_t child = fork();
     if (child < 0)
         throw Error(ErrorCode::device, msg("mpirun cannot be started: {}.", std::strerror(errno)));
-    if (child == 0) become(arguments, parent, network ? &*network : nullptr);
+    if (child == 0) become(arguments, parent, network ? &*network : nullptr, output);
     launcher = child;
     const PassedSignals passed;
+    output.serve();
     return exit_code_of(status_of(child));
 }
 

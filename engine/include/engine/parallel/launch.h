@@ -62,4 +62,9 @@ Message why_no_workers();
 /// - Throws Error(device) without MPI or mpirun.
 int run_workers(std::int64_t workers, const std::vector<std::string>& command);
 
+/// On rank 0 of run_workers(): from here on standard output and error are those of the program that
+/// called it, so that nothing passes through mpirun. To be called before anything is written.
+/// Changes nothing on other ranks, under a launcher of the user's own, and where it fails.
+void take_handed_output();
+
 }  // namespace engine
