@@ -97,13 +97,15 @@ bool write_as_rank(const char* rank) {
     return inherited() == before && !has_name();
 }
 
-/// The exit code of a child process that does `work`: 0 if that returned true.
+/// The exit code of a child process.
 int ends_with(pid_t child) {
     int status = 0;
     EXPECT_EQ(::waitpid(child, &status, 0), child);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
-pid_t start(const std::function<bool()>& work) {
+
+/// A process that does `work` and ends with exit code 0 if that returned true.
+pid_t child_doing(const std::function<bool()>& work) {
     const pid_t child = ::fork();
     if (child == 0) ::_exit(work() ? 0 : 1);
     return child;
@@ -113,7 +115,7 @@ pid_t start(const std::function<bool()>& work) {
 std::array<std::string, 2> handed_to(const char* rank) {
     const PipedStreams piped;
     OutputHandover output;
-    const pid_t child = start([&] {
+    const pid_t child = child_doing([&] {
         const auto before = inherited();
         output.open_in_child();
         return inherited() == before && write_as_rank(rank);
@@ -135,7 +137,7 @@ TEST(OutputHandover, AnotherRankKeepsItsOwn) {
 TEST(OutputHandover, EndsWhereNobodyComes) {
     for (const bool opens : {true, false}) {
         OutputHandover output;
-        const pid_t child = start([&] {
+        const pid_t child = child_doing([&] {
             if (opens) output.open_in_child();
             return true;
         });
@@ -147,7 +149,7 @@ TEST(OutputHandover, EndsWhereNobodyComes) {
 
 TEST(OutputHandover, ARankWhoseProgramIsGoneKeepsItsOwnOutput) {
     const PipedStreams piped;
-    const pid_t child = start([] {
+    const pid_t child = child_doing([] {
         { const OutputHandover ended; }
         ::setenv("HALFTONE_OUTPUT", "halftone-output-nobody", 1);
         ::setenv("OMPI_COMM_WORLD_RANK", "0", 1);
@@ -177,15 +179,15 @@ TEST(OutputHandover, AnotherUserGetsNothing) {
     if (::geteuid() != 0) GTEST_SKIP() << "only root can become another user";
     OutputHandover output;
     const std::string name = std::getenv("HALFTONE_OUTPUT");
-    const pid_t opener = start([&] {
+    const pid_t opener = child_doing([&] {
         output.open_in_child();
         return true;
     });
     output.serve();
     EXPECT_EQ(ends_with(opener), 0);
     constexpr uid_t nobody = 65534;
-    EXPECT_EQ(ends_with(start([&] { return got_by(nobody, name) == 0; })), 0);
-    EXPECT_EQ(ends_with(start([&] { return got_by(0, name) == 1; })), 0);
+    EXPECT_EQ(ends_with(child_doing([&] { return got_by(nobody, name) == 0; })), 0);
+    EXPECT_EQ(ends_with(child_doing([&] { return got_by(0, name) == 1; })), 0);
 }
 
 }  // namespace
