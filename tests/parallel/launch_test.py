@@ -1,14 +1,16 @@
 """How a run becomes several processes: by mpirun, by `workers`, and what is refused."""
 
 import argparse
+import json
 import os
 import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 
-from ranks import Launch, Problems, SETTINGS, one_slot, reachable, with_last_different, words
+from ranks import Launch, Problems, SETTINGS, environment, one_slot, reachable, with_last_different, words
 
 SHORT = SETTINGS[:3] + ["epochs=1000", "max_steps=20", "threads=1"]
 
@@ -64,6 +66,42 @@ class Tests:
             print("ports: not looked at, since this system has no network namespaces")
         else:
             self.problems.expect(not found, "sockets that are not of the loopback interface:\n" + "\n".join(found))
+
+    def rank_0_writes_to_the_files_that_the_program_was_given(self):
+        """Then no line of it goes through mpirun, which loses some: every line is whole, and every step has one."""
+        command = [self.halftone, "train", "--json", *words(SETTINGS + ["workers=2"])]
+        launch = Launch(command, self.folder, self.folder)
+        self.problems.expect(launch.wait_for_steps(500), f"no steps: {launch.error_text()}")
+        pids = launch.pids()
+        self.problems.expect(sorted(pids) == [0, 1], f"ranks {pids}")
+        for rank, pid in pids.items():
+            for number, file in ((1, launch.output), (2, launch.errors)):
+                is_given = os.path.samefile(f"/proc/{pid}/fd/{number}", file)
+                self.problems.expect(is_given == (rank == 0), f"rank {rank}, descriptor {number}: {is_given}")
+        launch.process.send_signal(signal.SIGINT)
+        self.expect_code(launch, 0, "the run whose output was looked at")
+        events = []
+        for line in launch.output.read_text().splitlines():
+            try:
+                events.append(json.loads(line))
+            except json.JSONDecodeError:
+                self.problems.expect(False, f"not a whole line: {line}")
+        steps = [event["step"] for event in events if event["event"] == "step"]
+        self.problems.expect(steps == list(range(1, len(steps) + 1)), f"{len(steps)} steps, not each once")
+        self.problems.expect(not [line for line in launch.error_text().splitlines() if '"event"' in line],
+                             f"events among the errors: {launch.error_text()}")
+
+    def a_reader_that_leaves_is_no_failure(self):
+        """As in one process: the run goes on to its end."""
+        for workers in (1, 2):
+            command = [self.halftone, "train", "--json", *words(SHORT + [f"workers={workers}", "max_steps=1000"])]
+            with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                  env=environment(self.folder, "none"), text=True) as process:
+                process.stdout.readline()
+                process.stdout.close()
+                said = process.stderr.read()
+            self.problems.expect(process.returncode == 0 and "cannot be written" not in said,
+                                 f"a reader that leaves {workers}: exit code {process.returncode}: {said}")
 
     def another_number_of_workers_is_refused(self):
         self.expect_code(self.train("workers=3", ranks=2), 2, "workers=3 under -n 2",
