@@ -15,6 +15,7 @@ namespace engine {
 std::span<const ModelDescriptor> model_descriptors() {
     static const std::vector<ModelDescriptor> list = {
 #define HALFTONE_MODEL(name) name##_descriptor(),
+#include "models/descriptors.inc"
 #undef HALFTONE_MODEL
     };
     return list;
