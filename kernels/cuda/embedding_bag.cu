@@ -63,11 +63,16 @@ __global__ void embedding_bag_kernel(T* __restrict__ y, const T* __restrict__ ta
                 sums.add([&](int k) { return weight * widen(taken[b].at[k]); });
             }
         }
-        const W divisor = mean && sums.terms > 0 ? static_cast<W>(sums.terms) : W{1};
+        W all[width];
+#pragma unroll
+        for (int k = 0; k < width; ++k) all[k] = sums.whole[k] + sums.piece[k];
+        if (mean && sums.terms > 1) {
+#pragma unroll
+            for (int k = 0; k < width; ++k) all[k] /= static_cast<W>(sums.terms);
+        }
         Pack<T, width> out;
 #pragma unroll
-        for (int k = 0; k < width; ++k)
-            out.at[k] = narrow<T>((sums.whole[k] + sums.piece[k]) / divisor);
+        for (int k = 0; k < width; ++k) out.at[k] = narrow<T>(all[k]);
         store_pack(y + bag * columns + part * width, out);
     });
 }
