@@ -6,11 +6,10 @@ import os
 import pathlib
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 
-from ranks import Launch, Problems, SETTINGS, environment, one_slot, reachable, with_last_different, words
+from ranks import Launch, Problems, SETTINGS, one_slot, reachable, with_last_different, words
 
 SHORT = SETTINGS[:3] + ["epochs=1000", "max_steps=20", "threads=1"]
 
@@ -92,16 +91,16 @@ class Tests:
                              f"events among the errors: {launch.error_text()}")
 
     def a_reader_that_leaves_is_no_failure(self):
-        """As in one process: the run goes on to its end."""
+        """As with one process the run is saved and ends."""
         for workers in (1, 2):
-            command = [self.halftone, "train", "--json", *words(SHORT + [f"workers={workers}", "max_steps=1000"])]
-            with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-                                  env=environment(self.folder, "none"), text=True) as process:
-                process.stdout.readline()
-                process.stdout.close()
-                said = process.stderr.read()
-            self.problems.expect(process.returncode == 0 and "cannot be written" not in said,
-                                 f"a reader that leaves {workers}: exit code {process.returncode}: {said}")
+            command = [self.halftone, "train", "--json", *words(SETTINGS + [f"workers={workers}"])]
+            read_end, write_end = os.pipe()
+            launch = Launch(command, self.folder, self.folder, output=write_end)
+            os.close(write_end)
+            self.problems.expect(os.read(read_end, 1), f"workers={workers}: no output: {launch.error_text()}")
+            os.close(read_end)
+            self.expect_code(launch, 0, f"workers={workers} whose reader leaves")
+            self.problems.expect("cannot be written" not in launch.error_text(), launch.error_text())
 
     def another_number_of_workers_is_refused(self):
         self.expect_code(self.train("workers=3", ranks=2), 2, "workers=3 under -n 2",

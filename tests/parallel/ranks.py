@@ -62,15 +62,16 @@ def state_of(pid):
 class Launch:
     """A command that becomes several ranks. Its output goes to files, so nobody has to read it."""
 
-    def __init__(self, command, home, folder, settings=None):
-        """`settings` replaces OVERSUBSCRIBE in the environment."""
+    def __init__(self, command, home, folder, settings=None, output=None):
+        """`settings` replaces OVERSUBSCRIBE in the environment; `output` is a descriptor that replaces the file."""
         self.mark = uuid.uuid4().hex
         self.output, self.errors = folder / f"{self.mark}.out", folder / f"{self.mark}.err"
         variables = environment(home, self.mark)
         if settings is not None:
             variables = {name: value for name, value in variables.items() if name not in OVERSUBSCRIBE} | settings
         with open(self.output, "wb") as out, open(self.errors, "wb") as err:
-            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=variables)
+            self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=out if output is None else output,
+                                            stderr=err, env=variables)
 
     def events(self, kind):
         events = []
