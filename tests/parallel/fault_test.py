@@ -101,13 +101,19 @@ class Fault:
 def fill_disk(args, folder, problems):
     """Rank 0 finds no room for files above 8 KiB: a checkpoint costs a warning, and the record ends the run on all
     ranks where it must grow."""
-    run = folder / "full"
+    run, output = folder / "full", folder / "full.out"
+    # The limit would hold for the output too if rank 0 wrote it to a file itself.
+    with open(output, "wb") as file:
+        copier = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=file)
     launch = Launch([args.halftone, "train", "--json", "--out", str(run),
-                     *words(SETTINGS + ["workers=2", "checkpoint.every_steps=100"])], folder, folder)
+                     *words(SETTINGS + ["workers=2", "checkpoint.every_steps=100"])], folder, folder, output=copier.stdin)
+    copier.stdin.close()
+    launch.output = output
     if not problems.expect(launch.wait_for_steps(1), f"full disk: no step: {launch.error_text()}"):
         return launch.finish(0)
     resource.prlimit(launch.pids()[0], resource.RLIMIT_FSIZE, (8192, 8192))
     code = launch.finish(60)
+    copier.wait()
     problems.expect(code == 5, f"full disk: exit code {code}: {launch.error_text()}")
     problems.expect(launch.events("warning"), "full disk: no warning about the checkpoint")
     said = launch.sentences()
