@@ -1,3 +1,4 @@
+#include "benchmarks/benchmarks_page.h"
 
 #include <QImage>
 #include <QLabel>
@@ -33,7 +34,7 @@ struct BenchmarksPageTest : WindowFixture {
         ASSERT_TRUE(writeBenchmarkBook(book, folder.filePath(u"benchmarks.json"_s)));
         window->findChild<PageStack*>()->showPage(u"benchmarks"_s);
         standsStill();
-        page = shownPage();
+        page = qobject_cast<BenchmarksPage*>(shownPage());
         ASSERT_NE(page, nullptr);
         ASSERT_TRUE(page->isVisible());
     }
@@ -58,7 +59,7 @@ struct BenchmarksPageTest : WindowFixture {
         return false;
     }
 
-    QWidget* page = nullptr;
+    BenchmarksPage* page = nullptr;
 };
 
 TEST_F(BenchmarksPageTest, SaysWhatToDoWhileThereIsNothingToShow) {

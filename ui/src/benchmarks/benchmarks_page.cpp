@@ -1,13 +1,7 @@
-#include <QCoreApplication>
+#include "benchmarks/benchmarks_page.h"
+
 #include <QHBoxLayout>
-#include <QLabel>
-#include <QProgressBar>
-#include <QPushButton>
-#include <QScrollArea>
-#include <QStackedWidget>
 #include <QVBoxLayout>
-#include <QWidget>
-#include <memory>
 
 #include "benchmarks/benchmark_choice.h"
 #include "benchmarks/benchmark_table.h"
@@ -18,10 +12,8 @@
 #include "text/precision_title.h"
 #include "text/speedup_text.h"
 #include "theme/theme.h"
-#include "view/context.h"
 #include "widgets/elided_label.h"
 #include "widgets/key_bindings.h"
-#include "widgets/page_export.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -29,43 +21,6 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 namespace {
-
-/// Does mixed precision pay on this machine? Compares chosen models in FP32 and in other
-/// precisions: speed, memory and largest batch, and the reason if a precision does not pay.
-class BenchmarksPage final : public QWidget {
-    Q_DECLARE_TR_FUNCTIONS(ui::BenchmarksPage)
-public:
-    explicit BenchmarksPage(const Context& context, QWidget* parent = nullptr);
-
-    /// Content that Ctrl+E writes. Its picture belongs to the page and is recreated by each call.
-    PageExport whatToExport();
-
-protected:
-    void showEvent(QShowEvent* event) override;
-
-private:
-    QLayout* makeBar();
-    QWidget* makeResults();
-    void exportFigures();
-    void makePicture();
-    void showResults();
-    void refreshState();
-    QString stateText() const;
-
-    Context context_;
-    QPushButton* run_ = nullptr;
-    QPushButton* stop_ = nullptr;
-    QPushButton* export_ = nullptr;
-    QProgressBar* progress_ = nullptr;
-    TimeLeft left_;
-    ElidedLabel* state_ = nullptr;
-    Card* card_ = nullptr;
-    QStackedWidget* body_ = nullptr;
-    QLabel* empty_ = nullptr;  ///< of body_
-    QScrollArea* area_ = nullptr;
-    BenchmarkView* view_ = nullptr;
-    std::unique_ptr<QWidget> picture_;
-};
 
 constexpr int choiceWidth = 304;  // the longest title of a model and a scroll bar
 constexpr int progressWidth = 160;
