@@ -2,6 +2,7 @@
 #include "panels/history/run_export.h"
 
 #include <QInputDialog>
+#include <QMenuBar>
 #include <QSignalSpy>
 
 #include "engine/runs/export.h"
