@@ -72,7 +72,8 @@ TEST_F(CudaGraphCalls, WaitForTheLastLaunchOfAGraphThatHoldsPlansAndNotForItsStr
 }
 
 TEST_F(CudaGraphCalls, RecordOneMarkBehindALaunchAndWaitForThat) {
-    const auto plan = std::make_shared<int>(), mark = std::make_shared<cuda::Event>();
+    const auto plan = std::make_shared<int>();
+    const auto mark = std::make_shared<cuda::Event>();
     cuda::begin_capture({});
     cuda::keep_if_recorded(plan, {});
     auto graph = cuda::end_capture({});
