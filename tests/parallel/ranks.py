@@ -88,8 +88,8 @@ class Launch:
         return self.errors.read_text(errors="replace")
 
     def sentences(self):
-        # Open MPI 5 puts a blank before a line that follows its own text.
-        lines = [line.lstrip() for line in self.error_text().splitlines()]
+        # Open MPI 5 writes the zero byte that ends its own text, before what follows.
+        lines = [line.lstrip("\0 ") for line in self.error_text().splitlines()]
         return [line for line in lines if line.startswith("halftone: ")]
 
     def pids(self):
