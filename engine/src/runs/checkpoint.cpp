@@ -25,6 +25,7 @@ using nlohmann::json;
 
 constexpr char prefix[] = "checkpoint-";
 constexpr char unfinished[] = ".part";
+constexpr char replaced_ending[] = ".old.part";  // a checkpoint that another one takes the place of
 constexpr char state_file[] = "state.json";
 constexpr char checksum_file[] = "state.sha256";  // as sha256sum writes it
 constexpr char weights_file[] = "weights.safetensors";
@@ -43,8 +44,16 @@ std::optional<std::int64_t> step_of(const std::string& name) {
     return prefix + std::to_string(step) == name ? std::optional(step) : std::nullopt;
 }
 
+/// The place of "checkpoint-60.old.part" in its folder; nothing for another name.
+std::optional<fs::path> place_of_replaced(const fs::path& path) {
+    std::string name = path.filename().string();
+    if (!name.ends_with(replaced_ending)) return std::nullopt;
+    name.resize(name.size() - std::string_view(replaced_ending).size());
+    return step_of(name) ? std::optional(path.parent_path() / name) : std::nullopt;
+}
+
 bool is_unfinished(const std::string& name) {
-    return name.starts_with(prefix) && name.ends_with(unfinished);
+    return name.starts_with(prefix) && name.ends_with(unfinished) && !is_replaced_checkpoint(name);
 }
 
 [[noreturn]] void throw_damaged(Message why) {
@@ -149,21 +158,6 @@ std::int64_t write_files(const fs::path& folder, const CheckpointContent& conten
     return bytes + static_cast<std::int64_t>(text.size());
 }
 
-/// Puts the finished folder in its place, and what was there in its own.
-void move_into_place(const fs::path& written, const fs::path& place) {
-    std::error_code error;
-    if (fs::exists(place, error)) {
-        if (::renameat2(AT_FDCWD, written.c_str(), AT_FDCWD, place.c_str(), RENAME_EXCHANGE) == 0) {
-            fs::remove_all(written, error);
-            return sync_folder(place.parent_path());
-        }
-        fs::remove_all(place, error);  // a file system that cannot exchange two folders
-    }
-    fs::rename(written, place, error);
-    if (error) throw_write_error(place, error.value());
-    sync_folder(place.parent_path());
-}
-
 std::int64_t size_of(const json& state) {
     std::int64_t bytes = 0;
     for (const json& file : state.at("files")) {
@@ -180,6 +174,51 @@ std::string names_of(const std::vector<CheckpointInfo>& checkpoints) {
 }
 
 }  // namespace
+
+bool exchange_folders(const fs::path& one, const fs::path& other) {
+    return ::renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE) == 0;
+}
+
+void move_into_place(const fs::path& written, const fs::path& place, FolderExchange exchange) {
+    std::error_code error, ignored;
+    const bool replaces = fs::exists(place, ignored);
+    if (replaces && exchange(written, place)) {
+        fs::remove_all(written, ignored);
+        return sync_folder(place.parent_path());
+    }
+    const fs::path old = place.string() + replaced_ending;
+    if (replaces) {
+        fs::remove_all(old, ignored);
+        fs::rename(place, old, error);
+        if (error) throw_write_error(place, error.value());
+    }
+    fs::rename(written, place, error);
+    if (error) {
+        if (replaces) fs::rename(old, place, ignored);
+        throw_write_error(place, error.value());
+    }
+    sync_folder(place.parent_path());
+    fs::remove_all(old, ignored);  // only now: until here it is the only one that is surely whole
+}
+
+bool is_replaced_checkpoint(const fs::path& path) { return place_of_replaced(path).has_value(); }
+
+void settle_replaced_checkpoints(const fs::path& run_folder) {
+    std::error_code error, ignored;
+    std::vector<fs::path> left;
+    for (fs::directory_iterator it(run_folder, error), end; !error && it != end;
+         it.increment(error)) {
+        if (is_replaced_checkpoint(it->path())) left.push_back(it->path());
+    }
+    for (const fs::path& old : left) {
+        const fs::path place = *place_of_replaced(old);
+        if (fs::exists(fs::symlink_status(place, ignored))) {
+            fs::remove_all(old, ignored);
+        } else {
+            fs::rename(old, place, ignored);
+        }
+    }
+}
 
 std::vector<CheckpointFolder> checkpoint_folders(const fs::path& run_folder) {
     std::vector<CheckpointFolder> out;
@@ -263,13 +302,14 @@ std::int64_t write_checkpoint(const fs::path& run_folder, const CheckpointConten
         run_folder / (prefix + std::to_string(content.state->at("step").get<std::int64_t>()));
     const fs::path written = place.string() + unfinished;
     std::error_code ignored;
+    settle_replaced_checkpoints(run_folder);
     fs::remove_all(written, ignored);
     try {
         if (const int failure = make_private_folder(written); failure != 0)
             throw_write_error(written, failure);
         const std::int64_t bytes = write_files(written, content);
         if (before_move) before_move();
-        move_into_place(written, place);
+        move_into_place(written, place, &exchange_folders);
         return bytes;
     } catch (...) {
         fs::remove_all(written, ignored);
@@ -288,6 +328,7 @@ CheckpointContent read_checkpoint(const fs::path& checkpoint) {
 }
 
 void prune_checkpoints(const fs::path& run_folder, std::int64_t keep) {
+    settle_replaced_checkpoints(run_folder);
     std::error_code error;
     std::vector<fs::path> doomed;
     for (fs::directory_iterator it(run_folder, error), end; !error && it != end;

@@ -23,6 +23,20 @@ std::int64_t write_checkpoint(const std::filesystem::path& run_folder,
                               const CheckpointContent& content,
                               const std::function<void()>& before_move = {});
 
+/// Exchanges the names of two folders, which happens as one. False where the file system cannot.
+bool exchange_folders(const std::filesystem::path& one, const std::filesystem::path& other);
+using FolderExchange = bool (*)(const std::filesystem::path&, const std::filesystem::path&);
+/// Puts the finished folder `written` in its place. What was there is removed when the new one is
+/// there: without `exchange` it waits beside its place, as "checkpoint-STEP.old.part", and comes
+/// back if the new one cannot be moved. Throws Error(io).
+void move_into_place(const std::filesystem::path& written, const std::filesystem::path& place,
+                     FolderExchange exchange);
+/// Whether it is named like a checkpoint that waits so: no sweep may remove it unseen.
+bool is_replaced_checkpoint(const std::filesystem::path& path);
+/// Puts a checkpoint back that a killed process had moved aside for a new one and not yet replaced;
+/// removes it if the new one is there. For the folder of a run that no other process holds.
+void settle_replaced_checkpoints(const std::filesystem::path& run_folder);
+
 /// Reads a checkpoint and compares each file with its sha256. Throws Error(data).
 CheckpointContent read_checkpoint(const std::filesystem::path& checkpoint);
 

@@ -137,7 +137,7 @@ void KeptIndex::sweep() {
         if (!holder.held) remove_unfinished_run(entry, alone, holder.present);
     }
     for (const fs::path& folder : index_->unended_folders()) {
-        if (!index_->holder(folder).held) remove_unfinished_files(folder);
+        if (!index_->holder(folder).held) sweep_run_folder(folder);
     }
 }
 

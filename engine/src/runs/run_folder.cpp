@@ -22,6 +22,7 @@
 #include "io/file/file_modes.h"
 #include "io/file/lease.h"
 #include "io/file/mapped_file.h"
+#include "runs/checkpoint.h"
 
 namespace engine {
 namespace fs = std::filesystem;
@@ -92,7 +93,7 @@ void remove_parts(const fs::path& folder, bool shared) {
     std::error_code error;
     for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
         const std::string name = it->path().filename().string();
-        if (!name.ends_with(part_ending)) continue;
+        if (!name.ends_with(part_ending) || is_replaced_checkpoint(name)) continue;
         // Other programs write notes and pictures beside a run that nobody trains.
         const pid_t writer = is_lease(name) ? 0 : writer_of(name);
         const bool written = writer > 0 && (::kill(writer, 0) == 0 || errno != ESRCH);
@@ -212,9 +213,10 @@ void remove_unfinished_run(const fs::path& folder, bool alone, bool has_dead_lea
     fs::remove(folder, error);
 }
 
-void remove_unfinished_files(const fs::path& folder) {
+void sweep_run_folder(const fs::path& folder) {
     const File opened(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (!opened.is_open()) return;
+    settle_replaced_checkpoints(folder);  // before the rest, whose names end as theirs do
     const bool shared = is_on_network(opened);
     remove_parts(folder, shared);
     std::error_code error;

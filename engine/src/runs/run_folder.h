@@ -65,8 +65,9 @@ void remove_new_run(const std::filesystem::path& folder);
 /// at; a lease that has been taken since is another one's.
 void remove_unfinished_run(const std::filesystem::path& folder, bool alone, bool has_dead_lease);
 /// Removes files and checkpoints that a killed process left unfinished in the folder of a run that
-/// nobody holds: "*.part". Those that name a living process of this machine stay.
-void remove_unfinished_files(const std::filesystem::path& folder);
+/// nobody holds: "*.part". Those that name a living process of this machine stay, and a whole
+/// checkpoint that was moved aside goes back (settle_replaced_checkpoints).
+void sweep_run_folder(const std::filesystem::path& folder);
 /// Whether a name is that of the lock or of a lease of a run.
 bool is_hold_file(const std::string& name);
 /// Whether a path below a run's folder is that of an unfinished file, or lies in an unfinished

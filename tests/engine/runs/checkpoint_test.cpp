@@ -122,6 +122,65 @@ TEST_F(Checkpoints, WhatAKilledProcessLeftIsNoCheckpointAndGoes) {
     EXPECT_FALSE(fs::exists(folder_ / "checkpoint-6.part"));
 }
 
+bool cannot_exchange(const fs::path&, const fs::path&) { return false; }
+
+/// Checkpoints of step 5, the old one marked as the best.
+class ReplacedCheckpoint : public Checkpoints {
+protected:
+    ReplacedCheckpoint() : place_(write(5, true)) {
+        fs::rename(place_, old_);
+        fs::rename(write(5, false), written_);
+        fs::rename(old_, place_);
+    }
+    bool is_old(const fs::path& checkpoint) {
+        return read_checkpoint(checkpoint).state->at("best").get<bool>();
+    }
+    std::ptrdiff_t entries() const {
+        return std::distance(fs::directory_iterator(folder_.path()), fs::directory_iterator());
+    }
+    const fs::path old_ = folder_ / "checkpoint-5.old.part";
+    const fs::path written_ = folder_ / "checkpoint-5.part";
+    const fs::path place_;
+};
+
+TEST_F(ReplacedCheckpoint, GivesWayWhereTheFileSystemCannotExchangeFolders) {
+    move_into_place(written_, place_, &cannot_exchange);
+    EXPECT_FALSE(is_old(place_));
+    EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(ReplacedCheckpoint, ComesBackIfTheNewOneCannotBeMoved) {
+    fs::remove_all(written_);
+    EXPECT_THROW(move_into_place(written_, place_, &cannot_exchange), Error);
+    EXPECT_TRUE(is_old(place_));
+    EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(ReplacedCheckpoint, ComesBackAfterAKillBeforeTheNewOneWasThere) {
+    fs::rename(place_, old_);
+    EXPECT_THAT(steps_in(folder_.path()), IsEmpty());
+    prune_checkpoints(folder_.path(), 1);
+    EXPECT_THAT(steps_in(folder_.path()), ElementsAre(5));
+    EXPECT_TRUE(is_old(place_));
+    EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(ReplacedCheckpoint, GoesAfterAKillThatLeftBoth) {
+    fs::rename(place_, old_);
+    fs::rename(written_, place_);
+    prune_checkpoints(folder_.path(), 1);
+    EXPECT_FALSE(is_old(place_));
+    EXPECT_EQ(entries(), 1);
+}
+
+TEST_F(ReplacedCheckpoint, SurvivesTheNextOneThatCannotBeWritten) {
+    fs::rename(place_, old_);
+    const auto fail = [] { throw Error(ErrorCode::io, msg("the hold is lost")); };
+    EXPECT_THROW(write_checkpoint(folder_.path(), content(5), fail), Error);
+    EXPECT_TRUE(is_old(place_));
+    EXPECT_EQ(entries(), 1);
+}
+
 TEST_F(Checkpoints, ADamagedFileIsRefusedByItsChecksum) {
     const fs::path place = write(5);
     std::fstream file(place / "weights.safetensors",

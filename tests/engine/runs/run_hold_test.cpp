@@ -328,6 +328,8 @@ TEST_F(Leftovers, OfAKilledRunAreSweptAtAStart) {
         write(run / "lease.1.part");
         write(run / ("notes.json." + std::to_string(::getppid()) + ".part"));  // of a living one
         write(run / "checkpoint-10/weights.safetensors");
+        write(run / "checkpoint-10.old.part/weights.safetensors");
+        write(run / "checkpoint-20.old.part/weights.safetensors");
         ::kill(::getpid(), SIGKILL);
     }
     ::waitpid(child, nullptr, 0);
@@ -338,14 +340,18 @@ TEST_F(Leftovers, OfAKilledRunAreSweptAtAStart) {
             parts.push_back(entry.path().filename().string());
     EXPECT_THAT(parts, testing::ElementsAre("notes.json." + std::to_string(::getpid()) + ".part"));
     EXPECT_TRUE(fs::exists(dir_ / "1/checkpoint-10/weights.safetensors"));
+    EXPECT_TRUE(fs::exists(dir_ / "1/checkpoint-20/weights.safetensors"))
+        << "the one that was about to be replaced is back";
 }
 
 TEST_F(Leftovers, OfARunThatIsTrainedStay) {
     RunStore theirs(dir_.path());
     const fs::path run = theirs.create({}).folder;
     write(run / "checkpoint-20.part/weights.safetensors");
+    write(run / "checkpoint-20.old.part/weights.safetensors");
     { RunStore store(dir_.path()); }
     EXPECT_TRUE(fs::exists(run / "checkpoint-20.part/weights.safetensors"));
+    EXPECT_TRUE(fs::exists(run / "checkpoint-20.old.part/weights.safetensors"));
 }
 
 }  // namespace

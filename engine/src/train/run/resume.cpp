@@ -216,6 +216,8 @@ ResumePlan plan_resume(const RunSummary& run, const std::string& from,
             ErrorCode::data, msg("The folder of run {} is gone: {}", run.run, run.folder.string()),
             msg("Put it back, or take the run from the list: halftone delete {}.", run.run));
     if (from == "last" && changes.empty()) refuse_running(run);
+    // A program may have been killed since this one swept the runs at its start.
+    if (!holder_of(run.folder).held) settle_replaced_checkpoints(run.folder);
     ResumePlan plan;
     std::optional<ReadCheckpoint> from_it;
     std::string why;

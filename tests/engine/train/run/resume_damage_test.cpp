@@ -37,6 +37,15 @@ TEST_F(ResumeDamage, ADamagedCheckpointGivesWayToTheOneBefore) {
     EXPECT_TRUE(fs::exists(last.string() + ".damaged/state.json")) << "moved aside";
 }
 
+TEST_F(ResumeDamage, ACheckpointThatAKillLeftBesideItsPlaceIsTaken) {
+    const RunConfig config = spirals(6);
+    const Ended stopped = train_to(config, 4);
+    const fs::path last = find_checkpoint(stopped.folder, "last").folder;
+    fs::rename(last, last.string() + ".old.part");
+    EXPECT_EQ(plan_resume(*store_->find(stopped.run)).step, 4);
+    EXPECT_EQ(resume(stopped).figures, train(config).figures);
+}
+
 /// Ways in which a checkpoint cannot be read, and what the error says.
 struct Damage {
     std::string name;
