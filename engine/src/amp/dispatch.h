@@ -53,8 +53,8 @@ private:
     const ForceRules* before_;
 };
 
-// The entry point of every operation that computes. Here precision.force replaces the operation's
-// policy, and a trace records the call before its casts. An operation F of the catalog begins with
+// A detour at the beginning of every operation that computes, taken only where precision.force
+// replaces its policy, or a trace records the call before its casts. An operation F begins with
 //
 //     if (intercepted(F_info)) return dispatched(F_info, [](const auto&... a) { return F(a...); },
 //                                                x, weight, options);

@@ -1,4 +1,4 @@
-#include "skips/skip_verdict.h"
+#include "skips/skip_verdict_view.h"
 
 #include <QHBoxLayout>
 #include <QPushButton>
