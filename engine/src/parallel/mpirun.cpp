@@ -93,6 +93,8 @@ constexpr char open_ports[] =
     output.open_in_child();
     // So that Ctrl-C in a terminal reaches only this program, which passes it on.
     setpgid(0, 0);
+    // A terminal may be set to stop what writes from the background (stty tostop): not the ranks.
+    std::signal(SIGTTOU, SIG_IGN);
     // Killing this program ends the ranks too.
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     if (getppid() != parent) _exit(1);

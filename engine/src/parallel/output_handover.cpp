@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
@@ -130,9 +129,6 @@ void take_output(const char* name) {
         if (const auto streams = DescriptorMessage<2>().receive(connection)) {
             replace_stream(STDOUT_FILENO, streams->front());
             replace_stream(STDERR_FILENO, streams->back());
-            // A rank is in the background of the terminal, which may be set to stop what writes
-            // from there (stty tostop).
-            std::signal(SIGTTOU, SIG_IGN);
         }
     }
     close_and_forget(connection);
