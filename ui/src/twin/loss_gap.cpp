@@ -223,10 +223,12 @@ void LossGap::paintNotes(QPainter& painter) const {
     const double behind = xOf(static_cast<double>(raw_.size())) + size::gap;
     const int line = fontMetrics().height();
     const double room = plot().right() - behind;
-    if (room < 150) return;
+    // Losses that are not finite have no gap, and so no place for a note.
+    if (room < 150 || !std::isfinite(gap())) return;
     painter.setPen(runColor());
     painter.drawText(QRectF(behind, yOf(gap()) - line, room, line), Qt::AlignLeft,
                      tr("gap %1").arg(significant(gap())));
+    if (!std::isfinite(noise())) return;
     painter.setPen(theme_->tokens().accent);
     painter.drawText(QRectF(behind, yOf(gap()) + 2, room, line), Qt::AlignLeft,
                      tr("noise of the mean ±%1").arg(significant(noise())));

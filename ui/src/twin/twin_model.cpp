@@ -46,7 +46,12 @@ void TwinModel::find() {
         if (!folder.empty() && TwinRecordReader::exists(folder)) found = track;
     }
     const std::filesystem::path folder = found ? folderOf(*found) : std::filesystem::path();
-    if (found == other_ && folder == folder_) return;
+    if (found == other_ && folder == folder_) {
+        // The reference may come on screen after the other run.
+        if (reference_ || !findReference()) return;
+        emit contentChanged();
+        return findSiblings();
+    }
     other_ = found;
     folder_ = folder;
     reference_.reset();
@@ -64,15 +69,21 @@ void TwinModel::find() {
             reader_ = TwinRecordReader::open(folder);
             layers_ = reader_->layers().size();
             digest_.emplace(reader_->layers());
-            for (const auto& track : context_.feed->tracks()) {
-                if (track->run() == reader_->reference()) reference_ = track;
-            }
+            findReference();
         } catch (const engine::Error& error) {
             problem_ = Failure(error);
         }
     }
     emit contentChanged();
     findSiblings();
+}
+
+bool TwinModel::findReference() {
+    if (!reader_) return false;
+    for (const auto& track : context_.feed->tracks()) {
+        if (track->run() == reader_->reference()) reference_ = track;
+    }
+    return reference_ != nullptr;
 }
 
 /// A pair whose record cannot be read is left out.

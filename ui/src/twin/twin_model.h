@@ -68,6 +68,8 @@ signals:
 private:
     void refresh();
     void find();
+    /// Takes the reference if it is on screen; whether it is.
+    bool findReference();
     bool grow();
     void findSiblings();
 
