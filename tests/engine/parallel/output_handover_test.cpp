@@ -46,7 +46,7 @@ public:
     PipedStreams(const PipedStreams&) = delete;
     PipedStreams& operator=(const PipedStreams&) = delete;
 
-    /// What has been written so far.
+    /// Takes the text that has been written so far.
     std::array<std::string, 2> text() const {
         std::array<std::string, 2> out;
         for (std::size_t i = 0; i < streams.size(); ++i) {
@@ -111,7 +111,7 @@ pid_t child_doing(const std::function<bool()>& work) {
     return child;
 }
 
-/// What reaches this process's streams from a child that opens the socket and then is `rank`.
+/// Runs a child that opens the socket and then is `rank`; returns what reaches this process.
 std::array<std::string, 2> handed_to(const char* rank) {
     const PipedStreams piped;
     OutputHandover output;
