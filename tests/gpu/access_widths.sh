@@ -23,7 +23,7 @@ allowed() {
 (axpby|unscale|gradient_check|abs_max_list|squares|update|larc|norms|total_norm|novograd_norm|lamb[a-z_]*)_kernel lists of tensors: the way for tensors that are not aligned for packs is beside that for those that are
 gradient_sums_kernelI[df]E the same, of two lists
 dropout_mask_kernel its words of four flags are one store; bytes are left for the ends
-embedding_bag_kernel rows whose width is no whole number of packs
+embedding_bag_kernel indices and weights of a bag, which begins anywhere in their lists
 fold_kernel a walk over sorted keys, unrolled, with an early end
 end_step_kernel one thread copies the figures of a step
 merge_gradient_statistics_kernel one thread copies the figures of a step
