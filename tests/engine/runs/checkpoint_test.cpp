@@ -128,9 +128,9 @@ bool cannot_exchange(const fs::path&, const fs::path&) { return false; }
 class ReplacedCheckpoint : public Checkpoints {
 protected:
     ReplacedCheckpoint() : place_(write(5, true)) {
-        fs::rename(place_, old_);
+        fs::rename(place_, folder_ / "kept");
         fs::rename(write(5, false), written_);
-        fs::rename(old_, place_);
+        fs::rename(folder_ / "kept", place_);
     }
     bool is_old(const fs::path& checkpoint) {
         return read_checkpoint(checkpoint).state->at("best").get<bool>();
