@@ -14,6 +14,12 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
+/// Paths and what is read from files may be any bytes, which JSON must not hold.
+template <typename Value>
+std::string dumped(const Value& value, int indent = -1) {
+    return value.dump(indent, ' ', false, Value::error_handler_t::replace);
+}
+
 json value_of(const engine::OptionValue& value) {
     return std::visit([](const auto& v) { return json(v); }, value);
 }
@@ -91,7 +97,7 @@ std::string to_json(const engine::RunConfig& config, const engine::BenchResult& 
                 {"exchange_hidden_share", result.exchange_hidden_share},
                 {"warnings", warnings}};
     if (profile) out["profile"] = json::parse(engine::to_json(*profile));
-    return out.dump();
+    return dumped(out);
 }
 
 std::string to_json(const engine::RunConfig& config, const engine::FoundBatch& found) {
@@ -103,19 +109,18 @@ std::string to_json(const engine::RunConfig& config, const engine::FoundBatch& f
                           {"step_ms", trial.step_ms},
                           {"fits", trial.fits}});
     for (const auto& warning : found.warnings) warnings.push_back(warning.str());
-    return json{{"event", "largest_batch"},
-                {"precision", config.precision.preset},
-                {"batch_size", found.batch_size},
-                {"at_least", found.at_search_limit()},
-                {"peak_bytes", found.peak_bytes},
-                {"too_large", found.too_large},
-                {"predicted", found.predicted},
-                {"memory", found.memory},
-                {"samples", found.samples},
-                {"fixed_bytes", found.fixed_bytes},
-                {"trials", trials},
-                {"warnings", warnings}}
-        .dump();
+    return dumped(json{{"event", "largest_batch"},
+                       {"precision", config.precision.preset},
+                       {"batch_size", found.batch_size},
+                       {"at_least", found.at_search_limit()},
+                       {"peak_bytes", found.peak_bytes},
+                       {"too_large", found.too_large},
+                       {"predicted", found.predicted},
+                       {"memory", found.memory},
+                       {"samples", found.samples},
+                       {"fixed_bytes", found.fixed_bytes},
+                       {"trials", trials},
+                       {"warnings", warnings}});
 }
 
 std::string to_json(const engine::FoundRate& found) {
@@ -123,39 +128,38 @@ std::string to_json(const engine::FoundRate& found) {
     for (const auto& point : found.points)
         points.push_back({{"lr", point.lr}, {"loss", point.loss}, {"smoothed", point.smoothed}});
     for (const auto& warning : found.warnings) warnings.push_back(warning.str());
-    json out = {{"points", points}, {"warnings", warnings}};
+    json out = {{"event", "find_lr"}, {"points", points}, {"warnings", warnings}};
     out["valley"] = found.valley ? json(*found.valley) : json();
     out["steepest"] = found.steepest ? json(*found.steepest) : json();
-    return out.dump();
+    return dumped(out);
 }
 
 std::string to_json(const engine::MachineReport& report, const engine::LaunchFacts& launch,
                     const CudaVariables& variables) {
-    return json{
-        {"cpu", report.cpu},
-        {"cores", report.cores},
-        {"memory_bytes", report.memory_bytes},
-        {"features", report.features},
-        {"cpu_level", report.cpu_level},
-        {"bf16_native", report.bf16_native},
-        {"fp16_native", report.fp16_native},
-        {"onednn", report.onednn},
-        {"cuda",
-         {{"built", report.cuda_built},
-          {"present", report.cuda_present},
-          {"note", report.cuda_note.str()},
-          {"driver", report.cuda_driver},
-          {"cards", cards_json(report)},
-          {"libraries", libraries_json(report)},
-          {"cublas_workspace_config", variables.cublas_workspaces},
-          {"module_loading", variables.module_loading},
-          {"plan_file", report.plan_file},
-          {"measured_plans", report.measured_plans},
-          {"generations", generations_json()}}},
-        {"mpi",
-         {{"built", !launch.mpi.empty()}, {"library", launch.mpi}, {"mpirun", launch.mpirun}}},
-        {"precisions", gains_json(report)}}
-        .dump();
+    return dumped(
+        json{{"cpu", report.cpu},
+             {"cores", report.cores},
+             {"memory_bytes", report.memory_bytes},
+             {"features", report.features},
+             {"cpu_level", report.cpu_level},
+             {"bf16_native", report.bf16_native},
+             {"fp16_native", report.fp16_native},
+             {"onednn", report.onednn},
+             {"cuda",
+              {{"built", report.cuda_built},
+               {"present", report.cuda_present},
+               {"note", report.cuda_note.str()},
+               {"driver", report.cuda_driver},
+               {"cards", cards_json(report)},
+               {"libraries", libraries_json(report)},
+               {"cublas_workspace_config", variables.cublas_workspaces},
+               {"module_loading", variables.module_loading},
+               {"plan_file", report.plan_file},
+               {"measured_plans", report.measured_plans},
+               {"generations", generations_json()}}},
+             {"mpi",
+              {{"built", !launch.mpi.empty()}, {"library", launch.mpi}, {"mpirun", launch.mpirun}}},
+             {"precisions", gains_json(report)}});
 }
 
 namespace {
@@ -216,7 +220,7 @@ ordered_json row_object(const engine::ComparisonRow& row) {
 
 }  // namespace
 
-std::string to_json(const engine::Verdict& verdict) { return verdict_object(verdict).dump(); }
+std::string to_json(const engine::Verdict& verdict) { return dumped(verdict_object(verdict)); }
 
 std::string to_json(const std::vector<engine::ComparisonRow>& rows,
                     const std::vector<engine::Verdict>& verdicts, const std::string& unit) {
@@ -230,12 +234,10 @@ std::string to_json(const std::vector<engine::ComparisonRow>& rows,
         each.update(verdict_object(verdicts[i]));
         out["verdicts"].push_back(std::move(each));
     }
-    return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    return dumped(out);
 }
 
-std::string json_text(const std::string& text) {
-    return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-}
+std::string json_text(const std::string& text) { return dumped(json(text)); }
 
 std::string ops_json() {
     json out = json::array();
@@ -249,7 +251,7 @@ std::string ops_json() {
                        {"flushes_subnormals", op.flushes_subnormals},
                        {"forceable", op.forceable}});
     }
-    return out.dump(1);
+    return dumped(out, 1);
 }
 
 namespace {
@@ -289,7 +291,7 @@ std::string models_json() {
                        {"inputs", model.inputs},
                        {"datasets", datasets_of(model)}});
     }
-    return out.dump(1);
+    return dumped(out, 1);
 }
 
 std::string datasets_json() {
@@ -307,7 +309,7 @@ std::string datasets_json() {
                        {"files_decide", set.files_decide},
                        {"options", options_json(set.options)}});
     }
-    return out.dump(1);
+    return dumped(out, 1);
 }
 
 std::string tasks_json() {
@@ -325,7 +327,7 @@ std::string tasks_json() {
                        {"summary", task.summary},
                        {"metrics", metrics}});
     }
-    return out.dump(1);
+    return dumped(out, 1);
 }
 
 std::string presets_json() {
@@ -363,8 +365,7 @@ std::string presets_json() {
         if (!preset.parsed.errors.empty()) entry["problem"] = preset.parsed.errors.front().str();
         out.push_back(std::move(entry));
     }
-    // Names of files may be any bytes.
-    return out.dump(1, ' ', false, json::error_handler_t::replace);
+    return dumped(out, 1);
 }
 
 }  // namespace app

@@ -12,6 +12,7 @@ TEST(FindLr, PrintsTheCurveAndTheSuggestionsAsOneObjectAndKeepsNoRun) {
     EXPECT_EQ(program.exit_code(), 0) << program.errors();
     ASSERT_EQ(program.output().size(), 1u);
     const auto found = nlohmann::json::parse(program.output().front());
+    EXPECT_EQ(found.at("event"), "find_lr");
     ASSERT_GT(found.at("points").size(), 20u);
     const auto& first = found.at("points").at(0);
     EXPECT_NEAR(first.at("lr").get<double>(), 1e-7, 1e-14);

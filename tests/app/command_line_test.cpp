@@ -189,6 +189,21 @@ TEST(CommandLine, DoctorIsJson) {
     EXPECT_FALSE(report.at("precisions").empty());
 }
 
+TEST(CommandLine, DoctorIsJsonWherePathsAreAnyBytes) {
+    const test_support::TempFolder folder;
+    const std::string home = folder.str() + "/j\xe9r";
+    const auto at_home = [&home] {
+        setenv("HOME", home.c_str(), 1);
+        setenv("XDG_CACHE_HOME", home.c_str(), 1);
+    };
+    Program program({"doctor", "--json"}, {.data_home = "", .before_start = at_home});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    const json report = json::parse(program.output_text(), nullptr, false);
+    ASSERT_TRUE(report.is_object());
+    EXPECT_THAT(report.at("cuda").at("plan_file").get<std::string>(), HasSubstr("/j\uFFFDr/"));
+}
+
 TEST(CommandLine, DoctorCallsTheFirstPrecisionTheBaseline) {
     Program program({"doctor"});
     program.finish();

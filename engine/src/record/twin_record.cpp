@@ -31,10 +31,10 @@ constexpr std::uintmax_t max_name_bytes = 64 << 20;
 
 void write_names(const fs::path& folder, const std::string& reference,
                  const std::vector<std::string>& layers) {
-    write_file(
-        folder / twin_layout::names_name,
-        json({{"version", twin_version}, {"reference", reference}, {"layers", layers}}).dump(1) +
-            '\n');
+    write_file(folder / twin_layout::names_name,
+               json({{"version", twin_version}, {"reference", reference}, {"layers", layers}})
+                       .dump(1, ' ', false, json::error_handler_t::replace) +
+                   '\n');
 }
 
 /// An earlier twin of the same run is gone: its rows are of steps that are computed again.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/json_reader.h"
+#include "base/text_utf8.h"
 #include "engine/base/error.h"
 #include "io/file/atomic_file.h"
 
@@ -79,7 +80,9 @@ std::string group_plan_json(const GroupPlan& plan) {
         const RunConfig usual = changed(plan.runs.front().config, run.config.precision.preset,
                                         run.config.seed);
         if (run.config != usual) each["settings"] = ordered_json::parse(to_json(run.config));
-        if (!run.folder.empty()) each["folder"] = run.folder.string();
+        // Without one that JSON cannot hold, a run that is begun later goes into the history.
+        const std::string place = run.folder.string();
+        if (!place.empty() && first_bad_byte(place) == place.size()) each["folder"] = place;
         out["runs"].push_back(std::move(each));
     }
     if (plan.twin)

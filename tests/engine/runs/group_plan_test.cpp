@@ -98,6 +98,15 @@ TEST_F(GroupPlans, KeepWhatElseRunsDifferIn) {
         EXPECT_EQ(completed(read->runs.at(i).config), completed(plan.runs[i].config)) << i;
 }
 
+TEST_F(GroupPlans, LeaveOutAFolderThatJsonCannotHold) {
+    plan.runs[0].folder = "/tmp/j\xe9r/1";
+    plan.runs[1].folder = "/tmp/j\u00e9r/2";
+    const auto read = plan_of_group(std::vector{begin(0)});
+    ASSERT_TRUE(read);
+    EXPECT_TRUE(read->runs.at(0).folder.empty());
+    EXPECT_EQ(read->runs.at(1).folder, plan.runs[1].folder);
+}
+
 TEST_F(GroupPlans, OfVeryManyRunsAreNotKept) {
     plan.runs.resize(256, plan.runs.front());
     EXPECT_FALSE(group_plan_json(plan).empty());

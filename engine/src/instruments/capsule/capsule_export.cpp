@@ -61,6 +61,8 @@ void write_pytorch_script(const fs::path& capsule_file, const fs::path& script) 
                     msg("There is no PyTorch script for a run that is broken on purpose (teach)."));
     const ResolvedPrecision precision = resolve(config.precision);
     const nlohmann::json settings = to_ordered_json(completed(config));
+    const std::string options =
+        settings["model"]["options"].dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     std::ostringstream out;
     out.precision(17);
     out << "# Step " << content.capsule.step()
@@ -68,7 +70,7 @@ void write_pytorch_script(const fs::path& capsule_file, const fs::path& script) 
         << "import json\n\n"
         << "CAPSULE = " << quoted(seen_from(capsule_file, script).string()) << '\n'
         << "KIND = " << quoted(config.model.kind) << '\n'
-        << "OPTIONS = json.loads(" << quoted(settings["model"]["options"].dump()) << ")\n"
+        << "OPTIONS = json.loads(" << quoted(options) << ")\n"
         << "FORCE = json.loads("
         << quoted(settings["precision"].value("force", nlohmann::json::object()).dump()) << ")\n"
         << "WEIGHTS = " << quoted(word_of(precision.weights)) << '\n'
