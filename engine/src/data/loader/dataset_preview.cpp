@@ -1,10 +1,10 @@
 #include "engine/data/dataset_preview.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "data/byte_reader.h"
 #include "data/dataset_descriptor.h"
+#include "data/loader/sample_picture.h"
 
 namespace engine {
 namespace {
@@ -18,33 +18,47 @@ std::int64_t label_of(const Dataset& data, std::int64_t index, std::size_t field
     return label;
 }
 
+/// The class of a sample, where each has one.
+const FieldSpec* class_field(const Schema& schema) {
+    const FieldSpec* label = schema.find(FieldKind::label);
+    return label != nullptr && !label->windowed ? label : nullptr;
+}
+
 DatasetPreview::Thumbnail thumbnail(const Dataset& data, std::int64_t index) {
-    const FieldSpec& image = data.schema().fields.front();
+    const Schema& schema = data.schema();
+    const FieldSpec& image = *schema.find(FieldKind::image);
     std::vector<float> pixels(static_cast<std::size_t>(image.shape.numel()));
     std::int64_t label = 0;
-    std::vector<SampleFields::Place> places(data.schema().fields.size());
-    places[0] = {.data = reinterpret_cast<std::byte*>(pixels.data()),
-                 .bytes = pixels.size() * sizeof(float)};
-    places[1] = {.data = reinterpret_cast<std::byte*>(&label), .bytes = sizeof label};
+    std::vector<SampleFields::Place> places(schema.fields.size());
+    places[schema.index(image.name)] = {.data = reinterpret_cast<std::byte*>(pixels.data()),
+                                        .bytes = pixels.size() * sizeof(float)};
+    if (const FieldSpec* field = class_field(schema))
+        places[schema.index(field->name)] = {.data = reinterpret_cast<std::byte*>(&label),
+                                             .bytes = sizeof label};
     data.read(index, SampleFields(places));
-    DatasetPreview::Thumbnail result{static_cast<int>(image.shape[2]),
-                                     static_cast<int>(image.shape[1]),
-                                     static_cast<int>(label),
-                                     {}};
-    const auto channels = static_cast<std::size_t>(image.shape[0]);
-    for (std::size_t at = 0; at < pixels.size(); at += channels) {
-        for (std::size_t c = 0; c < 3; ++c) {
-            const float value = pixels[at + (channels == 3 ? c : 0)];  // grey three times
-            result.rgb.push_back(static_cast<std::uint8_t>(std::lround(value * 255)));
+    Picture picture = picture_of_pixels(image, pixels);
+    return {picture.width, picture.height, static_cast<int>(label), std::move(picture.rgb)};
+}
+
+/// Shows up to so many samples of a part, without those that training would leave out.
+void add_thumbnails(DatasetPreview& preview, const DataPart& part, std::int64_t most) {
+    const std::int64_t count = std::min(most, part.size());
+    // The pictures of a folder stand class by class.
+    const bool spread = part.data->decodes();
+    for (std::int64_t i = 0; i < count; ++i) {
+        const std::int64_t shown = spread ? i * part.size() / count : i;
+        try {
+            preview.thumbnails.push_back(thumbnail(*part.data, part.sample(shown)));
+        } catch (const DamagedSample&) {
+            if (!part.data->skips_damaged()) throw;
         }
     }
-    return result;
 }
 
 void add_classes(DatasetPreview& preview, const DataPart& train) {
     const Schema& schema = train.data->schema();
-    const FieldSpec* label = schema.find(FieldKind::label);
-    if (label == nullptr || label->windowed) return;
+    const FieldSpec* label = class_field(schema);
+    if (label == nullptr) return;
     preview.classes = label->cardinality;
     preview.class_names = label->names;
     preview.train_counts.resize(static_cast<std::size_t>(preview.classes));
@@ -74,14 +88,8 @@ DatasetPreview preview_dataset(const DatasetConfig& dataset, std::int64_t seed, 
     preview.validation_samples = parts.validation.size();
     preview.test_samples = parts.test.size();
     add_classes(preview, parts.train);
-    if (parts.train.data->schema().fields.front().kind != FieldKind::image) return preview;
-    const auto count = std::min<std::int64_t>(thumbnails, parts.train.size());
-    // The pictures of a folder stand class by class.
-    const bool spread = parts.train.data->decodes();
-    for (std::int64_t i = 0; i < count; ++i) {
-        const std::int64_t shown = spread ? i * parts.train.size() / count : i;
-        preview.thumbnails.push_back(thumbnail(*parts.train.data, parts.train.sample(shown)));
-    }
+    if (parts.train.data->schema().find(FieldKind::image) != nullptr)
+        add_thumbnails(preview, parts.train, thumbnails);
     return preview;
 }
 

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <optional>
 
+#include "data/clicks/criteo_reader.h"
 #include "data/csv/csv_format.h"
 #include "data/csv/csv_options.h"
 #include "data/csv/csv_reader.h"
@@ -214,6 +216,22 @@ char delimiter_of(const DatasetConfig& config) {
     return config.kind == "csv" ? read_csv_options(config).delimiter : '\0';
 }
 
+double number_of_cell(const std::string& cell, const std::string& column) {
+    double value = 0;
+    const char* end = cell.data() + cell.size();
+    const auto [stopped, error] = std::from_chars(cell.data(), end, value);
+    if (error == std::errc() && stopped == end && std::isfinite(value)) return value;
+    throw Error(ErrorCode::value, msg("{}: {} is not a number", column, cell));
+}
+
+/// -1 if it is no whole number.
+std::int64_t id_of_cell(const std::string& cell) {
+    std::int64_t value = -1;
+    const char* end = cell.data() + cell.size();
+    const auto [stopped, error] = std::from_chars(cell.data(), end, value);
+    return error == std::errc() && stopped == end ? value : -1;
+}
+
 }  // namespace
 
 InputTable read_input_rows(const std::filesystem::path& file, const InputGuide& guide,
@@ -232,6 +250,56 @@ InputTable read_input_rows(const std::filesystem::path& file, const InputGuide& 
                                                     file.string(), start.skipped_lines));
     }
     return table;
+}
+
+void fill_features(std::vector<float>& features, const InputGuide& guide, const InputForm& form,
+                   const std::map<std::string, std::string>& row) {
+    for (const auto& [name, cell] : row) {
+        const bool known = std::ranges::any_of(
+            guide.columns,
+            [&wanted = name](const GuideColumn& column) { return column.name == wanted; });
+        if (!known) throw Error(ErrorCode::value, msg("{}: the model has no such column", name));
+    }
+    for (std::size_t i = 0; i < guide.columns.size(); ++i) {
+        const GuideColumn& column = guide.columns[i];
+        if (column.id != GuideColumn::Id::none) continue;
+        if (column.offset + column.width() > features.size())
+            throw Error(ErrorCode::data, msg("{}: the run's inputs.json is damaged", column.name));
+        const auto cell = row.find(column.name);
+        const bool given = cell != row.end() && !cell->second.empty();
+        if (column.categories.empty()) {
+            const double value =
+                given ? number_of_cell(cell->second, column.name) : form.columns[i].usual;
+            features[column.offset] =
+                static_cast<float>(column.counted ? std::log1p(std::max(value, 0.0)) : value);
+            continue;
+        }
+        if (!given) continue;  // none of the categories
+        const auto word = std::ranges::find(column.categories, cell->second);
+        if (word == column.categories.end()) {
+            throw Error(ErrorCode::value,
+                        msg("{}: {} was not in the training rows", column.name, cell->second));
+        }
+        features[column.offset + static_cast<std::size_t>(word - column.categories.begin())] = 1;
+    }
+}
+
+void fill_ids(std::vector<std::int64_t>& ids, std::int64_t rows, const InputGuide& guide,
+              const std::map<std::string, std::string>& row) {
+    for (const GuideColumn& column : guide.columns) {
+        if (column.id == GuideColumn::Id::none) continue;
+        if (column.offset >= ids.size())
+            throw Error(ErrorCode::data, msg("{}: the run's inputs.json is damaged", column.name));
+        const auto cell = row.find(column.name);
+        if (cell == row.end() || cell->second.empty()) continue;  // 0, as in the data
+        const std::int64_t id = column.id == GuideColumn::Id::criteo ? criteo_id(cell->second, rows)
+                                                                     : id_of_cell(cell->second);
+        if (id < 0 || id >= rows) {
+            throw Error(ErrorCode::value, msg("{}: {} is not an id of a table of {} rows",
+                                              column.name, cell->second, rows));
+        }
+        ids[column.offset] = id;
+    }
 }
 
 }  // namespace engine

@@ -1,14 +1,14 @@
 #include "train/predict/part_report.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
-#include "data/clicks/criteo_reader.h"
 #include "data/loader/batch_loader.h"
+#include "data/loader/sample_picture.h"
 #include "engine/base/error.h"
+#include "train/predict/hard_samples.h"
 #include "train/run/run_data.h"
 #include "train/run/run_evaluation.h"
 
@@ -16,55 +16,6 @@ namespace engine {
 namespace {
 
 constexpr double undefined = std::numeric_limits<double>::quiet_NaN();
-
-/// Keeps the samples with the largest loss.
-class Hardest {
-public:
-    explicit Hardest(std::size_t most) : most_(most) {}
-
-    void see(HardSample sample) {
-        if (most_ == 0 || !(kept_.size() < most_ || sample.loss > kept_.front().loss)) return;
-        kept_.push_back(std::move(sample));
-        std::ranges::push_heap(kept_, smaller_first);
-        if (kept_.size() <= most_) return;
-        std::ranges::pop_heap(kept_, smaller_first);
-        kept_.pop_back();
-    }
-    std::vector<HardSample> take() {
-        std::ranges::sort(kept_, [](const HardSample& a, const HardSample& b) {
-            return a.loss != b.loss ? a.loss > b.loss : a.index < b.index;
-        });
-        return std::move(kept_);
-    }
-
-private:
-    static bool smaller_first(const HardSample& a, const HardSample& b) {
-        return rank(a.loss) > rank(b.loss);
-    }
-    /// NaN is the largest.
-    static double rank(double loss) {
-        return std::isnan(loss) ? std::numeric_limits<double>::infinity() : loss;
-    }
-    std::size_t most_;
-    std::vector<HardSample> kept_;
-};
-
-HardSample of_class(std::span<const double> scores, std::int64_t label) {
-    const auto probabilities = probabilities_of({scores.begin(), scores.end()});
-    HardSample out;
-    out.label = label;
-    if (std::ranges::any_of(scores, [](double score) { return std::isnan(score); })) {
-        out.probability = out.loss = undefined;
-        return out;
-    }
-    out.predicted = std::ranges::max_element(probabilities) - probabilities.begin();
-    out.probability = probabilities[static_cast<std::size_t>(out.predicted)];
-    const double highest = std::ranges::max(scores);
-    double sum = 0;
-    for (const double score : scores) sum += std::exp(score - highest);
-    out.loss = highest + std::log(sum) - scores[static_cast<std::size_t>(label)];
-    return out;
-}
 
 /// Where the batch's rows lie in the part, of which damaged samples were left out.
 std::vector<std::int64_t> places_in_part(const Batch& batch) {
@@ -114,7 +65,7 @@ private:
         const auto labels = batch.fields[label_].values<std::int64_t>();
         for (std::size_t row = 0; row < labels.size(); ++row) {
             HardSample sample =
-                of_class(std::span(scores).subspan(row * classes_, classes_), labels[row]);
+                judged_by(std::span(scores).subspan(row * classes_, classes_), labels[row]);
             sample.index = places_[row];
             const auto label = static_cast<std::size_t>(sample.label);
             ++(sample.predicted < 0 ? unpredicted_[label]
@@ -142,7 +93,7 @@ private:
     FieldSpec spec_;
     std::vector<std::vector<std::int64_t>> confusion_;
     std::vector<std::int64_t> unpredicted_;
-    Hardest hardest_;
+    HardSamples hardest_;
 };
 
 /// The sample's image as it is in the data set; empty if it has none.
@@ -150,39 +101,12 @@ Picture picture_of(const DataPart& part, std::int64_t index) {
     const Schema& schema = part.data->schema();
     const FieldSpec* image = schema.find(FieldKind::image);
     if (image == nullptr) return {};
-    std::vector<std::vector<std::byte>> memory;
-    std::vector<SampleFields::Place> places;
-    for (const FieldSpec& field : schema.fields) memory.emplace_back(field.sample_bytes());
-    for (auto& bytes : memory) places.push_back({bytes.data(), bytes.size(), 0, 0});
-    const SampleFields fields(places);
-    part.data->read(part.sample(index), fields);
-    const auto pixels = fields.f32(schema.index(image->name));
-    const auto channels = static_cast<std::size_t>(image->shape[0]);
-    Picture out{static_cast<int>(image->shape[2]), static_cast<int>(image->shape[1]), {}};
-    for (std::size_t i = 0; i < pixels.size() / channels; ++i) {
-        for (std::size_t c = 0; c < 3; ++c) {
-            const float value = pixels[i * channels + std::min(c, channels - 1)];
-            out.rgb.push_back(static_cast<std::uint8_t>(
-                std::clamp(std::lround(static_cast<double>(value) * 255), 0L, 255L)));
-        }
-    }
-    return out;
-}
-
-double number_in(const std::string& cell, const std::string& column) {
-    double value = 0;
-    const char* end = cell.data() + cell.size();
-    const auto [stopped, error] = std::from_chars(cell.data(), end, value);
-    if (error == std::errc() && stopped == end && std::isfinite(value)) return value;
-    throw Error(ErrorCode::value, msg("{}: {} is not a number", column, cell));
-}
-
-/// -1 if it is no whole number.
-std::int64_t whole_in(const std::string& cell) {
-    std::int64_t value = -1;
-    const char* end = cell.data() + cell.size();
-    const auto [stopped, error] = std::from_chars(cell.data(), end, value);
-    return error == std::errc() && stopped == end ? value : -1;
+    std::vector<float> pixels(static_cast<std::size_t>(image->shape.numel()));
+    std::vector<SampleFields::Place> places(schema.fields.size());
+    places[schema.index(image->name)] = {.data = reinterpret_cast<std::byte*>(pixels.data()),
+                                         .bytes = pixels.size() * sizeof(float)};
+    part.data->read(part.sample(index), SampleFields(places));
+    return picture_of_pixels(*image, pixels);
 }
 
 const DataPart& part_named(const DataParts& data, const std::string& name) {
@@ -197,75 +121,6 @@ const DataPart& part_named(const DataParts& data, const std::string& name) {
 
 bool predicts_classes(const std::string& task) {
     return task == "classification" || task == "click-prediction";
-}
-
-std::vector<double> probabilities_of(const std::vector<double>& scores) {
-    const double highest = std::ranges::max(scores);
-    std::vector<double> out;
-    double sum = 0;
-    for (const double score : scores) sum += out.emplace_back(std::exp(score - highest));
-    for (double& value : out) value /= sum;
-    return out;
-}
-
-void in_original_units(const FieldSpec& field, std::vector<double>& values) {
-    const Normalization& scale = field.normalization;
-    if (scale.empty()) return;
-    for (std::size_t i = 0; i < values.size(); ++i) {
-        const std::size_t at = std::min(i, scale.mean.size() - 1);
-        values[i] = values[i] * static_cast<double>(scale.deviation[at]) +
-                    static_cast<double>(scale.mean[at]);
-    }
-}
-
-void fill_features(std::vector<float>& features, const InputGuide& guide, const InputForm& form,
-                   const std::map<std::string, std::string>& row) {
-    for (const auto& [name, cell] : row) {
-        const bool known = std::ranges::any_of(
-            guide.columns,
-            [&wanted = name](const GuideColumn& column) { return column.name == wanted; });
-        if (!known) throw Error(ErrorCode::value, msg("{}: the model has no such column", name));
-    }
-    for (std::size_t i = 0; i < guide.columns.size(); ++i) {
-        const GuideColumn& column = guide.columns[i];
-        if (column.id != GuideColumn::Id::none) continue;
-        if (column.offset + column.width() > features.size())
-            throw Error(ErrorCode::data, msg("{}: the run's inputs.json is damaged", column.name));
-        const auto cell = row.find(column.name);
-        const bool given = cell != row.end() && !cell->second.empty();
-        if (column.categories.empty()) {
-            const double value =
-                given ? number_in(cell->second, column.name) : form.columns[i].usual;
-            features[column.offset] =
-                static_cast<float>(column.counted ? std::log1p(std::max(value, 0.0)) : value);
-            continue;
-        }
-        if (!given) continue;  // none of the categories
-        const auto word = std::ranges::find(column.categories, cell->second);
-        if (word == column.categories.end()) {
-            throw Error(ErrorCode::value,
-                        msg("{}: {} was not in the training rows", column.name, cell->second));
-        }
-        features[column.offset + static_cast<std::size_t>(word - column.categories.begin())] = 1;
-    }
-}
-
-void fill_ids(std::vector<std::int64_t>& ids, std::int64_t rows, const InputGuide& guide,
-              const std::map<std::string, std::string>& row) {
-    for (const GuideColumn& column : guide.columns) {
-        if (column.id == GuideColumn::Id::none) continue;
-        if (column.offset >= ids.size())
-            throw Error(ErrorCode::data, msg("{}: the run's inputs.json is damaged", column.name));
-        const auto cell = row.find(column.name);
-        if (cell == row.end() || cell->second.empty()) continue;  // 0, as in the data
-        const std::int64_t id = column.id == GuideColumn::Id::criteo ? criteo_id(cell->second, rows)
-                                                                     : whole_in(cell->second);
-        if (id < 0 || id >= rows) {
-            throw Error(ErrorCode::value, msg("{}: {} is not an id of a table of {} rows",
-                                              column.name, cell->second, rows));
-        }
-        ids[column.offset] = id;
-    }
 }
 
 double PartReport::precision(std::size_t of_class) const {

@@ -1,6 +1,7 @@
 #include "train/predict/predictor.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "data/loader/batch_loader.h"
 #include "tasks/task_descriptor.h"
@@ -78,6 +79,28 @@ Tensor Predictor::predict(const std::shared_ptr<const Dataset>& sample, std::int
     Batch batch;
     BatchLoader(part, schema, options).next(batch);
     return predict(batch, *feed);
+}
+
+std::vector<double> probabilities_of(const std::vector<double>& scores) {
+    const double highest = std::ranges::max(scores);
+    std::vector<double> out;
+    double sum = 0;
+    for (const double score : scores) {
+        const bool finite = !std::isinf(highest) || std::isnan(score);
+        sum += out.emplace_back(finite ? std::exp(score - highest) : score == highest ? 1.0 : 0.0);
+    }
+    for (double& value : out) value /= sum;
+    return out;
+}
+
+void in_original_units(const FieldSpec& field, std::vector<double>& values) {
+    const Normalization& scale = field.normalization;
+    if (scale.empty()) return;
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const std::size_t at = std::min(i, scale.mean.size() - 1);
+        values[i] = values[i] * static_cast<double>(scale.deviation[at]) +
+                    static_cast<double>(scale.mean[at]);
+    }
 }
 
 }  // namespace engine

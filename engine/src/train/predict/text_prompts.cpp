@@ -10,7 +10,6 @@
 #include "data/text/text_source.h"
 #include "data/text/text_tokenizer.h"
 #include "engine/base/error.h"
-#include "train/predict/part_report.h"
 
 namespace engine {
 namespace {

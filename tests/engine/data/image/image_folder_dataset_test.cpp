@@ -184,6 +184,21 @@ TEST_F(ImageFolderTest, DamageThatOnlyDecodingShowsIsNamedWhenItIsRead) {
     EXPECT_THAT(problem(config()), HasSubstr("1 of 14 pictures cannot be read"));
 }
 
+TEST_F(ImageFolderTest, APreviewLeavesOutADamagedPictureWhereTrainingDoes) {
+    add_classes(5, "train/");
+    add_classes(2, "val/");
+    folder.write("train/bees/0.png",
+                 test::with_damaged_pixels(test::png_of(test::make_picture(40, 60))));
+    DatasetConfig asked = config();
+    const DatasetPreview preview = preview_dataset(asked, 1, 10);
+    EXPECT_EQ(preview.train_samples, 10);
+    std::vector<int> labels;
+    for (const auto& shown : preview.thumbnails) labels.push_back(shown.label);
+    EXPECT_EQ(labels, (std::vector<int>{0, 0, 0, 0, 0, 1, 1, 1, 1}));
+    asked.options["damaged"] = std::string("stop");
+    EXPECT_THROW(preview_dataset(asked, 1, 10), DamagedSample);
+}
+
 TEST_F(ImageFolderTest, AFileThatGoesWhileItIsTrainedOnIsNamed) {
     add_classes(5);
     const DataParts parts = open(config());

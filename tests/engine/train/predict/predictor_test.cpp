@@ -1,14 +1,24 @@
 #include "train/predict/predictor.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
 
 #include "engine/runs/checkpoint.h"
 #include "engine/session/session.h"
+#include "engine/train/trained_model.h"
 #include "support/device_support.h"
 #include "temp_folder.h"
 
 namespace engine {
 namespace {
+
+using ::testing::DoubleEq;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::IsNan;
 
 TEST(Predictor, CarriesTheStateFromSampleToSampleAndBeginsCold) {
     const test_support::TempFolder folder;
@@ -31,6 +41,29 @@ TEST(Predictor, CarriesTheStateFromSampleToSampleAndBeginsCold) {
     EXPECT_NE(first, second) << "the same token after another one";
     predictor.begin();
     EXPECT_EQ(predictor.predict(sample).values(), first);
+}
+
+TEST(Probabilities, AreTheSoftmaxOfTheScores) {
+    const auto three = probabilities_of({0, std::log(2.0), std::log(5.0)});
+    EXPECT_THAT(three, ElementsAre(DoubleEq(0.125), DoubleEq(0.25), DoubleEq(0.625)));
+}
+
+TEST(Probabilities, OfInfiniteScoresAreTheirLimit) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    EXPECT_THAT(probabilities_of({1, infinity, 0}), ElementsAre(0, 1, 0));
+    EXPECT_THAT(probabilities_of({infinity, -infinity, infinity}), ElementsAre(0.5, 0, 0.5));
+    EXPECT_THAT(probabilities_of({-infinity, 3}), ElementsAre(0, 1));
+    EXPECT_THAT(probabilities_of({-infinity, -infinity}), ElementsAre(0.5, 0.5));
+    Answer answer;
+    answer.probabilities = probabilities_of({1, infinity, 0});
+    EXPECT_EQ(answer.best(), 1);
+}
+
+TEST(Probabilities, OfNaNAreNaN) {
+    constexpr double infinity = std::numeric_limits<double>::infinity();
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    for (const auto& scores : {std::vector{1, nan}, {nan, infinity}, {infinity, nan, 2}})
+        EXPECT_THAT(probabilities_of(scores), Each(IsNan()));
 }
 
 TEST(MadeSample, IsWhatWasPutIntoItsFields) {

@@ -210,8 +210,9 @@ void DataPreview::show(const engine::DatasetPreview& preview) {
         pictures_->setPixmap(strip(preview.thumbnails, devicePixelRatioF()));
         QStringList names;
         for (const auto& shown : preview.thumbnails)
-            names << QString::fromStdString(
-                preview.class_names.at(static_cast<std::size_t>(shown.label)));
+            if (const auto at = static_cast<std::size_t>(shown.label);
+                at < preview.class_names.size())
+                names << QString::fromStdString(preview.class_names[at]);
         pictures_->setToolTip(names.join(u" · "_s).toHtmlEscaped());
         pictures_->setAccessibleDescription(names.join(u", "_s));
     }
