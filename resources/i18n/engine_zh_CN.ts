@@ -5241,6 +5241,10 @@
         <translation>不同的设置</translation>
     </message>
     <message>
+        <source>from the preset</source>
+        <translation>取自预设</translation>
+    </message>
+    <message>
         <source>Setting</source>
         <translation>设置</translation>
     </message>

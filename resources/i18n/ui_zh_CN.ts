@@ -4029,6 +4029,10 @@ started %7</source>
         <translation>结果</translation>
     </message>
     <message>
+        <source>from the preset</source>
+        <translation>取自预设</translation>
+    </message>
+    <message>
         <source>none</source>
         <translation>无</translation>
     </message>

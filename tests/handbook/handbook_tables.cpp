@@ -83,7 +83,9 @@ std::string defaults_of(const FieldInfo& field) {
     }
     std::vector<std::string> parts;
     for (const auto& [value, of] : values) {
-        const std::string text = value.empty() ? "–" : quoted(value);
+        const std::string text = !value.empty()   ? quoted(value)
+                                 : field.optional ? "from the preset"
+                                                  : "–";
         parts.push_back(values.size() == 1 ? text : text + " (" + joined(of, ", ") + ")");
     }
     return joined(parts, ", ");

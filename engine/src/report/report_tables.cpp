@@ -77,8 +77,12 @@ std::set<std::string> differing_paths(const std::vector<RunSummary>& runs) {
 }
 
 /// A value as its setting's title has it, without the quotes of JSON.
-std::string value_title(const RunConfig& config, const std::string& path) {
+Message value_title(const RunConfig& config, const std::string& path) {
     const std::string text = setting_text(config, path);
+    if (text.empty()) {
+        const FieldInfo* info = find_field(path);
+        return info != nullptr && info->optional ? msg("from the preset") : Message("–");
+    }
     const bool quoted = text.size() >= 2 && text.front() == '"' && text.back() == '"';
     return quoted ? choice_title(path, text.substr(1, text.size() - 2)) : text;
 }
@@ -206,7 +210,7 @@ ReportTable difference_table(const std::vector<RunSummary>& runs,
         const std::string title = info != nullptr && !info->label.empty() ? info->label : path;
         std::vector<Message>& row = out.rows.emplace_back(std::vector<Message>{title});
         for (const RunSummary& run : runs)
-            row.emplace_back(has(run, path) ? value_title(run.config, path) : "–");
+            row.push_back(has(run, path) ? value_title(run.config, path) : Message("–"));
     }
     return out;
 }

@@ -181,6 +181,7 @@ std::string digest_of(const std::vector<QueueEntry>& entries) {
 std::string point_label(const std::vector<RunDifference>& differences, std::size_t run) {
     std::string label, seed;
     for (const RunDifference& each : differences) {
+        if (each.values[run].empty()) continue;  // what the preset stands for
         const std::string text = each.field + '=' + each.values[run];
         if (each.field == "seed")
             seed = ' ' + text;

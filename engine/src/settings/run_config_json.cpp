@@ -136,11 +136,12 @@ ordered_json to_value(const std::optional<T>& value) {
     return value ? to_value(*value) : ordered_json();
 }
 
-/// Every field that is set, by its path; options one by one.
+/// Every field but overrides that are not set, by its path; options one by one.
 std::map<std::string, std::string> flat(const RunConfig& config) {
     std::map<std::string, std::string> out;
     for_each_setting(completed(config), [&out](const char* path, const auto& field) {
         const ordered_json value = to_value(field);
+        if (value.is_null()) return;
         if (!value.is_object()) {
             out[path] = value.dump(-1, ' ', false, json::error_handler_t::replace);
             return;

@@ -73,6 +73,14 @@ TEST(RunConfig, ResolveRefusesAnUnknownPreset) {
     EXPECT_THROW(resolve({"fp8", {}, {}, {}, {}, {}}), Error);
 }
 
+TEST(RunConfig, AnOverrideThatIsNotSetHasNoText) {
+    RunConfig config;
+    EXPECT_EQ(setting_text(config, "precision.weights"), "");
+    EXPECT_EQ(setting_text(config, "precision.master_weights"), "");
+    config.precision.master_weights = false;
+    EXPECT_EQ(setting_text(config, "precision.master_weights"), "false");
+}
+
 TEST(RunConfig, DifferingFieldsNamesEachByItsPath) {
     RunConfig a;
     RunConfig b;

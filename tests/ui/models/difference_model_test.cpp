@@ -4,6 +4,8 @@
 
 #include <QAbstractItemModelTester>
 
+#include "text/setting_text.h"
+
 namespace ui {
 namespace {
 
@@ -40,6 +42,19 @@ TEST(DifferenceModel, ShowsWhatDiffersBetweenRunsAndTheirResults) {
     EXPECT_EQ(line(model, u"Test accuracy"_s), QStringList({u"50.0\u202f%"_s, u"75.0\u202f%"_s}));
     EXPECT_EQ(line(model, u"Batch size"_s), QStringList({u"absent"_s}));
     EXPECT_EQ(line(model, u"Settings that differ"_s), QStringList({QString(), QString()}));
+}
+
+TEST(DifferenceModel, SaysWhichSettingsFollowThePreset) {
+    engine::RunSummary own = run("1", 0.1, 0.5), usual = run("2", 0.1, 0.5);
+    own.config.precision.master_weights = false;
+    own.config.precision.force["relu"] = engine::ForcedType::fp16;
+    DifferenceModel model;
+    model.setRuns({own, usual});
+    const QString path = u"precision.master_weights"_s;
+    const QString word = settingValue(path.toStdString(), "false");
+    EXPECT_EQ(line(model, settingTitle(path.toStdString())),
+              QStringList({word, u"from the preset"_s}));
+    EXPECT_EQ(line(model, u"relu"_s), QStringList({u"fp16"_s, u"–"_s}));
 }
 
 TEST(DifferenceModel, ShowsOfOneRunWhatDiffersFromTheDefaults) {

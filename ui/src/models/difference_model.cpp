@@ -2,6 +2,7 @@
 
 #include <QFont>
 
+#include "engine/settings/catalog.h"
 #include "text/format.h"
 #include "text/run_text.h"
 #include "text/setting_text.h"
@@ -32,8 +33,11 @@ void DifferenceModel::addSettings() {
     addPart(one ? tr("Settings that differ from the defaults") : tr("Settings that differ"));
     for (const auto& row : rows) {
         Line line{settingTitle(row.field), QString::fromStdString(row.field), {}};
+        const auto* info = engine::find_field(row.field);
+        const bool followsPreset = info != nullptr && info->optional;
+        const QString missing = followsPreset ? tr("from the preset") : unmeasured();
         for (const auto& value : row.values)
-            line.values << (value.empty() ? unmeasured() : settingValue(row.field, value));
+            line.values << (value.empty() ? missing : settingValue(row.field, value));
         lines_.push_back(std::move(line));
     }
     if (rows.empty()) lines_.push_back({tr("none"), {}, {}});

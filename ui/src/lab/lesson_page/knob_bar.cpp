@@ -31,7 +31,7 @@ QString ownValue(const engine::Lesson& lesson, const engine::LessonKnob& knob, s
         if (!engine::knob_applies(lesson, run, knob.path)) continue;
         const auto parsed = engine::settings_of(lesson, run, seed);
         QString text = QString::fromStdString(engine::setting_text(parsed.config, knob.path));
-        if (text == u"null"_s) return {};  // what the preset stands for
+        if (text.isEmpty()) return {};  // what the preset stands for
         if (text.startsWith(u'"')) text = text.mid(1, text.size() - 2);  // words stand in quotes
         if (!own.isEmpty() && !sameSetting(own, text)) return {};
         own = text;
