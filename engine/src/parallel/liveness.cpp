@@ -58,6 +58,6 @@ LocalProcess local_process(int pid) {
     return {pid, start};
 }
 
-bool LocalProcess::is_alive() const { return local_process(pid).start == start; }
+bool LocalProcess::is_alive() const { return start != 0 && local_process(pid).start == start; }
 
 }  // namespace engine

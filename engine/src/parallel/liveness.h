@@ -50,7 +50,8 @@ struct LocalProcess {
     int pid = 0;
     std::uint64_t start = 0;  ///< clock ticks since the machine's start
 
-    /// From /proc: false once it has ended, even if its parent has not waited for it.
+    /// From /proc: false once it has ended, even if its parent has not waited for it, and for one
+    /// that was not there when it was looked up.
     bool is_alive() const;
 };
 

@@ -61,8 +61,7 @@ MpiWatch::MpiWatch(int rank, int ranks)
     for (int other = 0; other < ranks; ++other) {
         const RankCard& card = cards_[static_cast<std::size_t>(other)];
         // Containers may share a host's name but not its processes.
-        if (other != rank && card.host == own.host && card.process.start != 0 &&
-            card.process.is_alive())
+        if (other != rank && card.host == own.host && card.process.is_alive())
             local_.push_back(other);
     }
     await_beat();

@@ -31,6 +31,19 @@ TEST(LocalProcess, IsNotAliveOnceKilledEvenIfNobodyHasWaitedForIt) {
     EXPECT_FALSE(process.is_alive());
 }
 
+TEST(LocalProcess, OneThatWasGoneWhenItWasLookedUpIsNotAlive) {
+    const pid_t child = fork();
+    if (child == 0) _exit(0);
+    siginfo_t info;
+    waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT);  // it stays a zombie
+    const LocalProcess ended = local_process(child);
+    EXPECT_EQ(ended.start, 0U);
+    EXPECT_FALSE(ended.is_alive());
+    waitpid(child, nullptr, 0);
+    EXPECT_FALSE(local_process(child).is_alive());
+    EXPECT_FALSE(LocalProcess{}.is_alive());
+}
+
 TEST(LocalProcess, AStoppedOneIsAlive) {
     const pid_t child = fork();
     if (child == 0) {
