@@ -8,7 +8,8 @@
 namespace kernels::cpu {
 namespace {
 
-/// move(the row in the whole array, null for none; the row of the copy; bytes) for each row.
+/// Calls move(the row in the whole array or null, the row of the copy, bytes) for each row; null
+/// stands for an index outside of the array.
 template <typename Move>
 void for_each_moved(std::span<const MovedRows> moved, const Move& move) {
     for (const MovedRows& each : moved) {

@@ -62,8 +62,7 @@ __device__ __forceinline__ Sums of_tensor(const Sums* sums, const UpdateList& li
 Known larc_values(std::span<const UpdateTensor> tensors, const UpdateScratch& scratch,
                   const UpdateScalars& scalars, double weight_decay, Stream stream);
 
-/// Sums of weights and gradients as the optimizer sees them, chunk by chunk: for f(list, first
-/// chunk) after each list's launch.
+/// Fills scratch.sums with those of each chunk's weights and gradients, as the optimizer sees them.
 void gradient_sums(std::span<const UpdateTensor> tensors, const UpdateScratch& scratch,
                    const UpdateScalars& scalars, const Known& known, Stream stream);
 

@@ -37,8 +37,7 @@ __global__ void integer_thread_kernel(std::int64_t* y, const std::int64_t* x, st
     }
 }
 
-}  // namespace
-
+/// x and y of i64.
 void reduce_integers(Array y, ConstArray x, std::int64_t n, std::int64_t inner, ReduceOp op,
                      Stream stream) {
     auto* to = static_cast<std::int64_t*>(y.data);
@@ -50,8 +49,6 @@ void reduce_integers(Array y, ConstArray x, std::int64_t n, std::int64_t inner, 
         launch("reduce", integer_block_kernel, reduce_grid(y.size), stream, to, from, n, inner,
                y.size, op);
 }
-
-namespace {
 
 /// How a pass is cut up: by the shape alone, so that every device adds in the same order.
 struct Cut {

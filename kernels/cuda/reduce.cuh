@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -61,16 +62,14 @@ void reduce_by_row(const ReducePass& pass, Stream stream);
 /// inner > 1: a block for up to `reduce_columns` results.
 void reduce_by_column(const ReducePass& pass, Stream stream);
 
-/// x and y of i64.
-void reduce_integers(Array y, ConstArray x, std::int64_t n, std::int64_t inner, ReduceOp op,
-                     Stream stream);
-
-/// f(Op{}, T{}, W{}) with x's stored type and the type that is computed in.
+/// Calls f(Op{}, T{}, W{}) with x's stored type and the type that is computed in. An x of f64 needs
+/// `wide`: nothing computes it in less.
 template <typename F>
 void with_reduction(const ReducePass& pass, const F& f) {
     with_reduce_op(pass.op, [&](auto op) {
         with_floating(pass.x.dtype, [&](auto type) {
             if (pass.wide) return f(op, type, double{});
+            assert(pass.x.dtype != DType::f64);
             if constexpr (!std::is_same_v<decltype(type), double>) return f(op, type, float{});
         });
     });

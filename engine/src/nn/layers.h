@@ -124,12 +124,12 @@ struct ConvTranspose2d {
     OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
 };
 
-/// relu(layer(x)). The relu does not belong to the layer's module; where nobody watches operations
-/// the two are one node of the tape, which does.
+/// relu(layer(x)). Fused into one tape node unless an operation is observed. The fused node belongs
+/// to the layer's module; a relu of its own belongs to no module.
 Tensor linear_relu(const Linear& layer, const Tensor& x);
 
-/// The layers one after another, a relu between each two; small ones as one node of the tape where
-/// nobody watches operations. That node belongs to no layer's module.
+/// The layers one after another, a relu between each two. Small ones are fused into one tape node
+/// unless an operation is observed. The fused node belongs to no module.
 Tensor linear_chain(std::span<const Linear> layers, const Tensor& x);
 
 }  // namespace engine

@@ -24,10 +24,13 @@ using RecurrentByLayers = std::function<TensorList(const TensorList& inputs)>;
 /// `network` are set here.
 ///
 /// Between the passes the weights are kept in the library's own order: a copy, unless they lie in
-/// such a block themselves (ops/recurrent/weight_block.h). Their gradients are parts of a block
-/// where all of them are wanted, the library keeps each whole, and no graph is made of the backward
-/// pass. Twice differentiable: the second derivative is computed layer by layer, in f32 (f64 for
-/// f64). The library's roundings to 16 bits between steps are not documented; they are at most
+/// such a block themselves (ops/recurrent/weight_block.h). Their gradients are parts of a block if
+/// - all of them are wanted,
+/// - the library keeps each whole, and
+/// - no graph is made of the backward pass.
+///
+/// Twice differentiable: the second derivative is computed layer by layer, in f32 (f64 for f64).
+/// The library's roundings to 16 bits between steps are not documented; they are at most
 /// those of recurrent_layer, one for each product, gate and state.
 std::optional<TensorList> recurrent_network(kernels::RecurrentNetwork network,
                                             const TensorList& inputs,

@@ -24,8 +24,9 @@ Tensor block_of(const Tensor& part);
 
 /// Moves the parameters of a network on a GPU into a new block, where the library supports that;
 /// all handles to them follow, but not views that were taken before. Steps and places of these
-/// tensors must not have been recorded. Not if they lie in such a block already, or if the library
-/// fails: a forward pass says so. The tensors are those of kernels/recurrent_network.h, dense.
+/// tensors must not have been recorded. Does nothing if the tensors already lie in a block or the
+/// library fails; the forward pass then reports the failure. The tensors are those of
+/// kernels/recurrent_network.h, dense.
 void move_into_block(const kernels::RecurrentNetwork& network, std::span<const Tensor> params);
 
 }  // namespace engine

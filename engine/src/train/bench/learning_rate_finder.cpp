@@ -52,7 +52,7 @@ public:
     }
 
 private:
-    /// A drop after each update, upwards: rate i is lowest * (highest / lowest) ^ (i / (steps -
+    /// Multiplies the rate after each update: rate i is lowest · (highest / lowest)^(i / (steps −
     /// 1)).
     kernels::LearningRateSchedule ramp() const {
         const double intervals = static_cast<double>(std::max<std::int64_t>(options_.steps - 1, 1));
