@@ -100,7 +100,7 @@ install() {  # [VARIABLE=VALUE...]
 refuses() {  # TEXT [VARIABLE=VALUE...]
     local text=$1
     shift
-    ! install "$@" || complain "no refusal: $text"
+    ! install "$@" || complain "not refused: $text"
     expect "cuda12_toolkit.sh: $text" "$printed"
     [[ ! -e $folder/complete ]] || complain "complete in spite of: $text"
     ! compgen -G "$folder/unpacking.*" > /dev/null || complain "left after: $text"
@@ -170,7 +170,7 @@ test_takes_the_newest_of_several_packages() {
     expect 'dpkg-deb -x libnvvm4 newer' "$calls"
 }
 
-# What can be known before a gigabyte is fetched is said before.
+# Reports all that can be known before a gigabyte is fetched.
 test_refuses_before_it_fetches() {
     set_up
     mkdir -p "$work/few"
