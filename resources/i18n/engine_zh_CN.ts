@@ -5,6 +5,10 @@
 <context>
     <name>engine</name>
     <message>
+        <source>–</source>
+        <translation>–</translation>
+    </message>
+    <message>
         <source>{} pays off: a step takes {} ms instead of {} ms.</source>
         <translation>{} 有收益：一步用时 {} 毫秒，原为 {} 毫秒。</translation>
     </message>
