@@ -10,7 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// Of one row of two pixels.
+/// A picture of one row of two pixels.
 Picture two_pixels(std::int64_t channels, const std::vector<float>& pixels) {
     const FieldSpec image{
         .name = "image", .kind = FieldKind::image, .dtype = DType::f32, .shape = {channels, 1, 2}};
