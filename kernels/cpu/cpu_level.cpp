@@ -154,10 +154,4 @@ void read_features(CpuInfo& info) {
 void read_features(CpuInfo&) {}
 #endif
 
-std::string simd_target() {
-    // Highway's bits fall from the oldest instruction set to the newest.
-    const std::int64_t usable = hwy::SupportedTargets() & HWY_TARGETS;
-    return hwy::TargetName(usable & -usable);
-}
-
 }  // namespace kernels::cpu
