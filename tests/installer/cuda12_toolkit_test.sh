@@ -53,7 +53,7 @@ END
     stand_in dpkg-deb << 'END'
 read -r name version < "$2" || exit 2
 echo "dpkg-deb $1 $name${version:+ $version}" >> "$calls"
-if [[ $1 == -x ]]; then to=$3; else to=$(mktemp -d); fi
+if [[ $1 == -x ]]; then to=$3; else to=$(mktemp -d "$work/stage.XXXXXX"); fi
 libraries=$to/usr/lib/x86_64-linux-gnu toolkit=$to/usr/lib/nvidia-cuda-toolkit
 mkdir -p "$to/usr"/{bin,include} "$libraries/stubs"
 case $name in

@@ -27,7 +27,7 @@ public:
         address_ = QString::fromUtf8(daemon_.readLine()).trimmed();
     }
     ~PrivateBus() {
-        daemon_.kill();
+        daemon_.terminate();  // and removes its socket
         daemon_.waitForFinished();
     }
     bool works() const { return !address_.isEmpty(); }
