@@ -10,7 +10,7 @@ namespace ui {
 
 class AnswerView;
 
-/// Pictures for the models: drawn, chosen or dropped, and what each model says of them.
+/// Pictures for the models: drawn, chosen or dropped, and each model's answer.
 class PictureAsk final : public QWidget {
     Q_OBJECT
 public:

@@ -18,7 +18,7 @@ std::vector<Choice> presetChoices(const SettingsModel& settings);
 std::vector<Choice> deviceChoices(const std::vector<DeviceCheck::Device>& devices);
 /// The models that take this data set.
 std::vector<Choice> modelChoices(const QString& dataset);
-/// The columns of the table; without one just what is set.
+/// "Last column", then the columns of the table once it has been read.
 std::vector<Choice> targetChoices(const SettingsModel& settings);
 /// A line with a link to each invalid field, whose reason is shown below the field; then the
 /// settings of a file that have no effect. HTML, empty if there is nothing to say.
