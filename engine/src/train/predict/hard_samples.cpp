@@ -37,8 +37,8 @@ HardSample judged_by(std::span<const double> scores, std::int64_t label) {
 }
 
 void HardSamples::see(HardSample sample) {
-    if (most_ == 0) return;
-    if (kept_.size() == most_) {
+    if (max_size_ == 0) return;
+    if (kept_.size() == max_size_) {
         if (!comes_before(sample, kept_.front())) return;
         std::ranges::pop_heap(kept_, comes_before);
         kept_.pop_back();

@@ -16,14 +16,14 @@ HardSample judged_by(std::span<const double> scores, std::int64_t label);
 /// Keeps the samples with the largest loss. NaN is larger than infinity.
 class HardSamples {
 public:
-    explicit HardSamples(std::size_t most) : most_(most) {}
+    explicit HardSamples(std::size_t max_size) : max_size_(max_size) {}
 
     void see(HardSample sample);
     /// Largest loss first; of equal ones the first in the part.
     std::vector<HardSample> take();
 
 private:
-    std::size_t most_;
+    std::size_t max_size_;
     std::vector<HardSample> kept_;  ///< a heap, the one to drop first
 };
 
