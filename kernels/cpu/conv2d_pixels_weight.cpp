@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t width = panel_columns<float>();
 
 /// Terms of one f32 sum: enough for a tile, few enough for its error.
-constexpr std::int64_t most_terms = 2048;
+constexpr std::int64_t max_terms = 2048;
 
 /// Output positions along an axis whose tap meets the image, and the first one's input position.
 struct Reach {
@@ -100,7 +100,7 @@ private:
             std::fill_n(to, values, 0.0f);
             return;
         }
-        const std::int64_t images = std::max<std::int64_t>(1, most_terms / terms);
+        const std::int64_t images = std::max<std::int64_t>(1, max_terms / terms);
         const float* const channels = channels_ + block * height_ * s_.n * pixels_;
         HWY_ALIGN float more[max_tile_rows * width];
         for (std::int64_t first = 0; first < s_.n; first += images) {

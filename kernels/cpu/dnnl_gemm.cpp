@@ -181,9 +181,9 @@ bool multiply(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
 /// slower for few rows. Not where c is read: if the last, shorter piece has no implementation, the
 /// caller computes all of c anew.
 std::int64_t columns_at_once(const Matrix& c, const ConstMatrix& b, const GemmOptions& options) {
-    constexpr std::int64_t least_rows = 512, piece = 2048;
+    constexpr std::int64_t min_rows = 512, piece = 2048;
     const bool in_pieces = options.batch == 1 && options.beta == 0 && b.transposed &&
-                           c.rows >= least_rows && c.cols >= 2 * piece;
+                           c.rows >= min_rows && c.cols >= 2 * piece;
     return in_pieces ? piece : c.cols;
 }
 

@@ -67,7 +67,7 @@ HWY_INLINE PhiloxWords philox_blocks(const PhiloxStream& stream, std::uint64_t i
 
 /// Writes the elements of as many of the blocks [index, end) as fill vectors, four bytes a block: 1
 /// where the upper 24 bits of the word are at least `least`. Returns the first remaining block.
-std::uint64_t whole_blocks([[maybe_unused]] std::uint8_t* kept,
+std::uint64_t fill_mask_blocks([[maybe_unused]] std::uint8_t* kept,
                            [[maybe_unused]] const PhiloxStream& random, std::uint64_t index,
                            [[maybe_unused]] std::uint64_t end,
                            [[maybe_unused]] std::uint32_t least) {
@@ -140,12 +140,12 @@ HWY_AFTER_NAMESPACE();
 namespace kernels::cpu {
 namespace {
 
-HWY_EXPORT(whole_blocks);
+HWY_EXPORT(fill_mask_blocks);
 HWY_EXPORT(apply_range);
 
 /// The least multiple of 2^-24 that is not below p, in units of that: a uniform number (at most
 /// 1 - 2^-24) is kept from there on.
-std::uint32_t least_kept(double p) {
+std::uint32_t min_kept(double p) {
     if (std::isnan(p)) return 1u << 24;  // no number reaches it
     return static_cast<std::uint32_t>(std::ceil(std::clamp(p, 0.0, 1.0) * 0x1p24));
 }
@@ -158,7 +158,7 @@ void dropout_mask(Array mask, const MaskSource& source, double p, Stream) {
     if (source.substream != nullptr)
         random.substream = static_cast<std::uint32_t>(*source.substream);
     auto* kept = static_cast<std::uint8_t*>(mask.data);
-    const std::uint32_t least = least_kept(p);
+    const std::uint32_t least = min_kept(p);
     parallel_for(mask.size, loop_grain, [&](std::int64_t begin, std::int64_t end) {
         const std::uint64_t stop = source.offset + static_cast<std::uint64_t>(end);
         for (std::int64_t i = begin; i < end;) {
@@ -166,7 +166,7 @@ void dropout_mask(Array mask, const MaskSource& source, double p, Stream) {
             std::uint64_t block = at / 4;
             if (at % 4 == 0) {
                 block =
-                    HWY_DYNAMIC_DISPATCH(whole_blocks)(kept + i, random, block, stop / 4, least);
+                    HWY_DYNAMIC_DISPATCH(fill_mask_blocks)(kept + i, random, block, stop / 4, least);
                 i += static_cast<std::int64_t>(4 * (block - at / 4));
                 if (i == end) break;
             }

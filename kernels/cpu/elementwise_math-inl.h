@@ -38,8 +38,8 @@ HWY_INLINE VF exp_fraction(VF x, VF count) {
     return hn::Add(hn::MulAdd(hn::Mul(r, r), tail, r), hn::Set(d, 1.0f));
 }
 
-constexpr float exp_most = 89.0f;     ///< from here on exp is infinite
-constexpr float exp_least = -104.0f;  ///< from here down it is 0
+constexpr float exp_max = 89.0f;    ///< from here on exp is infinite
+constexpr float exp_min = -104.0f;  ///< from here down it is 0
 constexpr float log2_of_e = 1.44269504f;
 
 HWY_INLINE VF exp_of(VF x) {
@@ -48,12 +48,12 @@ HWY_INLINE VF exp_of(VF x) {
     // AVX-512 multiplies by 2^count, rounding once. Its minimum is the second operand if one is
     // NaN.
     const VF bounded = {
-        _mm512_max_ps(hn::Set(d, exp_least).raw, _mm512_min_ps(hn::Set(d, exp_most).raw, x.raw))};
+        _mm512_max_ps(hn::Set(d, exp_min).raw, _mm512_min_ps(hn::Set(d, exp_max).raw, x.raw))};
     const VF count = hn::Round(hn::Mul(bounded, hn::Set(d, log2_of_e)));
     return {_mm512_scalef_ps(exp_fraction(bounded, count).raw, count.raw)};
 #else
     const DI i32;
-    const VF bounded = hn::Max(hn::Min(x, hn::Set(d, exp_most)), hn::Set(d, exp_least));
+    const VF bounded = hn::Max(hn::Min(x, hn::Set(d, exp_max)), hn::Set(d, exp_min));
     const auto n = hn::NearestInt(hn::Mul(bounded, hn::Set(d, log2_of_e)));
     const VF power = exp_fraction(bounded, hn::ConvertTo(d, n));
     // 2^n in two factors: one alone would leave the range of f32 near both ends.

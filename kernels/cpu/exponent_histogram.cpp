@@ -143,14 +143,14 @@ HWY_INLINE void add_eight(Extremes& extremes, ExponentTables& tables, const T* x
 
 /// Fewer values than this are counted one by one: clearing the eight tables of 256 and adding them
 /// up costs about as much as counting a thousand values.
-inline constexpr std::int64_t least_for_tables = 1024;
+inline constexpr std::int64_t min_for_tables = 1024;
 
 /// Counts any values.
 template <class T>
 HWY_NOINLINE void count_any(Exponents& counts, const T* x, std::int64_t n) {
     const std::int64_t step = 8 * lane_count();
     std::int64_t i = 0;
-    if (n >= std::max(step, least_for_tables)) {
+    if (n >= std::max(step, min_for_tables)) {
         Extremes extremes;
         ExponentTables tables;
         for (; i + step <= n; i += step) add_eight(extremes, tables, x + i);
@@ -174,7 +174,7 @@ using DB = hn::ScalableTag<std::uint8_t>;
 inline constexpr std::int64_t chunk_size = 4096;
 /// Exponents that are counted in one pass over a chunk, and the most passes: more would take longer
 /// than the tables.
-inline constexpr std::uint32_t window = 4, most_windows = 12;
+inline constexpr std::uint32_t window = 4, max_windows = 12;
 
 /// Counts the bytes that are first, first + 1, ...; the sum of these counts.
 template <std::size_t... k>
@@ -229,7 +229,7 @@ HWY_INLINE bool count_few_exponents(Exponents& counts, const T* x, std::int64_t 
     std::size_t nonzero = 0;
     if (found.largest != 0) {
         const std::uint32_t first = found.smallest >> 23, last = found.largest >> 23;
-        if (first == 0 || last == 255 || last - first >= window * most_windows) return false;
+        if (first == 0 || last == 255 || last - first >= window * max_windows) return false;
         for (std::uint32_t from = first; from <= last; from += window)
             nonzero +=
                 count_window(counts, exponents, size, from, std::make_index_sequence<window>());

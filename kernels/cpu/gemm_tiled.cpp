@@ -22,7 +22,7 @@ constexpr std::int64_t thread_grain = 1 << 19;
 /// that stay in the last cache while it runs over the rows of a.
 constexpr std::int64_t row_bytes = 384 << 10;
 constexpr std::int64_t panel_bytes = 16 << 20;
-constexpr std::int64_t most_rows = 16 * max_tile_rows;
+constexpr std::int64_t max_rows = 16 * max_tile_rows;
 
 template <class T>
 struct Operand {
@@ -38,7 +38,7 @@ public:
         : m_(c.rows), n_(c.cols), k_(a.cols), a_(a), b_(b), c_(c) {
         const std::int64_t fitting = row_bytes / (sizeof_t * std::max<std::int64_t>(k_, 1));
         row_block_ = std::clamp<std::int64_t>(fitting / max_tile_rows * max_tile_rows,
-                                              4 * max_tile_rows, most_rows);
+                                              4 * max_tile_rows, max_rows);
         store_.alpha = static_cast<T>(options.alpha);
         store_.beta = static_cast<T>(options.beta);
         store_.bias = static_cast<const R*>(options.bias);

@@ -14,12 +14,12 @@ void set_threads(int n) { omp_set_num_threads(std::max(n, 1)); }
 int threads() { return omp_get_max_threads(); }
 
 namespace {
-std::atomic<int> most_threads{std::numeric_limits<int>::max()};
+std::atomic<int> max_threads{std::numeric_limits<int>::max()};
 }
 
-int hardware_threads() { return std::min(omp_get_num_procs(), most_threads.load()); }
+int hardware_threads() { return std::min(omp_get_num_procs(), max_threads.load()); }
 
-void limit_hardware_threads(int n) { most_threads = std::max(n, 1); }
+void limit_hardware_threads(int n) { max_threads = std::max(n, 1); }
 
 #ifdef HALFTONE_SERIAL_KERNELS
 

@@ -25,10 +25,10 @@ struct Tiling {
 };
 
 /// For threads with `width` channels each, which divides the channels; at most so many chunks. A
-/// thread has about eight rows, or fewer down to `least_rows` where the device would not be filled.
+/// thread has about eight rows, or fewer down to `min_rows` where the device would not be filled.
 inline Tiling tiling_of(std::int64_t rows, std::int64_t channels, int width,
                         std::int64_t max_chunks = std::numeric_limits<std::int64_t>::max(),
-                        int least_rows = 8) {
+                        int min_rows = 8) {
     const std::int64_t packs = channels / width;
     int columns = 1;
     while (columns < 32 && columns < packs) columns *= 2;
@@ -39,7 +39,7 @@ inline Tiling tiling_of(std::int64_t rows, std::int64_t channels, int width,
         return (rows + each * lanes - 1) / (each * lanes);
     };
     std::int64_t each = 8;
-    while (each > least_rows && tiles * chunks_of(each) < cores) each /= 2;
+    while (each > min_rows && tiles * chunks_of(each) < cores) each /= 2;
     const std::int64_t most =
         std::max<std::int64_t>(1, cores * 8 / std::max<std::int64_t>(tiles, 1));
     const std::int64_t wanted = std::min({most, chunks_of(each), max_chunks});
@@ -52,16 +52,16 @@ inline Grid grid_of(const Tiling& tiling) {
 
 /// For kernels without sums: their threads keep nothing but the channels' factors.
 inline Tiling tiling_of_map(std::int64_t rows, std::int64_t channels, int width) {
-    constexpr int least_rows = 2;
-    return tiling_of(rows, channels, width, std::numeric_limits<std::int64_t>::max(), least_rows);
+    constexpr int min_rows = 2;
+    return tiling_of(rows, channels, width, std::numeric_limits<std::int64_t>::max(), min_rows);
 }
 
 /// For sums by channel. Each chunk leaves parts that the last block joins, so there are no more of
 /// them than two a multiprocessor, with enough loads in flight in each; and no fewer rows a thread
 /// than it takes at a time.
 inline Tiling tiling_of_sums(std::int64_t rows, std::int64_t channels, int width) {
-    const int least_rows = width == 1 ? 8 : 4;
-    return tiling_of(rows, channels, width, std::int64_t{2} * multiprocessors(), least_rows);
+    const int min_rows = width == 1 ? 8 : 4;
+    return tiling_of(rows, channels, width, std::int64_t{2} * multiprocessors(), min_rows);
 }
 
 /// For kernels that end with a join by the last block of each y: there is one without rows too.

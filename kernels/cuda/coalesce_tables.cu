@@ -16,16 +16,16 @@ using Item = std::uint64_t;
 
 constexpr int place_bits = 32;
 
-constexpr std::size_t most_sparse_tables = 64;  ///< of one launch
+constexpr std::size_t max_sparse_tables = 64;  ///< of one launch
 
 struct SparseList {
-    const std::int64_t* index[most_sparse_tables];
-    const void* values[most_sparse_tables];
-    std::int64_t* places[most_sparse_tables];
-    void* sums[most_sparse_tables];
-    std::uint32_t n[most_sparse_tables];
-    std::uint32_t rows[most_sparse_tables];
-    std::int64_t first[most_sparse_tables];  ///< entries of the tables before it
+    const std::int64_t* index[max_sparse_tables];
+    const void* values[max_sparse_tables];
+    std::int64_t* places[max_sparse_tables];
+    void* sums[max_sparse_tables];
+    std::uint32_t n[max_sparse_tables];
+    std::uint32_t rows[max_sparse_tables];
+    std::int64_t first[max_sparse_tables];  ///< entries of the tables before it
 };
 
 constexpr int items_of_thread = 8;
@@ -202,7 +202,7 @@ ListSize fill_list(SparseList& list, std::span<const SparseTable> tables) {
     ListSize size;
     for (std::size_t t = 0; t < tables.size(); ++t) {
         const SparseTable& table = tables[t];
-        assert(table.n <= most_sparse_table && table.rows <= most_sparse_table);
+        assert(table.n <= max_sparse_table && table.rows <= max_sparse_table);
         list.index[t] = table.index;
         list.values[t] = table.values;
         list.places[t] = table.places;
@@ -263,7 +263,7 @@ void coalesce_list(std::span<const SparseTable> tables, std::int64_t width, Stre
 void coalesce_tables(std::span<const SparseTable> tables, DType dtype, std::int64_t width,
                      Stream stream) {
     with_floating(dtype, [&](auto type) {
-        for_each_part_of<most_sparse_tables>(tables, [&](std::size_t, auto part) {
+        for_each_part_of<max_sparse_tables>(tables, [&](std::size_t, auto part) {
             coalesce_list<decltype(type)>(part, width, stream);
         });
     });

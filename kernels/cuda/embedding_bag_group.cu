@@ -8,13 +8,13 @@
 namespace kernels::cuda {
 namespace {
 
-constexpr std::size_t most_tables = 192;  ///< of one launch
+constexpr std::size_t max_tables = 192;  ///< of one launch
 
 /// Tables, or the rows of each, as a kernel's argument.
 template <typename T>
 struct TableList {
-    T* data[most_tables];
-    std::int64_t rows[most_tables];
+    T* data[max_tables];
+    std::int64_t rows[max_tables];
 };
 
 /// A thread `width` neighbours of a row of y.
@@ -63,7 +63,7 @@ void embedding_bag_group(Array y, std::span<const ConstArray> tables, ConstArray
     if (group.bags == 0 || group.width == 0) return;
     with_floating(y.dtype, [&](auto type) {
         using T = decltype(type);
-        for_each_part_of<most_tables>(tables, [&](std::size_t at, auto part) {
+        for_each_part_of<max_tables>(tables, [&](std::size_t at, auto part) {
             TableList<const T> list{};
             for (std::size_t t = 0; t < part.size(); ++t) {
                 list.data[t] = static_cast<const T*>(part[t].data);
@@ -89,7 +89,7 @@ void split_bag_group(std::span<const Array> rows, ConstArray y, const BagGroup& 
     if (group.bags == 0 || group.width == 0) return;
     with_floating(y.dtype, [&](auto type) {
         using T = decltype(type);
-        for_each_part_of<most_tables>(rows, [&](std::size_t at, auto part) {
+        for_each_part_of<max_tables>(rows, [&](std::size_t at, auto part) {
             TableList<T> list{};
             for (std::size_t t = 0; t < part.size(); ++t)
                 list.data[t] = static_cast<T*>(part[t].data);

@@ -8,13 +8,13 @@
 namespace kernels::cuda {
 namespace {
 
-constexpr int most_tensors = 128;
+constexpr int max_tensors = 128;
 constexpr int threads = default_threads;
 
 struct GradList {
-    Chunks<most_tensors> chunks;
-    void* data[most_tensors];
-    DType dtype[most_tensors];
+    Chunks<max_tensors> chunks;
+    void* data[max_tensors];
+    DType dtype[max_tensors];
 
     void add(void* grad, DType type, std::int64_t size) {
         const int i = chunks.add(size);
@@ -33,7 +33,7 @@ constexpr std::uint32_t first_infinite = 0x477ff000;
 constexpr std::uint32_t infinity_bits = 0x7f800000;
 /// 2^-50 and 2^60: squares of less than 2^-149 are then below 2^-49 of the sum, and the sum of 8
 /// squares stays below 2^128.
-constexpr std::uint32_t least_in_f32 = 0x26800000, most_in_f32 = 0x5d800000;
+constexpr std::uint32_t min_in_f32 = 0x26800000, max_in_f32 = 0x5d800000;
 constexpr std::uint32_t magnitude_bits = 0x7fffffff;
 
 /// Counters of magnitudes of one thread: less than 2^32 elements.
@@ -63,7 +63,7 @@ struct Tally {
         }
         largest = most > largest ? most : largest;
         if (most == 0) return;
-        if (most >= least_in_f32 && most <= most_in_f32)
+        if (most >= min_in_f32 && most <= max_in_f32)
             sum_squares += static_cast<double>(sum);
         else
             add_wide_squares(values);

@@ -9,7 +9,7 @@ namespace {
 __global__ void begin_step_kernel(StepBeginning beginning) {
     const int thread = static_cast<int>(threadIdx.x);
 #pragma unroll
-    for (int i = 0; i < StepBeginning::most_zeros; ++i) {
+    for (int i = 0; i < StepBeginning::max_zeros; ++i) {
         const StepBeginning::Zeros& each = beginning.zeros[i];
         auto* words = static_cast<std::uint32_t*>(each.at);
         if (words == nullptr) continue;

@@ -76,8 +76,8 @@ struct Blocks {
 
 /// Throws DeviceError for a grid that CUDA would not launch.
 Blocks checked_blocks(const char* name, const Grid& grid) {
-    constexpr std::int64_t most_blocks = 0x7fffffff, max_blocks_y = 65535;
-    if (grid.blocks < 0 || grid.blocks > most_blocks || grid.blocks_y < 0 ||
+    constexpr std::int64_t max_blocks = 0x7fffffff, max_blocks_y = 65535;
+    if (grid.blocks < 0 || grid.blocks > max_blocks || grid.blocks_y < 0 ||
         grid.blocks_y > max_blocks_y)
         throw DeviceError(std::string(name) + ": a grid of " + std::to_string(grid.blocks) + " x " +
                           std::to_string(grid.blocks_y) + " blocks is more than CUDA launches");

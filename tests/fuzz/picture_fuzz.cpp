@@ -8,7 +8,7 @@
 namespace {
 
 /// Larger pictures are valid, but slow.
-constexpr std::int64_t most_scaled = 4'000'000;
+constexpr std::int64_t max_scaled = 4'000'000;
 
 }  // namespace
 
@@ -17,7 +17,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     for (const Alpha alpha : {Alpha::over_white, Alpha::dropped}) {
         try {
             const Picture picture = read_picture({data, size}, "fuzz", alpha);
-            if (std::int64_t{picture.width} * picture.height > most_scaled) continue;
+            if (std::int64_t{picture.width} * picture.height > max_scaled) continue;
             centre_square(picture, 32, 28);
             const PictureBox box{picture.width / 3, picture.height / 3,
                                  picture.width - picture.width / 3,

@@ -25,15 +25,15 @@ struct Noted {
 };
 
 TEST(DeferredError, KeepsTheOrderOfValuesAndTheValues) {
-    const std::int64_t numbers[] = {least_noted, -5, -1, 0, 1, 200, largest_noted};
+    const std::int64_t numbers[] = {min_noted, -5, -1, 0, 1, 200, max_noted};
     for (std::size_t i = 0; i < std::size(numbers); ++i) {
         EXPECT_EQ(whole_value_of(code_of(numbers[i])), numbers[i]);
         if (i > 0) {
             EXPECT_LT(code_of(numbers[i - 1]), code_of(numbers[i]));
         }
     }
-    EXPECT_EQ(whole_value_of(code_of(std::int64_t{1} << 60)), largest_noted);
-    EXPECT_EQ(whole_value_of(code_of(-(std::int64_t{1} << 60))), least_noted);
+    EXPECT_EQ(whole_value_of(code_of(std::int64_t{1} << 60)), max_noted);
+    EXPECT_EQ(whole_value_of(code_of(-(std::int64_t{1} << 60))), min_noted);
     const double values[] = {-inf, -3.4e38f, -1.5, -1e-40f, 0, 1e-40f, 0.1f, 1.5, inf};
     for (std::size_t i = 0; i < std::size(values); ++i) {
         EXPECT_EQ(value_of(code_of(values[i])), values[i]);

@@ -151,7 +151,7 @@ public:
     std::size_t scratch_of(const ConvGraph& graph) {
         const std::lock_guard lock(mutex_);
         forget_other_settings();
-        if (seconds_.contains(graph)) return least_scratch;
+        if (seconds_.contains(graph)) return min_scratch;
         const std::size_t later = simt::library_settings().racers_scratch;
         const bool is_first = graph.engine.empty() || graph.engine == name_of(0);
         return is_first || later == 0 ? first_scratch() : later;
@@ -160,13 +160,13 @@ public:
     bool take_second(const ConvGraph& graph, std::size_t below) {
         const std::lock_guard lock(mutex_);
         forget_other_settings();
-        if (least_scratch >= below) return false;
+        if (min_scratch >= below) return false;
         seconds_.insert(graph);
         return true;
     }
 
 private:
-    static constexpr std::size_t least_scratch = 1000;
+    static constexpr std::size_t min_scratch = 1000;
     static std::size_t first_scratch() { return simt::library_settings().convolution_scratch; }
     void forget_other_settings() {
         if (std::exchange(generation_, simt::library_generation()) != simt::library_generation())

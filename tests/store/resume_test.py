@@ -128,12 +128,12 @@ class Trial:
         return subprocess.Popen([self.args.halftone, *command], env=self.store.environment,
                                 stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
 
-    def go(self, most_stops):
+    def go(self, max_stops):
         command = ["train", *arguments(self.settings), "--out", str(self.run)]
         while True:
             process = self.start(command)
             stopped_by = None
-            if self.stops < most_stops:
+            if self.stops < max_stops:
                 time.sleep(self.dice.uniform(0, self.seconds))
                 stopped_by = self.dice.choice([signal.SIGKILL, signal.SIGTERM])
                 process.send_signal(stopped_by)

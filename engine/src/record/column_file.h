@@ -96,7 +96,7 @@ struct ColumnFile {
     /// If the file is shorter than a header, the header ends in zeros.
     void (*check)(const record_layout::Header& header, const std::filesystem::path& path,
                   std::int64_t bytes);
-    std::size_t max_mapped = OpenRecord::default_most_mapped;
+    std::size_t max_mapped = OpenRecord::default_max_mapped;
     RecordAccess access = RecordAccess::automatic;
 };
 

@@ -34,13 +34,13 @@ public:
 
 /// An open file whose header was checked.
 struct OpenRecord {
-    static constexpr std::size_t default_most_mapped = 8;  ///< 16 MiB of a step record's full ones
+    static constexpr std::size_t default_max_mapped = 8;  ///< 16 MiB of a step record's full ones
 
     std::filesystem::path path;
     File file;
     record_layout::Header header;
     record_layout::Layout layout;
-    std::size_t max_mapped = default_most_mapped;  ///< chunks at once
+    std::size_t max_mapped = default_max_mapped;  ///< chunks at once
 };
 
 /// Reads through mappings: what the writer on this machine publishes is there at once.

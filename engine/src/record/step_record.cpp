@@ -222,7 +222,7 @@ StepRecordReader StepRecordReader::open(const std::filesystem::path& run_folder,
                                         RecordAccess access) {
     const auto path = run_folder / record_layout::file_name;
     ColumnReader columns(
-        {path, no_step_record, check_step_record, OpenRecord::default_most_mapped, access});
+        {path, no_step_record, check_step_record, OpenRecord::default_max_mapped, access});
     const FieldStarts starts = find_fields(columns.header(), columns.layout(), path);
     return StepRecordReader(std::make_shared<Impl>(Impl{std::move(columns), starts}));
 }

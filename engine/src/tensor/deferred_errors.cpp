@@ -95,8 +95,8 @@ std::optional<Error> deferred_error_in(DeferredError note) {
     }();
     if (!rule.whole) return rule.error(kernels::value_of(note));
     const std::int64_t value = kernels::whole_value_of(note);
-    if (value == kernels::least_noted) return made(rule, std::to_string(value) + " or less");
-    if (value == kernels::largest_noted) return made(rule, std::to_string(value) + " or more");
+    if (value == kernels::min_noted) return made(rule, std::to_string(value) + " or less");
+    if (value == kernels::max_noted) return made(rule, std::to_string(value) + " or more");
     return rule.error(value);
 }
 

@@ -63,12 +63,12 @@ std::vector<std::string> all_misfits(const std::vector<Place>& places, const Ten
 }
 
 std::string first_of(const std::vector<std::string>& misfits) {
-    constexpr std::size_t most_named = 5;
+    constexpr std::size_t max_named = 5;
     std::string out;
-    for (std::size_t i = 0; i < std::min(misfits.size(), most_named); ++i)
+    for (std::size_t i = 0; i < std::min(misfits.size(), max_named); ++i)
         out += (i == 0 ? "" : "; ") + misfits[i];
-    if (misfits.size() > most_named)
-        out += "; and " + std::to_string(misfits.size() - most_named) + " more";
+    if (misfits.size() > max_named)
+        out += "; and " + std::to_string(misfits.size() - max_named) + " more";
     return out;
 }
 

@@ -77,10 +77,10 @@ void updates_below_fp16(const LintSubject& s, Findings& out) {
 /// Only composed norms hold epsilon in 16 bits: the engine's own and its optimizers keep it in
 /// FP32.
 void epsilon_of_norm(const LintSubject& s, Findings& out) {
-    constexpr double half_of_least = 0x1p-25;
+    constexpr double half_of_min = 0x1p-25;
     const double eps = s.config.teach.norm_epsilon;
     const bool held = s.config.teach.norm == TeachNorm::composed && s.fp16();
-    if (!held || eps == 0 || eps > half_of_least) return;
+    if (!held || eps == 0 || eps > half_of_min) return;
     out.push_back(
         {.id = "epsilon-below-fp16",
          .severity = LintSeverity::warning,

@@ -24,15 +24,15 @@ struct DeferredErrorPlace {
 constexpr int deferred_value_bits = 44;
 constexpr std::uint32_t max_deferred_rules = (1u << (64 - deferred_value_bits)) - 1;
 /// Larger magnitudes are recorded as this one.
-constexpr std::int64_t largest_noted = (std::int64_t{1} << (deferred_value_bits - 1)) - 1;
-constexpr std::int64_t least_noted = -largest_noted - 1;
+constexpr std::int64_t max_noted = (std::int64_t{1} << (deferred_value_bits - 1)) - 1;
+constexpr std::int64_t min_noted = -max_noted - 1;
 
 // Codes are in the order of their values.
 HALFTONE_HOST_DEVICE inline std::uint64_t code_of(std::int64_t value) {
-    const std::int64_t held = value < least_noted     ? least_noted
-                              : value > largest_noted ? largest_noted
-                                                      : value;
-    return static_cast<std::uint64_t>(held - least_noted);
+    const std::int64_t held = value < min_noted   ? min_noted
+                              : value > max_noted ? max_noted
+                                                  : value;
+    return static_cast<std::uint64_t>(held - min_noted);
 }
 /// Code of a number that is not NaN: exact for one of f32, else rounded to 33 bits.
 HALFTONE_HOST_DEVICE inline std::uint64_t code_of(double value) {
@@ -46,7 +46,7 @@ inline std::uint32_t rule_of(DeferredError note) {
 }
 inline std::int64_t whole_value_of(DeferredError note) {
     const std::uint64_t code = note & ((std::uint64_t{1} << deferred_value_bits) - 1);
-    return static_cast<std::int64_t>(code) + least_noted;
+    return static_cast<std::int64_t>(code) + min_noted;
 }
 inline double value_of(DeferredError note) {
     constexpr std::uint64_t sign = std::uint64_t{1} << 63;

@@ -33,7 +33,7 @@ struct SparseTable {
     std::int64_t n, rows;
 };
 /// Up to which n and rows a table may have.
-constexpr std::int64_t most_sparse_table = (std::int64_t{1} << 31) - 1;
+constexpr std::int64_t max_sparse_table = (std::int64_t{1} << 31) - 1;
 
 /// Sorts the entries of each table by their rows and adds them up, all tables together, with the
 /// bits of sort_order and coalesce_rows for each. Values and sums are of one floating dtype and of

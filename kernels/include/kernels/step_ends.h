@@ -8,12 +8,12 @@ namespace kernels {
 /// Work on single values before the forward pass of a training step, by one kernel: each would take
 /// a launch of its own.
 struct StepBeginning {
-    static constexpr int most_zeros = 4;
+    static constexpr int max_zeros = 4;
     struct Zeros {
         void* at;            ///< aligned for u32
         std::int64_t words;  ///< of 4 bytes
     };
-    Zeros zeros[most_zeros] = {};  ///< memory to be set to 0; null ones are left out
+    Zeros zeros[max_zeros] = {};  ///< memory to be set to 0; null ones are left out
     /// The learning rates of the optimizers, as SetLearningRate; null ones are left out.
     float* lr[max_optimizers] = {};
     const std::int64_t* updates[max_optimizers] = {};

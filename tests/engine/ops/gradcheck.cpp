@@ -30,7 +30,7 @@ Tensor weights_for(const Tensor& y, std::uint32_t seed) {
 }
 
 /// The number of elements of a tensor that are checked on the simulated device. Elsewhere all are.
-constexpr std::int64_t most_simulated = 8;
+constexpr std::int64_t max_simulated = 8;
 
 struct Difference {
     std::int64_t element;
@@ -43,7 +43,7 @@ std::vector<Difference> differences(const Tensor& x, const std::function<double(
     std::vector<Difference> out;
     const auto values = x.values();
     const std::int64_t apart = here == Device::Kind::cuda && is_simulated_device()
-                                   ? (x.numel() + most_simulated - 1) / most_simulated
+                                   ? (x.numel() + max_simulated - 1) / max_simulated
                                    : 1;
     for (std::int64_t j = 0; j < x.numel(); j += apart) {
         const double at = values[static_cast<std::size_t>(j)];

@@ -101,11 +101,11 @@ TEST(CapturedKernels, OfResNet18InAmpFp16) {
 /// at most so many. The batches differ by one row, since a shape that has a plan is not planned
 /// again.
 std::int64_t nodes_that_epilogues_save(const char* title, RunConfig config,
-                                       std::int64_t most_nodes) {
+                                       std::int64_t max_nodes) {
     config.scaler.init_scale = 128;
     const CapturedWork with = work_of_replay(config);
     print(title, with);
-    EXPECT_LE(with.nodes, most_nodes);
+    EXPECT_LE(with.nodes, max_nodes);
     ++config.batch_size;
     kernels::simt::configure(
         kernels::simt::LibrarySettings{.relu_epilogue = false, .sums_epilogue = false});
@@ -200,10 +200,10 @@ TEST(CapturedKernels, OfDlrmHaveTheBitsOfAnOpForEachTable) {
 TEST(CapturedKernels, OfDlrmTakeAllTablesTogether) {
     HALFTONE_NEEDS_CUDA();
     const std::pair<const char*, std::int64_t> runs[] = {{"fp32", 53}, {"amp-fp16", 65}};
-    for (const auto& [precision, most_nodes] : runs) {
+    for (const auto& [precision, max_nodes] : runs) {
         const CapturedWork work = work_of_replay(dlrm(precision));
         print(("DLRM with 26 tables, " + std::string(precision)).c_str(), work);
-        EXPECT_LE(work.nodes, most_nodes) << "and one more where a batch has over 256 rows";
+        EXPECT_LE(work.nodes, max_nodes) << "and one more where a batch has over 256 rows";
         for (const char* name : {"embedding_bag", "split_bags", "sort_tables", "coalesce_tables",
                                  "fetch_rows", "put_rows"})
             EXPECT_EQ(work.runs(name), 1) << name;

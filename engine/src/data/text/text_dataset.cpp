@@ -144,7 +144,7 @@ Schema nominal_text_schema(bool words) { return text_schema(words ? 33'278 : 65)
 
 void TextDataset::describe(DatasetPreview& preview) const {
     constexpr std::int64_t passage_words = 60, passage_characters = 320;
-    constexpr std::size_t most_frequent = 12;
+    constexpr std::size_t max_listed = 12;
     TextPreview& text_preview = preview.text.emplace();
     text_preview.words = is_words();
     text_preview.vocabulary = static_cast<std::int64_t>(vocabulary().size());
@@ -152,7 +152,7 @@ void TextDataset::describe(DatasetPreview& preview) const {
     text_preview.passage = passage(std::min(size(), wanted));
     std::vector<std::size_t> order(vocabulary().size());
     std::iota(order.begin(), order.end(), std::size_t{0});
-    const std::size_t shown = std::min(most_frequent, order.size());
+    const std::size_t shown = std::min(max_listed, order.size());
     std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(shown),
                       order.end(), [this](std::size_t a, std::size_t b) {
                           return counts()[a] != counts()[b] ? counts()[a] > counts()[b] : a < b;

@@ -134,8 +134,8 @@ std::int64_t row_length(const SparseParts& parts) {
 bool is_sparse_table(const Tensor& x) {
     const SparseParts& parts = sparse_parts(x);
     return x.device().kind == Device::Kind::cuda && !parts.coalesced && parts.values.numel() > 0 &&
-           parts.indices.size(0) == 1 && parts.indices.size(1) <= kernels::most_sparse_table &&
-           x.size(0) <= kernels::most_sparse_table;
+           parts.indices.size(0) == 1 && parts.indices.size(1) <= kernels::max_sparse_table &&
+           x.size(0) <= kernels::max_sparse_table;
 }
 
 /// Whether coalesce_tables takes both at once.
