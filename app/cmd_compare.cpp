@@ -171,9 +171,9 @@ std::vector<std::string> folder_names(const std::vector<engine::ComparedRuns>& c
 }
 
 /// All runs of the comparison, those of one seed after another.
-engine::GroupPlan plan_of(const engine::RunConfig& config,
-                          const std::vector<engine::ComparedRuns>& compared,
-                          const CompareArguments& args) {
+engine::GroupPlan make_group_plan(const engine::RunConfig& config,
+                                  const std::vector<engine::ComparedRuns>& compared,
+                                  const CompareArguments& args) {
     engine::GroupPlan plan;
     const auto names = folder_names(compared);
     for (std::int64_t k = 0; k < args.seeds; ++k) {
@@ -256,7 +256,7 @@ int compare(const CompareArguments& args) {
     for (const auto& runs : compared)
         engine::check_device(engine::in_precision(*config, runs.precision));
     const auto store = open_store();
-    const engine::GroupPlan plan = plan_of(*config, compared, args);
+    const engine::GroupPlan plan = make_group_plan(*config, compared, args);
     engine::SessionOptions options;
     options.group = engine::new_run_group();
     options.group_plan = engine::group_plan_json(plan);
@@ -269,7 +269,7 @@ int compare(const CompareArguments& args) {
         }
         return 0;
     });
-    const Notice notice(args.notify, notice_of("comparison", end.outcomes));
+    const Notice notice(args.notify, make_notice("comparison", end.outcomes));
     if (!end.whole && !args.json) print_how_to_resume(store->list(), options.group);
     const bool all_ran = std::all_of(compared.begin(), compared.end(),
                                      [](const auto& runs) { return !runs.runs.empty(); });

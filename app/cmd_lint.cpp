@@ -19,7 +19,7 @@ struct LintArguments {
 };
 
 /// Sizes and shapes of the data; nothing, with a word, where they cannot be read.
-std::optional<engine::DatasetPreview> preview_of(const engine::RunConfig& config) {
+std::optional<engine::DatasetPreview> read_preview(const engine::RunConfig& config) {
     if (!config.dataset.path.empty() || engine::validate(config).empty()) {
         try {
             return engine::preview_dataset(config.dataset, config.seed, 0);
@@ -31,8 +31,8 @@ std::optional<engine::DatasetPreview> preview_of(const engine::RunConfig& config
     return std::nullopt;
 }
 
-std::vector<engine::LintFinding> findings_of(const engine::RunConfig& config, bool measure) {
-    const auto data = preview_of(config);
+std::vector<engine::LintFinding> lint_findings(const engine::RunConfig& config, bool measure) {
+    const auto data = read_preview(config);
     engine::LintContext context;
     context.data = data ? &*data : nullptr;
     const bool choose = config.device == "auto";
@@ -49,7 +49,7 @@ std::vector<engine::LintFinding> findings_of(const engine::RunConfig& config, bo
 engine::RunConfig fixed(engine::RunConfig config, bool measure) {
     constexpr int max_changes = 50;
     for (int i = 0; i < max_changes; ++i) {
-        const auto findings = findings_of(config, measure);
+        const auto findings = lint_findings(config, measure);
         if (findings.empty()) return config;
         const auto changed = engine::with_fix(config, findings.front());
         if (!changed.errors.empty()) {
@@ -65,7 +65,7 @@ int lint(const LintArguments& args) {
     const auto config = read_settings(args.config, args.overrides, "{}", /*needs_data=*/false);
     if (!config) return engine::exit_code(engine::ErrorCode::settings);
     if (args.measure) engine::check_device(*config);
-    const auto findings = findings_of(*config, args.measure);
+    const auto findings = lint_findings(*config, args.measure);
     for (const auto& each : findings) {
         if (args.json)
             std::cout << engine::to_json_line(each) << '\n';

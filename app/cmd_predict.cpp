@@ -50,7 +50,7 @@ public:
         : model_(model), args_(args) {}
 
     void print(const std::string& input, const engine::Answer& answer) const {
-        if (!answer.picture.rgb.empty()) engine::save_picture(drawing_of(input), answer.picture);
+        if (!answer.picture.rgb.empty()) engine::save_picture(drawing_file(input), answer.picture);
         if (args_.json)
             print_json(input, answer);
         else
@@ -59,7 +59,7 @@ public:
 
 private:
     /// Where the model's drawing of a picture goes: beside no picture unless that is asked for.
-    std::string drawing_of(const std::string& input) const {
+    std::string drawing_file(const std::string& input) const {
         return (std::filesystem::path(args_.out) /
                 (std::filesystem::path(input).stem().string() + ".drawn.png"))
             .string();
@@ -76,7 +76,7 @@ private:
         }
         if (is_none(answer)) object["classes"] = nullptr;
         if (!answer.values.empty()) object["values"] = answer.values;
-        if (!answer.picture.rgb.empty()) object["drawing"] = drawing_of(input);
+        if (!answer.picture.rgb.empty()) object["drawing"] = drawing_file(input);
         std::cout << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
     }
     void print_line(const std::string& input, const engine::Answer& answer) const {
@@ -94,7 +94,7 @@ private:
             separator = ", ";
         }
         if (!answer.picture.rgb.empty())
-            std::cout << separator << engine::one_line(drawing_of(input));
+            std::cout << separator << engine::one_line(drawing_file(input));
         std::cout << '\n';
     }
 

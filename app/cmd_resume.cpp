@@ -29,7 +29,8 @@ struct ResumeArguments {
 
 /// The changes, including the number of ranks if a launcher has started another number than the run
 /// had.
-std::vector<std::string> changes_of(const ResumeArguments& args, const engine::RunConfig& before) {
+std::vector<std::string> requested_overrides(const ResumeArguments& args,
+                                             const engine::RunConfig& before) {
     std::vector<std::string> changes = args.changes;
     const int ranks = engine::launched_rank().ranks;
     const bool given = std::ranges::any_of(
@@ -54,8 +55,8 @@ engine::LongerSchedule longer_schedule(const std::string& word) {
 std::optional<engine::ResumePlan> plan(const ResumeArguments& args) {
     const auto run = find_run(args.run);
     if (!run) return std::nullopt;
-    engine::ResumePlan plan =
-        engine::plan_resume(run->summary, args.from, changes_of(args, run->summary.config));
+    engine::ResumePlan plan = engine::plan_resume(run->summary, args.from,
+                                                  requested_overrides(args, run->summary.config));
     plan.continuation.schedule = longer_schedule(args.schedule);
     report(plan.errors);
     if (!plan.errors.empty()) return std::nullopt;
@@ -145,13 +146,13 @@ int resume_group(const engine::GroupRuns& runs, const ResumeArguments& args) {
         std::cout << '\n' << engine::group_page(after);
         print_verdicts(after);
     }
-    notify(args.notify, notice_of(sweep ? "sweep" : "comparison", outcomes));
+    notify(args.notify, make_notice(sweep ? "sweep" : "comparison", outcomes));
     return std::ranges::max(outcomes, {}, &engine::RunOutcome::exit_code).exit_code;
 }
 
 /// The two runs of a twin of which one is to go on as it was: they go on coupled. Empty for another
 /// run, and for one that goes on alone since its twin has ended.
-engine::GroupRuns twin_of(const ResumeArguments& args) {
+engine::GroupRuns find_twin(const ResumeArguments& args) {
     const bool as_it_was = args.from == "last" && args.changes.empty() && args.out.empty();
     if (!as_it_was) return {};
     const auto history = open_store()->list();
@@ -165,7 +166,7 @@ engine::GroupRuns twin_of(const ResumeArguments& args) {
 int resume_any(const ResumeArguments& args) {
     const auto group = find_group(args.run);
     if (!group.empty()) return resume_group(group, args);
-    const auto twin = twin_of(args);
+    const auto twin = find_twin(args);
     return twin.empty() ? resume(args) : resume_group(twin, args);
 }
 

@@ -156,7 +156,7 @@ std::optional<int> continue_sweep(const std::string& group, bool accept_data, bo
     std::ranges::copy_if(queued, std::back_inserter(own),
                          [&](const engine::QueuedRun& run) { return run.entry.batch == batch; });
     std::ranges::sort(own, {}, &engine::QueuedRun::id);  // the order of its points
-    engine::SweepPlan plan = engine::plan_of(own);
+    engine::SweepPlan plan = engine::to_sweep_plan(own);
     if (plan.points.empty()) return std::nullopt;
     plan.batch = group;  // also of a queue that no longer has all of its runs
     for (const auto& point : plan.points) engine::check_device(point.config);

@@ -34,7 +34,7 @@ std::optional<std::vector<engine::ScalePolicy>> chosen_policies(const WhatIfArgu
         if (!parsed.errors.empty()) return std::nullopt;
         std::string name;
         for (const auto& each : args.overrides) name += (name.empty() ? "" : " ") + each;
-        out.push_back(engine::policy_of(parsed.config, name));
+        out.push_back(engine::to_policy(parsed.config, name));
     }
     for (const auto& name : args.policies) {
         const auto found = std::ranges::find(usual, name, &engine::ScalePolicy::name);
@@ -53,7 +53,7 @@ int what_if(const WhatIfArguments& args) {
     const engine::RunConfig& config = run->summary.config;
     const auto policies = chosen_policies(args, config);
     if (!policies) return engine::exit_code(engine::ErrorCode::settings);
-    const engine::ScalePolicy own = engine::policy_of(config, "recorded");
+    const engine::ScalePolicy own = engine::to_policy(config, "recorded");
     const auto rows = engine::StepRecordReader::open(run->summary.folder);
     const auto floors = [rows](std::int64_t first, std::span<double> out) {
         rows.column(&engine::StepRecord::scale_floor, first, out);

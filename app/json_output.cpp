@@ -270,7 +270,7 @@ json options_json(const std::vector<engine::OptionSpec>& specs) {
 }
 
 /// The data sets whose samples the model takes.
-std::vector<std::string> datasets_of(const engine::ModelInfo& model) {
+std::vector<std::string> fitting_datasets(const engine::ModelInfo& model) {
     std::vector<std::string> kinds;
     for (const auto& set : engine::datasets()) {
         if (std::find(model.inputs.begin(), model.inputs.end(), set.input) != model.inputs.end())
@@ -289,7 +289,7 @@ std::string models_json() {
                        {"summary", model.summary},
                        {"options", options_json(model.options)},
                        {"inputs", model.inputs},
-                       {"datasets", datasets_of(model)}});
+                       {"datasets", fitting_datasets(model)}});
     }
     return dumped(out, 1);
 }

@@ -13,8 +13,8 @@ void describe_notify(Command& command, std::string& notify) {
         .not_empty();
 }
 
-engine::EndNotice notice_of(const std::string& kind,
-                            const std::vector<engine::RunOutcome>& outcomes) {
+engine::EndNotice make_notice(const std::string& kind,
+                              const std::vector<engine::RunOutcome>& outcomes) {
     using engine::DoneReason, engine::RunOutcome;
     engine::EndNotice notice{kind, {}, "done", {}};
     const auto reason_is = [](DoneReason reason) {

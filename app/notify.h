@@ -13,8 +13,8 @@ namespace app {
 void describe_notify(Command& command, std::string& notify);
 
 /// Builds the notice for runs that have been followed to their end.
-engine::EndNotice notice_of(const std::string& kind,
-                            const std::vector<engine::RunOutcome>& outcomes);
+engine::EndNotice make_notice(const std::string& kind,
+                              const std::vector<engine::RunOutcome>& outcomes);
 
 /// Runs the command unless it is empty; says so if that fails.
 void notify(const std::string& command, const engine::EndNotice& notice);

@@ -165,7 +165,7 @@ int train_as_rank(const engine::RunConfig& config, const engine::SessionOptions&
         engine::Session session(config, thread, open_store(), options);
         session.post(engine::Command::start);
         const auto outcomes = follow({{config.precision.preset, &session}}, json);
-        app::notify(notify, notice_of("run", outcomes));
+        app::notify(notify, make_notice("run", outcomes));
         return outcomes.front().exit_code;
     });
 }

@@ -224,7 +224,7 @@ Tally tally_piece(std::span<const ConstArray> grads, std::int64_t begin, std::in
     return tally;
 }
 
-GradientStatistics statistics_of(const Tally& t, std::int64_t total) {
+GradientStatistics to_statistics(const Tally& t, std::int64_t total) {
     GradientStatistics j{};
     j.found_inf = t.largest >= infinity_bits ? 1.0f : 0.0f;
     j.abs_max = std::bit_cast<float>(t.largest);
@@ -257,7 +257,7 @@ void multi_tensor_gradient_check(GradientStatistics* gradient_statistics,
                    [&](std::int64_t i) { return grads[static_cast<std::size_t>(i)].size; });
     const std::int64_t pieces = (total + piece_size - 1) / piece_size;
     if (pieces <= 1) {
-        *gradient_statistics = statistics_of(tally_piece(grads, 0, total), total);
+        *gradient_statistics = to_statistics(tally_piece(grads, 0, total), total);
         return;
     }
     std::vector<Tally> tallies(static_cast<std::size_t>(pieces));
@@ -268,7 +268,7 @@ void multi_tensor_gradient_check(GradientStatistics* gradient_statistics,
     });
     Tally all;
     for (const Tally& tally : tallies) all.add(tally);
-    *gradient_statistics = statistics_of(all, total);
+    *gradient_statistics = to_statistics(all, total);
 }
 
 void multi_tensor_unscale(std::span<const Array> grads, const float* factor, float* found_inf,

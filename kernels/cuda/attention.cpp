@@ -88,8 +88,8 @@ T* moved(T* data, std::int64_t elements) {
     return static_cast<Byte*>(data) + 2 * elements;
 }
 
-AttentionPointers pointers_of(const Attention& a, const AttentionBackwardData& d,
-                              std::int64_t example, std::int64_t head) {
+AttentionPointers make_pointers(const Attention& a, const AttentionBackwardData& d,
+                                std::int64_t example, std::int64_t head) {
     const std::int64_t kv_head = head * a.kv_heads / a.heads;
     const auto of_q = [&](auto* data, const AttentionStrides& s) {
         return moved(data, example * s.batch + head * s.head);
@@ -142,7 +142,7 @@ void attention_backward(const Attention& attention, const AttentionBackwardData&
     const AttentionGraph part = describe(part_of(attention, pass->parts));
     for (std::int64_t n = 0; n < attention.batch; n += pass->parts.examples)
         for (std::int64_t h = 0; h < attention.heads; h += pass->parts.heads)
-            attend(part, pointers_of(attention, d, n, h), workspace, stream);
+            attend(part, make_pointers(attention, d, n, h), workspace, stream);
 }
 
 }  // namespace kernels::cuda

@@ -26,9 +26,9 @@ struct Tiling {
 
 /// For threads with `width` channels each, which divides the channels; at most so many chunks. A
 /// thread has about eight rows, or fewer down to `min_rows` where the device would not be filled.
-inline Tiling tiling_of(std::int64_t rows, std::int64_t channels, int width,
-                        std::int64_t max_chunks = std::numeric_limits<std::int64_t>::max(),
-                        int min_rows = 8) {
+inline Tiling make_tiling(std::int64_t rows, std::int64_t channels, int width,
+                          std::int64_t max_chunks = std::numeric_limits<std::int64_t>::max(),
+                          int min_rows = 8) {
     const std::int64_t packs = channels / width;
     int columns = 1;
     while (columns < 32 && columns < packs) columns *= 2;
@@ -53,7 +53,7 @@ inline Grid grid_of(const Tiling& tiling) {
 /// For kernels without sums: their threads keep nothing but the channels' factors.
 inline Tiling tiling_of_map(std::int64_t rows, std::int64_t channels, int width) {
     constexpr int min_rows = 2;
-    return tiling_of(rows, channels, width, std::numeric_limits<std::int64_t>::max(), min_rows);
+    return make_tiling(rows, channels, width, std::numeric_limits<std::int64_t>::max(), min_rows);
 }
 
 /// For sums by channel. Each chunk leaves parts that the last block joins, so there are no more of
@@ -61,7 +61,7 @@ inline Tiling tiling_of_map(std::int64_t rows, std::int64_t channels, int width)
 /// than it takes at a time.
 inline Tiling tiling_of_sums(std::int64_t rows, std::int64_t channels, int width) {
     const int min_rows = width == 1 ? 8 : 4;
-    return tiling_of(rows, channels, width, std::int64_t{2} * multiprocessors(), min_rows);
+    return make_tiling(rows, channels, width, std::int64_t{2} * multiprocessors(), min_rows);
 }
 
 /// For kernels that end with a join by the last block of each y: there is one without rows too.

@@ -15,7 +15,7 @@ struct Extents {
     std::int64_t weight_c, weight_r, weight_s;
 };
 
-Extents extents_of(const Conv2dShape& s) {
+Extents make_extents(const Conv2dShape& s) {
     const std::int64_t channels = s.c / s.groups;
     const bool last = s.channels_last_weights;
     return {s.n,
@@ -153,7 +153,8 @@ void conv2d_forward_direct(Array y, ConstArray x, ConstArray w, ConstArray bias,
         using T = decltype(zero);
         launch("conv2d_forward", forward_kernel<T>, grid_for(y.size), stream,
                static_cast<T*>(y.data), static_cast<const T*>(x.data),
-               static_cast<const T*>(w.data), static_cast<const T*>(bias.data), extents_of(shape));
+               static_cast<const T*>(w.data), static_cast<const T*>(bias.data),
+               make_extents(shape));
     });
 }
 
@@ -164,7 +165,7 @@ void conv2d_data_gradient_direct(Array dx, ConstArray dy, ConstArray w, const Co
         using T = decltype(zero);
         launch("conv2d_data_gradient", data_gradient_kernel<T>, grid_for(dx.size), stream,
                static_cast<T*>(dx.data), static_cast<const T*>(dy.data),
-               static_cast<const T*>(w.data), extents_of(shape));
+               static_cast<const T*>(w.data), make_extents(shape));
     });
 }
 
@@ -176,7 +177,7 @@ void conv2d_weight_gradient_direct(Array dw, ConstArray dy, ConstArray x, const 
         const Grid grid{dw.size, default_threads};
         launch("conv2d_weight_gradient", weight_gradient_kernel<T>, grid, stream,
                static_cast<T*>(dw.data), static_cast<const T*>(dy.data),
-               static_cast<const T*>(x.data), extents_of(shape));
+               static_cast<const T*>(x.data), make_extents(shape));
     });
 }
 

@@ -266,7 +266,7 @@ std::vector<std::string> convolution_engines(const ConvGraph& graph) {
 void forget_convolution(const ConvGraph& graph) { plans<convolution::Family>().forget(graph); }
 
 std::string convolution_engine(const ConvGraph& graph) {
-    return plans<convolution::Family>().engine_of(graph);
+    return plans<convolution::Family>().engine_name(graph);
 }
 
 void convolve(const ConvGraph& graph, const ConvPointers& pointers, void* workspace,

@@ -154,7 +154,7 @@ public:
     }
 
     /// workspace() has said yes.
-    std::string engine_of(const Description& d) {
+    std::string engine_name(const Description& d) {
         CudnnSession& session = cudnn_session();
         const std::lock_guard lock(session.mutex);
         const auto plan = plans_.get(d, maker(session, d));

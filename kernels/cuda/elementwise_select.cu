@@ -20,7 +20,7 @@ Relations relations_where(const Holds& holds) {
     return {holds(0.0, 1.0), holds(0.0, 0.0), holds(1.0, 0.0), holds(nan, nan)};
 }
 
-Relations relations_of(CompareOp op) {
+Relations to_relations(CompareOp op) {
     switch (op) {
 #define HALFTONE_COMPARE(name, relation) \
     case CompareOp::name:                \
@@ -86,7 +86,7 @@ void compare(Array y, ConstArray a, ConstArray b, CompareOp op, Stream stream) {
         const auto left = operand<T>(a), right = operand<T>(b);
         const std::int64_t packs = packs_in<width>(y.size, to, left.packed(), right.packed());
         launch("compare", compare_kernel<T>, grid_of_packs<width>(packs, y.size), stream, to, left,
-               right, relations_of(op), a.dtype == DType::boolean, packs, y.size);
+               right, to_relations(op), a.dtype == DType::boolean, packs, y.size);
     });
 }
 

@@ -55,12 +55,12 @@ lt::DataType type_of(DType dtype) {
     }
 }
 
-lt::ComputeType compute_of(DType dtype, bool tf32) {
+lt::ComputeType choose_compute_type(DType dtype, bool tf32) {
     if (dtype == DType::f64) return lt::ComputeType::f64;
     return dtype == DType::f32 && tf32 ? lt::ComputeType::tf32 : lt::ComputeType::f32;
 }
 
-std::int64_t alignment_of(const void* data) {
+std::int64_t pointer_alignment(const void* data) {
     const auto address = reinterpret_cast<std::uintptr_t>(data) | 256;
     return static_cast<std::int64_t>(address & (~address + 1));
 }
@@ -70,11 +70,11 @@ lt::Operand operand(const ConstMatrix& m, std::int64_t stride) {
     const std::int64_t memory_rows = m.transposed ? m.cols : m.rows;
     const std::int64_t memory_cols = m.transposed ? m.rows : m.cols;
     return {memory_cols, memory_rows,  std::max(m.ld, memory_cols),
-            stride,      m.transposed, alignment_of(m.data)};
+            stride,      m.transposed, pointer_alignment(m.data)};
 }
 
 /// The library's a is our b: c^T = b^T a^T.
-lt::Epilogue epilogue_of(const GemmOptions& options) {
+lt::Epilogue choose_epilogue(const GemmOptions& options) {
     if (options.sums_of_a) return lt::Epilogue::sums_of_b;
     if (options.sums_of_b) return lt::Epilogue::sums_of_a;
     if (options.relu) return options.bias ? lt::Epilogue::relu_bias : lt::Epilogue::relu;
@@ -82,25 +82,25 @@ lt::Epilogue epilogue_of(const GemmOptions& options) {
 }
 
 /// The vector that the epilogue reads or writes beside c.
-const void* vector_of(const GemmOptions& options) {
+const void* epilogue_vector(const GemmOptions& options) {
     if (options.sums_of_a) return options.sums_of_a;
     return options.sums_of_b ? options.sums_of_b : options.bias;
 }
 
 /// c^T = b^T a^T, in columns.
-lt::Product product_of(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
-                       const GemmOptions& options, Stream stream) {
+lt::Product make_product(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
+                         const GemmOptions& options, Stream stream) {
     lt::Product product;
     product.in = type_of(a.dtype);
     product.out = type_of(c.dtype);
-    product.compute = compute_of(a.dtype, stream.tf32);
+    product.compute = choose_compute_type(a.dtype, stream.tf32);
     product.a = operand(b, options.stride_b);
     product.b = operand(a, options.stride_a);
     product.d = operand({c.data, c.dtype, c.rows, c.cols, c.ld}, options.stride_c);
     product.batch = options.batch;
-    product.epilogue = epilogue_of(options);
-    const void* vector = vector_of(options);
-    product.bias_alignment = vector ? alignment_of(vector) : 0;
+    product.epilogue = choose_epilogue(options);
+    const void* vector = epilogue_vector(options);
+    product.bias_alignment = vector ? pointer_alignment(vector) : 0;
     product.choice = plan_choice();
     product.device = current_device();
     return product;
@@ -172,7 +172,7 @@ void settle_plan(lt::Plan& plan, lt::Handle handle, const lt::Product& product,
 /// `scratch` has room for min_workspace.
 bool run_product(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
                  const GemmOptions& options, void* scratch, Stream stream) {
-    const lt::Product product = product_of(c, a, b, options, stream);
+    const lt::Product product = make_product(c, a, b, options, stream);
     void* native = native_stream(stream);
     Library& lib = one_per_device<Library>(product.device);
     const std::lock_guard lock(lib.mutex);
@@ -180,7 +180,7 @@ bool run_product(const Matrix& c, const ConstMatrix& a, const ConstMatrix& b,
     lt::Plan& plan =
         lib.plans.get(product.key(), [&] { return lt::Plan(handle, product, min_workspace); });
     if (!plan.found()) return false;
-    const lt::Plan::Call call{b.data,        a.data,       c.data,  vector_of(options),
+    const lt::Plan::Call call{b.data,        a.data,       c.data,  epilogue_vector(options),
                               options.alpha, options.beta, scratch, native};
     if (product.choice.measured && !plan.settled())
         settle_plan(plan, handle, product, call, c, options, stream);

@@ -146,7 +146,7 @@ void start_weight_sums(Array dweight, Array dbias, const G* dy, const T* x,
                        const LayerNormSides<Compute<T>>& of, Stream stream) {
     using W = Compute<T>;
     if (dweight.data == nullptr && dbias.data == nullptr) return;
-    const Tiling tiling = tiling_of(of.rows, of.cols, 1);
+    const Tiling tiling = make_tiling(of.rows, of.cols, 1);
     const std::int64_t numbers = 2 * tiling.chunks * of.cols;
     auto* parts = static_cast<W*>(workspace(static_cast<std::size_t>(numbers) * sizeof(W), stream));
     launch("layer_norm_weight_sums", weight_sums_kernel<G, T>, grid_of_sums(tiling), stream,

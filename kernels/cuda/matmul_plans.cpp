@@ -58,7 +58,7 @@ private:
 /// How parts of a sum that was split may be put together: in the compute type, never in d's 16
 /// bits (decisions.md#numerics, D3). Where they are added in d itself, their order changes from run
 /// to run.
-std::uint32_t reduction_of(const Product& product) {
+std::uint32_t reduction_scheme(const Product& product) {
     const bool wide = product.out == DataType::f32 || product.out == DataType::f64;
     return wide && !product.choice.bit_stable ? reduce_in_compute_type | reduce_in_place
                                               : reduce_in_compute_type;
@@ -76,7 +76,7 @@ std::string name_of(const Algorithm& algorithm) {
 }
 
 /// Nothing if it is no name of name_of().
-std::optional<Algorithm> algorithm_of(const std::string& name) {
+std::optional<Algorithm> parse_algorithm(const std::string& name) {
     Algorithm algorithm{};
     const char* at = name.data();
     const char* const end = at + name.size();
@@ -177,7 +177,7 @@ void Plan::describe(const Product& product) {
 void Plan::ask(Handle handle, const Product& product, std::size_t workspace_bytes) {
     Choice choice;
     choice.limit(PreferenceAttribute::workspace_bytes, static_cast<std::uint64_t>(workspace_bytes));
-    choice.limit(PreferenceAttribute::reduction_schemes, reduction_of(product));
+    choice.limit(PreferenceAttribute::reduction_schemes, reduction_scheme(product));
     const auto alignment = [](const Operand& operand) {
         return static_cast<std::uint32_t>(operand.alignment);
     };
@@ -209,7 +209,7 @@ std::vector<std::string> Plan::names() const {
 
 void Plan::restore(Handle handle, const std::string& name) {
     const auto is_named = [&](const Offer& offer) { return name_of(offer.algorithm) == name; };
-    const auto algorithm = algorithm_of(name);
+    const auto algorithm = parse_algorithm(name);
     if (!algorithm || std::any_of(offers_.begin(), offers_.end(), is_named)) return;
     HeuristicResult result{};
     const Status status =

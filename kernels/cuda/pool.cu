@@ -32,7 +32,7 @@ struct PoolPlan {
 };
 
 /// Throws DeviceError for lines of 2^31 elements.
-inline PoolPlan plan_of(const Pool2dShape& s, bool adaptive) {
+inline PoolPlan make_pool_plan(const Pool2dShape& s, bool adaptive) {
     const auto small = [](std::int64_t size) {
         if (size > 0x3fffffff) throw DeviceError("pooling: an image's side is beyond 2^30");
         return static_cast<std::int32_t>(size);
@@ -165,27 +165,28 @@ void average_unpool(const char* name, Array dx, ConstArray dy, const Pool2dShape
 }  // namespace
 
 void avg_pool2d_forward(Array y, ConstArray x, const Pool2dShape& shape, Stream stream) {
-    average_pool("avg_pool2d_forward", y, x, shape, plan_of(shape, false), stream);
+    average_pool("avg_pool2d_forward", y, x, shape, make_pool_plan(shape, false), stream);
 }
 
 void avg_pool2d_backward(Array dx, ConstArray dy, const Pool2dShape& shape, Stream stream) {
-    average_unpool("avg_pool2d_backward", dx, dy, shape, plan_of(shape, false), stream);
+    average_unpool("avg_pool2d_backward", dx, dy, shape, make_pool_plan(shape, false), stream);
 }
 
 void adaptive_avg_pool2d_forward(Array y, ConstArray x, const Pool2dShape& shape, Stream stream) {
-    average_pool("adaptive_avg_pool2d_forward", y, x, shape, plan_of(shape, true), stream);
+    average_pool("adaptive_avg_pool2d_forward", y, x, shape, make_pool_plan(shape, true), stream);
 }
 
 void adaptive_avg_pool2d_backward(Array dx, ConstArray dy, const Pool2dShape& shape,
                                   Stream stream) {
-    average_unpool("adaptive_avg_pool2d_backward", dx, dy, shape, plan_of(shape, true), stream);
+    average_unpool("adaptive_avg_pool2d_backward", dx, dy, shape, make_pool_plan(shape, true),
+                   stream);
 }
 
 namespace {
 
 /// An index is h * W + w in 32 bits.
-PoolPlan max_plan_of(const Pool2dShape& shape) {
-    const PoolPlan plan = plan_of(shape, shape.adaptive);
+PoolPlan make_max_pool_plan(const Pool2dShape& shape) {
+    const PoolPlan plan = make_pool_plan(shape, shape.adaptive);
     if (shape.h * shape.w > 0x7fffffff)
         throw DeviceError("max pooling: an image of 2^31 pixels or more");
     return plan;
@@ -269,7 +270,7 @@ __global__ void gather_kernel(T* y, const T* x, const std::int32_t* index, PoolP
 
 void max_pool2d_forward(Array y, Array index, ConstArray x, const Pool2dShape& shape,
                         Stream stream) {
-    const PoolPlan plan = max_plan_of(shape);
+    const PoolPlan plan = make_max_pool_plan(shape);
     with_floating(x.dtype, [&](auto type) {
         using T = decltype(type);
         auto* to = static_cast<T*>(y.data);
@@ -285,7 +286,7 @@ void max_pool2d_forward(Array y, Array index, ConstArray x, const Pool2dShape& s
 
 void max_pool2d_backward(Array dx, ConstArray dy, ConstArray index, const Pool2dShape& shape,
                          Stream stream) {
-    const PoolPlan plan = max_plan_of(shape);
+    const PoolPlan plan = make_max_pool_plan(shape);
     with_floating(dx.dtype, [&](auto type) {
         using T = decltype(type);
         auto* to = static_cast<T*>(dx.data);
@@ -301,7 +302,7 @@ void max_pool2d_backward(Array dx, ConstArray dy, ConstArray index, const Pool2d
 
 void max_pool2d_gather(Array y, ConstArray x, ConstArray index, const Pool2dShape& shape,
                        Stream stream) {
-    const PoolPlan plan = max_plan_of(shape);
+    const PoolPlan plan = make_max_pool_plan(shape);
     with_floating(x.dtype, [&](auto type) {
         using T = decltype(type);
         launch("max_pool2d_gather", gather_kernel<T>,

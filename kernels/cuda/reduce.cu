@@ -56,7 +56,7 @@ struct Cut {
     std::int64_t rows, chunks;
 };
 
-Cut cut_of(std::int64_t outer, std::int64_t n, std::int64_t inner) {
+Cut make_cut(std::int64_t outer, std::int64_t n, std::int64_t inner) {
     const bool side_by_side = inner > 1 && outer * inner >= 16384;
     if (n <= 8 || (side_by_side && n <= 128)) return {Cut::Way::thread, n, 1};
     const std::int64_t width = std::min<std::int64_t>(inner, reduce_columns);
@@ -88,8 +88,8 @@ void reduce(Array y, ConstArray x, std::int64_t outer, std::int64_t n, std::int6
     assert(x.size == outer * n * inner && y.size == outer * inner);
     if (y.size == 0) return;
     if (x.dtype == DType::i64) return reduce_integers(y, x, n, inner, op, stream);
-    std::vector<Cut> cuts{cut_of(outer, n, inner)};
-    while (cuts.back().chunks > 1) cuts.push_back(cut_of(outer, cuts.back().chunks, inner));
+    std::vector<Cut> cuts{make_cut(outer, n, inner)};
+    while (cuts.back().chunks > 1) cuts.push_back(make_cut(outer, cuts.back().chunks, inner));
 
     const bool wide = x.dtype == DType::f64 || y.dtype == DType::f64;
     const DType between = wide ? DType::f64 : DType::f32;

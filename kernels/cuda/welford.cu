@@ -65,7 +65,7 @@ void welford_local(Array mean, Array var, ConstArray x, std::int64_t rows, std::
     with_floating(x.dtype, [&](auto type) {
         using T = decltype(type);
         const auto* in = static_cast<const T*>(x.data);
-        const Tiling tiling = tiling_of(rows, channels, 1);
+        const Tiling tiling = make_tiling(rows, channels, 1);
         auto* parts = room_for_parts<Compute<T>>(tiling, stream);
         launch("welford_moments", moments_kernel<T, 1, PutMoments>, grid_of_sums(tiling), stream,
                parts, finish_counts(stream), in, tiling, PutMoments{mean, var});
@@ -90,7 +90,7 @@ void welford_backward_sums(Array sum_dy, Array sum_dy_centred, ConstArray dy, Co
         T* const nowhere = nullptr;
         const T* const none = nullptr;
         unsigned* const unasked = nullptr;
-        const Tiling tiling = tiling_of(rows, channels, 1);
+        const Tiling tiling = make_tiling(rows, channels, 1);
         W* parts = room_for_parts<W>(tiling, stream);
         launch("welford_gradient_sums", gradient_sums_kernel<T, 1, PutSums>, grid_of_sums(tiling),
                stream, parts, finish_counts(stream), nowhere, unasked,

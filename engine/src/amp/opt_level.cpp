@@ -18,7 +18,7 @@ OptProperties of_level(const std::string& level) {
                 "opt level " + level + ": there are O0, O1, O2 and O3 (the letter O, not zero)");
 }
 
-bool flag_of(const std::variant<bool, std::string>& given) {
+bool parse_flag(const std::variant<bool, std::string>& given) {
     if (const bool* flag = std::get_if<bool>(&given)) return *flag;
     const std::string& text = std::get<std::string>(given);
     if (text == "True") return true;
@@ -74,7 +74,7 @@ ResolvedOptLevel resolve_opt_level(const std::string& level, const OptOverrides&
             refuse(
                 "batch norm follows the casts around operations; keep_batchnorm_fp32 cannot be "
                 "set");
-        p.keep_batchnorm_fp32 = flag_of(*overrides.keep_batchnorm_fp32);
+        p.keep_batchnorm_fp32 = parse_flag(*overrides.keep_batchnorm_fp32);
     }
     if (overrides.master_weights) {
         if (o1) refuse("the weights are f32 and their own masters; master_weights cannot be set");
@@ -84,7 +84,7 @@ ResolvedOptLevel resolve_opt_level(const std::string& level, const OptOverrides&
     return out;
 }
 
-OptProperties properties_of(const ResolvedPrecision& precision) {
+OptProperties to_properties(const ResolvedPrecision& precision) {
     const bool casts = precision.autocast != AutocastFormat::off;
     OptOverrides overrides{.hard_override = true};
     std::string level = casts ? "O1" : "O0";

@@ -52,7 +52,7 @@ ResolvedOptLevel resolve_opt_level(const std::string& level, const OptOverrides&
 /// The opt level that the precision settings correspond to, with the differences as overrides. f16
 /// weights are O2 with masters and O3 without; autocast alone is O1; all else is O0. The loss scale
 /// is taken from the settings.
-OptProperties properties_of(const ResolvedPrecision& precision);
+OptProperties to_properties(const ResolvedPrecision& precision);
 
 /// Apex amp's scaler: starts at min(max, 2^16), doubles after 2000 clean steps up to `max_scale`,
 /// halves on overflow down to `min_scale` (0: no floor). Throws Error(value) for a static scale,

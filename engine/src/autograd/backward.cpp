@@ -36,7 +36,7 @@ public:
     Pass& operator=(const Pass&) = delete;
 
     void add_root(const Tensor& output, const Tensor& gradient) {
-        const Edge edge = detail::edge_of(output);
+        const Edge edge = detail::make_edge(output);
         if (!edge.node) {
             throw Error(ErrorCode::state,
                         "backward: the output does not require a gradient, so there is no graph",
@@ -50,7 +50,7 @@ public:
     /// Only paths to these are followed, and their gradients are kept instead of given to leaves.
     void capture(std::span<const Tensor> inputs) {
         captured_.resize(inputs.size());
-        for (const auto& input : inputs) wanted_.push_back(detail::edge_of(input));
+        for (const auto& input : inputs) wanted_.push_back(detail::make_edge(input));
         capturing_ = true;
     }
 

@@ -24,7 +24,7 @@ void each_tensor(Argument& argument, F&& f) {
     std::visit(visit, argument.value);
 }
 
-TensorList tensors_of(const CustomArguments& args) {
+TensorList collect_tensors(const CustomArguments& args) {
     TensorList found;
     for (const auto& arg : args) each_tensor(arg, [&](const Tensor& t) { found.push_back(t); });
     return found;
@@ -38,7 +38,7 @@ Device::Kind kind_of(const TensorList& tensors) {
 }
 
 /// Kept for backward: an output is kept outside the graph, since a node must not own what it made.
-std::vector<Save> saves_of(const TensorList& keep, const TensorList& outputs) {
+std::vector<Save> to_saves(const TensorList& keep, const TensorList& outputs) {
     std::vector<Save> saves;
     for (const auto& tensor : keep) {
         const auto output = std::find_if(outputs.begin(), outputs.end(), [&](const Tensor& t) {
@@ -58,7 +58,7 @@ CustomOp::CustomOp(const OpInfo& info, Forward forward, Backward backward,
     : info_(info), forward_(std::move(forward)), backward_(std::move(backward)), forced_(forced) {}
 
 TensorList CustomOp::operator()(const CustomArguments& args) const {
-    const Device::Kind kind = kind_of(tensors_of(args));
+    const Device::Kind kind = kind_of(collect_tensors(args));
     if (!forced_ || !autocast_enabled(kind)) return run(args);
     CustomArguments cast = args;
     for (auto& arg : cast) {
@@ -71,7 +71,7 @@ TensorList CustomOp::operator()(const CustomArguments& args) const {
 }
 
 TensorList CustomOp::run(const CustomArguments& args) const {
-    const TensorList inputs = tensors_of(args);
+    const TensorList inputs = collect_tensors(args);
     TensorList keep, outputs;
     {
         const GradMode off(false);
@@ -84,7 +84,7 @@ TensorList CustomOp::run(const CustomArguments& args) const {
         }
     }
     const std::size_t kept_count = keep.size();
-    return record_outputs(info_, inputs, outputs, saves_of(keep, outputs),
+    return record_outputs(info_, inputs, outputs, to_saves(keep, outputs),
                           [state = autocast_state(), backward = backward_, kept_count](
                               std::span<const Tensor> grads, const Saved& saved) {
                               const AutocastSnapshot as_in_forward(state);

@@ -21,7 +21,7 @@ std::string place_of(std::string_view text, std::size_t byte) {
 }
 
 /// The parser's own words without its codes and its place.
-std::string reason_of(const json::exception& error) {
+std::string parse_reason(const json::exception& error) {
     std::string text = error.what();
     const auto after_place = text.find(": ");
     if (after_place != std::string::npos) text.erase(0, after_place + 2);
@@ -60,7 +60,7 @@ public:
         } else {
             fault_.kind = JsonFault::Kind::syntax;
             fault_.place = place_of(text_, byte);
-            fault_.reason = reason_of(error);
+            fault_.reason = parse_reason(error);
         }
         return false;
     }

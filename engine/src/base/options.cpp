@@ -43,7 +43,7 @@ std::optional<OptionValue> as_words(const OptionValue& value) {
 }
 
 /// The parts of "a, b".
-std::vector<std::string> parts_of(const std::string& text) {
+std::vector<std::string> split_at_commas(const std::string& text) {
     std::vector<std::string> parts;
     std::istringstream in(text);
     for (std::string part; std::getline(in, part, ',');) {
@@ -56,7 +56,7 @@ std::vector<std::string> parts_of(const std::string& text) {
 
 /// A list as people type it, "64, 64", where `like` is a list.
 std::optional<OptionValue> list_of_type(const OptionValue& like, const std::string& text) {
-    const std::vector<std::string> parts = parts_of(text);
+    const std::vector<std::string> parts = split_at_commas(text);
     if (std::holds_alternative<std::vector<std::string>>(like)) return parts;
     if (!std::holds_alternative<std::vector<std::int64_t>>(like)) return std::nullopt;
     std::vector<std::int64_t> numbers;
@@ -70,7 +70,7 @@ std::optional<OptionValue> list_of_type(const OptionValue& like, const std::stri
 }
 
 /// `value` as the type of `like`: whole numbers widen, single values stand for lists of one.
-std::optional<OptionValue> as_type_of(const OptionValue& like, const OptionValue& value) {
+std::optional<OptionValue> convert_like(const OptionValue& like, const OptionValue& value) {
     if (like.index() == value.index()) return value;
     if (const auto* whole = std::get_if<std::int64_t>(&value)) {
         if (std::holds_alternative<double>(like)) return static_cast<double>(*whole);
@@ -79,7 +79,7 @@ std::optional<OptionValue> as_type_of(const OptionValue& like, const OptionValue
     }
     const bool words = std::holds_alternative<std::string>(like) ||
                        std::holds_alternative<std::vector<std::string>>(like);
-    if (const auto text = words ? as_words(value) : std::nullopt) return as_type_of(like, *text);
+    if (const auto text = words ? as_words(value) : std::nullopt) return convert_like(like, *text);
     if (const auto* text = std::get_if<std::string>(&value)) return list_of_type(like, *text);
     if (const auto* numbers = std::get_if<std::vector<std::int64_t>>(&value);
         numbers && numbers->empty() && std::holds_alternative<std::vector<std::string>>(like))
@@ -141,7 +141,7 @@ const OptionSpec* find_option(std::span<const OptionSpec> specs, std::string_vie
 Message option_type(const OptionSpec& spec) { return type_message(spec.default_value); }
 
 Message check_option(const OptionSpec& spec, const OptionValue& value) {
-    const auto typed = as_type_of(spec.default_value, value);
+    const auto typed = convert_like(spec.default_value, value);
     if (!typed) return option_type(spec);
     if (!all_in_range(spec, *typed)) return range_message(spec, *typed);
     // One that is 0 or infinite in f32 would do something else than it says.
@@ -160,7 +160,8 @@ void complete(Options& options, std::span<const OptionSpec> specs) {
     for (const OptionSpec& spec : specs) {
         const auto [at, added] = options.try_emplace(spec.name, spec.default_value);
         if (added) continue;
-        if (auto typed = as_type_of(spec.default_value, at->second)) at->second = std::move(*typed);
+        if (auto typed = convert_like(spec.default_value, at->second))
+            at->second = std::move(*typed);
     }
 }
 
@@ -186,7 +187,7 @@ T option(const Options& given, std::span<const OptionSpec> specs, std::string_vi
     if (spec == nullptr) throw Error(ErrorCode::state, "there is no option " + std::string(name));
     const auto found = given.find(std::string(name));
     if (found == given.end()) return std::get<T>(spec->default_value);
-    const auto typed = as_type_of(spec->default_value, found->second);
+    const auto typed = convert_like(spec->default_value, found->second);
     if (!typed)
         throw Error(ErrorCode::settings, std::string(name) + ": " + option_type(*spec).str());
     return std::get<T>(*typed);

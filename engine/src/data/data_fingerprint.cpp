@@ -70,18 +70,18 @@ std::string percent_encoded(const std::string& name) {
                     "compared."));
 }
 
-std::int64_t count_of(const json& value) {
+std::int64_t parse_count(const json& value) {
     if (!value.is_number_integer() || value.get<std::int64_t>() < 0)
         throw std::invalid_argument("no count");
     return value.get<std::int64_t>();
 }
 
-FileMark mark_of(const json& line) {
+FileMark parse_mark(const json& line) {
     if (!line.is_array() || line.size() < 3) throw std::invalid_argument("no file");
-    FileMark mark{line.at(0).get<std::string>(), count_of(line.at(1)),
+    FileMark mark{line.at(0).get<std::string>(), parse_count(line.at(1)),
                   line.at(2).get<std::int64_t>()};
     if (line.size() < 5) return mark;
-    mark.hashed = count_of(line.at(3));
+    mark.hashed = parse_count(line.at(3));
     const auto& text = line.at(4).get_ref<const std::string&>();
     const char* const end = text.data() + text.size();
     const auto [stopped, error] = std::from_chars(text.data(), end, mark.hash, 16);
@@ -98,14 +98,14 @@ DataFingerprint fingerprint_in(const fs::path& file) {
         if (lines.count() != ++read) break;
         const json object = read_json(line, {.bytes = longest_mark});
         if (read > 1) {
-            out.files.push_back(mark_of(object));
+            out.files.push_back(parse_mark(object));
             continue;
         }
-        if (count_of(object.at("version")) > fingerprint_version)
+        if (parse_count(object.at("version")) > fingerprint_version)
             throw std::invalid_argument("of a later version");
-        out.train = count_of(object.at("train"));
-        out.validation = count_of(object.at("validation"));
-        out.test = count_of(object.at("test"));
+        out.train = parse_count(object.at("train"));
+        out.validation = parse_count(object.at("validation"));
+        out.test = parse_count(object.at("test"));
     }
     if (read == 0 || lines.count() != read) throw std::invalid_argument("empty or too long");
     return out;

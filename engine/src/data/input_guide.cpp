@@ -20,7 +20,7 @@ constexpr GuideColumn::Id ids[] = {GuideColumn::Id::none, GuideColumn::Id::decim
 constexpr std::size_t largest_offset = std::size_t{1} << 31;
 constexpr const char* id_names[] = {"no", "decimal", "criteo"};
 
-GuideColumn::Id id_of(const std::string& name) {
+GuideColumn::Id parse_column_id(const std::string& name) {
     for (const GuideColumn::Id each : ids) {
         if (name == id_names[static_cast<int>(each)]) return each;
     }
@@ -28,20 +28,20 @@ GuideColumn::Id id_of(const std::string& name) {
 }
 
 /// A negative number would be a huge one, and a sum with it wrap around.
-std::size_t offset_of(const json& column, const char* field) {
+std::size_t parse_offset(const json& column, const char* field) {
     const json& offset = column.at(field);
     if (!offset.is_number_unsigned() || offset.get<std::uint64_t>() > largest_offset)
         throw std::invalid_argument("offset");
     return offset.get<std::size_t>();
 }
 
-GuideColumn column_of(const json& object) {
+GuideColumn parse_column(const json& object) {
     GuideColumn column{object.at("name").get<std::string>(),
                        object.value("categories", std::vector<std::string>()),
-                       offset_of(object, "offset"),
-                       id_of(object.value("id", std::string(id_names[0]))),
+                       parse_offset(object, "offset"),
+                       parse_column_id(object.value("id", std::string(id_names[0]))),
                        object.value("counted", false)};
-    if (object.contains("place")) column.place = offset_of(object, "place");
+    if (object.contains("place")) column.place = parse_offset(object, "place");
     column.form.categorical = !column.categories.empty();
     column.form.unit = object.value("unit", std::string());
     column.form.commas = object.value("commas", false);
@@ -67,12 +67,12 @@ ordered_json to_json(const GuideColumn& column) {
     return object;
 }
 
-InputGuide guide_of(const json& object) {
+InputGuide parse_guide(const json& object) {
     InputGuide guide;
     for (const json& field : object.at("fields"))
-        guide.schema.fields.push_back(field_spec_of(field));
+        guide.schema.fields.push_back(parse_field_spec(field));
     for (const json& column : object.value("columns", json::array()))
-        guide.columns.push_back(column_of(column));
+        guide.columns.push_back(parse_column(column));
     guide.table_columns = object.value("table_columns", std::size_t{0});
     guide.target_place = object.value("target_place", std::size_t{0});
     guide.header = object.value("header", true);
@@ -116,7 +116,7 @@ InputGuide read_input_guide(const std::filesystem::path& run_folder) {
     }
     try {
         // The words of a text or the categories of a table may be many.
-        return guide_of(read_json_file(file, {.bytes = std::size_t{256} << 20}));
+        return parse_guide(read_json_file(file, {.bytes = std::size_t{256} << 20}));
     } catch (const json::exception&) {
     } catch (const std::invalid_argument&) {
     }

@@ -38,7 +38,7 @@ Shape shape_of(const json& object) {
 
 }  // namespace
 
-FieldSpec field_spec_of(const json& object) {
+FieldSpec parse_field_spec(const json& object) {
     FieldSpec field;
     field.name = object.at("name").get<std::string>();
     field.kind = named(object.at("kind"), kinds);

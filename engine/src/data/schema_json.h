@@ -10,6 +10,6 @@ namespace engine {
 nlohmann::ordered_json to_json(const FieldSpec& field);
 /// Reads what to_json() wrote, and checks sizes, names, types. Throws std::invalid_argument, or
 /// what nlohmann/json throws.
-FieldSpec field_spec_of(const nlohmann::json& object);
+FieldSpec parse_field_spec(const nlohmann::json& object);
 
 }  // namespace engine

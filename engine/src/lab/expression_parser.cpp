@@ -60,7 +60,7 @@ bool contains(const List& list, std::string_view name) {
 class Parser {
 public:
     Parser(std::string_view text, const LessonNames& names)
-        : text_(text), names_(names), tokens_(tokens_of(text)) {}
+        : text_(text), names_(names), tokens_(tokenize(text)) {}
 
     NodePtr whole() {
         if (peek().kind == Token::Kind::end) refuse(msg("the expression is missing"));

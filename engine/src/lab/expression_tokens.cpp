@@ -48,7 +48,7 @@ Token sign_at(std::string_view text, std::size_t at) {
 
 }  // namespace
 
-std::vector<Token> tokens_of(std::string_view text) {
+std::vector<Token> tokenize(std::string_view text) {
     std::vector<Token> tokens;
     std::size_t at = 0;
     while (true) {

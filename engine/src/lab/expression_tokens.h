@@ -16,6 +16,6 @@ struct ExpressionToken {
 
 /// The tokens of an expression, the last one of kind `end`. Throws Error(value) for a character
 /// that no expression has.
-std::vector<ExpressionToken> tokens_of(std::string_view text);
+std::vector<ExpressionToken> tokenize(std::string_view text);
 
 }  // namespace engine

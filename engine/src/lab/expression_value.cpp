@@ -136,7 +136,7 @@ public:
             case Kind::result:
                 return as_value(measured_.result(node.name, node.key));
             case Kind::block:
-                return LessonValue(result_of(node.block, node.key));
+                return LessonValue(block_result(node.block, node.key));
             case Kind::xray:
                 return as_value(measured_.xray(node.name, node.argument, node.key));
             case Kind::skip:
@@ -219,7 +219,7 @@ bool all_final(const Node& node, const LessonMeasurements& measured, const Evalu
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
-const NumberFormat& format_of(const std::string& name) {
+const NumberFormat& require_number_format(const std::string& name) {
     const NumberFormat* format = find_number_format(name);
     if (!format) throw Error(ErrorCode::value, msg("There is no number format {}.", name));
     return *format;
@@ -230,7 +230,7 @@ double value_or_unknown(const NumberFormat& format, const std::optional<std::uin
 }
 
 double bits_result(const LessonBlockNumber& block, std::string_view name) {
-    const NumberFormat& format = format_of(block.format);
+    const NumberFormat& format = require_number_format(block.format);
     const std::uint32_t bits = to_bits(format, block.number);
     const double value = from_bits(format, bits);
     if (name == "value") return value;
@@ -242,12 +242,13 @@ double bits_result(const LessonBlockNumber& block, std::string_view name) {
 }
 
 double sum_result(const LessonBlockNumber& block, std::string_view name) {
-    const NumberFormat& format = format_of(block.format);
+    const NumberFormat& format = require_number_format(block.format);
     const double term = rounded(format, block.number);
     if (name == "term") return term;
     if (name == "exact") return term * static_cast<double>(block.count);
     SumSettings settings{.term = block.number, .terms = block.count, .format = &format};
-    if (!block.accumulator.empty()) settings.accumulator = &format_of(block.accumulator);
+    if (!block.accumulator.empty())
+        settings.accumulator = &require_number_format(block.accumulator);
     const SumResult result = sum(settings);
     if (name == "value") return result.sum;
     return result.stalls_after ? static_cast<double>(*result.stalls_after) : no_number;
@@ -301,7 +302,7 @@ std::vector<std::string> result_names(const LessonBlockNumber& block) {
     return {"value", "error", "gap", "above", "below", "bits"};
 }
 
-double result_of(const LessonBlockNumber& block, std::string_view name) {
+double block_result(const LessonBlockNumber& block, std::string_view name) {
     for (const auto& known : result_names(block))
         if (known == name) return block.is_sum ? sum_result(block, name) : bits_result(block, name);
     throw Error(ErrorCode::value, msg("{} has no result {}.", block.id, std::string(name)));

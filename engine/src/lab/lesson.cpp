@@ -62,7 +62,7 @@ void check_pictures(Lesson& lesson) {
         for (const LessonPart& part : step.parts) {
             const auto* text = std::get_if<LessonMarkdown>(&part);
             if (!text) continue;
-            for (const LessonLine& line : lines_of(text->text)) {
+            for (const LessonLine& line : split_lines(text->text)) {
                 const std::size_t picture = line.text.find("![");
                 const std::size_t open =
                     picture == std::string::npos ? picture : line.text.find("](", picture);

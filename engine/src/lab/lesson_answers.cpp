@@ -35,7 +35,7 @@ double number_of(const nlohmann::json& json) {
 
 /// The key distinguishes a word from a number.
 template <typename Variant>
-Json json_of(const Variant& value) {
+Json make_json(const Variant& value) {
     if (const auto* word = std::get_if<std::string>(&value)) return {{"word", *word}};
     if (const auto* number = std::get_if<double>(&value)) return {{"number", written(*number)}};
     Json values = Json::array();
@@ -51,11 +51,11 @@ Variant value_of(const nlohmann::json& json) {
     return values;
 }
 
-Json json_of(const LessonProgress& progress) {
+Json make_json(const LessonProgress& progress) {
     Json predictions = Json::object(), measured = Json::object();
-    for (const auto& [id, answer] : progress.predictions) predictions[id] = json_of(answer);
+    for (const auto& [id, answer] : progress.predictions) predictions[id] = make_json(answer);
     for (const auto& [id, value] : progress.measured)
-        measured[id] = value ? json_of(*value) : Json();
+        measured[id] = value ? make_json(*value) : Json();
     return {{"steps_read", progress.steps_read},
             {"steps", progress.steps},
             {"finished", progress.finished},
@@ -65,7 +65,7 @@ Json json_of(const LessonProgress& progress) {
             {"measured", measured}};
 }
 
-LessonProgress progress_of(const nlohmann::json& json) {
+LessonProgress parse_progress(const nlohmann::json& json) {
     LessonProgress out;
     out.steps_read = json.value("steps_read", 0);
     out.steps = json.value("steps", 0);
@@ -89,7 +89,7 @@ fs::path default_answers_file() { return RunStore::default_root().parent_path() 
 
 std::string to_json(const LearnerAnswers& answers) {
     Json lessons = Json::object();
-    for (const auto& [name, progress] : answers.lessons) lessons[name] = json_of(progress);
+    for (const auto& [name, progress] : answers.lessons) lessons[name] = make_json(progress);
     const Json out = {
         {"halftone", "lab answers"}, {"learner", answers.learner}, {"lessons", lessons}};
     return out.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
@@ -106,7 +106,7 @@ LearnerAnswers parse_answers(std::string_view json) {
         LearnerAnswers out;
         out.learner = read.value("learner", "");
         for (const auto& [name, each] : read.at("lessons").items())
-            out.lessons[name] = progress_of(each);
+            out.lessons[name] = parse_progress(each);
         return out;
     } catch (const nlohmann::json::exception&) {
         throw Error(ErrorCode::data, msg("This is not an answers file: {}.", damaged_field));

@@ -189,7 +189,7 @@ void check_knob(const Lesson& lesson, const LessonKnob& knob) {
     if (tried.empty()) tried = {detail::written(knob.low), detail::written(knob.high)};
     for (const auto& value : tried)
         for (const LessonRun& run : lesson.runs) {
-            const auto parsed = settings_of(lesson, run, 1, {knob.path + "=" + value});
+            const auto parsed = lesson_settings(lesson, run, 1, {knob.path + "=" + value});
             if (!parsed.errors.empty())
                 throw LessonError{knob.line,
                                   msg("The knob cannot be set: {}", parsed.errors.front().str())};

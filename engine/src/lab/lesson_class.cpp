@@ -38,7 +38,7 @@ void add_rows(const LearnerAnswers& answers, const std::string& file, ClassAnswe
 
 /// Summary of a class's answers to one prediction: the count of each choice, or the range of the
 /// numbers.
-std::string summary_of(const std::vector<const ClassAnswers::Row*>& rows) {
+std::string summarize_rows(const std::vector<const ClassAnswers::Row*>& rows) {
     std::map<std::string, int> words;
     std::vector<double> numbers;
     int curves = 0;
@@ -60,7 +60,7 @@ std::string summary_of(const std::vector<const ClassAnswers::Row*>& rows) {
 }
 
 /// Most often the same on all laptops; where it is not, each value with its number.
-std::string measured_of(const std::vector<const ClassAnswers::Row*>& rows) {
+std::string measured_text(const std::vector<const ClassAnswers::Row*>& rows) {
     std::map<std::string, int> values;
     for (const auto* row : rows)
         if (row->measured) ++values[to_string(row->measured)];
@@ -79,7 +79,7 @@ std::string cell_of(const std::optional<Value>& value, bool raw) {
 }
 
 /// A learner's name as that of a file; what a path would read differently becomes a dash.
-std::string file_name_of(const std::string& learner) {
+std::string answers_file_name(const std::string& learner) {
     std::string out;
     for (const char c : learner) {
         const bool kept = static_cast<unsigned char>(c) >= 0x20 && c != '/' && c != '\\' && c != 0x7f;
@@ -109,7 +109,7 @@ fs::path hand_in_answers(const fs::path& folder, const LearnerAnswers& answers) 
                     msg("Type your name."));
     if (!fs::is_directory(folder))
         throw Error(ErrorCode::data, msg("{} is not a folder.", folder.string()));
-    const std::string name = file_name_of(answers.learner);
+    const std::string name = answers_file_name(answers.learner);
     fs::path file = folder / (name + ".json");
     for (int i = 2; is_of_another(file, answers.learner); ++i)
         file = folder / (name + "-" + std::to_string(i) + ".json");
@@ -147,8 +147,8 @@ std::vector<PredictionSummary> summarize_answers(const ClassAnswers& answers) {
     for (const auto& row : answers.rows) groups[{row.lesson, row.prediction}].push_back(&row);
     std::vector<PredictionSummary> out;
     for (const auto& [key, rows] : groups)
-        out.push_back({key.first, key.second, static_cast<int>(rows.size()), summary_of(rows),
-                       measured_of(rows)});
+        out.push_back({key.first, key.second, static_cast<int>(rows.size()), summarize_rows(rows),
+                       measured_text(rows)});
     return out;
 }
 

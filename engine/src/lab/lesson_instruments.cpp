@@ -27,7 +27,7 @@ public:
     LessonInstrument read() {
         const std::string_view text = stripped(line_.text);
         const std::size_t colon = text.find(':');
-        const auto words = words_of(text.substr(0, colon));
+        const auto words = split_words(text.substr(0, colon));
         const std::string_view rest =
             colon == std::string_view::npos ? "" : stripped(text.substr(colon + 1));
         const auto known = std::ranges::find_if(
@@ -58,7 +58,7 @@ private:
 
     /// RUN [beside RUN]
     void read_runs(std::string_view text) {
-        const auto words = words_of(text);
+        const auto words = split_words(text);
         if (!(words.size() == 1 || (words.size() == 3 && words[1] == "beside")))
             refuse(msg("An instrument names its run: “: RUN” or “: RUN beside RUN”."));
         for (std::size_t i = 0; i < words.size(); i += 2) {
@@ -97,7 +97,7 @@ private:
     /// bits ID: NUMBER in FORMAT, sum ID: TERM x COUNT in FORMAT [accumulate FORMAT]
     void read_number(const std::vector<std::string>& options, std::string_view text, bool is_sum) {
         LessonBlockNumber number{.is_sum = is_sum};
-        const auto words = words_of(text);
+        const auto words = split_words(text);
         const auto wrong =
             is_sum ? msg("A sum is written “sum ID: 0.001 x 5000 in fp16 accumulate fp32”.")
                    : msg("Bits are written “bits ID: 0.1 in fp16”.");
@@ -122,7 +122,7 @@ private:
         }
         try {
             number.number = parse_number(number.text, *find_number_format(number.format)).value;
-            for (const auto& name : result_names(number)) result_of(number, name);
+            for (const auto& name : result_names(number)) block_result(number, name);
         } catch (const Error& error) {
             refuse(msg("{}: {}", number.text, error.message().str()));
         }
@@ -153,7 +153,7 @@ std::vector<LessonInstrument> read_instruments(const RawBlock& block, const Less
 std::vector<LessonPlot> read_plots(const RawBlock& block, const Lesson& lesson) {
     std::vector<LessonPlot> out;
     for (const LessonLine& line : block.lines) {
-        const auto words = words_of(line.text);
+        const auto words = split_words(line.text);
         if (words.empty()) continue;
         require_column(lesson, words[0], line.number);
         LessonPlot plot{.column = words[0]};

@@ -164,7 +164,7 @@ CheckResult result_of_cases(const LessonCheck& check, const LessonMeasurements& 
     return out;
 }
 
-EarlierChecks earlier_of(const std::vector<CheckResult>& results) {
+EarlierChecks to_earlier_checks(const std::vector<CheckResult>& results) {
     EarlierChecks out;
     for (const CheckResult& each : results) out.push_back({each.id, each.value, each.final});
     return out;
@@ -175,7 +175,7 @@ EarlierChecks earlier_of(const std::vector<CheckResult>& results) {
 std::vector<CheckResult> check_results(const Lesson& lesson, const LessonMeasurements& measured) {
     std::vector<CheckResult> out;
     for (const LessonCheck& check : lesson.checks) {
-        const EarlierChecks earlier = earlier_of(out);
+        const EarlierChecks earlier = to_earlier_checks(out);
         if (check.value)
             out.push_back({check.id, check.value->value(measured, earlier),
                            check.value->is_final(measured, earlier)});
@@ -187,7 +187,7 @@ std::vector<CheckResult> check_results(const Lesson& lesson, const LessonMeasure
 
 std::vector<ExpectationResult> expectation_results(const Lesson& lesson,
                                                    const LessonMeasurements& measured) {
-    const EarlierChecks checks = earlier_of(check_results(lesson, measured));
+    const EarlierChecks checks = to_earlier_checks(check_results(lesson, measured));
     std::vector<ExpectationResult> out;
     for (const LessonExpectation& each : lesson.expectations) {
         ExpectationResult result{each.line, each.condition.text(), std::nullopt};

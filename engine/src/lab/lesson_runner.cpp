@@ -126,7 +126,7 @@ struct LessonRunner::Impl {
 
     LessonRunView view_of(const LessonRun& run) const {
         LessonRunView view{.name = run.name, .label = run.label};
-        const ParsedConfig parsed = settings_of(lesson, run, start.seed, start.knobs);
+        const ParsedConfig parsed = lesson_settings(lesson, run, start.seed, start.knobs);
         if (!parsed.errors.empty()) throw Error(ErrorCode::settings, parsed.errors.front().str());
         view.config = parsed.config;
         keep_for_resumes(lesson, run, view.config.checkpoint);

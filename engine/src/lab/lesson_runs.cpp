@@ -37,7 +37,7 @@ LessonRun read_run(const LessonLine& line, const std::vector<std::string>& share
     if (run.label.empty()) run.label = run.name;
     if (!rest.starts_with(':')) refuse(msg("A run is written NAME \"label\": path=value ..."));
     run.settings = shared;
-    const auto words = words_of(rest.substr(1));
+    const auto words = split_words(rest.substr(1));
     for (std::size_t i = 0; i < words.size(); ++i) {
         if (words[i] == "resume:") {
             const auto step = i + 3 < words.size() ? number_in(words[i + 3]) : std::nullopt;
@@ -55,14 +55,14 @@ LessonRun read_run(const LessonLine& line, const std::vector<std::string>& share
 }
 
 void check_settings(const Lesson& lesson, const LessonRun& run) {
-    const ParsedConfig parsed = settings_of(lesson, run, 1);
+    const ParsedConfig parsed = lesson_settings(lesson, run, 1);
     if (!parsed.errors.empty())
         throw LessonError{
             run.line, msg("The run {} cannot start: {}", run.name, parsed.errors.front().str())};
 }
 
 double pace_in(const LessonLine& line, const std::string& value) {
-    const auto words = words_of(value);
+    const auto words = split_words(value);
     const auto pace = words.empty() ? std::nullopt : number_in(words[0]);
     if (!pace || !(*pace > 0) || words.size() > 2 || (words.size() == 2 && words[1] != "steps/s"))
         throw LessonError{line.number, msg("The pace is a number such as “250 steps/s”.")};
@@ -93,7 +93,7 @@ LessonRuns read_runs(const RawBlock& block, const Lesson& lesson) {
         if (pair && pair->first == "all") {
             if (!out.runs.empty())
                 throw LessonError{line.number, msg("“all:” must come before the runs.")};
-            for (const auto& word : words_of(pair->second)) {
+            for (const auto& word : split_words(pair->second)) {
                 if (word.find('=') == std::string::npos)
                     throw LessonError{line.number,
                                       msg("“{}” is not a setting: use path=value.", word)};
@@ -125,8 +125,8 @@ bool knob_applies(const Lesson& lesson, const LessonRun& run, const std::string&
     return names(run) || std::ranges::none_of(lesson.runs, names);
 }
 
-ParsedConfig settings_of(const Lesson& lesson, const LessonRun& run, std::int64_t seed,
-                         const std::vector<std::string>& knobs) {
+ParsedConfig lesson_settings(const Lesson& lesson, const LessonRun& run, std::int64_t seed,
+                             const std::vector<std::string>& knobs) {
     // A lesson's runs are thrown away: what they would save is asked for where it is needed.
     std::vector<std::string> overrides = {"checkpoint.every_minutes=0", "checkpoint.best=false",
                                           "checkpoint.at_end=false"};
@@ -154,7 +154,7 @@ std::vector<std::string> lesson_columns(const Lesson& lesson) {
         if (!name.starts_with("metric_")) out.emplace_back(name);
     });
     for (const LessonRun& run : lesson.runs)
-        for (const Metric& metric : metrics_of(settings_of(lesson, run, 1).config))
+        for (const Metric& metric : metrics_of(lesson_settings(lesson, run, 1).config))
             if (std::ranges::find(out, metric.key) == out.end()) out.push_back(metric.key);
     return out;
 }

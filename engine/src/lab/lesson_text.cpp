@@ -143,7 +143,7 @@ std::string_view stripped(std::string_view text) {
     return text;
 }
 
-std::vector<LessonLine> lines_of(std::string_view text) {
+std::vector<LessonLine> split_lines(std::string_view text) {
     std::vector<LessonLine> lines;
     while (!text.empty()) {
         const std::size_t end = text.find('\n');
@@ -156,7 +156,7 @@ std::vector<LessonLine> lines_of(std::string_view text) {
     return lines;
 }
 
-std::vector<std::string> words_of(std::string_view text) {
+std::vector<std::string> split_words(std::string_view text) {
     std::vector<std::string> words;
     std::string word;
     int brackets = 0;
@@ -217,7 +217,7 @@ std::pair<double, double> range_in(std::string_view text, int line) {
 }
 
 std::vector<RawBlock> read_structure(std::string_view text, Lesson& lesson) {
-    return Structure(lines_of(text), lesson).read();
+    return Structure(split_lines(text), lesson).read();
 }
 
 }  // namespace engine

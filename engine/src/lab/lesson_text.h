@@ -33,9 +33,9 @@ struct LessonError {
 
 std::string_view stripped(std::string_view text);
 /// The lines of a text without their ends.
-std::vector<LessonLine> lines_of(std::string_view text);
+std::vector<LessonLine> split_lines(std::string_view text);
 /// Words with blanks between; blanks within quotes and brackets belong to the word.
-std::vector<std::string> words_of(std::string_view text);
+std::vector<std::string> split_words(std::string_view text);
 /// "key: rest" as both, trimmed; nothing without a colon.
 std::optional<std::pair<std::string, std::string>> split_at_colon(std::string_view text);
 /// Whether expressions can name it: letters, digits and _, no digit first, and no word of theirs.

@@ -67,7 +67,7 @@ std::vector<Linear> network(TensorRegistry& registry, const std::string& name,
 }
 
 /// Pairs (i, j), j < i, row by row, of the vectors of a sample.
-std::vector<std::int64_t> pairs_of(std::int64_t vectors) {
+std::vector<std::int64_t> make_pairs(std::int64_t vectors) {
     std::vector<std::int64_t> places;
     for (std::int64_t i = 0; i < vectors; ++i)
         for (std::int64_t j = 0; j < i; ++j) places.push_back(i * vectors + j);
@@ -89,7 +89,7 @@ std::vector<std::int64_t> joined(std::int64_t first, std::vector<std::int64_t> m
 }
 
 Dlrm::Dlrm(const Sizes& sizes, std::optional<std::int64_t> seed, const Device& device)
-    : Model(seed, device), width_(sizes.embedding), pairs_(pairs_of(sizes.tables + 1)) {
+    : Model(seed, device), width_(sizes.embedding), pairs_(make_pairs(sizes.tables + 1)) {
     for (std::int64_t t = 0; t < sizes.tables; ++t) {
         const std::string name = "emb_l." + std::to_string(t);
         table_names_.emplace_back(name);

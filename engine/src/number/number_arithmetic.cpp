@@ -24,7 +24,7 @@ double odd_sum(double a, double b) {
     return std::bit_cast<double>(bits);
 }
 
-const NumberFormat& accumulator_of(const SumSettings& settings) {
+const NumberFormat& accumulator_format(const SumSettings& settings) {
     if (settings.accumulator != nullptr) return *settings.accumulator;
     const NumberFormat* fixed = fixed_accumulator(*settings.format);
     return fixed != nullptr ? *fixed : *settings.format;
@@ -34,7 +34,7 @@ void check(const SumSettings& settings) {
     if (settings.terms < 0 || settings.terms > SumSettings::max_terms)
         throw Error(ErrorCode::value, msg("A sum has 0 to {} terms, not {}.",
                                           SumSettings::max_terms, settings.terms));
-    if (fixed_accumulator(accumulator_of(settings)) != nullptr)
+    if (fixed_accumulator(accumulator_format(settings)) != nullptr)
         throw Error(ErrorCode::value,
                     msg("TF32 cannot be the accumulator: its products are added in FP32."));
 }
@@ -55,7 +55,7 @@ const NumberFormat* fixed_accumulator(const NumberFormat& format) {
 
 SumResult sum(const SumSettings& settings) {
     check(settings);
-    const NumberFormat& accumulator = accumulator_of(settings);
+    const NumberFormat& accumulator = accumulator_format(settings);
     SumResult out;
     out.term = rounded(*settings.format, settings.term);
     const std::int64_t stride =

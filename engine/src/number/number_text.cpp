@@ -100,7 +100,7 @@ std::optional<Decimal> read_decimal(std::string_view text) {
 }
 
 /// Every digit of a positive finite number.
-Decimal decimal_of(double value) {
+Decimal to_decimal(double value) {
     constexpr int max_digits = 767;  // of any double
     std::array<char, max_digits + 16> buffer;
     const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value,
@@ -128,7 +128,7 @@ std::optional<Number> parse_decimal(std::string_view text) {
         nearest = decimal->exponent > 0 ? std::numeric_limits<double>::infinity() : 0;
     if (std::isinf(nearest)) return cut(nearest, -1);
     if (nearest == 0) return cut(nearest, 1);
-    return cut(nearest, compare(*decimal, decimal_of(nearest)));
+    return cut(nearest, compare(*decimal, to_decimal(nearest)));
 }
 
 /// number × 2^exponent.

@@ -119,7 +119,7 @@ void set_defaults() {
     if (stays_on_this_machine()) setenv("OMPI_MCA_btl", "^tcp", /*overwrite=*/0);
 }
 
-int status_of(pid_t child) {
+int wait_status(pid_t child) {
     int status = 0;
     while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }
@@ -139,7 +139,7 @@ bool is_open_mpi_5() {
 ///   they can name it. Its own text names it;
 /// - MPICH's returns its number, and kills the other ranks, mostly before they can name it. Its own
 ///   text names the first process that it finds dead, which may be one of those.
-int exit_code_of(int status) {
+int to_exit_code(int status) {
     const int failed = exit_code(ErrorCode::training);
     if (!WIFEXITED(status)) return failed;
     const int code = WEXITSTATUS(status);
@@ -217,7 +217,7 @@ int run_workers(std::int64_t workers, const std::vector<std::string>& command) {
     launcher = child;
     const PassedSignals passed;
     output.serve();
-    return exit_code_of(status_of(child));
+    return to_exit_code(wait_status(child));
 }
 
 }  // namespace engine

@@ -133,7 +133,7 @@ ReportTable run_table(const std::vector<Reported>& runs) {
 
 /// The colour of the run's precision if it is the first of that precision, and no precision has
 /// more than two; else one that means no precision.
-std::string color_of(const std::vector<Reported>& runs, std::size_t index) {
+std::string run_color(const std::vector<Reported>& runs, std::size_t index) {
     const auto preset = [](const Reported& run) { return run.config().precision.preset; };
     const auto times = [&](const Reported& run, std::size_t among) {
         return std::count_if(runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(among),
@@ -149,8 +149,8 @@ std::string color_of(const std::vector<Reported>& runs, std::size_t index) {
 }
 
 /// One figure of a run's steps as a curve.
-PlotCurve curve_of(const Reported& run, const std::string& color, std::int64_t steps,
-                   float StepRecord::*figure) {
+PlotCurve make_curve(const Reported& run, const std::string& color, std::int64_t steps,
+                     float StepRecord::*figure) {
     PlotCurve curve(run.name, color, steps);
     const std::int64_t size = run.record.size();
     std::vector<double> values;
@@ -184,7 +184,7 @@ public:
     ReportPlot plot(Message title, Message note, float StepRecord::*figure, PlotLook look) const {
         std::vector<PlotCurve> curves;
         for (std::size_t i = 0; i < runs_.size(); ++i)
-            curves.push_back(curve_of(runs_[i], color_of(runs_, i), steps_, figure));
+            curves.push_back(make_curve(runs_[i], run_color(runs_, i), steps_, figure));
         return {std::move(title), std::move(note), svg_plot(curves, steps_, look)};
     }
 

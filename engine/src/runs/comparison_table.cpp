@@ -136,7 +136,7 @@ std::string name_of(const ComparisonRow& row) {
            std::to_string(row.seeds) + " diverged)";
 }
 
-Cells cells_of(const ComparisonRow& row) {
+Cells to_cells(const ComparisonRow& row) {
     const bool spread = row.seeds > 1;
     return {name_of(row),
             spread_text("%.4f", row.best_test_loss, spread),
@@ -230,7 +230,7 @@ std::string comparison_table(const std::vector<ComparisonRow>& rows, const std::
     std::vector<Cells> lines = {{"precision", "best loss", "last loss", "best " + key,
                                  "last " + key, "ms/step", unit, "speed-up in turns", "peak",
                                  "updates", "skipped", "growths"}};
-    for (const auto& row : rows) lines.push_back(cells_of(row));
+    for (const auto& row : rows) lines.push_back(to_cells(row));
     return aligned(lines, 1);
 }
 

@@ -21,7 +21,7 @@ std::string without_zeros(std::string text) {
 /// The variables of this process, without those that the notice sets.
 std::vector<std::string> environment_with(const EndNotice& notice) {
     std::vector<std::string> out;
-    const auto added = environment_of(notice);
+    const auto added = notice_environment(notice);
     for (char** each = environ; *each != nullptr; ++each) {
         const std::string variable = *each;
         bool replaced = false;
@@ -41,7 +41,7 @@ std::string end_state(const RunDone& done) {
     return done.reason == DoneReason::stopped ? "stopped" : "done";
 }
 
-std::vector<std::pair<std::string, std::string>> environment_of(const EndNotice& notice) {
+std::vector<std::pair<std::string, std::string>> notice_environment(const EndNotice& notice) {
     std::string runs;
     for (const std::string& run : notice.runs) runs += (runs.empty() ? "" : " ") + run;
     return {{"HALFTONE_KIND", notice.kind},

@@ -29,7 +29,7 @@ bool is_passing(const std::string& name) {
 }
 
 /// The run's files by their names in the archive, sorted.
-std::vector<std::pair<std::string, fs::path>> files_of(const fs::path& folder) {
+std::vector<std::pair<std::string, fs::path>> list_files(const fs::path& folder) {
     std::vector<std::pair<std::string, fs::path>> out;
     std::error_code error;
     for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
@@ -47,7 +47,7 @@ constexpr int max_packings = 5;  ///< of a run whose checkpoints come and go
 
 /// `prefix` is a folder in the archive, with its slash.
 void pack(const fs::path& run_folder, const std::string& prefix, ZipWriter& zip) {
-    for (const auto& [name, path] : files_of(run_folder)) zip.add_file(prefix + name, path);
+    for (const auto& [name, path] : list_files(run_folder)) zip.add_file(prefix + name, path);
 }
 
 /// Rows after these are not counted in a copy of a record.
@@ -92,7 +92,7 @@ void pack_running(const fs::path& run_folder, const std::string& prefix, ZipWrit
         step = all.back().step;
         checkpoint = all.back().folder.filename().string();
     }
-    for (const auto& [name, path] : files_of(run_folder)) {
+    for (const auto& [name, path] : list_files(run_folder)) {
         const std::string first = name.substr(0, name.find('/'));
         if (first.starts_with("checkpoint-") && first != checkpoint) continue;
         if (name == record_layout::file_name)
@@ -108,7 +108,7 @@ void pack_running(const fs::path& run_folder, const std::string& prefix, ZipWrit
 std::uint64_t bytes_of(const std::vector<fs::path>& run_folders) {
     std::uint64_t bytes = 0;
     for (const fs::path& folder : run_folders) {
-        for (const auto& [name, path] : files_of(folder)) {
+        for (const auto& [name, path] : list_files(folder)) {
             std::error_code gone;
             const std::uintmax_t size = fs::file_size(path, gone);
             bytes += gone ? 0 : size;

@@ -69,7 +69,7 @@ std::set<std::string> expected_schema() {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-void parse_metrics_of(RunSummary& run, const std::string& text) {
+void read_metrics(RunSummary& run, const std::string& text) {
     try {
         const json object = read_json(text);
         run.unit = object.at("unit").get<std::string>();
@@ -83,7 +83,7 @@ void parse_metrics_of(RunSummary& run, const std::string& text) {
     }
 }
 
-RunOrigin parse_origin_of(const std::string& text) {
+RunOrigin read_origin(const std::string& text) {
     try {
         return parse_origin(read_json(text));
     } catch (const json::exception&) {
@@ -167,9 +167,8 @@ RunSummary read_summary(const Statement& row) {
     run.diverged_at = row.integer(15);
     run.parent = row.text(17);
     // A run of an earlier version has the metrics of classification and no row of them.
-    if (const std::string metrics = row.text(16); !metrics.empty()) parse_metrics_of(run, metrics);
-    if (const std::string origin = row.text(18); !origin.empty())
-        run.origin = parse_origin_of(origin);
+    if (const std::string metrics = row.text(16); !metrics.empty()) read_metrics(run, metrics);
+    if (const std::string origin = row.text(18); !origin.empty()) run.origin = read_origin(origin);
     run.starred = row.integer(19) != 0;
     run.group = row.text(20);
     run.group_number = row.integer(21);
@@ -192,7 +191,7 @@ std::int64_t number_of_group(Database& database, const std::string& group) {
     return row.bind(group).step() ? row.integer(0) : 0;
 }
 
-bool number_groups_of(Database& database, const std::vector<RunSummary>& runs) {
+bool assign_group_numbers(Database& database, const std::vector<RunSummary>& runs) {
     const auto lacks = [](const RunSummary& run) {
         return !run.group.empty() && run.group_number == 0;
     };

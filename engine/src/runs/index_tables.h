@@ -30,6 +30,6 @@ void take_group_number(Database& database, const std::string& group, std::int64_
 std::int64_t number_of_group(Database& database, const std::string& group);
 /// Numbers the groups that have none, such as those of an earlier version, the oldest first. True
 /// if one of these runs lacked its number and they have to be read again.
-bool number_groups_of(Database& database, const std::vector<RunSummary>& runs);
+bool assign_group_numbers(Database& database, const std::vector<RunSummary>& runs);
 
 }  // namespace engine

@@ -242,7 +242,7 @@ std::vector<RunDifference> changed_settings(const RunSummary& run) {
     return out;
 }
 
-std::vector<RunDifference> results_of(std::span<const RunSummary> runs) {
+std::vector<RunDifference> compare_results(std::span<const RunSummary> runs) {
     std::vector<RunDifference> out;
     for (const RunField& field : run_fields(runs)) {
         const bool words = field.kind == Kind::text && field.name != "state";

@@ -77,7 +77,7 @@ bool is_young(const fs::path& path) {
 }
 
 /// The process that writes a file of the name "NAME.PROCESS.part"; 0: the name has none.
-pid_t writer_of(std::string_view name) {
+pid_t parse_writer(std::string_view name) {
     name.remove_suffix(part_ending.size());
     const std::size_t dot = name.rfind('.');
     if (dot == std::string_view::npos) return 0;
@@ -95,7 +95,7 @@ void remove_parts(const fs::path& folder, bool shared) {
         const std::string name = it->path().filename().string();
         if (!name.ends_with(part_ending) || is_replaced_checkpoint(name)) continue;
         // Other programs write notes and pictures beside a run that nobody trains.
-        const pid_t writer = is_lease(name) ? 0 : writer_of(name);
+        const pid_t writer = is_lease(name) ? 0 : parse_writer(name);
         const bool written = writer > 0 && (::kill(writer, 0) == 0 || errno != ESRCH);
         if (!written && !(writer > 0 && shared && is_young(it->path())))
             doomed.push_back(it->path());

@@ -38,7 +38,7 @@ std::int64_t RunIndex::replace(RunSummary& run, const Moment& made, std::int64_t
     take_id(run);
     drop_events(run.run);
     put_row(run, made);
-    const std::int64_t events = add_events_of(run.run, run.folder, step);
+    const std::int64_t events = add_events(run.run, run.folder, step);
     update(run);
     transaction.commit();
     return events;
@@ -91,7 +91,7 @@ RunSummary RunIndex::settle(const RunSummary& run, bool held) {
         if (!found || found->state != run.state) return found.value_or(now);
         drop_events(run.run);
         put_row(now, stored.made);
-        if (readable) add_events_of(run.run, run.folder);
+        if (readable) add_events(run.run, run.folder);
         update(now);
         transaction.commit();
     } catch (const BusyDatabase&) {
@@ -108,8 +108,8 @@ void RunIndex::put(const RunSummary& run, const Moment& made,
 }
 
 /// Without an `until` all of them, an end too.
-std::int64_t RunIndex::add_events_of(const std::string& run, const fs::path& folder,
-                                     std::int64_t until) {
+std::int64_t RunIndex::add_events(const std::string& run, const fs::path& folder,
+                                  std::int64_t until) {
     const bool all = until == std::numeric_limits<std::int64_t>::max();
     std::int64_t number = 0;
     EventFile(folder).for_each([&](Event&& event) {
@@ -220,7 +220,7 @@ void RunIndex::remove(const std::string& run) {
 
 std::vector<RunSummary> RunIndex::list() {
     std::vector<RunSummary> runs = rows();
-    return number_groups_of(database_, runs) ? rows() : runs;
+    return assign_group_numbers(database_, runs) ? rows() : runs;
 }
 
 std::vector<RunSummary> RunIndex::rows() {
@@ -236,7 +236,7 @@ std::optional<RunSummary> RunIndex::find(const std::string& run) {
     Statement statement(database_, sql.c_str());
     if (!statement.bind(run).step()) return std::nullopt;
     RunSummary found = read_summary(statement);
-    if (!found.group.empty() && found.group_number == 0 && number_groups_of(database_, {found}))
+    if (!found.group.empty() && found.group_number == 0 && assign_group_numbers(database_, {found}))
         found.group_number = engine::number_of_group(database_, found.group);
     return found;
 }
@@ -311,7 +311,7 @@ std::string RunIndex::enter_folder(const fs::path& folder) {
     RunSummary& run = stored.summary;
     take_id(run);
     put_row(run, stored.made);
-    add_events_of(run.run, folder);
+    add_events(run.run, folder);
     update(run);
     set_notes(run.run, {run.notes, run.tags, run.title, run.starred});
     return run.run;

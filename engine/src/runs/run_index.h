@@ -70,8 +70,8 @@ private:
     std::vector<RunSummary> rows();
     void put(const RunSummary& run, const Moment& made, const std::vector<NumberedEvent>& events);
     void put_row(const RunSummary& run, const Moment& made);
-    std::int64_t add_events_of(const std::string& run, const std::filesystem::path& folder,
-                               std::int64_t until = std::numeric_limits<std::int64_t>::max());
+    std::int64_t add_events(const std::string& run, const std::filesystem::path& folder,
+                            std::int64_t until = std::numeric_limits<std::int64_t>::max());
     void update(const RunSummary& run);
     void drop_events(const std::string& run);
     void add_event(const std::string& run, const NumberedEvent& event);

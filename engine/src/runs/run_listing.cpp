@@ -86,7 +86,7 @@ std::string problems(const std::vector<Event>& events) {
 }
 
 /// Unit of speed; of a run of another program by what it calls its samples.
-std::string speed_unit_of(const RunSummary& run) {
+std::string run_speed_unit(const RunSummary& run) {
     return run.origin ? run.unit + "/s" : speed_unit(run.config);
 }
 
@@ -125,10 +125,9 @@ std::string figures(const RunSummary& run) {
     for (const Metric& metric : run.metrics)
         lines.push_back({"test " + metric.key, number_text("%.4f", run.test.of(metric.key))});
     lines.push_back({"training time", number_text("%.4g s", run.wall_s)});
-    lines.push_back({"mean speed", std::isnan(run.samples_per_s)
-                                       ? "-"
-                                       : figure_text(run.samples_per_s) + ' ' +
-                                             speed_unit_of(run)});
+    lines.push_back({"mean speed", std::isnan(run.samples_per_s) ? "-"
+                                                                 : figure_text(run.samples_per_s) +
+                                                                       ' ' + run_speed_unit(run)});
     lines.push_back({"peak memory", memory_text(run)});
     if (!run.parent.empty()) lines.push_back({"continues run", one_line(run.parent)});
     if (run.origin) lines.push_back({"written by", run.origin->program});
@@ -298,7 +297,7 @@ std::string runs_page(const std::vector<RunSummary>& runs) {
     const auto settings = differing_settings(runs);
     return "Settings that differ\n" +
            (settings.empty() ? std::string("  none\n") : side_by_side(runs, settings)) +
-           "\nResults\n" + side_by_side(runs, results_of(runs));
+           "\nResults\n" + side_by_side(runs, compare_results(runs));
 }
 
 std::string differences_json(const std::vector<RunSummary>& runs) {
@@ -307,7 +306,7 @@ std::string differences_json(const std::vector<RunSummary>& runs) {
     const ordered_json object = {{"event", "differences"},
                                  {"runs", ids},
                                  {"settings", rows_json(differing_settings(runs))},
-                                 {"results", rows_json(results_of(runs))}};
+                                 {"results", rows_json(compare_results(runs))}};
     return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
 }
 

@@ -260,7 +260,7 @@ void fill_comparison(RunQuery::Term& term, const Word& word, const FoundOp& foun
     check(term, shown(word.text));
 }
 
-RunQuery::Term term_of(const Word& word, std::span<const RunField> fields) {
+RunQuery::Term parse_term(const Word& word, std::span<const RunField> fields) {
     RunQuery::Term term;
     term.negated = word.negated;
     if (const auto found = find_op(word)) {
@@ -282,7 +282,7 @@ RunQuery::RunQuery() = default;
 RunQuery::RunQuery(std::string_view text, std::span<const RunField> fields) {
     Words words(text);
     while (const auto word = words.next())
-        terms_.push_back(std::make_unique<const Term>(term_of(*word, fields)));
+        terms_.push_back(std::make_unique<const Term>(parse_term(*word, fields)));
 }
 
 RunQuery::RunQuery(RunQuery&&) noexcept = default;

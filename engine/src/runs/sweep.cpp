@@ -28,7 +28,7 @@ std::string trimmed(const std::string& text) {
 
 /// The values of "0.1, 0.01" or "[64,64],[32]": commas within brackets, braces and quotes do not
 /// separate.
-std::vector<std::string> values_of(const std::string& text) {
+std::vector<std::string> split_values(const std::string& text) {
     std::vector<std::string> values(1);
     int depth = 0;
     bool quoted = false, escaped = false;
@@ -109,7 +109,7 @@ private:
                    msg("use path=value,value, such as optimizer.lr=0.1,0.01"));
             return points;
         }
-        const auto values = values_of(axis.substr(equals + 1));
+        const auto values = split_values(axis.substr(equals + 1));
         if (points.size() > most() / values.size()) {
             refuse("--grid", shown(axis), msg("use at most {} runs", request_.max_runs));
             return points;
@@ -193,7 +193,7 @@ std::string point_label(const std::vector<RunDifference>& differences, std::size
 
 }  // namespace
 
-SweepPlan plan_of(const std::vector<QueuedRun>& batch) {
+SweepPlan to_sweep_plan(const std::vector<QueuedRun>& batch) {
     SweepPlan plan;
     std::map<std::string, std::size_t> points;  // by the settings without a seed
     std::vector<std::int64_t> last_seeds;

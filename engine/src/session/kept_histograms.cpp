@@ -17,8 +17,8 @@ std::int64_t kept_in(const std::filesystem::path& run_folder) {
     }
 }
 
-SamplePlan plan_of(HistogramInterval every, std::int64_t planned_steps,
-                   const std::filesystem::path& run_folder) {
+SamplePlan make_sample_plan(HistogramInterval every, std::int64_t planned_steps,
+                            const std::filesystem::path& run_folder) {
     if (!every.automatic) return every.steps;
     return SamplePlan::automatic(planned_steps, kept_in(run_folder));
 }
@@ -28,7 +28,8 @@ SamplePlan plan_of(HistogramInterval every, std::int64_t planned_steps,
 KeptHistograms::KeptHistograms(Trainer& trainer, HistogramInterval every,
                                std::int64_t planned_steps, const std::filesystem::path& run_folder)
     : trainer_(trainer),
-      sampler_(std::make_shared<HistogramSampler>(plan_of(every, planned_steps, run_folder))),
+      sampler_(
+          std::make_shared<HistogramSampler>(make_sample_plan(every, planned_steps, run_folder))),
       writer_(run_folder) {
     trainer_.attach(sampler_);
 }

@@ -329,7 +329,7 @@ struct Session::Impl final : Turn {
             if (const auto* changed = dynamic_cast<const ChangedData*>(&error))
                 data_changed =
                     changed->other_size() ? DataChanged::samples : DataChanged::contents;
-            fail(failure_of(error));
+            fail(to_session_failure(error));
         }
         return true;
     }
@@ -356,7 +356,7 @@ Session::~Session() {
         try {
             impl_->finish(DoneReason::stopped);
         } catch (const Error& error) {  // a lost rank: its state cannot be saved
-            impl_->fail(failure_of(error));
+            impl_->fail(to_session_failure(error));
         }
     }
     impl_->loop.leave({});

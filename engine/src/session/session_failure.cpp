@@ -6,7 +6,7 @@
 
 namespace engine {
 
-SessionFailure failure_of(const std::exception& error) {
+SessionFailure to_session_failure(const std::exception& error) {
     if (const auto* known = dynamic_cast<const Error*>(&error))
         return {known->code(), known->message(), known->hint()};
     if (dynamic_cast<const kernels::DeviceError*>(&error) != nullptr)

@@ -15,6 +15,6 @@ struct SessionFailure {
 };
 
 /// In words where the error has none for people: a device that failed, memory that is used up.
-SessionFailure failure_of(const std::exception& error);
+SessionFailure to_session_failure(const std::exception& error);
 
 }  // namespace engine

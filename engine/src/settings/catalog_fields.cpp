@@ -246,14 +246,14 @@ std::vector<FieldInfo> teach_fields() {
 }
 
 template <typename Info>
-Choices kinds_of(std::span<const Info> infos) {
+Choices kind_choices(std::span<const Info> infos) {
     Choices choices;
     for (const auto& info : infos) choices.push_back({info.kind, info.title, info.summary});
     return choices;
 }
 
 template <typename Info>
-Choices presets_of(std::span<const Info> infos) {
+Choices preset_choices(std::span<const Info> infos) {
     Choices choices;
     for (const auto& info : infos) choices.push_back({info.preset, info.title, info.summary});
     return choices;
@@ -261,17 +261,17 @@ Choices presets_of(std::span<const Info> infos) {
 
 /// The values of the fields that take words.
 Choices word_choices(std::string_view path) {
-    if (path == "dataset.kind") return kinds_of(datasets());
-    if (path == "model.kind") return kinds_of(models());
+    if (path == "dataset.kind") return kind_choices(datasets());
+    if (path == "model.kind") return kind_choices(models());
     if (path == "task.kind") {
-        Choices choices = kinds_of(tasks());
+        Choices choices = kind_choices(tasks());
         choices.insert(choices.begin(), {"auto", "Auto", ""});
         return choices;
     }
-    if (path == "precision.preset") return presets_of(precisions());
-    if (path == "scaler.preset") return presets_of(scaler_presets());
-    if (path == "optimizer.kind") return kinds_of(optimizers());
-    if (path == "schedule.kind") return kinds_of(schedules());
+    if (path == "precision.preset") return preset_choices(precisions());
+    if (path == "scaler.preset") return preset_choices(scaler_presets());
+    if (path == "optimizer.kind") return kind_choices(optimizers());
+    if (path == "schedule.kind") return kind_choices(schedules());
     if (path == "device") return {{"auto", "Auto"}, {"cpu", "CPU"}, {"cuda", "CUDA"}};
     return {};
 }

@@ -25,7 +25,7 @@ void add_fields(const std::string& prefix, const ordered_json& object, std::vect
 }
 
 /// Every field that is set, in the order of the settings.
-std::vector<Field> fields_of(const RunConfig& config) {
+std::vector<Field> list_fields(const RunConfig& config) {
     std::vector<Field> out;
     add_fields("", to_ordered_json(config), out);
     return out;
@@ -52,7 +52,7 @@ template <typename Wanted>
 void add_differing(const std::vector<Field>& fields, const RunConfig& from, Wanted&& wanted,
                    std::vector<std::string>& out) {
     std::map<std::string, ordered_json> usual;
-    for (auto& [path, value] : fields_of(from)) usual.emplace(path, std::move(value));
+    for (auto& [path, value] : list_fields(from)) usual.emplace(path, std::move(value));
     for (const auto& [path, value] : fields) {
         if (!wanted(path)) continue;
         const auto at = usual.find(path);
@@ -78,8 +78,8 @@ std::string quoted(const std::string& word) {
 
 }  // namespace
 
-std::vector<std::string> overrides_of(const RunConfig& config) {
-    const auto fields = fields_of(config);
+std::vector<std::string> to_overrides(const RunConfig& config) {
+    const auto fields = list_fields(config);
     std::vector<std::string> out;
     add_differing(fields, RunConfig{}, is_choice, out);
     const RunConfig same_choices = parse_run_config("{}", out).config;
@@ -90,7 +90,7 @@ std::vector<std::string> overrides_of(const RunConfig& config) {
 
 std::string to_command_line(const RunConfig& config) {
     std::string line = "halftone train";
-    for (const std::string& override_text : overrides_of(config))
+    for (const std::string& override_text : to_overrides(config))
         line += " --set " + quoted(override_text);
     return line;
 }

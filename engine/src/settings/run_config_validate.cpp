@@ -25,21 +25,21 @@ bool has(const Names& names, const std::string& name) {
 }
 
 /// The values that the catalog lists for a field.
-Names choices_of(std::string_view field) {
+Names choice_names(std::string_view field) {
     Names names;
     for (const auto& choice : find_field(field)->choices) names.push_back(choice.value);
     return names;
 }
 
 template <typename Info>
-const Info& info_of(std::span<const Info> infos, const std::string& kind) {
+const Info& require_info(std::span<const Info> infos, const std::string& kind) {
     return *std::find_if(infos.begin(), infos.end(),
                          [&kind](const Info& info) { return info.kind == kind; });
 }
 
 Names models_for(const std::string& dataset) {
     Names names;
-    const std::string& input = info_of(datasets(), dataset).input;
+    const std::string& input = require_info(datasets(), dataset).input;
     for (const auto& model : models()) {
         if (has(model.inputs, input)) names.push_back(model.kind);
     }
@@ -78,7 +78,7 @@ private:
 
     /// Refuses a value that the catalog does not list.
     void check_name(std::string_view field, const std::string& value) {
-        const Names names = choices_of(field);
+        const Names names = choice_names(field);
         if (has(names, value) || refused(field)) return;
         setting_errors_.add(field, shown(value), use_one_of(names, value));
     }
@@ -141,7 +141,7 @@ private:
         check_count("dataset.test_limit", c_.dataset.test_limit, 0);
         check_below_one("dataset.validation_share", c_.dataset.validation_share);
         if (refused("dataset.kind")) return;
-        const DatasetInfo& info = info_of(datasets(), c_.dataset.kind);
+        const DatasetInfo& info = require_info(datasets(), c_.dataset.kind);
         require(info.needs.empty() || !c_.dataset.path.empty(), "dataset.path", std::string(),
                 info.page.empty()
                     ? msg("choose the folder or the files of {}", info.kind)
@@ -172,7 +172,7 @@ private:
     void check_model() {
         check_name("model.kind", c_.model.kind);
         if (refused("model.kind")) return;
-        require(c_.recompute == Recompute::off || info_of(models(), c_.model.kind).has_blocks,
+        require(c_.recompute == Recompute::off || require_info(models(), c_.model.kind).has_blocks,
                 "recompute", word_of(c_.recompute),
                 msg("use off: {} has no blocks to recompute", c_.model.kind));
         require(!c_.model.new_head || !c_.model.init_from.empty(), "model.new_head", true,
@@ -192,12 +192,12 @@ private:
         for (const OptionGroup& group : option_groups(config)) {
             if (group.own().empty() && refused(std::string(split_path(group.path).first) + ".kind"))
                 continue;
-            for (const auto& [name, value] : group.options) check_option_of(group, name, value);
+            for (const auto& [name, value] : group.options) check_group_option(group, name, value);
         }
     }
 
-    void check_option_of(const OptionGroup& group, const std::string& name,
-                         const OptionValue& value) {
+    void check_group_option(const OptionGroup& group, const std::string& name,
+                            const OptionValue& value) {
         const std::string field = group.path_of(name);
         const OptionSpec* spec = find_option(group.own(), name);
         if (spec == nullptr) spec = any_option(group.path, name);
@@ -303,7 +303,7 @@ private:
         check_name("optimizer.kind", c_.optimizer.kind);
         if (refused("optimizer.kind")) return;
         const OptimizerConfig o = completed(c_).optimizer;
-        const OptimizerInfo& info = info_of(optimizers(), o.kind);
+        const OptimizerInfo& info = require_info(optimizers(), o.kind);
         const bool typed = std::none_of(info.options.begin(), info.options.end(), [&](auto& spec) {
             return refused("optimizer." + spec.name);
         });
@@ -324,7 +324,7 @@ private:
     void check_gradient_penalty() {
         check_not_negative("gradient_penalty", c_.gradient_penalty);
         if (refused("model.kind")) return;
-        require(c_.gradient_penalty == 0 || info_of(models(), c_.model.kind).second_derivative,
+        require(c_.gradient_penalty == 0 || require_info(models(), c_.model.kind).second_derivative,
                 "gradient_penalty", c_.gradient_penalty,
                 msg("use 0 with {}: a gradient penalty needs mlp or lenet", c_.model.kind));
     }

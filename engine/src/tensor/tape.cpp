@@ -25,7 +25,7 @@ thread_local int backward_depth = 0;
 thread_local bool frees_graph = false;
 std::atomic<std::uint64_t> next_sequence{1};
 
-std::shared_ptr<Node> accumulator_of(const std::shared_ptr<TensorImpl>& leaf) {
+std::shared_ptr<Node> gradient_accumulator(const std::shared_ptr<TensorImpl>& leaf) {
     if (auto found = leaf->accumulator.lock()) return found;
     // Sequence 0, so that it runs after every op. A leaf with hooks runs as soon as its gradient is
     // complete, so that communication overlaps the rest of the backward pass.
@@ -42,11 +42,11 @@ std::shared_ptr<Node> accumulator_of(const std::shared_ptr<TensorImpl>& leaf) {
 
 namespace detail {
 
-Edge edge_of(const Tensor& tensor) {
+Edge make_edge(const Tensor& tensor) {
     if (!tensor.requires_grad()) return {};
     const auto& impl = tensor.impl();
     if (impl->node) return {impl->node, impl->output_index};
-    return {accumulator_of(impl), 0};
+    return {gradient_accumulator(impl), 0};
 }
 
 BackwardScope::BackwardScope(bool frees_graph) noexcept
@@ -147,7 +147,7 @@ std::shared_ptr<Node> make_node(const OpInfo& info, std::span<const Tensor> inpu
     auto node = std::allocate_shared<Node>(FreeListAllocator<Node>(), info,
                                            next_sequence.fetch_add(1, std::memory_order_relaxed));
     node->edges.reserve(inputs.size());
-    for (const auto& input : inputs) node->edges.push_back(detail::edge_of(input));
+    for (const auto& input : inputs) node->edges.push_back(detail::make_edge(input));
     node->outputs.reserve(outputs.size());
     for (const auto& output : outputs)
         node->outputs.push_back({output.shape(), output.dtype(), output.device()});

@@ -6,7 +6,7 @@
 namespace engine::detail {
 
 /// The node (or a leaf's accumulator) behind a tensor; null if it requires no gradient.
-Edge edge_of(const Tensor& tensor);
+Edge make_edge(const Tensor& tensor);
 
 /// The operation of a leaf's accumulator.
 extern const OpInfo accumulate_info;

@@ -76,7 +76,7 @@ bool runs_on_gpu(const RunConfig& config, std::size_t cards) {
     return config.device.starts_with("cuda") || (config.device == "auto" && cards > 0);
 }
 
-LintSubject subject_of(const RunConfig& config, const LintContext& context) {
+LintSubject make_subject(const RunConfig& config, const LintContext& context) {
     return {config, resolve(config.precision), context, shapes_of(config, context),
             planned_steps(config, context)};
 }
@@ -97,7 +97,7 @@ bool is_quick_to_measure(const RunConfig& config, const LintContext& context) {
 std::vector<LintFinding> lint(const RunConfig& config, const LintContext& context) {
     if (!validate(config).empty()) return {};
     const RunConfig whole = completed(config);
-    const LintSubject subject = subject_of(whole, context);
+    const LintSubject subject = make_subject(whole, context);
     Findings out;
     lint_teach(subject, out);
     lint_scaler(subject, out);

@@ -28,7 +28,7 @@ struct LintSubject {
 };
 
 /// Throws nothing for settings that are valid.
-LintSubject subject_of(const RunConfig& config, const LintContext& context);
+LintSubject make_subject(const RunConfig& config, const LintContext& context);
 
 using Findings = std::vector<LintFinding>;
 

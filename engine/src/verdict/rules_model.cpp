@@ -84,7 +84,7 @@ void unaligned_sizes(const LintSubject& s, Findings& out) {
     if (fix.empty()) return;
     const ParsedConfig changed = parse_run_config(to_json(s.config), fix);
     if (!changed.errors.empty()) return;
-    const LintSubject after = subject_of(changed.config, s.context);
+    const LintSubject after = make_subject(changed.config, s.context);
     if (after.model == nullptr) return;
     std::set<std::string> mended = unaligned_layers(*s.model);
     for (const auto& still : unaligned_layers(*after.model)) mended.erase(still);

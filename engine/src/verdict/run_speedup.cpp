@@ -111,13 +111,13 @@ double typical(const RunFigures& run, float StepRecord::*part) {
     return interquartile_mean(std::move(values));
 }
 
-StepTimes times_of(const RunFigures& run) {
+StepTimes read_step_times(const RunFigures& run) {
     return {run.speed.step_ms, typical(run, &StepRecord::data_ms),
             typical(run, &StepRecord::forward_ms), typical(run, &StepRecord::backward_ms),
             typical(run, &StepRecord::optimizer_ms)};
 }
 
-const PrecisionInfo* info_of(const RunFigures& run) {
+const PrecisionInfo* find_precision_info(const RunFigures& run) {
     for (const auto& info : precisions()) {
         if (info.preset == run.precision) return &info;
     }
@@ -125,14 +125,14 @@ const PrecisionInfo* info_of(const RunFigures& run) {
 }
 
 bool computes_in_16_bits(const RunFigures& run) {
-    const PrecisionInfo* info = info_of(run);
+    const PrecisionInfo* info = find_precision_info(run);
     return info != nullptr && (info->settings.autocast != AutocastFormat::off ||
                                info->settings.weights == WeightFormat::fp16);
 }
 
 std::string run_title(const RunFigures& run) {
     if (!run.title.empty()) return run.title;
-    const PrecisionInfo* info = info_of(run);
+    const PrecisionInfo* info = find_precision_info(run);
     return info != nullptr ? info->title : run.precision;
 }
 
@@ -213,7 +213,7 @@ RunSpeedup run_speedup(const RunFigures& baseline, const RunFigures& other) {
     if (!is_pair || !baseline.speed.known() || !other.speed.known()) return {};
     const SpeedGap gap = speed_gap(baseline, other);
     if (!gap.has_interval()) return {};
-    const StepTimes fp32 = times_of(baseline), mixed = times_of(other);
+    const StepTimes fp32 = read_step_times(baseline), mixed = read_step_times(other);
     const std::string name = run_title(other);
     RunSpeedup out;
     if (gap.ratio < min_speed_up) {

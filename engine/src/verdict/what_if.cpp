@@ -247,7 +247,7 @@ WhatIf replay(const ReplayedRecord& record, const ScalePolicy& policy) {
     return replay.finish();
 }
 
-ScalePolicy policy_of(const RunConfig& config, std::string name) {
+ScalePolicy to_policy(const RunConfig& config, std::string name) {
     return {std::move(name), resolve(config.precision).scaler, config.scaler};
 }
 

@@ -147,7 +147,7 @@ TEST(LessonDraft, IsALesson) {
     const Lesson lesson = parse_lesson(draft_lesson(run, 25, "My run"), "draft");
     for (const auto& problem : lesson.problems) ADD_FAILURE() << problem.str();
     ASSERT_EQ(lesson.runs.size(), 1u);
-    const auto settings = settings_of(lesson, lesson.runs[0], 3).config;
+    const auto settings = lesson_settings(lesson, lesson.runs[0], 3).config;
     EXPECT_EQ(settings.optimizer, parsed.config.optimizer);
     EXPECT_EQ(settings.model, parsed.config.model);
     EXPECT_EQ(settings.precision, parsed.config.precision);

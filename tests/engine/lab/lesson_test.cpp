@@ -70,7 +70,7 @@ TEST(Lesson, StepsKeepTheirPartsInOrder) {
 
 TEST(Lesson, SettingsHaveSeedAndKnobsOnTop) {
     const Lesson lesson = parse_lesson(small_lesson(), "small");
-    const auto parsed = settings_of(lesson, lesson.runs[0], 7, {"scaler.init_scale=1024"});
+    const auto parsed = lesson_settings(lesson, lesson.runs[0], 7, {"scaler.init_scale=1024"});
     EXPECT_TRUE(parsed.errors.empty());
     EXPECT_EQ(parsed.config.seed, 7);
     EXPECT_EQ(parsed.config.scaler.init_scale, 1024);
@@ -85,7 +85,7 @@ TEST(Lesson, AKnobChangesTheRunsThatSetIt) {
     EXPECT_TRUE(knob_applies(lesson, lesson.runs[1], "batch_size")) << "set for all";
     EXPECT_TRUE(knob_applies(lesson, lesson.runs[1], "optimizer.lr")) << "set by none";
     const auto scale = [&](std::size_t run) {
-        return settings_of(lesson, lesson.runs[run], 1, {"scaler.init_scale=8"})
+        return lesson_settings(lesson, lesson.runs[run], 1, {"scaler.init_scale=8"})
             .config.scaler.init_scale;
     };
     EXPECT_EQ(scale(0), 8);

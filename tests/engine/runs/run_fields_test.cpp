@@ -146,7 +146,7 @@ TEST(RunDifferences, ShowTheResultsThatAnyOfTheRunsHas) {
     std::vector<RunSummary> runs = {run_of_settings("1"), run_of_settings("2")};
     runs[0].steps = 30;
     runs[0].test = classified(0.5, 0.8125);
-    const auto rows = results_of(runs);
+    const auto rows = compare_results(runs);
     const auto named = [](const char* name) { return Field(&RunDifference::field, name); };
     EXPECT_THAT(rows, Contains(named("steps")));
     EXPECT_THAT(rows, Not(Contains(named("diverged_at"))));

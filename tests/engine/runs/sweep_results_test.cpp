@@ -160,7 +160,7 @@ TEST(Requeue, ALostSweepIsInTheQueueAgainWithTheEndsOfItsRuns) {
         EXPECT_EQ(queued[i].run, std::to_string(i + 1)) << "it goes on, and is not begun anew";
         EXPECT_EQ(queued[i].entry.label, labels[i]);
     }
-    SweepPlan plan = plan_of(queued);
+    SweepPlan plan = to_sweep_plan(queued);
     plan.batch = "sweep-1";
     EXPECT_EQ(plan.entries().front().batch, "sweep-1");
     EXPECT_EQ(sweep_rows(plan, queued, store).size(), 3u);

@@ -119,7 +119,7 @@ TEST(SweepPlan, IsFoundAgainFromItsRuns) {
             QueuedRun& run = batch.emplace_back();
             run.entry = entry;
         }
-        const SweepPlan found = plan_of(batch);
+        const SweepPlan found = to_sweep_plan(batch);
         EXPECT_EQ(point_labels(found), point_labels(plan));
         EXPECT_EQ(found.seeds, seeds);
         ASSERT_EQ(found.entries().size(), batch.size());

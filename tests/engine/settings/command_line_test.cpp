@@ -54,10 +54,10 @@ TEST(CommandLine, NamesOnlyWhatDiffersFromTheDefaults) {
 }
 
 TEST(CommandLine, AnOptionIsComparedWithTheDefaultOfItsKind) {
-    EXPECT_THAT(overrides_of(with({"optimizer.kind=adam"})), ElementsAre("optimizer.kind=adam"));
-    EXPECT_THAT(overrides_of(with({"scaler.preset=classroom"})),
+    EXPECT_THAT(to_overrides(with({"optimizer.kind=adam"})), ElementsAre("optimizer.kind=adam"));
+    EXPECT_THAT(to_overrides(with({"scaler.preset=classroom"})),
                 ElementsAre("scaler.preset=classroom"));
-    EXPECT_THAT(overrides_of(with({"scaler.preset=classroom", "scaler.growth_interval=2000"})),
+    EXPECT_THAT(to_overrides(with({"scaler.preset=classroom", "scaler.growth_interval=2000"})),
                 ElementsAre("scaler.preset=classroom", "scaler.growth_interval=2000"));
 }
 
@@ -74,7 +74,7 @@ TEST(CommandLine, ATextThatLooksLikeJsonStaysAText) {
          {"12", "true", "null", "[1]", "\"x\"", " a", "a ", "x~/y", "a\nb", "-"}) {
         RunConfig config;
         config.dataset.path = {path};
-        EXPECT_EQ(with(overrides_of(config)).dataset.path, config.dataset.path) << path;
+        EXPECT_EQ(with(to_overrides(config)).dataset.path, config.dataset.path) << path;
     }
 }
 
@@ -82,7 +82,7 @@ TEST(CommandLine, GivesTheSameSettingsBack) {
     std::mt19937 random(23);
     for (int i = 0; i < 500; ++i) {
         const RunConfig config = random_config(random);
-        ASSERT_EQ(with(overrides_of(config)), config) << to_command_line(config);
+        ASSERT_EQ(with(to_overrides(config)), config) << to_command_line(config);
     }
 }
 

@@ -34,7 +34,7 @@ TEST(RunConfig, HistogramsAreKeptAutomaticallyWhereTheSettingsSaySo) {
     ASSERT_THAT(parsed.errors, IsEmpty());
     EXPECT_EQ(parsed.config.instruments.histograms_every, automatic_histograms);
     EXPECT_EQ(parse_run_config(to_json(parsed.config)).config, parsed.config);
-    EXPECT_EQ(overrides_of(parsed.config), given);
+    EXPECT_EQ(to_overrides(parsed.config), given);
     for (const char* refused : {"instruments.histograms_every=often",
                                 "instruments.histograms_every=-1"})
         EXPECT_EQ(parse_run_config("{}", {refused}).errors.size(), 1U) << refused;

@@ -253,7 +253,7 @@ TEST_F(RecordedRuns, AreReproducedExactly) {
         config.scaler.growth_interval = std::string(preset) == "classroom" ? 5 : 2000;
         const test::Ended run = train(config);
         ASSERT_EQ(run.record.size(), 120);
-        const WhatIf replayed = replay({.record = run.record}, policy_of(config, "recorded"));
+        const WhatIf replayed = replay({.record = run.record}, to_policy(config, "recorded"));
         EXPECT_GT(replayed.skipped, 0) << "a scale of 2^24 overflows";
         expect_recorded(replayed, run.record);
     }

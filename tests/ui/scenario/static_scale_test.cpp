@@ -47,7 +47,7 @@ TEST_F(StaticScale, ThatOverflowsIsCalledThatOnEveryPage) {
     ASSERT_TRUE(ends());
     ASSERT_TRUE(QTest::qWaitFor([&] { return model->skips().list.size() == 20; }, 10'000))
         << model->skips().list.size() << " of 20 bad steps";
-    EXPECT_EQ(engine::groups_of(model->skips()).size(), 2U)
+    EXPECT_EQ(engine::group_skips(model->skips()).size(), 2U)
         << "the fault, and what follows from it";
     EXPECT_EQ(part<SkipListView>()->findChild<QListWidget*>()->count(), 2);
     EXPECT_EQ(model->step()->step, 1) << "the page opens where the fault began";

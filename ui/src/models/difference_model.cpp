@@ -46,7 +46,7 @@ void DifferenceModel::addSettings() {
 void DifferenceModel::addResults() {
     addPart(tr("Results"));
     const auto fields = engine::run_fields(runs_);
-    for (const auto& row : engine::results_of(runs_)) {
+    for (const auto& row : engine::compare_results(runs_)) {
         const auto* field = engine::find_run_field(fields, row.field);
         Line line{fieldLabel(*field), QString::fromStdString(row.field), {}};
         for (const auto& run : runs_) line.values << fieldText(run, *field);

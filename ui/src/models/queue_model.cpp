@@ -28,7 +28,7 @@ QString tip(const engine::QueuedRun& run) {
     for (const auto& error : run.errors)
         lines << settingErrorText(error, settingTitle(error.field));
     if (lines.isEmpty()) {
-        for (const auto& setting : engine::overrides_of(run.entry.config)) {
+        for (const auto& setting : engine::to_overrides(run.entry.config)) {
             const std::string path = setting.substr(0, setting.find('='));
             const std::string value = setting.substr(std::min(path.size() + 1, setting.size()));
             lines << settingTitle(path) + u": "_s + settingValue(path, value);

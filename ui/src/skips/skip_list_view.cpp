@@ -123,7 +123,7 @@ void SkipListView::fill() {
     filling_ = true;
     list_->clear();
     const auto& skips = model_->skips();
-    groups_ = engine::groups_of(skips);
+    groups_ = engine::group_skips(skips);
     if (!skips.list.empty()) delegate_->setWidestStep(count(skips.list.back().step));
     for (const engine::SkipGroup& group : groups_) addRow(group);
     if (selectedRow() >= 0) list_->setCurrentRow(selectedRow());

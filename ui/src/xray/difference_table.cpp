@@ -58,7 +58,7 @@ void DifferenceTable::setFilter(const OpFilter& filter) {
 void DifferenceTable::build() {
     rows_.clear();
     if (first_ == nullptr || second_ == nullptr) return;
-    for (const XrayPair& pair : engine::pairs_of(*first_, *second_)) {
+    for (const XrayPair& pair : engine::pair_ops(*first_, *second_)) {
         const bool first = pair.first != nullptr && filter_.passes(*pair.first);
         const bool second = pair.second != nullptr && filter_.passes(*pair.second);
         if (first || second) rows_.push_back(pair);

@@ -86,7 +86,7 @@ QString xrayCsv(const engine::Xray& first, const engine::Xray& second, const OpF
     QString out = line({u"step"_s, u"pass"_s, u"module"_s, u"op"_s, csvField(u"outputs "_s + a),
                         csvField(u"outputs "_s + b), csvField(u"us "_s + a), csvField(u"us "_s + b),
                         csvField(u"bytes_written "_s + a), csvField(u"bytes_written "_s + b)});
-    for (const auto& [one, two] : engine::pairs_of(first, second)) {
+    for (const auto& [one, two] : engine::pair_ops(first, second)) {
         if (!(one != nullptr && filter.passes(*one)) && !(two != nullptr && filter.passes(*two)))
             continue;
         const XrayOp& any = one != nullptr ? *one : *two;

@@ -41,8 +41,8 @@ struct PlanProfile {
 PlanProfile profile_plans(const RunConfig& config);
 
 /// Makes the profile from the traces of several steps.
-PlanProfile profile_of(const std::vector<std::vector<XrayOp>>& steps,
-                       const std::map<std::string, double>& peaks);
+PlanProfile make_profile(const std::vector<std::vector<XrayOp>>& steps,
+                         const std::map<std::string, double>& peaks);
 
 /// A table of the ten worst for a terminal.
 std::string text_of(const PlanProfile& profile);

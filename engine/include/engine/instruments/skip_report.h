@@ -190,7 +190,7 @@ struct SkipGroup {
     bool operator==(const SkipGroup&) const = default;
 };
 /// Returns the groups in the order of their steps; each step is in one of them.
-std::vector<SkipGroup> groups_of(const SkipList& skips);
+std::vector<SkipGroup> group_skips(const SkipList& skips);
 /// The first step of the first bad group, which is where to look for the cause; nothing if all
 /// groups are benign. An index in SkipList::list.
 std::optional<std::size_t> first_bad_step(const SkipList& skips);

@@ -32,7 +32,7 @@ struct StepParts {
 
 /// By the trace of a step. Operations that FP32 and AMP compute by the same kernels count alike in
 /// both, so the parts of two traces can be compared.
-StepParts parts_of(const Xray& xray);
+StepParts sum_parts(const Xray& xray);
 
 enum class PayReason : std::uint8_t {
     products,        ///< pays: products are faster
@@ -106,7 +106,7 @@ std::vector<RunConfig> speedup_settings();
 
 /// A table for a terminal, and for Markdown.
 std::string text_of(const std::vector<Speedup>& rows);
-std::string markdown_of(const std::vector<Speedup>& rows);
+std::string to_markdown(const std::vector<Speedup>& rows);
 /// One JSON object.
 std::string to_json(const Speedup& speedup);
 /// Reads what to_json() wrote, and composes the sentence again. Nothing for any other text.

@@ -136,7 +136,7 @@ struct XrayPair {
 /// Pairs the operations of one step that was traced in two precisions: the nth run of an operation
 /// in a module and pass with the nth run in the other trace. In the order of `first`; an operation
 /// that only `second` has follows its predecessor there. The traces must outlive the result.
-std::vector<XrayPair> pairs_of(const Xray& first, const Xray& second);
+std::vector<XrayPair> pair_ops(const Xray& first, const Xray& second);
 
 /// One JSON object.
 std::string to_json(const Xray& xray, int indent = -1);

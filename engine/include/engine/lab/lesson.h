@@ -183,8 +183,8 @@ bool knob_applies(const Lesson& lesson, const LessonRun& run, const std::string&
 
 /// Settings of a run of the lesson with a seed and with the values of knobs ("path=value") on top.
 /// `config` is that of ParsedConfig; its `errors` name what is refused.
-ParsedConfig settings_of(const Lesson& lesson, const LessonRun& run, std::int64_t seed,
-                         const std::vector<std::string>& knobs = {});
+ParsedConfig lesson_settings(const Lesson& lesson, const LessonRun& run, std::int64_t seed,
+                             const std::vector<std::string>& knobs = {});
 
 /// Null if the lesson has none of that name.
 const LessonRun* find_run(const Lesson& lesson, std::string_view name);

@@ -34,7 +34,7 @@ struct LessonBlockNumber {
 };
 std::vector<std::string> result_names(const LessonBlockNumber& block);
 /// Throws Error(value) for a name that the block does not have.
-double result_of(const LessonBlockNumber& block, std::string_view name);
+double block_result(const LessonBlockNumber& block, std::string_view name);
 
 /// Where an expression finds what was measured.
 class LessonMeasurements {

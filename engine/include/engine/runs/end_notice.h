@@ -23,7 +23,7 @@ struct EndNotice {
 };
 
 /// HALFTONE_KIND, HALFTONE_RUN (ids with a space between them), HALFTONE_STATE, HALFTONE_REASON.
-std::vector<std::pair<std::string, std::string>> environment_of(const EndNotice& notice);
+std::vector<std::pair<std::string, std::string>> notice_environment(const EndNotice& notice);
 
 /// Runs the command in /bin/sh with these variables and waits for it. Returns its exit status; -1
 /// if it could not be started or was ended by a signal.

@@ -61,6 +61,6 @@ std::vector<RunDifference> differing_settings(std::span<const RunSummary> runs);
 /// kinds. One value each.
 std::vector<RunDifference> changed_settings(const RunSummary& run);
 /// State, steps, times and test figures of these runs; leaves out figures that none of them has.
-std::vector<RunDifference> results_of(std::span<const RunSummary> runs);
+std::vector<RunDifference> compare_results(std::span<const RunSummary> runs);
 
 }  // namespace engine

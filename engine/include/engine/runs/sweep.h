@@ -48,7 +48,7 @@ SweepPlan plan_sweep(const SweepRequest& request);
 
 /// Reconstructs the plan of a batch of runs, in their order. Runs that differ only in the seed are
 /// one point.
-SweepPlan plan_of(const std::vector<QueuedRun>& batch);
+SweepPlan to_sweep_plan(const std::vector<QueuedRun>& batch);
 
 /// Enters the runs of a sweep that the queue has lost: ended ones with their end, the others to go
 /// on. Points that were never begun are not known any more. Throws as the queue does.

@@ -22,7 +22,7 @@ struct ScalePolicy {
 };
 
 /// The policy of these settings.
-ScalePolicy policy_of(const RunConfig& config, std::string name);
+ScalePolicy to_policy(const RunConfig& config, std::string name);
 /// The policies worth comparing with a run's own: production, classroom, hysteresis-2, init-2^24,
 /// static-1024, static-65536, none.
 std::vector<ScalePolicy> usual_policies();

@@ -92,7 +92,7 @@ Schema make_schema(const CsvTable& table, std::span<const std::int64_t> train, b
     return schema;
 }
 
-std::vector<fs::path> files_of(const DatasetConfig& config) {
+std::vector<fs::path> table_files(const DatasetConfig& config) {
     if (config.path.empty()) {
         throw Error(ErrorCode::data, msg("{}: no path is given", "CSV"),
                     msg("Set dataset.path to a CSV file."));
@@ -130,7 +130,7 @@ std::shared_ptr<const std::vector<std::int64_t>> shared(std::vector<std::int64_t
     return std::make_shared<const std::vector<std::int64_t>>(std::move(rows));
 }
 
-ColumnPreview preview_of(const CsvColumn& from) {
+ColumnPreview make_preview(const CsvColumn& from) {
     ColumnPreview column;
     column.name = from.name;
     column.role = from.role == CsvRole::target    ? ColumnPreview::Role::target
@@ -201,7 +201,7 @@ void CsvDataset::read_features(std::size_t row, std::span<float> out) const {
 /// training rows. Throws Error(data), and ReadingStopped.
 DataParts open_csv(const DatasetConfig& config, std::int64_t seed, const std::stop_token& stop) {
     const CsvOptions options = read_csv_options(config);
-    CsvTable table = read_csv_table({files_of(config), options, largest_dataset_bytes(), stop});
+    CsvTable table = read_csv_table({table_files(config), options, largest_dataset_bytes(), stop});
     CsvSplit rows = split(table, config, options, seed);
     fill_missing_cells(table, rows.train, config.path.front());
 
@@ -229,7 +229,7 @@ Schema nominal_csv_schema() {
 }
 
 void CsvDataset::describe(DatasetPreview& preview) const {
-    for (const CsvColumn& column : table_.columns) preview.columns.push_back(preview_of(column));
+    for (const CsvColumn& column : table_.columns) preview.columns.push_back(make_preview(column));
 }
 
 }  // namespace

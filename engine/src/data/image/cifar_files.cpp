@@ -23,7 +23,7 @@ constexpr const char* cifar100_names_file = "fine_label_names.txt";
 
 constexpr const char* cifar_page = "https://www.cs.toronto.edu/~kriz/cifar.html";
 
-const char* archive_of(const CifarFormat& format) {
+const char* archive_name(const CifarFormat& format) {
     return format.kind == "cifar10" ? "cifar-10-binary.tar.gz" : "cifar-100-binary.tar.gz";
 }
 
@@ -37,7 +37,7 @@ bool is_python_part(const std::string& name) {
 [[noreturn]] void refuse_python_version(const std::string& path, const CifarFormat& format) {
     throw Error(ErrorCode::data,
                 msg("{}: the Python version of {}, which is not read", path, format.title),
-                msg("Get the binary version, {}, from {}.", archive_of(format), cifar_page));
+                msg("Get the binary version, {}, from {}.", archive_name(format), cifar_page));
 }
 
 bool begins_as_pickle(const fs::path& file) {

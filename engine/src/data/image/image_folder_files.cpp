@@ -44,7 +44,7 @@ bool is_folder(const fs::path& path) {
 }
 
 /// Lists a folder by name. Throws Error(data) if it cannot be read.
-std::vector<fs::path> entries_of(const fs::path& folder) {
+std::vector<fs::path> list_entries(const fs::path& folder) {
     std::vector<fs::path> entries;
     std::error_code error;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
@@ -66,7 +66,7 @@ public:
     /// `known`: classes that there may be; none: those that are found.
     std::vector<PictureFile> walk(const fs::path& part, bool known) {
         std::vector<PictureFile> files;
-        for (const fs::path& entry : entries_of(part)) {
+        for (const fs::path& entry : list_entries(part)) {
             if (!is_folder(entry)) {
                 leave_out(entry, /*beside_classes=*/true);
                 continue;
@@ -100,7 +100,7 @@ private:
                         msg("{}: the folders are nested without end", folder.string()),
                         msg("A link leads back to a folder above it."));
         }
-        for (const fs::path& entry : entries_of(folder)) {
+        for (const fs::path& entry : list_entries(folder)) {
             if (stop_.stop_requested()) throw ReadingStopped{};
             // A folder with the name of a picture is told as one that cannot be read.
             if (is_picture_name(entry))

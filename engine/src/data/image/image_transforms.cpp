@@ -27,7 +27,7 @@ void copy_reversed(float* out, const float* in, std::int64_t pixels, std::int64_
 }
 
 /// Luma of ITU-R BT.601, with torchvision's weights.
-float grey_of(const float* pixel) {
+float to_grey(const float* pixel) {
     return 0.2989F * pixel[0] + 0.587F * pixel[1] + 0.114F * pixel[2];
 }
 
@@ -116,14 +116,14 @@ void change_brightness(std::span<float> image, float factor) {
 void change_contrast(std::span<float> image, float factor) {
     double sum = 0;
     for (std::size_t at = 0; at < image.size(); at += 3)
-        sum += static_cast<double>(grey_of(&image[at]));
+        sum += static_cast<double>(to_grey(&image[at]));
     const auto mean = static_cast<float>(sum / static_cast<double>(image.size() / 3));
     for (float& value : image) value = blended(value, mean, factor);
 }
 
 void change_saturation(std::span<float> image, float factor) {
     for (std::size_t at = 0; at < image.size(); at += 3) {
-        const float grey = grey_of(&image[at]);
+        const float grey = to_grey(&image[at]);
         for (std::size_t c = 0; c < 3; ++c) image[at + c] = blended(image[at + c], grey, factor);
     }
 }

@@ -32,7 +32,7 @@ const DatasetDescriptor& dataset_descriptor(const std::string& kind) {
 
 namespace {
 
-DatasetInfo info_of(const DatasetDescriptor& from) {
+DatasetInfo make_info(const DatasetDescriptor& from) {
     const Schema schema = from.schema({});
     const FieldSpec& input = schema.fields.front();
     const FieldSpec* label = schema.find(FieldKind::label);
@@ -57,7 +57,7 @@ std::span<const DatasetInfo> datasets() {
     static const std::vector<DatasetInfo> list = [] {
         std::vector<DatasetInfo> infos;
         for (const DatasetDescriptor& descriptor : dataset_descriptors())
-            infos.push_back(info_of(descriptor));
+            infos.push_back(make_info(descriptor));
         return infos;
     }();
     return list;

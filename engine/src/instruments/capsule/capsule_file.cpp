@@ -57,7 +57,7 @@ ordered_json to_object(const Batch& batch) {
             {"position", batch.position}, {"last_of_epoch", batch.last_of_epoch}};
 }
 
-ordered_json metadata_of(const StepCapsule& capsule, const CapsuleFacts& facts) {
+ordered_json make_metadata(const StepCapsule& capsule, const CapsuleFacts& facts) {
     ordered_json out = {{"format", format}, {"run", facts.run}, {"step", capsule.step()}};
     out["config"] = to_ordered_json(capsule.config);
     out["fields"] = ordered_json::array();
@@ -135,7 +135,7 @@ private:
 
 // Reading.
 
-std::int64_t count_of(const json& value) {
+std::int64_t parse_count(const json& value) {
     const auto number = value.get<std::int64_t>();
     if (number < 0 || static_cast<double>(number) > largest_count)
         throw std::invalid_argument("a count");
@@ -152,24 +152,24 @@ SavedNumbers finite_numbers(const json& object, double least) {
     return out;
 }
 
-CapsuleMachine machine_of(const json& object) {
+CapsuleMachine parse_machine(const json& object) {
     return {object.at("program").get<std::string>(), object.at("device").get<std::string>(),
             object.at("features").get<std::vector<std::string>>(),
-            object.at("onednn").get<std::string>(), count_of(object.at("threads"))};
+            object.at("onednn").get<std::string>(), parse_count(object.at("threads"))};
 }
 
 Batch batch_of(const json& object) {
     Batch out;
-    out.samples = count_of(object.at("samples"));
+    out.samples = parse_count(object.at("samples"));
     out.full = object.at("full").get<bool>();
-    out.epoch = count_of(object.at("epoch"));
-    out.index_in_epoch = count_of(object.at("index_in_epoch"));
-    out.position = count_of(object.at("position"));
+    out.epoch = parse_count(object.at("epoch"));
+    out.index_in_epoch = parse_count(object.at("index_in_epoch"));
+    out.position = parse_count(object.at("position"));
     out.last_of_epoch = object.at("last_of_epoch").get<bool>();
     return out;
 }
 
-RunConfig config_of(const fs::path& file, const json& object) {
+RunConfig read_config(const fs::path& file, const json& object) {
     json settings = object;
     // A capsule holds the weights; settings about a file of weights are not valid without one.
     for (const char* field : {"init_from", "init_key", "new_head"}) settings["model"].erase(field);
@@ -178,10 +178,10 @@ RunConfig config_of(const fs::path& file, const json& object) {
     return parsed.config;
 }
 
-CapsuleFacts facts_of(const json& object) {
+CapsuleFacts parse_facts(const json& object) {
     CapsuleFacts out;
     out.run = object.at("run").get<std::string>();
-    out.machine = machine_of(object.at("machine"));
+    out.machine = parse_machine(object.at("machine"));
     out.loss = number_of(object.at("loss"));
     out.loss_scale = number_of(object.at("loss_scale"));
     out.bound = number_of(object.at("bound"));
@@ -193,33 +193,33 @@ CapsuleFacts facts_of(const json& object) {
     const json& norms = object.at("gradients").at("norms");
     for (const auto& [name, value] : norms.get_ref<const json::object_t&>())
         out.gradients.norms[name] = number_of(value);
-    out.report = skip_report_of(object.at("report"));
+    out.report = skip_report_from(object.at("report"));
     return out;
 }
 
 void read_metadata(const fs::path& file, const json& object, CapsuleContent& out) {
     if (object.at("format") != format) refuse(file, msg("it is of another version"));
     StepCapsule& capsule = out.capsule;
-    capsule.config = config_of(file, object.at("config"));
+    capsule.config = read_config(file, object.at("config"));
     if (object.at("fields").size() > max_fields || object.at("batches").size() > max_batches)
         throw std::invalid_argument("too many");
     for (const json& field : object.at("fields"))
-        capsule.data.fields.push_back(field_spec_of(field));
+        capsule.data.fields.push_back(parse_field_spec(field));
     capsule.before.counts = finite_numbers(object.at("counts"), 0);
     capsule.before.scaler = finite_numbers(object.at("scaler"), 0);
     for (const char* needed : {"steps", "updates", "samples"})
         (void)saved_count(capsule.before.counts, needed);
-    capsule.planned = count_of(object.at("planned"));
+    capsule.planned = parse_count(object.at("planned"));
     capsule.rate_multiplier = number_of(object.at("rate_multiplier"));
     if (!std::isfinite(capsule.rate_multiplier)) throw std::invalid_argument("a number");
     for (const json& batch : object.at("batches")) capsule.batches.push_back(batch_of(batch));
     if (capsule.batches.empty()) throw std::invalid_argument("no batch");
-    out.facts = facts_of(object);
+    out.facts = parse_facts(object);
 }
 
 /// The tensor as a field of this shape.
-BatchField field_of(const fs::path& file, const FieldSpec& spec, const Tensor& tensor,
-                    std::int64_t rows) {
+BatchField make_field(const fs::path& file, const FieldSpec& spec, const Tensor& tensor,
+                      std::int64_t rows) {
     Shape shape = batch_shape(spec, rows);
     // Windows at the end of a text are shorter.
     const Shape in_memory = memory_shape(spec, shape);
@@ -257,7 +257,7 @@ void read_batch(const fs::path& file, const std::string& prefix, const Schema& s
     batch.indices.assign(first, first + indices.numel());
     for (const FieldSpec& spec : schema.fields)
         batch.fields.push_back(
-            field_of(file, spec, taken(file, tensors, prefix + spec.name), batch.rows()));
+            make_field(file, spec, taken(file, tensors, prefix + spec.name), batch.rows()));
 }
 
 void read_tensors(const fs::path& file, CapsuleContent& out) {
@@ -316,7 +316,7 @@ std::int64_t write_capsule_file(const fs::path& file, const StepCapsule& capsule
     write_safetensors(
         file, entries.list,
         {{metadata_key,
-          metadata_of(capsule, facts).dump(-1, ' ', false, json::error_handler_t::replace)}});
+          make_metadata(capsule, facts).dump(-1, ' ', false, json::error_handler_t::replace)}});
     std::error_code error;
     const auto bytes = fs::file_size(file, error);
     return error ? 0 : static_cast<std::int64_t>(bytes);

@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::string words_of(const CapsuleMachine& machine) {
+std::string machine_words(const CapsuleMachine& machine) {
     std::string out = machine.device + ", oneDNN " + machine.onednn + ", " +
                       std::to_string(machine.threads) + " threads";
     for (const std::string& feature : machine.features) out += ", " + feature;
@@ -45,8 +45,8 @@ std::string to_json_line(const CapsuleReplay& replay) {
 
 std::string replay_page(const CapsuleReplay& replay) {
     std::ostringstream out;
-    out << "Recorded on " << words_of(replay.recorded_on) << "\nComputed on "
-        << words_of(replay.here) << '\n';
+    out << "Recorded on " << machine_words(replay.recorded_on) << "\nComputed on "
+        << machine_words(replay.here) << '\n';
     if (replay.identical()) {
         out << "Loss, loss scale and gradients are the same bits.\n";
     } else {

@@ -80,7 +80,7 @@ Gap gap(double loss, const GradientFigures& gradients, const Computed& other) {
 /// The relative size of a rounding: half the distance of neighbouring numbers around 1 in the
 /// precision of products. If the weights are stored in that precision, a whole distance, since half
 /// of it would be rounded away.
-double rounding_of(const RunConfig& config) {
+double rounding_error(const RunConfig& config) {
     const ResolvedPrecision precision = resolve(config.precision);
     if (precision.autocast == AutocastFormat::bf16) return 0x1p-9;
     if (precision.weights == WeightFormat::fp16) return 0x1p-10;
@@ -110,7 +110,7 @@ StepCapsule perturbed(const StepCapsule& capsule, double rounding, std::uint32_t
 /// Bounds for the result of this step on another machine, where sums run in another order. The loss
 /// is one number and may by chance hardly change here, so one rounding of it is always allowed.
 void find_bounds(const StepCapsule& capsule, const Computed& own, CapsuleFacts& facts) {
-    const double rounding = rounding_of(capsule.config);
+    const double rounding = rounding_error(capsule.config);
     Gap largest{0, rounding / slack, false};
     for (std::uint32_t pattern = 1; pattern <= perturbations; ++pattern) {
         const StepCapsule other = perturbed(capsule, rounding, pattern);

@@ -14,8 +14,8 @@
 namespace engine {
 namespace {
 
-std::optional<ExponentHistogram> histogram_of(const StepCapsule& capsule, const RunConfig& config,
-                                              const std::string& key) {
+std::optional<ExponentHistogram> tensor_histogram(const StepCapsule& capsule,
+                                                  const RunConfig& config, const std::string& key) {
     CapsuleStep step(capsule, config);
     const auto trace = std::make_shared<NonfiniteTrace>(key);
     step.trainer().attach(trace);
@@ -51,8 +51,8 @@ double scaled_for(SkipStage stage, double value, double scale) {
     return stage == SkipStage::backward ? value * scale : value;
 }
 
-std::vector<ChainLink> chain_of(const Traced& step, const Traced& shadow, bool forward,
-                                double scale) {
+std::vector<ChainLink> make_chain(const Traced& step, const Traced& shadow, bool forward,
+                                  double scale) {
     const auto& own = forward ? step.trace->forward_chain() : step.trace->backward_chain();
     const auto& other = forward ? shadow.trace->forward_chain() : shadow.trace->backward_chain();
     std::vector<ChainLink> out = own;
@@ -139,10 +139,10 @@ std::optional<TensorHistograms> first_tensor_histograms(const StepCapsule& capsu
     out.other_scale = out.in_f32                            ? 1
                       : std::isfinite(report.passing_scale) ? report.passing_scale
                                                             : std::max(1.0, out.scale / 2);
-    const auto before = histogram_of(capsule, capsule.config, key);
+    const auto before = tensor_histogram(capsule, capsule.config, key);
     const StepCapsule other = with_scale(capsule, out.other_scale);
     const auto after =
-        histogram_of(other, out.in_f32 ? fp32_settings(other.config) : other.config, key);
+        tensor_histogram(other, out.in_f32 ? fp32_settings(other.config) : other.config, key);
     if (!before || !after) return std::nullopt;
     out.before = *before;
     out.after = *after;
@@ -163,7 +163,7 @@ SkipReport examine_step(const StepCapsule& capsule, const ExaminationOptions& op
     if (report.first)
         report.first->largest_in_f32 = true_magnitude(step, shadow, report.loss_scale);
     const bool forward = stage == SkipStage::forward || stage == SkipStage::batch;
-    report.chain = chain_of(step, shadow, forward, report.loss_scale);
+    report.chain = make_chain(step, shadow, forward, report.loss_scale);
     // No scale mends a fault of the forward pass.
     if (stage == SkipStage::backward) report.scale_bound = scale_bound(step, shadow);
     const bool has_scaler = resolve(capsule.config.precision).scaler != ScalerMode::off;
@@ -178,7 +178,7 @@ SkipReport examine_step(const StepCapsule& capsule, const ExaminationOptions& op
                                .ladder = report.ladder,
                                .cast_by_hand = is_cast_by_hand(step, shadow),
                                .largest_in_f32 = report.first ? report.first->largest_in_f32 : 0});
-    report.cause = cause_of(report.tests);
+    report.cause = find_cause(report.tests);
     report.capsule_bytes = bytes_of(capsule);
     if (report.first) report.histograms = first_tensor_histograms(capsule, *step.trace, report);
     if (options.samples && report.first) {

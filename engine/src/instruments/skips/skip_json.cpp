@@ -19,7 +19,7 @@ ordered_json to_json(const Message& message) {
     return {{"text", message.text}, {"args", message.args}};
 }
 
-Message message_of(const json& object) {
+Message parse_message(const json& object) {
     Message out(object.at("text").get<std::string>());
     out.args = object.at("args").get<std::vector<std::string>>();
     return out;
@@ -29,7 +29,7 @@ ordered_json to_json(const TensorGlance& each) {
     return {{"dtype", each.dtype}, {"shape", each.shape}, {"largest", json_number(each.largest)}};
 }
 
-TensorGlance glance_of(const json& object) {
+TensorGlance parse_glance(const json& object) {
     return {object.at("dtype").get<std::string>(),
             object.at("shape").get<std::vector<std::int64_t>>(), number_of(object.at("largest"))};
 }
@@ -65,7 +65,7 @@ ordered_json to_json(const ExponentHistogram& each) {
             {"nan", each.nan}};
 }
 
-ExponentHistogram histogram_of(const json& object) {
+ExponentHistogram parse_histogram(const json& object) {
     ExponentHistogram out;
     out.bins = object.at("bins").get<decltype(out.bins)>();
     out.zero = object.at("zero").get<std::int64_t>();
@@ -83,20 +83,20 @@ ordered_json to_json(const TensorHistograms& each) {
             {"in_f32", each.in_f32}};
 }
 
-TensorHistograms histograms_of(const json& object) {
-    return {histogram_of(object.at("before")), number_of(object.at("scale")),
-            histogram_of(object.at("after")), number_of(object.at("other_scale")),
+TensorHistograms parse_histograms(const json& object) {
+    return {parse_histogram(object.at("before")), number_of(object.at("scale")),
+            parse_histogram(object.at("after")), number_of(object.at("other_scale")),
             object.at("in_f32").get<bool>()};
 }
 
 template <typename T>
-ordered_json list_of(const std::vector<T>& values) {
+ordered_json to_list(const std::vector<T>& values) {
     ordered_json out = ordered_json::array();
     for (const T& each : values) out.push_back(engine::to_json(each));
     return out;
 }
 template <typename T>
-ordered_json own_list_of(const std::vector<T>& values) {
+ordered_json to_own_list(const std::vector<T>& values) {
     ordered_json out = ordered_json::array();
     for (const T& each : values) out.push_back(to_json(each));
     return out;
@@ -110,12 +110,12 @@ E value_of_name(const json& value) {
     }
     refuse();
 }
-SkipCause cause_of(const json& value) { return value_of_name<SkipCause, 7>(value); }
-SkipStage stage_of(const json& value) { return value_of_name<SkipStage, 5>(value); }
+SkipCause parse_cause(const json& value) { return value_of_name<SkipCause, 7>(value); }
+SkipStage parse_stage(const json& value) { return value_of_name<SkipStage, 5>(value); }
 
-BadTensor bad_tensor_of(const json& object) {
+BadTensor parse_bad_tensor(const json& object) {
     BadTensor out;
-    out.stage = stage_of(object.at("stage"));
+    out.stage = parse_stage(object.at("stage"));
     out.op = object.at("op").get<std::string>();
     out.module = object.at("module").get<std::string>();
     out.name = object.at("name").get<std::string>();
@@ -123,24 +123,24 @@ BadTensor bad_tensor_of(const json& object) {
     out.output = object.at("output").get<std::int64_t>();
     out.phase = object.at("phase").get<std::int64_t>();
     out.micro_batch = object.at("micro_batch").get<std::int64_t>();
-    out.tensor = glance_of(object.at("tensor"));
+    out.tensor = parse_glance(object.at("tensor"));
     out.infinite = object.at("infinite").get<std::int64_t>();
     out.nan = object.at("nan").get<std::int64_t>();
     out.total = object.at("total").get<std::int64_t>();
     out.index = object.at("index").get<std::vector<std::int64_t>>();
     out.value = number_of(object.at("value"));
-    for (const json& each : object.at("inputs")) out.inputs.push_back(glance_of(each));
+    for (const json& each : object.at("inputs")) out.inputs.push_back(parse_glance(each));
     out.largest_in_f32 = number_of(object.at("largest_in_f32"));
     return out;
 }
 
-ChainLink link_of(const json& object) {
+ChainLink parse_link(const json& object) {
     return {object.at("module").get<std::string>(), object.at("dtype").get<std::string>(),
             number_of(object.at("largest")),        number_of(object.at("largest_in_f32")),
             number_of(object.at("weights")),        number_of(object.at("weights_in_f32"))};
 }
 
-StepTrial trial_of(const json& object) {
+StepTrial parse_trial(const json& object) {
     return {number_of(object.at("scale")), object.at("passes").get<bool>(),
             number_of(object.at("loss")), number_of(object.at("grad_norm"))};
 }
@@ -156,10 +156,10 @@ SampleShare share_of(const json& object) {
 
 void read_lists(SkipReport& out, const json& object) {
     for (const json& each : object.at("tests"))
-        out.tests.push_back({cause_of(each.at("cause")), each.at("found").get<bool>(),
-                             message_of(each.at("finding"))});
-    for (const json& each : object.at("chain")) out.chain.push_back(link_of(each));
-    for (const json& each : object.at("ladder")) out.ladder.push_back(trial_of(each));
+        out.tests.push_back({parse_cause(each.at("cause")), each.at("found").get<bool>(),
+                             parse_message(each.at("finding"))});
+    for (const json& each : object.at("chain")) out.chain.push_back(parse_link(each));
+    for (const json& each : object.at("ladder")) out.ladder.push_back(parse_trial(each));
     for (const json& each : object.at("samples")) out.samples.push_back(share_of(each));
 }
 
@@ -175,18 +175,18 @@ SkipReport read(const json& object) {
     out.grad_norm = number_of(object.at("grad_norm"));
     out.f32_loss = number_of(object.at("f32_loss"));
     out.f32_grad_norm = number_of(object.at("f32_grad_norm"));
-    out.cause = cause_of(object.at("cause"));
-    if (!object.at("first").is_null()) out.first = bad_tensor_of(object.at("first"));
+    out.cause = parse_cause(object.at("cause"));
+    if (!object.at("first").is_null()) out.first = parse_bad_tensor(object.at("first"));
     out.operations = object.at("operations").get<std::int64_t>();
     out.passing_scale = number_of(object.at("passing_scale"));
     out.scale_bound = number_of(object.at("scale_bound"));
-    out.samples_note = message_of(object.at("samples_note"));
+    out.samples_note = parse_message(object.at("samples_note"));
     // Earlier versions wrote neither.
     if (object.contains("histograms") && !object.at("histograms").is_null())
-        out.histograms = histograms_of(object.at("histograms"));
+        out.histograms = parse_histograms(object.at("histograms"));
     out.capsule_bytes = object.value("capsule_bytes", std::int64_t{0});
     out.damaged_at = object.at("damaged_at").get<std::int64_t>();
-    out.advice = message_of(object.at("advice"));
+    out.advice = parse_message(object.at("advice"));
     read_lists(out, object);
     return out;
 }
@@ -215,7 +215,7 @@ ordered_json to_json(const BadTensor& tensor) {
             {"total", tensor.total},
             {"index", tensor.index},
             {"value", json_number(tensor.value)},
-            {"inputs", own_list_of(tensor.inputs)},
+            {"inputs", to_own_list(tensor.inputs)},
             {"largest_in_f32", json_number(tensor.largest_in_f32)}};
 }
 
@@ -232,14 +232,14 @@ ordered_json to_json(const SkipReport& report) {
                         {"grad_norm", json_number(report.grad_norm)},
                         {"f32_loss", json_number(report.f32_loss)},
                         {"f32_grad_norm", json_number(report.f32_grad_norm)}};
-    out["tests"] = own_list_of(report.tests);
+    out["tests"] = to_own_list(report.tests);
     out["first"] = report.first ? to_json(*report.first) : ordered_json();
     out["operations"] = report.operations;
-    out["chain"] = own_list_of(report.chain);
-    out["ladder"] = list_of(report.ladder);
+    out["chain"] = to_own_list(report.chain);
+    out["ladder"] = to_list(report.ladder);
     out["passing_scale"] = json_number(report.passing_scale);
     out["scale_bound"] = json_number(report.scale_bound);
-    out["samples"] = own_list_of(report.samples);
+    out["samples"] = to_own_list(report.samples);
     out["samples_note"] = to_json(report.samples_note);
     out["histograms"] = report.histograms ? to_json(*report.histograms) : ordered_json();
     out["capsule_bytes"] = report.capsule_bytes;
@@ -248,7 +248,7 @@ ordered_json to_json(const SkipReport& report) {
     return out;
 }
 
-SkipReport skip_report_of(const json& object) {
+SkipReport skip_report_from(const json& object) {
     try {
         return read(object);
     } catch (const json::exception&) {
@@ -265,7 +265,7 @@ std::string to_json_line(const StepTrial& trial) { return to_json(trial).dump();
 SkipReport parse_skip_report(std::string_view text) {
     const json object = read_json(text);
     if (!object.is_object()) refuse();
-    return skip_report_of(object);
+    return skip_report_from(object);
 }
 
 std::string to_json_line(const SkipList& skips) {

@@ -10,6 +10,6 @@ nlohmann::ordered_json to_json(const SkipReport& report);
 nlohmann::ordered_json to_json(const StepTrial& trial);
 nlohmann::ordered_json to_json(const BadTensor& tensor);
 /// Throws Error(data).
-SkipReport skip_report_of(const nlohmann::json& json);
+SkipReport skip_report_from(const nlohmann::json& json);
 
 }  // namespace engine

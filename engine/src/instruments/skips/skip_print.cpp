@@ -133,7 +133,7 @@ std::string skips_page(const SkipList& skips) {
         out << "Run " << skips.run << ": no skipped steps in " << skips.steps << ".\n";
         return out.str();
     }
-    for (const SkipGroup& group : groups_of(skips)) {
+    for (const SkipGroup& group : group_skips(skips)) {
         // Steps that follow from one fault are one line; each step of a scale that comes down has
         // its own.
         const std::size_t lines = group.bad ? 1 : group.count;

@@ -85,7 +85,7 @@ Message SkipReport::verdict() const {
     return {};
 }
 
-std::vector<SkipGroup> groups_of(const SkipList& skips) {
+std::vector<SkipGroup> group_skips(const SkipList& skips) {
     std::vector<SkipGroup> out;
     for (std::size_t i = 0; i < skips.list.size(); ++i) {
         const SkippedStep& step = skips.list[i];
@@ -98,7 +98,7 @@ std::vector<SkipGroup> groups_of(const SkipList& skips) {
 }
 
 std::optional<std::size_t> first_bad_step(const SkipList& skips) {
-    const auto groups = groups_of(skips);
+    const auto groups = group_skips(skips);
     const auto found = std::ranges::find(groups, true, &SkipGroup::bad);
     if (found == groups.end()) return std::nullopt;
     return found->first;

@@ -187,7 +187,7 @@ private:
 
 std::vector<SkipTest> skip_tests(const StepEvidence& evidence) { return Tests(evidence).run(); }
 
-SkipCause cause_of(const std::vector<SkipTest>& tests) {
+SkipCause find_cause(const std::vector<SkipTest>& tests) {
     const auto found = std::ranges::find(tests, true, &SkipTest::found);
     return found == tests.end() ? SkipCause::unknown : found->cause;
 }

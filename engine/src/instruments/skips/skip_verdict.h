@@ -25,7 +25,7 @@ struct StepEvidence {
 /// The six tests in their order; at most one of them is found.
 std::vector<SkipTest> skip_tests(const StepEvidence& evidence);
 /// The cause that the tests found; unknown: none.
-SkipCause cause_of(const std::vector<SkipTest>& tests);
+SkipCause find_cause(const std::vector<SkipTest>& tests);
 /// The remedy, in one sentence.
 Message advice_for(SkipCause cause, const SkipReport& report);
 /// The remedy for a step of a run, whose earlier steps tell whether its learning rate is to blame:

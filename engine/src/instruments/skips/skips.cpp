@@ -95,7 +95,8 @@ std::vector<RecurringSample> recurring_samples(const SkipList& skips) {
     return out;
 }
 
-StepCapsule capsule_of(const fs::path& run_folder, std::int64_t step, const SkipOptions& options) {
+StepCapsule load_capsule(const fs::path& run_folder, std::int64_t step,
+                         const SkipOptions& options) {
     StepCapsule capsule = capsule_before(run_folder, step, [&](std::int64_t remaining) {
         options.replay(remaining);
         options.progress(msg("Computing the run again: {} steps to go", remaining));
@@ -218,7 +219,7 @@ SkipList list_skips(const fs::path& run_folder) {
 }
 
 SkipReport examine_skip(const fs::path& run_folder, std::int64_t step, const SkipOptions& options) {
-    const StepCapsule capsule = capsule_of(run_folder, step, options);
+    const StepCapsule capsule = load_capsule(run_folder, step, options);
     ExaminationOptions how;
     how.progress = options.progress;
     how.operation = options.operation;
@@ -240,7 +241,7 @@ SkipReport examine_skip(const fs::path& run_folder, std::int64_t step, const Ski
 
 StepTrial retry_step(const fs::path& run_folder, std::int64_t step, const RetryChange& change,
                      const SkipOptions& options) {
-    const StepCapsule capsule = capsule_of(run_folder, step, options);
+    const StepCapsule capsule = load_capsule(run_folder, step, options);
     StepVariant variant;
     variant.scale = change.scale;
     variant.fp32 = change.fp32;

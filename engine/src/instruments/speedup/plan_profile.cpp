@@ -143,8 +143,8 @@ ordered_json to_value(const PlanRow& row) {
 
 }  // namespace
 
-PlanProfile profile_of(const std::vector<std::vector<XrayOp>>& steps,
-                       const std::map<std::string, double>& peaks) {
+PlanProfile make_profile(const std::vector<std::vector<XrayOp>>& steps,
+                         const std::map<std::string, double>& peaks) {
     PlanProfile out;
     out.peaks = peaks;
     const std::vector<XrayOp>& last = steps.back();
@@ -189,7 +189,7 @@ PlanProfile profile_plans(const RunConfig& config) {
         const XrayOp& end = traces.back().back();
         step_ms = std::min(step_ms, (end.start_us + end.us) / 1000);
     }
-    PlanProfile out = profile_of(traces, peak_speeds(trainer.device()));
+    PlanProfile out = make_profile(traces, peak_speeds(trainer.device()));
     out.device = to_string(trainer.device());
     out.step_ms = step_ms;
     return out;

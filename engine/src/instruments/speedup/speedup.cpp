@@ -136,7 +136,7 @@ std::vector<Speedup> measure_speedup(const RunConfig& config, const SpeedupOptio
     std::vector<Speedup> rows;
     if (options.precisions.empty() || !goes_on(options, {options.precisions.front()})) return rows;
     const RunConfig plain = in_precision(config, "fp32");
-    const StepParts plain_parts = parts_of(xray_first_step(plain));
+    const StepParts plain_parts = sum_parts(xray_first_step(plain));
     std::optional<LargestBatch> batch;  // AMP gets FP32's limit, also if that is the free memory
     for (const std::string& precision : options.precisions) {
         const RunConfig mixed = in_precision(config, precision);
@@ -146,7 +146,7 @@ std::vector<Speedup> measure_speedup(const RunConfig& config, const SpeedupOptio
         row.batch_size = config.batch_size;
         if (!measure_speed(row, plain, mixed, options)) return rows;
         row.fp32 = scaled(plain_parts, row.fp32_ms);
-        row.amp = scaled(parts_of(xray_first_step(mixed)), row.amp_ms);
+        row.amp = scaled(sum_parts(xray_first_step(mixed)), row.amp_ms);
         if (options.batch_memory) {
             if (!batch) batch = largest_batch(plain, *options.batch_memory, options);
             if (!batch) return rows;
@@ -219,7 +219,7 @@ std::vector<RunConfig> speedup_settings() {
     return all;
 }
 
-StepParts parts_of(const Xray& xray) {
+StepParts sum_parts(const Xray& xray) {
     StepParts parts;
     const double bandwidth = bandwidth_of(xray);
     for (const XrayOp& op : xray.ops) {

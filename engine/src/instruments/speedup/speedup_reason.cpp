@@ -31,7 +31,7 @@ double product_gain(const Speedup& p) {
     return low->second / wide->second;
 }
 
-PayReason reason_of(const Speedup& p) {
+PayReason find_pay_reason(const Speedup& p) {
     if (p.pays()) {
         const double products = p.fp32.products - p.amp.products;
         const double traffic = p.fp32.memory - p.amp.memory;
@@ -119,7 +119,7 @@ Message undecided(const Speedup& p) {
         p.precision, rounded(p.speed_up), rounded(p.least), rounded(p.most));
 }
 
-Message sentence_of(const Speedup& p) {
+Message make_sentence(const Speedup& p) {
     switch (p.reason) {
         case PayReason::products:
             return pays_by_products(p);
@@ -172,8 +172,8 @@ std::string name_of(PayReason reason) {
 bool Speedup::pays() const { return least > 1 && speed_up >= min_speed_up; }
 
 void explain(Speedup& speedup) {
-    speedup.reason = reason_of(speedup);
-    speedup.sentence = sentence_of(speedup);
+    speedup.reason = find_pay_reason(speedup);
+    speedup.sentence = make_sentence(speedup);
 }
 
 }  // namespace engine

@@ -93,26 +93,26 @@ void for_each_batch_figure(F&& f) {
     f("largest_batch", &Speedup::largest_batch);
 }
 
-nlohmann::json json_of(const StepParts& parts) {
+nlohmann::json make_json(const StepParts& parts) {
     nlohmann::json json;
     for_each_part([&](const char* key, auto member) { json[key] = parts.*member; });
     return json;
 }
 
-StepParts parts_of(const nlohmann::json& json) {
+StepParts parse_parts(const nlohmann::json& json) {
     StepParts parts;
     for_each_part([&](const char* key, auto member) { json.at(key).get_to(parts.*member); });
     return parts;
 }
 
 /// Throws nlohmann::json::exception if a field is missing or of another type.
-Speedup speedup_of(const nlohmann::json& json) {
+Speedup parse_row(const nlohmann::json& json) {
     Speedup p;
     for_each_figure([&](const char* key, auto member) { json.at(key).get_to(p.*member); });
     for_each_batch_figure(
         [&](const char* key, auto member) { p.*member = json.value(key, p.*member); });
-    p.fp32 = parts_of(json.at("fp32_parts"));
-    p.amp = parts_of(json.at("parts"));
+    p.fp32 = parse_parts(json.at("fp32_parts"));
+    p.amp = parse_parts(json.at("parts"));
     explain(p);
     return p;
 }
@@ -127,7 +127,7 @@ std::string text_of(const std::vector<Speedup>& rows) {
     return text;
 }
 
-std::string markdown_of(const std::vector<Speedup>& rows) {
+std::string to_markdown(const std::vector<Speedup>& rows) {
     Cells head = heads(batch_memory(rows));
     head.emplace_back("why");
     std::string text = bar_joined(head) + "| --- | --- |";
@@ -146,8 +146,8 @@ std::string to_json(const Speedup& p) {
                         {"pays", p.pays()},
                         {"reason", name_of(p.reason)},
                         {"why", p.sentence.str()},
-                        {"fp32_parts", json_of(p.fp32)},
-                        {"parts", json_of(p.amp)}};
+                        {"fp32_parts", make_json(p.fp32)},
+                        {"parts", make_json(p.amp)}};
     const auto write = [&](const char* key, auto member) { json[key] = p.*member; };
     for_each_figure(write);
     if (p.batch_memory > 0) {
@@ -160,7 +160,7 @@ std::string to_json(const Speedup& p) {
 
 std::optional<Speedup> parse_speedup(std::string_view json) {
     try {
-        return speedup_of(read_json(json));
+        return parse_row(read_json(json));
     } catch (const nlohmann::json::exception&) {
         return std::nullopt;
     }

@@ -148,7 +148,7 @@ double flops_of(const std::string& op, Tensors inputs, Tensors outputs) {
     return most;
 }
 
-Traffic traffic_of(Tensors inputs, Tensors outputs) {
+Traffic count_traffic(Tensors inputs, Tensors outputs) {
     if (outputs.empty() || is_view(inputs, outputs)) return {};
     return {bytes_of(inputs), bytes_of(outputs)};
 }

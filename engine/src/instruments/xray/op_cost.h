@@ -17,6 +17,6 @@ double flops_of(const std::string& op, std::span<const Tensor> inputs,
 struct Traffic {
     std::int64_t read = 0, written = 0;
 };
-Traffic traffic_of(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
+Traffic count_traffic(std::span<const Tensor> inputs, std::span<const Tensor> outputs);
 
 }  // namespace engine

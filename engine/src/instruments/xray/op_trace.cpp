@@ -248,7 +248,7 @@ void OpTrace::add_row(XrayOp row, std::span<const Tensor> used, std::span<const 
     row.outputs = shown(outputs);
     if (row.compute_dtype.empty()) row.compute_dtype = floating_type(used);
     row.flops = flops_of(row.op, used, outputs);
-    const Traffic traffic = traffic_of(used, outputs);
+    const Traffic traffic = count_traffic(used, outputs);
     row.bytes_read = traffic.read;
     row.bytes_written = traffic.written;
     finish_row(std::move(row), std::move(cast_marks));

@@ -51,7 +51,7 @@ std::int64_t size_for(DType dtype, const Device& device) {
 }
 
 /// In FLOP/s.
-double speed_of(DType dtype, const Device& device) {
+double measure_peak_speed(DType dtype, const Device& device) {
     const GradMode off(false);
     const NoAutocast plain(device.kind);
     const std::int64_t size = size_for(dtype, device);
@@ -70,7 +70,7 @@ std::map<std::string, double> peak_speeds(const Device& device) {
     auto& speeds = measured[key];
     if (speeds.empty()) {
         for (const DType dtype : {DType::f32, DType::f16, DType::bf16})
-            speeds[name(dtype)] = speed_of(dtype, device);
+            speeds[name(dtype)] = measure_peak_speed(dtype, device);
     }
     return speeds;
 }

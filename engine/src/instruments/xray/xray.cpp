@@ -83,7 +83,7 @@ Xray traced(const StepCapsule& capsule, const RunConfig& config) {
 
 Xray traced(const StepCapsule& capsule) { return traced(capsule, capsule.config); }
 
-std::string keys_of(const ForcedTypes& forced) {
+std::string join_keys(const ForcedTypes& forced) {
     std::string out;
     for (const auto& [key, type] : forced)
         out += (out.empty() ? "" : ", ") + key + " = " + word_of(type);
@@ -94,7 +94,7 @@ std::string keys_of(const ForcedTypes& forced) {
 std::string shown(double error) { return number_text("%.3g", error); }
 
 Message conclusion(const ForcedTypes& forced, const XrayOutcome& before, const XrayOutcome& after) {
-    const std::string keys = keys_of(forced);
+    const std::string keys = join_keys(forced);
     const int change =
         static_cast<int>(std::lround(100 * (after.step_ms / std::max(before.step_ms, 1e-9) - 1)));
     if (after.found_inf && !before.found_inf)
@@ -204,7 +204,7 @@ XrayTotal total(const Xray& xray) {
     return sum;
 }
 
-std::vector<XrayPair> pairs_of(const Xray& first, const Xray& second) {
+std::vector<XrayPair> pair_ops(const Xray& first, const Xray& second) {
     const auto places = by_place(second);
     std::map<PairKey, std::size_t> seen;
     std::vector<std::ptrdiff_t> partners;

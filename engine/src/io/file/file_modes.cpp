@@ -23,7 +23,7 @@ mode_t private_mode() {
     return shared != nullptr && std::string_view(shared) == "group" ? group : owner;
 }
 
-std::optional<mode_t> mode_of(const fs::path& file) {
+std::optional<mode_t> read_mode(const fs::path& file) {
     struct stat info {};
     if (::stat(file.c_str(), &info) != 0) return std::nullopt;
     return (info.st_mode & everybody) | owner;
@@ -33,7 +33,7 @@ std::optional<mode_t> mode_of(const fs::path& file) {
 /// is none.
 std::optional<mode_t> mode_of_run(const fs::path& folder) {
     const auto has = [&](const char* file) { return ::access((folder / file).c_str(), F_OK) == 0; };
-    if (const auto settings = mode_of(folder / "config.json");
+    if (const auto settings = read_mode(folder / "config.json");
         settings && (has("lock") || has("events.jsonl")))
         return settings;
     // One that is being made or unpacked, or the history itself.

@@ -147,7 +147,7 @@ void put(OpArguments& call, const Place& place, const Tensor& tensor) {
     list[at] = tensor;
 }
 
-Arguments arguments_of(const OpCase& request, const TensorMap& file) {
+Arguments read_arguments(const OpCase& request, const TensorMap& file) {
     Arguments out;
     out.call.attrs = request.attrs;
     for (const auto& [name, tensor] : file) {
@@ -239,7 +239,7 @@ TensorMap run_op_case(const OpCase& request, const TensorMap& given) {
     const OpInfo* info = find_op(request.op);
     if (!info)
         throw Error(ErrorCode::value, "there is no op " + request.op, "`halftone ops` lists them.");
-    const Arguments args = arguments_of(request, file);
+    const Arguments args = read_arguments(request, file);
     check_against_signature(*info, args.call);
     const TensorList outputs = call(*info, request, args.call);
     TensorMap results;

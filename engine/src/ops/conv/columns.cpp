@@ -34,8 +34,8 @@ TensorList run_col2im(const OpArguments& args) {
 }
 
 /// Windows along one side.
-std::int64_t count_of(const OpInfo& info, std::int64_t size, const ColumnOptions& o,
-                      std::size_t i) {
+std::int64_t window_count(const OpInfo& info, std::int64_t size, const ColumnOptions& o,
+                          std::size_t i) {
     if (std::min({o.kernel[i], o.dilation[i], o.stride[i]}) < 1 || o.padding[i] < 0 || size < 1 ||
         std::max({o.kernel[i], o.dilation[i], o.stride[i], o.padding[i]}) > largest_step) {
         throw Error(ErrorCode::value,
@@ -63,7 +63,8 @@ struct Places {
 
 Places places_of(const OpInfo& info, const Pair& size, const ColumnOptions& o, std::int64_t hole,
                  const Device& device) {
-    const std::int64_t rows = count_of(info, size[0], o, 0), cols = count_of(info, size[1], o, 1);
+    const std::int64_t rows = window_count(info, size[0], o, 0),
+                       cols = window_count(info, size[1], o, 1);
     const std::int64_t taps = o.kernel[0] * o.kernel[1], windows = checked_product(rows, cols);
     const Tensor host = Tensor::empty({checked_product(taps, windows)}, DType::i64, Device{});
     auto* place = host.data_as<std::int64_t>();

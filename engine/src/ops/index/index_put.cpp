@@ -17,17 +17,20 @@
 namespace engine {
 namespace {
 
-TensorList list_of(const OpArguments& args) {
+TensorList read_tensor_list(const OpArguments& args) {
     const auto found = args.lists.find(1);
     return found == args.lists.end() ? TensorList{} : found->second;
 }
-TensorList run_index(const OpArguments& args) { return {index(args.at(0), list_of(args))}; }
+TensorList run_index(const OpArguments& args) {
+    return {index(args.at(0), read_tensor_list(args))};
+}
 TensorList run_index_put(const OpArguments& args) {
-    return {index_put(args.at(0), list_of(args), args.at(2), args.flag("accumulate", false))};
+    return {
+        index_put(args.at(0), read_tensor_list(args), args.at(2), args.flag("accumulate", false))};
 }
 TensorList run_index_put_inplace(const OpArguments& args) {
     // A leaf cannot be written in place: the op is given x's values as a node of the graph.
-    return {index_put_(mul(args.at(0), 1.0), list_of(args), args.at(2),
+    return {index_put_(mul(args.at(0), 1.0), read_tensor_list(args), args.at(2),
                        args.flag("accumulate", false))};
 }
 TensorList run_take_along_dim(const OpArguments& args) {

@@ -133,7 +133,7 @@ std::int64_t target_size(const Tensor& x, int dim) { return x.rank() == 0 ? 1 : 
 constexpr const char* equal_types =
     "Not on the list: both sides must have one type, under autocast too.";
 
-IndexFold fold_of(const std::string& reduce) {
+IndexFold parse_fold(const std::string& reduce) {
     if (reduce == "sum") return IndexFold::sum;
     if (reduce == "prod") return IndexFold::prod;
     if (reduce == "mean") return IndexFold::mean;
@@ -198,7 +198,7 @@ Tensor scatter_reduce(const Tensor& x, std::int64_t asked_dim, const Tensor& ind
     check_extent(scatter_reduce_info, index0, x, dim);
     check_extent(scatter_reduce_info, index0, source);
     const Tensor index = checked_index(scatter_reduce_info, index0, target_size(x, dim));
-    const Scattering how{fold_of(reduce), dim, include_self, index};
+    const Scattering how{parse_fold(reduce), dim, include_self, index};
     const Tensor y = reduce_wide(widened(x), cut_to(widened(source), index.shape()), how);
     return to(y, x.dtype());
 }

@@ -147,7 +147,7 @@ struct Roles {
     Labels batch, left, right, sum;
 };
 
-Roles roles_of(const Labelled& a, const Labelled& b, const Labels& kept) {
+Roles make_roles(const Labelled& a, const Labelled& b, const Labels& kept) {
     Roles roles;
     for (const int label : a.labels) {
         if (!holds(b.labels, label))
@@ -183,7 +183,7 @@ Labelled contracted(Labelled a, Labelled b, const Labels& kept) {
     }
     a = summed(a, joined({kept, b.labels}));
     b = summed(b, joined({kept, a.labels}));
-    const Roles roles = roles_of(a, b, kept);
+    const Roles roles = make_roles(a, b, kept);
     const Labels labels = joined({roles.batch, roles.left, roles.right});
     if (labels.size() > Dims::max_rank)
         throw Error(ErrorCode::shape, "einsum: a product on the way has more than 8 dimensions");

@@ -70,7 +70,7 @@ bool can_chain(const Tensor& x, std::span<const LinearTerms> layers, DType type)
 }
 
 /// The values of a parameter in `type`.
-Tensor values_of(const Tensor& parameter, DType type) {
+Tensor cast_parameter(const Tensor& parameter, DType type) {
     if (parameter.dtype() == type) return parameter;
     const Tensor* const copy = kept_copy(parameter, type);
     return copy != nullptr ? *copy : to(parameter, type);
@@ -107,7 +107,7 @@ public:
                 out_[at(i)] = multiplied(matrix(dy, true), matrix(x));
             if (saved_.needs_gradient(input(i) + 1)) out_[at(i) + 1] = column_sums(dy);
             if (i == first_ && !saved_.needs_gradient(0)) break;
-            const Tensor dx = multiplied(matrix(dy), matrix(values_of(weight(i), type_)));
+            const Tensor dx = multiplied(matrix(dy), matrix(cast_parameter(weight(i), type_)));
             if (i == 0) {
                 out_[0] = dx;
                 break;
@@ -226,8 +226,8 @@ Tensor linear_chain(const Tensor& x0, std::span<const LinearTerms> layers) {
     Tensor y = x;
     for (const LinearTerms& layer : layers) {
         const bool last = &layer == &layers.back();
-        const Tensor bias = values_of(*layer.bias, type);
-        y = multiplied(matrix(y), matrix(values_of(*layer.weight, type), true),
+        const Tensor bias = cast_parameter(*layer.bias, type);
+        y = multiplied(matrix(y), matrix(cast_parameter(*layer.weight, type), true),
                        {.bias = bias.data(), .relu = !last});
         if (!last) hidden.push_back(y);
     }

@@ -16,7 +16,7 @@ template <Tensor (*op)(const Tensor&, const Tensor&)>
 TensorList run(const OpArguments& args) {
     return {op(args.at(0), args.at(1))};
 }
-const OpInfo& info_of(const Tensor& a) { return a.rank() == 3 ? bmm_info : mm_info; }
+const OpInfo& product_info(const Tensor& a) { return a.rank() == 3 ? bmm_info : mm_info; }
 
 /// The product itself, outside the tape; checks types and shapes.
 Tensor compute_product(const OpInfo& info, const Tensor& a, bool swap_a, const Tensor& b,
@@ -69,7 +69,7 @@ TensorList product_gradient(const Tensor& dy, const Saved& saved, bool swap_a, b
 
 Tensor product_in(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha,
                   DType dtype) {
-    const OpInfo& info = info_of(a);
+    const OpInfo& info = product_info(a);
     const Tensor inputs[] = {a, b};
     return record_many(info, inputs, compute_product(info, a, swap_a, b, swap_b, alpha, dtype),
                        {b.requires_grad() ? save(a) : Save{}, a.requires_grad() ? save(b) : Save{}},
@@ -83,12 +83,12 @@ Tensor product_in(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, do
 }  // namespace
 
 Tensor product(const Tensor& a0, bool swap_a, const Tensor& b0, bool swap_b, double alpha) {
-    const auto [a, b] = autocast(info_of(a0), a0, b0);
+    const auto [a, b] = autocast(product_info(a0), a0, b0);
     return product_in(a, swap_a, b, swap_b, alpha, a.dtype());
 }
 
 Tensor wide_product(const Tensor& a0, bool swap_a, const Tensor& b0, bool swap_b, double alpha) {
-    const auto [a, b] = autocast(info_of(a0), a0, b0);
+    const auto [a, b] = autocast(product_info(a0), a0, b0);
     return product_in(a, swap_a, b, swap_b, alpha, wide_type(a.dtype()));
 }
 

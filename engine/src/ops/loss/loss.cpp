@@ -21,14 +21,14 @@ namespace {
 
 template <Tensor (*op)(const Tensor&, const Tensor&, Reduction)>
 TensorList run(const OpArguments& args) {
-    return {op(args.at(0), args.at(1), reduction_of(args))};
+    return {op(args.at(0), args.at(1), read_reduction(args))};
 }
 TensorList run_with_logits(const OpArguments& args) {
     return {binary_cross_entropy_with_logits(args.at(0), args.at(1), args.get(2), args.get(3),
-                                             reduction_of(args))};
+                                             read_reduction(args))};
 }
 TensorList run_binary_cross_entropy(const OpArguments& args) {
-    return {binary_cross_entropy(args.at(0), args.at(1), args.get(2), reduction_of(args))};
+    return {binary_cross_entropy(args.at(0), args.at(1), args.get(2), read_reduction(args))};
 }
 
 }  // namespace
@@ -215,7 +215,7 @@ const OpInfo replaced_info{"replaced", CastPolicy::none, "replaced(x)", 2,
 
 }  // namespace
 
-Reduction reduction_of(const OpArguments& args) {
+Reduction read_reduction(const OpArguments& args) {
     return reduction_from_name(args.text("reduction", "mean"));
 }
 

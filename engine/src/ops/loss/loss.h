@@ -36,7 +36,7 @@ Tensor reduced(const Tensor& losses, Reduction reduction);
 // Helpers of losses that are written in ops.
 
 /// The attribute `reduction` of a call.
-Reduction reduction_of(const OpArguments& args);
+Reduction read_reduction(const OpArguments& args);
 /// Common floating type of the operands, in which the loss is returned. Throws Error(dtype).
 DType loss_type(const OpInfo& info, std::initializer_list<Tensor> tensors);
 /// The type of a loss without an entry that uses an op of the f32 list: f32 in a region if `type`

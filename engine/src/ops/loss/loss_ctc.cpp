@@ -25,7 +25,7 @@ namespace {
 TensorList run(const OpArguments& args) {
     return {ctc_loss(
         args.at(0), args.at(1), args.at(2), args.at(3),
-        {args.integer("blank", 0), args.flag("zero_infinity", false), reduction_of(args)})};
+        {args.integer("blank", 0), args.flag("zero_infinity", false), read_reduction(args)})};
 }
 
 /// Stands for the logarithm of 0: an infinity would make NaN of differences.
@@ -93,8 +93,8 @@ void check_types(const Tensor& log_probs, std::initializer_list<Tensor> whole_nu
     if (log_probs.rank() != 2) check_rank(ctc_loss_info, log_probs, 3);
 }
 
-Problem problem_of(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
-                   const Tensor& target_lengths, std::int64_t blank) {
+Problem make_problem(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+                     const Tensor& target_lengths, std::int64_t blank) {
     check_types(log_probs, {targets, input_lengths, target_lengths});
     const std::int64_t batch = log_probs.rank() == 3 ? log_probs.size(1) : 1;
     const std::int64_t classes = log_probs.size(log_probs.rank() - 1);
@@ -230,7 +230,8 @@ Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& in
             ctc_loss_info, [](const auto&... args) { return ctc_loss(args...); }, log_probs,
             targets, input_lengths, target_lengths, options);
     const NoAutocast inside(log_probs.device().kind);
-    const Problem p = problem_of(log_probs, targets, input_lengths, target_lengths, options.blank);
+    const Problem p =
+        make_problem(log_probs, targets, input_lengths, target_lengths, options.blank);
     const Tensor total = total_log(p, forward_pass(p));
     const Tensor fits = greater(total, constant(total, never / 2));
     const Tensor loss = add(neg(total), softmax_share(p));

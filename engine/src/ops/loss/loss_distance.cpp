@@ -22,15 +22,15 @@ namespace engine {
 namespace {
 
 TensorList run_smooth_l1(const OpArguments& args) {
-    return {smooth_l1_loss(args.at(0), args.at(1), reduction_of(args), args.number("beta", 1))};
+    return {smooth_l1_loss(args.at(0), args.at(1), read_reduction(args), args.number("beta", 1))};
 }
 TensorList run_huber(const OpArguments& args) {
-    return {huber_loss(args.at(0), args.at(1), reduction_of(args), args.number("delta", 1))};
+    return {huber_loss(args.at(0), args.at(1), read_reduction(args), args.number("delta", 1))};
 }
 TensorList run_gaussian(const OpArguments& args) {
     return {gaussian_nll_loss(
         args.at(0), args.at(1), args.at(2),
-        {args.flag("full", false), args.number("eps", 1e-6), reduction_of(args)})};
+        {args.flag("full", false), args.number("eps", 1e-6), read_reduction(args)})};
 }
 
 /// near / 2 d^2 below the bend, far (d - bend / 2) above it. Where the square is not used, d is
@@ -151,13 +151,13 @@ namespace {
 
 TensorList run_cosine(const OpArguments& args) {
     return {cosine_embedding_loss(args.at(0), args.at(1), args.at(2), args.number("margin", 0),
-                                  reduction_of(args))};
+                                  read_reduction(args))};
 }
 TensorList run_triplet(const OpArguments& args) {
     return {triplet_margin_loss(
         args.at(0), args.at(1), args.at(2),
         {args.number("margin", 1), args.number("p", 2), args.number("eps", 1e-6),
-         args.flag("swap", false), reduction_of(args)})};
+         args.flag("swap", false), read_reduction(args)})};
 }
 
 /// Sums over the last dimension of a product.

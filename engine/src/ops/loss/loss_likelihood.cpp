@@ -18,16 +18,16 @@ namespace {
 TensorList run_kl_div(const OpArguments& args) {
     KlDivOptions options{.log_target = args.flag("log_target", false)};
     options.batch_mean = args.text("reduction", "mean") == "batchmean";
-    if (!options.batch_mean) options.reduction = reduction_of(args);
+    if (!options.batch_mean) options.reduction = read_reduction(args);
     return {kl_div(args.at(0), args.at(1), options)};
 }
 TensorList run_poisson(const OpArguments& args) {
     return {poisson_nll_loss(args.at(0), args.at(1),
                              {args.flag("log_input", true), args.flag("full", false),
-                              args.number("eps", 1e-8), reduction_of(args)})};
+                              args.number("eps", 1e-8), read_reduction(args)})};
 }
 TensorList run_multilabel_likelihood(const OpArguments& args) {
-    return {multilabel_soft_margin_loss(args.at(0), args.at(1), args.get(2), reduction_of(args))};
+    return {multilabel_soft_margin_loss(args.at(0), args.at(1), args.get(2), read_reduction(args))};
 }
 
 /// t log(t), 0 at 0. There the gradient is NaN, as PyTorch's.

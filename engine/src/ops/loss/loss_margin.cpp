@@ -23,15 +23,15 @@ namespace engine {
 namespace {
 
 TensorList run_hinge(const OpArguments& args) {
-    return {
-        hinge_embedding_loss(args.at(0), args.at(1), args.number("margin", 1), reduction_of(args))};
+    return {hinge_embedding_loss(args.at(0), args.at(1), args.number("margin", 1),
+                                 read_reduction(args))};
 }
 TensorList run_ranking(const OpArguments& args) {
     return {margin_ranking_loss(args.at(0), args.at(1), args.at(2), args.number("margin", 0),
-                                reduction_of(args))};
+                                read_reduction(args))};
 }
 TensorList run_soft(const OpArguments& args) {
-    return {soft_margin_loss(args.at(0), args.at(1), reduction_of(args))};
+    return {soft_margin_loss(args.at(0), args.at(1), read_reduction(args))};
 }
 
 constexpr const char* margin_worth_f32 =
@@ -103,11 +103,12 @@ namespace {
 
 TensorList run_multi(const OpArguments& args) {
     const std::int64_t p = args.integer("p", 1);
-    return {multi_margin_loss(args.at(0), args.at(1), args.get(2),
-                              {static_cast<int>(p), args.number("margin", 1), reduction_of(args)})};
+    return {
+        multi_margin_loss(args.at(0), args.at(1), args.get(2),
+                          {static_cast<int>(p), args.number("margin", 1), read_reduction(args)})};
 }
 TensorList run_multilabel(const OpArguments& args) {
-    return {multilabel_margin_loss(args.at(0), args.at(1), reduction_of(args))};
+    return {multilabel_margin_loss(args.at(0), args.at(1), read_reduction(args))};
 }
 
 void check_classes(const OpInfo& info, const Tensor& x, const Tensor& target) {

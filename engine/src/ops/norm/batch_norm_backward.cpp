@@ -35,8 +35,8 @@ struct PlainBatchNorm {
     }
 };
 
-PlainBatchNorm plain_of(const Tensor& x, const Tensor& weight,
-                        const BatchNormStatistics& statistics, double eps, bool training) {
+PlainBatchNorm recompute_plainly(const Tensor& x, const Tensor& weight,
+                                 const BatchNormStatistics& statistics, double eps, bool training) {
     PlainBatchNorm p;
     p.wide = statistics.mean.dtype();
     p.dims = x.rank() == 4 ? std::vector<std::int64_t>{0, 2, 3} : std::vector<std::int64_t>{0};
@@ -84,7 +84,8 @@ TensorList second_training(const PlainBatchNorm& p, const Tensor& g, const Incom
 TensorList second(std::span<const Tensor> grads, const Saved& saved,
                   const kernels::BatchNormShape& shape, bool training) {
     const Tensor dy = saved[0], x = saved[1], weight = saved[2], y = saved[5];
-    const PlainBatchNorm p = plain_of(x, weight, {saved[3], saved[4], {}}, shape.eps, training);
+    const PlainBatchNorm p =
+        recompute_plainly(x, weight, {saved[3], saved[4], {}}, shape.eps, training);
     const Tensor zero = Tensor::scalar(0, p.wide, x.device());
     const auto wide = [&](std::size_t i) {
         if (i >= grads.size() || !grads[i].defined()) return zero;

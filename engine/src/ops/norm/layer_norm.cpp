@@ -13,21 +13,21 @@
 namespace engine {
 namespace {
 
-Shape normalized_shape_of(const OpArguments& args) {
+Shape read_normalized_shape(const OpArguments& args) {
     return Shape(args.integers("normalized_shape", {}));
 }
 TensorList run_layer_norm(const OpArguments& args) {
-    return {layer_norm(args.at(0), normalized_shape_of(args), args.get(1), args.get(2),
+    return {layer_norm(args.at(0), read_normalized_shape(args), args.get(1), args.get(2),
                        args.number("eps", 1e-5))};
 }
 TensorList run_native_layer_norm(const OpArguments& args) {
-    return native_layer_norm(args.at(0), normalized_shape_of(args), args.get(1), args.get(2),
+    return native_layer_norm(args.at(0), read_normalized_shape(args), args.get(1), args.get(2),
                              args.number("eps", 1e-5));
 }
 TensorList run_rms_norm(const OpArguments& args) {
     std::optional<double> eps;
     if (args.has("eps")) eps = args.number("eps", 0);
-    return {rms_norm(args.at(0), normalized_shape_of(args), args.get(1), eps)};
+    return {rms_norm(args.at(0), read_normalized_shape(args), args.get(1), eps)};
 }
 
 void check_shape(const OpInfo& info, const Tensor& x, const Shape& normalized_shape,

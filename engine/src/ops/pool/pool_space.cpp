@@ -121,7 +121,7 @@ Tensor from_row(const Tensor& y) { return reshape(y, {y.size(0), y.size(1), y.si
 Tensor slices_of(const Tensor& x) {
     return reshape(x, {x.size(0), x.size(1) * x.size(2), x.size(3), x.size(4)});
 }
-Tensor lines_of(const Tensor& slices, const Tensor& x) {
+Tensor depth_lines(const Tensor& slices, const Tensor& x) {
     return reshape(slices, {x.size(0), x.size(1), x.size(2), slices.size(2) * slices.size(3)});
 }
 Tensor volume_of(const Tensor& lines, const Tensor& slices) {
@@ -157,7 +157,7 @@ WithIndices max_of(const OpInfo& info, const Tensor& x, const Windows& windows, 
     const Tensor slices = slices_of(widened(x));
     const MaxPooled flat = max_pool_planes(
         max_pool2d_info, slices, shape_of(slices, windows.rows, windows.cols, windows, 0));
-    const Tensor lines = lines_of(flat.y, x);
+    const Tensor lines = depth_lines(flat.y, x);
     const MaxPooled deep = max_pool_planes(
         info, lines, shape_of(lines, windows.depth, as_they_are(lines), windows, 0));
     return {to(volume_of(deep.y, flat.y), x.dtype()),
@@ -177,7 +177,7 @@ Tensor mean_of(const OpInfo& info, const Tensor& x, const Windows& windows) {
         avg_pool2d_info, slices,
         shape_of(slices, windows.rows, windows.cols, windows, windows.divisor == 0 ? 0 : 1),
         windows.adaptive);
-    const Tensor lines = lines_of(flat, x);
+    const Tensor lines = depth_lines(flat, x);
     const Tensor deep = mean_pool_planes(
         info, lines, shape_of(lines, windows.depth, as_they_are(lines), windows, windows.divisor),
         windows.adaptive);

@@ -26,17 +26,17 @@ RecurrentOptions options_of(const OpArguments& args) {
             .random = {},
             .random_offset = 0};
 }
-TensorList list_of(const OpArguments& args, int position) {
+TensorList read_tensor_list(const OpArguments& args, int position) {
     const auto found = args.lists.find(position);
     return found == args.lists.end() ? TensorList{} : found->second;
 }
 template <TensorList (*op)(const Tensor&, const Tensor&, const TensorList&,
                            const RecurrentOptions&)>
 TensorList run(const OpArguments& args) {
-    return op(args.at(0), args.at(1), list_of(args, 2), options_of(args));
+    return op(args.at(0), args.at(1), read_tensor_list(args, 2), options_of(args));
 }
 TensorList run_lstm(const OpArguments& args) {
-    return lstm(args.at(0), list_of(args, 1), list_of(args, 2), options_of(args));
+    return lstm(args.at(0), read_tensor_list(args, 1), read_tensor_list(args, 2), options_of(args));
 }
 
 /// A call whose arguments have been cast.
@@ -88,7 +88,7 @@ void check_counts(const Network& n) {
         n.refuse("dropout between layers needs a stream of random numbers");
 }
 
-void check_shapes_of(const Network& n, std::int64_t batch) {
+void check_state_shapes(const Network& n, std::int64_t batch) {
     const Tensor& h0 = n.hx[0];
     check_rank(n.info, h0, 3);
     const std::int64_t hidden = h0.size(2), directions = n.directions();
@@ -195,14 +195,14 @@ TensorList run_network(const OpInfo& info, RecurrentCell cell, const Tensor& x0,
     const NoAutocast inside(n.x.device().kind);
     if (n.packed()) {
         check_packed(n);
-        check_shapes_of(n, options.batch_sizes.front());
+        check_state_shapes(n, options.batch_sizes.front());
         return run_layers(n, n.x, options.batch_sizes);
     }
     check_rank(info, n.x, 3);
     const Tensor by_time = options.batch_first ? transpose(n.x, 0, 1) : n.x;
     const std::int64_t steps = by_time.size(0), batch = by_time.size(1);
     if (steps == 0 || batch == 0) n.refuse("the sequence is empty: " + to_string(n.x.shape()));
-    check_shapes_of(n, batch);
+    check_state_shapes(n, batch);
     TensorList out = run_even(n, reshape(by_time, {steps * batch, by_time.size(2)}), steps, batch);
     out[0] = reshape(out[0], {steps, batch, out[0].size(1)});
     if (options.batch_first) out[0] = transpose(out[0], 0, 1);

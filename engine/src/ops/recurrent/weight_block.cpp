@@ -14,7 +14,7 @@ std::int64_t element_at(std::size_t place, DType dtype) {
     return static_cast<std::int64_t>(place / size_of(dtype));
 }
 
-std::optional<kernels::RecurrentSpaces> spaces_of(const kernels::RecurrentNetwork& network) {
+std::optional<kernels::RecurrentSpaces> find_spaces(const kernels::RecurrentNetwork& network) {
     try {
         return kernels::cuda::recurrent_spaces(network);
     } catch (const kernels::DeviceError&) {
@@ -61,7 +61,7 @@ Tensor block_of(const Tensor& part) {
 void move_into_block(const kernels::RecurrentNetwork& network, std::span<const Tensor> params) {
     const Device& device = params.front().device();
     const DeviceScope here(device);
-    const auto spaces = spaces_of(network);
+    const auto spaces = find_spaces(network);
     if (!spaces || spaces->places.size() != params.size() || lie_in_block(params, *spaces)) return;
     const Tensor block =
         Tensor::empty({static_cast<std::int64_t>(spaces->weights)}, DType::u8, device);

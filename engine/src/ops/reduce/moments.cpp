@@ -21,7 +21,7 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 using kernels::ReduceOp;
 
-double correction_of(const OpInfo& info, const OpArguments& args) {
+double read_correction(const OpInfo& info, const OpArguments& args) {
     if (args.has("unbiased") && args.has("correction")) {
         throw Error(ErrorCode::value,
                     std::string(info.name) + ": unbiased and correction say the same thing twice");
@@ -31,12 +31,12 @@ double correction_of(const OpInfo& info, const OpArguments& args) {
 }
 template <const OpInfo& info, Tensor (*op)(const Tensor&, const Ints&, double, bool)>
 TensorList run(const OpArguments& args) {
-    return {op(args.at(0), args.integers("dim", {}), correction_of(info, args),
+    return {op(args.at(0), args.integers("dim", {}), read_correction(info, args),
                args.flag("keepdim", false))};
 }
 template <const OpInfo& info, TensorList (*op)(const Tensor&, const Ints&, double, bool)>
 TensorList run(const OpArguments& args) {
-    return op(args.at(0), args.integers("dim", {}), correction_of(info, args),
+    return op(args.at(0), args.integers("dim", {}), read_correction(info, args),
               args.flag("keepdim", false));
 }
 

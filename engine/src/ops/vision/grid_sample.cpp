@@ -90,7 +90,7 @@ struct GridTaps {
     Tensor lost;  // bool (places); undefined: none
 };
 
-GridTaps taps_of(const Tensor& grid, GridMode mode, const std::vector<AxisRule>& rules) {
+GridTaps make_taps(const Tensor& grid, GridMode mode, const std::vector<AxisRule>& rules) {
     GridTaps taps;
     std::vector<Tensor> places;
     std::vector<Inside> inside;
@@ -165,7 +165,7 @@ Tensor sampled(const Tensor& x, const Tensor& grid, GridMode mode, GridPadding p
         rows *= x.size(i + 2);
     }
     const std::int64_t places = grid.numel() / dims;
-    const auto [axes, lost] = taps_of(grid, mode, rules);
+    const auto [axes, lost] = make_taps(grid, mode, rules);
     const std::int64_t images = x.size(0);
     const Tensor first = first_rows(images, rows, images > 0 ? places / images : 0, x.device());
     const Tensor table = as_rows(x);

@@ -14,15 +14,15 @@
 namespace engine {
 namespace {
 
-std::vector<std::int64_t> padding_of(const OpArguments& args, const char* attr) {
+std::vector<std::int64_t> read_padding(const OpArguments& args, const char* attr) {
     return args.integers(attr, {});
 }
 TensorList run_pad(const OpArguments& args) {
-    return {pad(args.at(0), padding_of(args, "pad"), args.text("mode", "constant"),
+    return {pad(args.at(0), read_padding(args, "pad"), args.text("mode", "constant"),
                 args.number("value", 0))};
 }
 TensorList run_constant(const OpArguments& args) {
-    return {constant_pad(args.at(0), padding_of(args, "pad"), args.number("value", 0))};
+    return {constant_pad(args.at(0), read_padding(args, "pad"), args.number("value", 0))};
 }
 
 void check_pad(const OpInfo& info, const Tensor& x, const std::vector<std::int64_t>& padding,
@@ -37,7 +37,7 @@ void check_pad(const OpInfo& info, const Tensor& x, const std::vector<std::int64
 
 template <PadMode mode, int dims, const OpInfo* info>
 TensorList run_inside(const OpArguments& args) {
-    const auto padding = padding_of(args, "padding");
+    const auto padding = read_padding(args, "padding");
     check_pad(*info, args.at(0), padding, dims);
     return {pad_from_inside(args.at(0), padding, mode)};
 }

@@ -155,7 +155,7 @@ struct Sizes {
     std::vector<std::optional<double>> scale;
 };
 
-Sizes sizes_of(const OpInfo& info, const Tensor& x, const UpsampleTarget& target) {
+Sizes choose_sizes(const OpInfo& info, const Tensor& x, const UpsampleTarget& target) {
     const auto dims = static_cast<std::size_t>(x.rank() - 2);
     const bool by_size = !target.output_size.empty();
     if (by_size == !target.scale_factors.empty() ||
@@ -233,7 +233,7 @@ Tensor upsample(UpsampleMode mode, const Tensor& x0, const UpsampleTarget& targe
     const auto [x] = autocast(*info, x0);
     check_floating(*info, x);
     const NoAutocast inside(x.device().kind);
-    const Sizes sizes = sizes_of(*info, x, target);
+    const Sizes sizes = choose_sizes(*info, x, target);
     // A copy of a smaller image needs no wide type; its gradient is a sum.
     Tensor y = widened(x);
     const bool nearest = mode == UpsampleMode::nearest || mode == UpsampleMode::nearest_exact;
@@ -257,7 +257,7 @@ namespace {
 const OpInfo interpolate_info{"interpolate", CastPolicy::none, "interpolate(x)", 2,
                               "A front over the upsample ops, each of which has its entry."};
 
-UpsampleMode mode_of(const InterpolateOptions& options, int dims) {
+UpsampleMode choose_mode(const InterpolateOptions& options, int dims) {
     const std::string& mode = options.mode;
     if (options.antialias) {
         if (mode == "bilinear") return UpsampleMode::linear_aa;
@@ -288,10 +288,10 @@ Tensor interpolate(const Tensor& x, UpsampleTarget target, const InterpolateOpti
     if (target.scale_factors.size() == 1) target.scale_factors.resize(n, target.scale_factors[0]);
     const bool area = options.mode == "area";
     if (target.output_size.empty() && (area || options.recompute_scale_factor)) {
-        const Sizes sizes = sizes_of(interpolate_info, x, target);
+        const Sizes sizes = choose_sizes(interpolate_info, x, target);
         target = {sizes.out, {}};
     }
-    if (!area) return upsample(mode_of(options, dims), x, target, options.align_corners);
+    if (!area) return upsample(choose_mode(options, dims), x, target, options.align_corners);
     if (dims != 2 || target.output_size.size() != 2) {
         throw Error(ErrorCode::shape,
                     "interpolate: mode area is written for images (N, C, H, W), not for " +

@@ -28,7 +28,7 @@ HardSample judged_by(std::span<const double> scores, std::int64_t label) {
     }
     const auto best = std::ranges::max_element(scores);
     out.predicted = best - scores.begin();
-    const auto probabilities = probabilities_of({scores.begin(), scores.end()});
+    const auto probabilities = to_probabilities({scores.begin(), scores.end()});
     out.probability = probabilities[static_cast<std::size_t>(out.predicted)];
     double sum = 0;
     for (const double score : scores) sum += std::exp(score - *best);

@@ -212,7 +212,7 @@ private:
 };
 
 /// '\0' unless the run's settings name one.
-char delimiter_of(const DatasetConfig& config) {
+char table_delimiter(const DatasetConfig& config) {
     return config.kind == "csv" ? read_csv_options(config).delimiter : '\0';
 }
 
@@ -236,7 +236,7 @@ std::int64_t id_of_cell(const std::string& cell) {
 
 InputTable read_input_rows(const std::filesystem::path& file, const InputGuide& guide,
                            const DatasetConfig& config) {
-    const CsvStart start = find_csv_start(file, delimiter_of(config));
+    const CsvStart start = find_csv_start(file, table_delimiter(config));
     InputReader reader(file.string(), guide, config);
     const auto take = [&](const CsvRow& row) {
         reader.add(row);

@@ -81,7 +81,7 @@ Tensor Predictor::predict(const std::shared_ptr<const Dataset>& sample, std::int
     return predict(batch, *feed);
 }
 
-std::vector<double> probabilities_of(const std::vector<double>& scores) {
+std::vector<double> to_probabilities(const std::vector<double>& scores) {
     const double highest = std::ranges::max(scores);
     std::vector<double> out;
     double sum = 0;

@@ -63,7 +63,7 @@ private:
 
 /// Softmax of a row of scores. An infinite score takes all of the probability, several share it
 /// equally: it is the limit of ever larger ones. NaN among the scores: all are NaN.
-std::vector<double> probabilities_of(const std::vector<double>& scores);
+std::vector<double> to_probabilities(const std::vector<double>& scores);
 /// Predicted numbers, standardised as the field says, in their original units.
 void in_original_units(const FieldSpec& field, std::vector<double>& values);
 

@@ -29,7 +29,7 @@ std::int64_t draw(std::vector<double> scores, const GenerateOptions& options,
         }
     }
     for (double& score : scores) score /= options.temperature;
-    const std::vector<double> probabilities = probabilities_of(scores);
+    const std::vector<double> probabilities = to_probabilities(scores);
     // Not std::discrete_distribution, whose numbers differ between libraries.
     double left = static_cast<double>(random() >> 11) * 0x1p-53;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -162,7 +162,7 @@ std::vector<FilledMask::Word> best_words(const Tensor& scores, const InputGuide&
                                          std::int64_t most) {
     const auto* row = scores.data_as<float>();
     const std::vector<double> shares =
-        probabilities_of(std::vector<double>(row, row + scores.size(1)));
+        to_probabilities(std::vector<double>(row, row + scores.size(1)));
     std::vector<std::size_t> all(guide.vocabulary.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     std::vector<std::size_t> order(std::min(all.size(), static_cast<std::size_t>(most)));

@@ -125,7 +125,7 @@ struct TrainedModel::Impl {
         }
         const auto values = predicted.values();
         if (guide.schema.find(FieldKind::label) != nullptr && predicts_classes(task)) {
-            out.probabilities = probabilities_of(values);
+            out.probabilities = to_probabilities(values);
             return out;
         }
         const FieldSpec* value = guide.schema.find(FieldKind::value);

@@ -67,9 +67,9 @@ void PlateauRate::restore(const PlateauState& state) {
     multiplier_ = state.multiplier;
 }
 
-std::optional<PlateauRate> plateau_rate_of(const RunConfig& config,
-                                           const std::vector<Metric>& metrics) {
-    const auto schedule = schedule_of(config, 0);
+std::optional<PlateauRate> make_plateau_rate(const RunConfig& config,
+                                             const std::vector<Metric>& metrics) {
+    const auto schedule = make_schedule(config, 0);
     if (schedule.kind != kernels::ScheduleKind::plateau) return std::nullopt;
     const TypedOptions options(config.schedule.options,
                                schedule_descriptor(config.schedule.kind).options);
@@ -79,7 +79,7 @@ std::optional<PlateauRate> plateau_rate_of(const RunConfig& config,
 }
 
 EpochRules::EpochRules(const RunConfig& config, const std::vector<Metric>& metrics)
-    : plateau_(plateau_rate_of(config, metrics)), stopping_(config.early_stopping, metrics) {}
+    : plateau_(make_plateau_rate(config, metrics)), stopping_(config.early_stopping, metrics) {}
 
 void EpochRules::see(const PartFigures& validation, const PartFigures& test, std::int64_t epoch,
                      std::int64_t step) {

@@ -116,8 +116,8 @@ private:
 };
 
 /// The plateau schedule of the settings; nothing if their schedule is another one.
-std::optional<PlateauRate> plateau_rate_of(const RunConfig& config,
-                                           const std::vector<Metric>& metrics);
+std::optional<PlateauRate> make_plateau_rate(const RunConfig& config,
+                                             const std::vector<Metric>& metrics);
 
 /// Consequences of the evaluation at an epoch's end: the plateau schedule and early stopping.
 class EpochRules {

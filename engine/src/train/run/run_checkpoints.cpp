@@ -11,8 +11,8 @@
 namespace engine {
 namespace {
 
-Message failure_of(const SavedRun& saved, const std::filesystem::path& folder,
-                   const std::string& why) {
+Message describe_failure(const SavedRun& saved, const std::filesystem::path& folder,
+                         const std::string& why) {
     std::error_code error;
     const auto space = std::filesystem::space(folder, error);
     if (!error && static_cast<std::int64_t>(space.available) < saved.bytes()) {
@@ -99,7 +99,7 @@ CheckpointWriter::Result CheckpointWriter::write(const SavedRun& saved) const {
         check_hold();
         prune_checkpoints(run_folder_, keep_);
     } catch (const std::exception& error) {
-        result.failure = failure_of(saved, run_folder_, error.what());
+        result.failure = describe_failure(saved, run_folder_, error.what());
     }
     result.seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

@@ -92,7 +92,7 @@ std::optional<Message> other_fields(const Schema& was, const Schema& is) {
     return std::nullopt;
 }
 
-InputGuide guide_of(const DataParts& data) {
+InputGuide make_guide(const DataParts& data) {
     InputGuide guide{data.train.data->schema()};
     data.train.data->guide(guide);
     return guide;
@@ -182,11 +182,11 @@ public:
         out_.parts = open_dataset(config_.dataset, config_.seed, stop_);
         bool other_numbers = read_text_again();
         if (was_) {
-            const InputGuide is = guide_of(out_.parts);
+            const InputGuide is = make_guide(out_.parts);
             refuse_other_schema(is);
             other_numbers = other_numbers || has_other_order(is.schema);
         }
-        out_.fingerprint = fingerprint_of(out_.parts, config_.dataset, stop_);
+        out_.fingerprint = make_fingerprint(out_.parts, config_.dataset, stop_);
         compare_samples();
         compare_contents(other_numbers);
         return std::move(out_);
@@ -209,7 +209,7 @@ private:
     /// A text whose vocabulary is another one now is read by that of the run.
     bool read_text_again() {
         if (!was_ || was_->vocabulary.empty()) return false;
-        const InputGuide is = guide_of(out_.parts);
+        const InputGuide is = make_guide(out_.parts);
         if (is.vocabulary == was_->vocabulary || is.vocabulary.empty()) return false;
         out_.parts = open_dataset_as(was_->vocabulary, config_.dataset, config_.seed, stop_);
         return true;
@@ -314,8 +314,8 @@ private:
 
 }  // namespace
 
-DataFingerprint fingerprint_of(const DataParts& data, const DatasetConfig& config,
-                               const std::stop_token& stop) {
+DataFingerprint make_fingerprint(const DataParts& data, const DatasetConfig& config,
+                                 const std::stop_token& stop) {
     DataFingerprint out{data.train.size(), data.validation.size(), data.test.size(), {}};
     if (data.files) out.files = data.files->marks();
     if (config.order.empty()) return out;
@@ -330,7 +330,7 @@ DataFingerprint fingerprint_of(const DataParts& data, const DatasetConfig& confi
 
 void keep_run_data(const fs::path& run_folder, const DataParts& data,
                    const DataFingerprint& fingerprint) {
-    write_input_guide(run_folder, guide_of(data));
+    write_input_guide(run_folder, make_guide(data));
     write_data_fingerprint(run_folder, fingerprint);
 }
 

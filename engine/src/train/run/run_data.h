@@ -11,8 +11,8 @@
 namespace engine {
 
 /// Samples of the three parts and files, as they are now. Reads dataset.order, if there is one.
-DataFingerprint fingerprint_of(const DataParts& data, const DatasetConfig& config,
-                               const std::stop_token& stop = {});
+DataFingerprint make_fingerprint(const DataParts& data, const DatasetConfig& config,
+                                 const std::stop_token& stop = {});
 
 /// Writes what describes the data of the run: inputs.json and data.jsonl.
 void keep_run_data(const std::filesystem::path& run_folder, const DataParts& data,

@@ -153,7 +153,7 @@ private:
     void refuse_jump(const SavedRun& saved, const LongerRun& run) const;
     void use_schedule(const std::string& lengthened);
     SavedRun saved_run();
-    StepCapsule capsule_of(const StepStart& start, TrainingState before) const;
+    StepCapsule make_capsule(const StepStart& start, TrainingState before) const;
     void take_batches();
     void count_replaced();
     /// Ways to fill a damaged sample's place.

@@ -111,7 +111,7 @@ RunData RunLoop::open_data_of(const std::filesystem::path& run, const std::stop_
 void RunLoop::keep_data() {
     if (options_.data_use == DataUse::replay) return;  // its folder goes at once
     kept_hashes_ = data_.files->hash_count();
-    keep_run_data(folder_, data_, fingerprint_of(data_, config_.dataset));
+    keep_run_data(folder_, data_, make_fingerprint(data_, config_.dataset));
 }
 
 /// Checksums of pictures that were decoded for the first time. A full disk costs them, not the run.
@@ -255,7 +255,7 @@ void RunLoop::plan_rest() {
     if (config_.max_steps > 0) planned = std::min(planned, config_.max_steps);
     if (planned == steps_planned_) return;
     steps_planned_ = planned;
-    trainer_->set_schedule(schedule_of(config_, planned));
+    trainer_->set_schedule(make_schedule(config_, planned));
 }
 
 /// A run that gets more steps says how its learning rate goes on: a schedule that falls to the end
@@ -274,7 +274,7 @@ void RunLoop::lengthen_schedule(const SavedRun& saved, const RunStarted& before,
         return;
     }
     if (same && choice == LongerSchedule::ask) return refuse_jump(saved, run);
-    use_schedule(lengthening_of(saved.config, run, choice));
+    use_schedule(write_lengthening(saved.config, run, choice));
     const std::int64_t added = steps_planned_ - run.planned;
     if (choice == LongerSchedule::constant)
         restored.push_back(
@@ -290,10 +290,10 @@ void RunLoop::lengthen_schedule(const SavedRun& saved, const RunStarted& before,
 /// and the next rate of the earlier plan, which may rise by itself.
 void RunLoop::refuse_jump(const SavedRun& saved, const LongerRun& run) const {
     constexpr double slack = 1.1;
-    const auto earlier = schedule_of(saved.config, run.planned);
+    const auto earlier = make_schedule(saved.config, run.planned);
     const double last = kernels::learning_rate(earlier, std::max<std::int64_t>(run.updates - 1, 0));
     const double planned = kernels::learning_rate(earlier, run.updates);
-    const double next = kernels::learning_rate(schedule_of(config_, steps_planned_), run.updates);
+    const double next = kernels::learning_rate(make_schedule(config_, steps_planned_), run.updates);
     if (next <= slack * std::max(last, planned)) return;
     throw Error(ErrorCode::settings,
                 msg("The run was planned over {} steps and gets {}: under the schedule {} the "
@@ -306,7 +306,7 @@ void RunLoop::refuse_jump(const SavedRun& saved, const LongerRun& run) const {
 
 void RunLoop::use_schedule(const std::string& lengthened) {
     config_.schedule.options["lengthened"] = lengthened;
-    trainer_->set_schedule(schedule_of(config_, steps_planned_));
+    trainer_->set_schedule(make_schedule(config_, steps_planned_));
 }
 
 /// Throws Error(data) if the data set has no such batch: the file was changed, or the data.
@@ -348,12 +348,12 @@ RunLoop::StepStart RunLoop::next_start() const {
 
 StepCapsule RunLoop::capsule() {
     settle();
-    return capsule_of(next_start(), gathered_state());
+    return make_capsule(next_start(), gathered_state());
 }
 
-StepCapsule RunLoop::last_capsule() { return capsule_of(last_start_, trainer_->kept_state()); }
+StepCapsule RunLoop::last_capsule() { return make_capsule(last_start_, trainer_->kept_state()); }
 
-StepCapsule RunLoop::capsule_of(const StepStart& start, TrainingState before) const {
+StepCapsule RunLoop::make_capsule(const StepStart& start, TrainingState before) const {
     const DeviceScope scope(trainer_->device());
     const AccountingScope accounting(trainer_->accounting());
     StepCapsule out{.config = config_,

@@ -72,7 +72,7 @@ void check_precision_is_there(const RunConfig& config, const Device& device) {
     const ResolvedPrecision precision = resolve(config.precision);
     if (device.kind == Device::Kind::cuda) {
         const auto card = kernels::cuda::device_info(device.index);
-        if (const auto lack = lack_of(gpu_generation(card.major, card.minor), precision))
+        if (const auto lack = find_lack(gpu_generation(card.major, card.minor), precision))
             throw Error(ErrorCode::device, lack->what, lack->hint);
     } else if (precision.tf32) {
         throw Error(ErrorCode::device, msg("TF32 needs an NVIDIA Ampere or newer GPU."),
@@ -145,8 +145,8 @@ const GpuGeneration& gpu_generation(int major, int minor) {
     return *found;
 }
 
-std::optional<PrecisionLack> lack_of(const GpuGeneration& generation,
-                                     const ResolvedPrecision& precision) {
+std::optional<PrecisionLack> find_lack(const GpuGeneration& generation,
+                                       const ResolvedPrecision& precision) {
     const Message hint = msg("Set the precision to fp32 or amp-fp16.");
     if (precision.tf32 && !generation.tf32)
         return PrecisionLack{msg("TF32 needs an NVIDIA Ampere or newer GPU."), hint};

@@ -48,8 +48,8 @@ struct PrecisionLack {
     Message what, hint;
 };
 /// Nothing if cards of that generation can.
-std::optional<PrecisionLack> lack_of(const GpuGeneration& generation,
-                                     const ResolvedPrecision& precision);
+std::optional<PrecisionLack> find_lack(const GpuGeneration& generation,
+                                       const ResolvedPrecision& precision);
 
 /// Throws Error(settings) if the workers of `config` differ from the number of ranks. Null `ranks`
 /// is one process.

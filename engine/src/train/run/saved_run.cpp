@@ -15,7 +15,7 @@ namespace {
 
 using nlohmann::json;
 
-json object_of(const SavedNumbers& numbers) {
+json make_object(const SavedNumbers& numbers) {
     json object = json::object();
     for (const auto& [name, value] : numbers) object[name] = json_number(value);
     return object;
@@ -28,7 +28,7 @@ SavedNumbers numbers_of(const json& object) {
     return out;
 }
 
-json object_of(const PartFigures& figures) {
+json make_object(const PartFigures& figures) {
     json object = {{"loss", json_number(figures.loss)}};
     object["metrics"] = json::array();
     for (const MetricValue& metric : figures.metrics)
@@ -143,14 +143,14 @@ std::int64_t write_saved_run(const std::filesystem::path& run_folder, const Save
                              const std::function<void()>& before_move) {
     json state = {{"run", saved.run}, {"step", saved.step()}, {"best", saved.is_best}};
     state["config"] = to_ordered_json(saved.config);
-    state["counts"] = object_of(saved.training.counts);
-    state["scaler"] = object_of(saved.training.scaler);
-    state["progress"] = object_of(saved.progress);
-    state["alerts"] = object_of(saved.alerts);
-    state["best_metric"] = object_of(saved.best);
-    state["epoch_rules"] = object_of(saved.rules);
-    state["validation"] = object_of(saved.validation);
-    state["test"] = object_of(saved.test);
+    state["counts"] = make_object(saved.training.counts);
+    state["scaler"] = make_object(saved.training.scaler);
+    state["progress"] = make_object(saved.progress);
+    state["alerts"] = make_object(saved.alerts);
+    state["best_metric"] = make_object(saved.best);
+    state["epoch_rules"] = make_object(saved.rules);
+    state["validation"] = make_object(saved.validation);
+    state["test"] = make_object(saved.test);
     describe(state, saved);
     return write_checkpoint(run_folder,
                             {saved.training.weights, saved.training.optimizer,

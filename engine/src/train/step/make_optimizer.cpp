@@ -67,7 +67,7 @@ std::int64_t optimizer_state_bytes(const OptimizerConfig& config,
     return kind.states(TypedOptions(config.options, kind.options)) * bytes;
 }
 
-kernels::LearningRateSchedule schedule_of(const RunConfig& config, std::int64_t planned) {
+kernels::LearningRateSchedule make_schedule(const RunConfig& config, std::int64_t planned) {
     const TypedOptions optimizer(config.optimizer.options,
                                  optimizer_descriptor(config.optimizer.kind).options);
     const ScheduleDescriptor& kind = schedule_descriptor(config.schedule.kind);
@@ -80,14 +80,15 @@ kernels::LearningRateSchedule schedule_of(const RunConfig& config, std::int64_t 
 
 bool falls_to_end(const RunConfig& config) {
     using kernels::ScheduleKind;
-    const ScheduleKind kind = schedule_of(config, 0).kind;
+    const ScheduleKind kind = make_schedule(config, 0).kind;
     return kind == ScheduleKind::cosine || kind == ScheduleKind::one_cycle ||
            kind == ScheduleKind::polynomial;
 }
 
-std::string lengthening_of(const RunConfig& config, const LongerRun& run, LongerSchedule choice) {
+std::string write_lengthening(const RunConfig& config, const LongerRun& run,
+                              LongerSchedule choice) {
     if (choice == LongerSchedule::ask || choice == LongerSchedule::stretch) return "";
-    const kernels::LearningRateSchedule before = schedule_of(config, run.planned);
+    const kernels::LearningRateSchedule before = make_schedule(config, run.planned);
     kernels::LearningRateSchedule longer = before;
     // Skipped steps do not advance a schedule.
     longer.first_end = std::max<std::int64_t>(run.planned - (run.steps - run.updates), 1);

@@ -21,8 +21,8 @@ std::int64_t optimizer_state_bytes(const OptimizerConfig& config,
                                    const ResolvedPrecision& precision);
 
 /// The schedule of the learning rate in a run of `planned` updates.
-/// Throws Error(settings) if schedule.lengthened is not as lengthening_of() wrote it.
-kernels::LearningRateSchedule schedule_of(const RunConfig& config, std::int64_t planned);
+/// Throws Error(settings) if schedule.lengthened is not as write_lengthening() wrote it.
+kernels::LearningRateSchedule make_schedule(const RunConfig& config, std::int64_t planned);
 
 /// Whether the schedule falls from the run's beginning to its planned end: more steps raise it.
 bool falls_to_end(const RunConfig& config);
@@ -35,6 +35,6 @@ struct LongerRun {
 };
 /// schedule.lengthened of the run of these settings when it gets more steps. Throws Error(settings)
 /// for a run that was lengthened before, if its present part has not come to its end.
-std::string lengthening_of(const RunConfig& config, const LongerRun& run, LongerSchedule choice);
+std::string write_lengthening(const RunConfig& config, const LongerRun& run, LongerSchedule choice);
 
 }  // namespace engine

@@ -12,7 +12,7 @@
 namespace engine {
 namespace {
 
-DType dtype_of(AutocastFormat format) {
+DType to_dtype(AutocastFormat format) {
     if (format == AutocastFormat::off) return DType::f32;
     return format == AutocastFormat::fp16 ? DType::f16 : DType::bf16;
 }
@@ -28,7 +28,7 @@ ScalerOptions options_of(const ScalerConfig& config, bool enabled) {
             .hysteresis = static_cast<int>(config.hysteresis)};
 }
 
-DType dtype_of(ForcedType type) {
+DType to_dtype(ForcedType type) {
     switch (type) {
         case ForcedType::fp32:
             return DType::f32;
@@ -86,13 +86,13 @@ MixedPrecision::MixedPrecision(const ResolvedPrecision& precision, const ScalerC
       watches_f16_(
           precision.scaler != ScalerMode::off &&
           (precision.autocast == AutocastFormat::fp16 || precision.weights == WeightFormat::fp16)) {
-    const OptProperties level = properties_of(precision);
+    const OptProperties level = to_properties(precision);
     if (const auto type = level.cast_model_type; type && is_low(*type)) {
         convert_weights(model, *type, level.keep_batchnorm_fp32.value_or(false));
         casts_.inputs = type;
     }
     casts_.outputs_to_f32 = level.master_weights.value_or(false);
-    if (level.patch_functions) region_.emplace(device.kind, true, dtype_of(precision.autocast));
+    if (level.patch_functions) region_.emplace(device.kind, true, to_dtype(precision.autocast));
     if (precision.scaler == ScalerMode::constant)
         static_scale_ = Tensor::full({}, scaler.init_scale, DType::f32, device);
 }
@@ -122,7 +122,7 @@ std::shared_ptr<const ForceRules> force_rules(const ForcedTypes& forced,
     std::vector<ForceRule> rules;
     std::string refused;
     for (const auto& [key, type] : forced) {
-        if (const auto rule = rule_of(key, dtype_of(type), modules)) {
+        if (const auto rule = rule_of(key, to_dtype(type), modules)) {
             rules.push_back(*rule);
             continue;
         }

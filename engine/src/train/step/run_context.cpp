@@ -21,14 +21,14 @@ struct ConvolutionWords {
     std::int64_t groups;
 };
 
-ConvolutionWords words_of(const Conv2dFallback& fallback) {
+ConvolutionWords fallback_words(const Conv2dFallback& fallback) {
     const kernels::Conv2dShape& s = fallback.shape;
     return {name(fallback.dtype), to_string(Shape{s.n, s.c, s.h, s.w}),
             to_string(Shape{s.k, s.c / s.groups, s.r, s.s}), s.groups};
 }
 
 Message tell_refused(const Conv2dFallback& fallback) {
-    const auto [type, input, weights, groups] = words_of(fallback);
+    const auto [type, input, weights, groups] = fallback_words(fallback);
     switch (fallback.pass) {
         case kernels::Conv2dPass::data_gradient:
             return msg(
@@ -52,7 +52,7 @@ Message tell_refused(const Conv2dFallback& fallback) {
 }
 
 Message tell_failed(const Conv2dFallback& fallback) {
-    const auto [type, input, weights, groups] = words_of(fallback);
+    const auto [type, input, weights, groups] = fallback_words(fallback);
     switch (fallback.pass) {
         case kernels::Conv2dPass::data_gradient:
             return msg(

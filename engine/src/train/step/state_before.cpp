@@ -27,7 +27,7 @@ bool is_checked(const Tensor& tensor, const Device& device) {
 
 }  // namespace
 
-StateBefore::Copies StateBefore::copies_of(const std::vector<Place>& places) {
+StateBefore::Copies StateBefore::make_copies(const std::vector<Place>& places) {
     Copies out{places, {}};
     for (const Place& place : places) out.to.push_back(empty_like(place.tensor.detach()));
     return out;
@@ -38,9 +38,9 @@ void StateBefore::lay_out() {
     // Before the old copies go, so that a failure leaves nothing half laid out.
     places_.reset();
     StatePlaces places = step_.state_places();
-    weights_ = copies_of(places.weights);
-    optimizer_ = copies_of(places.optimizer);
-    carried_ = copies_of(places.carried);
+    weights_ = make_copies(places.weights);
+    optimizer_ = make_copies(places.optimizer);
+    carried_ = make_copies(places.carried);
     find_checked(places);
     places_ = std::move(places);
 }

@@ -39,7 +39,7 @@ private:
     };
     void lay_out();
     void find_checked(const StatePlaces& places);
-    static Copies copies_of(const std::vector<Place>& places);
+    static Copies make_copies(const std::vector<Place>& places);
 
     const TrainStep& step_;
     std::optional<StatePlaces> places_;

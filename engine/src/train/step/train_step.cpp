@@ -56,7 +56,7 @@ TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const De
       task_(task),
       model_(model),
       device_(device),
-      schedule_(schedule_of(config, planned)),
+      schedule_(make_schedule(config, planned)),
       precision_(resolve(config.precision), config.scaler, model, device),
       phases_(task.phases()),
       ranks_(ranks),

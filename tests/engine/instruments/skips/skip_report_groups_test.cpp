@@ -21,7 +21,7 @@ SkippedStep broken(std::int64_t step) {
 TEST(SkipGroups, FoldConsecutiveStepsOfOneOutcome) {
     SkipList skips;
     skips.list = {skip(3), skip(4), skip(9), broken(10), broken(11), broken(12)};
-    EXPECT_EQ(groups_of(skips),
+    EXPECT_EQ(group_skips(skips),
               (std::vector<SkipGroup>{{0, 2, false}, {2, 1, false}, {3, 3, true}}));
     EXPECT_EQ(first_bad_step(skips), 3U);
     skips.list.resize(3);
@@ -33,10 +33,10 @@ TEST(SkipGroups, PartExaminedStepsByTheirCause) {
     skips.list = {skip(1), skip(2), skip(3)};
     skips.list[0].report.emplace().cause = SkipCause::scale_too_large;
     skips.list[2].report.emplace().cause = SkipCause::forward_overflow;
-    EXPECT_EQ(groups_of(skips), (std::vector<SkipGroup>{{0, 3, true}}))
+    EXPECT_EQ(group_skips(skips), (std::vector<SkipGroup>{{0, 3, true}}))
         << "a step that was not examined belongs to its neighbours";
     skips.list[1].report.emplace().cause = SkipCause::scale_too_large;
-    EXPECT_EQ(groups_of(skips), (std::vector<SkipGroup>{{0, 2, false}, {2, 1, true}}));
+    EXPECT_EQ(group_skips(skips), (std::vector<SkipGroup>{{0, 2, false}, {2, 1, true}}));
     EXPECT_EQ(first_bad_step(skips), 2U);
 }
 
@@ -52,7 +52,7 @@ TEST(SkipGroups, TheFirstStepOfAStaticScaleThatOverflowsStandsAlone) {
     SkipList skips;
     skips.list = {{.step = 1, .skipped = false, .loss = 2.3, .grad_norm = infinite}, broken(2),
                   broken(3)};
-    EXPECT_EQ(groups_of(skips), (std::vector<SkipGroup>{{0, 1, true}, {1, 2, true}}));
+    EXPECT_EQ(group_skips(skips), (std::vector<SkipGroup>{{0, 1, true}, {1, 2, true}}));
     EXPECT_EQ(first_bad_step(skips), 0U);
 }
 

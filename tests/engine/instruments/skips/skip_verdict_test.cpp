@@ -18,7 +18,7 @@ void expect_found(const std::string& precision, const PlantedLoss& loss, SkipCau
     const RunConfig config = pair_run(precision);
     const auto tests = test::verdict_of(config, loss);
     ASSERT_EQ(tests.size(), 6U);
-    EXPECT_EQ(cause_of(tests), cause) << name(cause_of(tests));
+    EXPECT_EQ(find_cause(tests), cause) << name(find_cause(tests));
     EXPECT_EQ(std::ranges::count(tests, true, &SkipTest::found), 1);
     const auto first = test::TracedStep(config, loss).trace->first();
     ASSERT_TRUE(first);
@@ -54,7 +54,7 @@ TEST(SkipVerdict, ZeroVectorNormalisedWithoutEpsilon) {
 
 TEST(SkipVerdict, GradientOfTheRootOfZero) {
     const RunConfig config = pair_run("amp-fp16");
-    EXPECT_EQ(cause_of(test::verdict_of(config, root_of_zero)), SkipCause::mathematical);
+    EXPECT_EQ(find_cause(test::verdict_of(config, root_of_zero)), SkipCause::mathematical);
     const test::TracedStep step(config, root_of_zero);
     EXPECT_TRUE(step.trace->loss_is_finite());
     EXPECT_EQ(step.trace->first()->stage, SkipStage::backward);
@@ -81,7 +81,7 @@ TEST(SkipVerdict, AdamWithoutEpsilonOnZeroGradients) {
     config.optimizer.options = {{"lr", 0.1}, {"eps", 0.0}};
     const auto loss = [](const Tensor& x) { return mean(mul(x, 0)); };
     const auto tests = test::verdict_of(completed(config), loss);
-    EXPECT_EQ(cause_of(tests), SkipCause::optimizer);
+    EXPECT_EQ(find_cause(tests), SkipCause::optimizer);
     const auto first = test::TracedStep(completed(config), loss).trace->first();
     ASSERT_TRUE(first);
     EXPECT_EQ(first->name, "first.weight");
@@ -94,13 +94,13 @@ TEST(SkipVerdict, GradientsBeyondTheRangeAtScaleOneAreNoQuestionOfTheScale) {
     const auto loss = [](const Tensor& x) { return sum(mul(mul(mul(x, 0), 1024.0), 1024.0)); };
     const auto tests =
         test::verdict_of(pair_run("pure-fp16"), loss, {{.scale = 1, .passes = false}});
-    EXPECT_EQ(cause_of(tests), SkipCause::forward_overflow);
+    EXPECT_EQ(find_cause(tests), SkipCause::forward_overflow);
 }
 
 TEST(SkipVerdict, AFiniteStepHasNoCause) {
     const auto tests =
         test::verdict_of(pair_run("amp-fp16"), [](const Tensor& x) { return mean(square(x)); });
-    EXPECT_EQ(cause_of(tests), SkipCause::unknown);
+    EXPECT_EQ(find_cause(tests), SkipCause::unknown);
     ASSERT_EQ(tests.size(), 6U);
     for (const SkipTest& test : tests) EXPECT_FALSE(test.finding.empty());
 }

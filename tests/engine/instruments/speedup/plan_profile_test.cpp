@@ -32,9 +32,10 @@ XrayOp product(const char* engine, double us, std::int64_t rows = 64) {
 const std::map<std::string, double> peaks{{"f16", 1e14}, {"f32", 1e13}};  // 10 us in f16
 
 TEST(PlanProfile, AddsUpRunsOfOnePlanAndTakesTheLeastTimeOfEach) {
-    const PlanProfile profile = profile_of({{product("a", 100), product("a", 30), product("b", 40)},
-                                            {product("a", 50), product("a", 60), product("b", 80)}},
-                                           peaks);
+    const PlanProfile profile =
+        make_profile({{product("a", 100), product("a", 30), product("b", 40)},
+                      {product("a", 50), product("a", 60), product("b", 80)}},
+                     peaks);
     ASSERT_EQ(profile.rows.size(), 2u);
     const PlanRow& a = profile.rows[0];
     EXPECT_EQ(a.engine, "a");
@@ -51,7 +52,7 @@ TEST(PlanProfile, ListsWhatLosesTheMostFirst) {
     XrayOp large = product("large", 110, 640);
     large.flops = 1e10;
     const PlanProfile profile =
-        profile_of({{product("small", 35), large, product("fast", 10, 32)}}, peaks);
+        make_profile({{product("small", 35), large, product("fast", 10, 32)}}, peaks);
     ASSERT_EQ(profile.rows.size(), 3u);
     EXPECT_EQ(profile.rows[0].engine, "small");
     EXPECT_EQ(profile.rows[1].engine, "large");
@@ -64,7 +65,7 @@ TEST(PlanProfile, KeepsShapesTypesAndPassesApart) {
     backward.pass = XrayPass::backward;
     wide.compute_dtype = "f32";
     EXPECT_EQ(
-        profile_of({{product("a", 1), product("a", 1, 32), backward, wide}}, peaks).rows.size(),
+        make_profile({{product("a", 1), product("a", 1, 32), backward, wide}}, peaks).rows.size(),
         4u);
 }
 
@@ -75,7 +76,7 @@ TEST(PlanProfile, LeavesOutCastsAndWhatWaitsForMemory) {
     add.flops = 1e5;
     update.pass = XrayPass::update;
     tiny.flops = 100;
-    const PlanProfile profile = profile_of({{cast, add, update, tiny}}, peaks);
+    const PlanProfile profile = make_profile({{cast, add, update, tiny}}, peaks);
     ASSERT_EQ(profile.rows.size(), 1u);
     EXPECT_EQ(profile.rows[0].us, 40);
 }
@@ -83,7 +84,7 @@ TEST(PlanProfile, LeavesOutCastsAndWhatWaitsForMemory) {
 TEST(PlanProfile, HasNoShareOfAPeakThatIsNotKnown) {
     XrayOp op = product("a", 5);
     op.compute_dtype = "f64";
-    const PlanProfile profile = profile_of({{op}}, peaks);
+    const PlanProfile profile = make_profile({{op}}, peaks);
     EXPECT_TRUE(std::isnan(profile.rows.at(0).peak_share));
     EXPECT_EQ(profile.rows[0].lost_us, 0);
     EXPECT_TRUE(
@@ -93,7 +94,7 @@ TEST(PlanProfile, HasNoShareOfAPeakThatIsNotKnown) {
 TEST(PlanProfile, PrintsTheTenWorstAndWritesAll) {
     std::vector<XrayOp> ops;
     for (int i = 0; i < 12; ++i) ops.push_back(product("", 100 - i, 100 + i));
-    PlanProfile profile = profile_of({ops}, peaks);
+    PlanProfile profile = make_profile({ops}, peaks);
     profile.device = "cpu";
     const std::string text = text_of(profile);
     EXPECT_THAT(text, HasSubstr("12 that take"));

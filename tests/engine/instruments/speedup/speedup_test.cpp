@@ -102,7 +102,7 @@ TEST(Speedup, WritesATableAndJson) {
     const auto rows = measure_speedup(spirals(), options);
     ASSERT_EQ(rows.size(), 1U);
     EXPECT_THAT(text_of(rows), HasSubstr("mlp: amp-bf16"));
-    EXPECT_THAT(markdown_of(rows), HasSubstr("| mlp | amp-bf16 | 32 |"));
+    EXPECT_THAT(to_markdown(rows), HasSubstr("| mlp | amp-bf16 | 32 |"));
     const auto json = nlohmann::json::parse(to_json(rows[0]));
     EXPECT_EQ(json.at("model"), "mlp");
     EXPECT_EQ(json.at("pays"), rows[0].pays());

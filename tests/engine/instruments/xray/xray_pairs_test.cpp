@@ -28,7 +28,7 @@ std::vector<std::string> shown(const Xray& first, const Xray& second) {
         return op == nullptr ? std::string("-") : op->op + std::to_string(op - of.ops.data());
     };
     std::vector<std::string> out;
-    for (const XrayPair& pair : pairs_of(first, second))
+    for (const XrayPair& pair : pair_ops(first, second))
         out.push_back(name(first, pair.first) + "|" + name(second, pair.second));
     return out;
 }

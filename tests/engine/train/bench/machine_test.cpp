@@ -67,7 +67,7 @@ bool trains(const GpuGeneration& generation, const std::string& preset, ForcedTy
     PrecisionConfig precision;
     precision.preset = preset;
     precision.force = std::move(force);
-    return !lack_of(generation, resolve(precision));
+    return !find_lack(generation, resolve(precision));
 }
 
 TEST(Machine, RefusesOnACardWhatItsLibrariesLack) {
@@ -82,7 +82,7 @@ TEST(Machine, RefusesOnACardWhatItsLibrariesLack) {
     EXPECT_TRUE(trains(turing, "amp-fp16", {{"linear", ForcedType::fp32}}));
     PrecisionConfig precision;
     precision.preset = "amp-bf16";
-    EXPECT_THAT(lack_of(turing, resolve(precision))->what.str(),
+    EXPECT_THAT(find_lack(turing, resolve(precision))->what.str(),
                 testing::HasSubstr("Ampere or newer GPU: on a Turing card"));
 }
 

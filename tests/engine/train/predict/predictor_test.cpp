@@ -44,18 +44,18 @@ TEST(Predictor, CarriesTheStateFromSampleToSampleAndBeginsCold) {
 }
 
 TEST(Probabilities, AreTheSoftmaxOfTheScores) {
-    const auto three = probabilities_of({0, std::log(2.0), std::log(5.0)});
+    const auto three = to_probabilities({0, std::log(2.0), std::log(5.0)});
     EXPECT_THAT(three, ElementsAre(DoubleEq(0.125), DoubleEq(0.25), DoubleEq(0.625)));
 }
 
 TEST(Probabilities, OfInfiniteScoresAreTheirLimit) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
-    EXPECT_THAT(probabilities_of({1, infinity, 0}), ElementsAre(0, 1, 0));
-    EXPECT_THAT(probabilities_of({infinity, -infinity, infinity}), ElementsAre(0.5, 0, 0.5));
-    EXPECT_THAT(probabilities_of({-infinity, 3}), ElementsAre(0, 1));
-    EXPECT_THAT(probabilities_of({-infinity, -infinity}), ElementsAre(0.5, 0.5));
+    EXPECT_THAT(to_probabilities({1, infinity, 0}), ElementsAre(0, 1, 0));
+    EXPECT_THAT(to_probabilities({infinity, -infinity, infinity}), ElementsAre(0.5, 0, 0.5));
+    EXPECT_THAT(to_probabilities({-infinity, 3}), ElementsAre(0, 1));
+    EXPECT_THAT(to_probabilities({-infinity, -infinity}), ElementsAre(0.5, 0.5));
     Answer answer;
-    answer.probabilities = probabilities_of({1, infinity, 0});
+    answer.probabilities = to_probabilities({1, infinity, 0});
     EXPECT_EQ(answer.best(), 1);
 }
 
@@ -63,7 +63,7 @@ TEST(Probabilities, OfNaNAreNaN) {
     constexpr double infinity = std::numeric_limits<double>::infinity();
     constexpr double nan = std::numeric_limits<double>::quiet_NaN();
     for (const auto& scores : {std::vector{1, nan}, {nan, infinity}, {infinity, nan, 2}})
-        EXPECT_THAT(probabilities_of(scores), Each(IsNan()));
+        EXPECT_THAT(to_probabilities(scores), Each(IsNan()));
 }
 
 TEST(MadeSample, IsWhatWasPutIntoItsFields) {

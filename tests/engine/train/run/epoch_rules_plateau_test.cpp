@@ -71,7 +71,7 @@ TEST(PlateauRate, GoesOnFromASavedStateAtEveryEpoch) {
 
 TEST(PlateauRate, IsMadeForThePlateauScheduleAlone) {
     const auto with = [](const std::vector<std::string>& overrides) {
-        return plateau_rate_of(parse_run_config("{}", overrides).config, {});
+        return make_plateau_rate(parse_run_config("{}", overrides).config, {});
     };
     EXPECT_FALSE(with({}).has_value());
     auto rate =

@@ -31,7 +31,7 @@ RunConfig config_of(const json& variant) {
 }
 
 kernels::LearningRateSchedule schedule_of_variant(const json& variant) {
-    return schedule_of(config_of(variant), variant.at("planned").get<std::int64_t>());
+    return make_schedule(config_of(variant), variant.at("planned").get<std::int64_t>());
 }
 
 /// PyTorch multiplies from one rate to the next, with at most 6 roundings per step. 1 + cos(x) has
@@ -96,14 +96,14 @@ TEST(ScheduleOf, StaysAtItsEndAfterThePlannedUpdates) {
 
 TEST(ScheduleOf, OneCycleTakesTheOptimizersRateAsTheLargestUnlessItHasItsOwn) {
     const json cycle = {{"kind", "one-cycle"}, {"lr", 0.25}};
-    EXPECT_EQ(schedule_of(config_of(cycle), 10).base, 0.25);
+    EXPECT_EQ(make_schedule(config_of(cycle), 10).base, 0.25);
     const json own = {{"kind", "one-cycle"}, {"lr", 0.25}, {"max_lr", 0.5}};
-    EXPECT_EQ(schedule_of(config_of(own), 10).base, 0.5);
+    EXPECT_EQ(make_schedule(config_of(own), 10).base, 0.5);
 }
 
 TEST(ScheduleOf, AWarmUpThatIsLongerThanTheRunRisesToItsEnd) {
     const json variant = {{"kind", "cosine"}, {"lr", 0.5}, {"warmup_steps", 7}};
-    const auto schedule = schedule_of(config_of(variant), 4);
+    const auto schedule = make_schedule(config_of(variant), 4);
     for (std::int64_t update = 0; update < 7; ++update)
         EXPECT_EQ(learning_rate(schedule, update), 0.5 * static_cast<double>(update + 1) / 8);
     EXPECT_EQ(learning_rate(schedule, 7), 0.5);
@@ -118,36 +118,37 @@ RunConfig cosine_config(const std::string& lengthened = "") {
 
 TEST(LengtheningOf, SaysWhereTheEarlierScheduleEnds) {
     const RunConfig config = cosine_config();
-    EXPECT_EQ(lengthening_of(config, {10, 10, 10}, LongerSchedule::cycle), "cycle 0 10 10 10");
-    EXPECT_EQ(lengthening_of(config, {10, 10, 8}, LongerSchedule::cycle), "cycle 0 8 10 10")
+    EXPECT_EQ(write_lengthening(config, {10, 10, 10}, LongerSchedule::cycle), "cycle 0 10 10 10");
+    EXPECT_EQ(write_lengthening(config, {10, 10, 8}, LongerSchedule::cycle), "cycle 0 8 10 10")
         << "two steps were skipped";
-    EXPECT_EQ(lengthening_of(config, {10, 6, 5}, LongerSchedule::constant), "constant 0 9 10 10");
-    EXPECT_EQ(lengthening_of(config, {10, 10, 0}, LongerSchedule::cycle), "cycle 0 1 10 10")
+    EXPECT_EQ(write_lengthening(config, {10, 6, 5}, LongerSchedule::constant),
+              "constant 0 9 10 10");
+    EXPECT_EQ(write_lengthening(config, {10, 10, 0}, LongerSchedule::cycle), "cycle 0 1 10 10")
         << "no update was applied";
-    EXPECT_EQ(lengthening_of(config, {10, 10, 10}, LongerSchedule::stretch), "");
+    EXPECT_EQ(write_lengthening(config, {10, 10, 10}, LongerSchedule::stretch), "");
 }
 
 TEST(LengtheningOf, OfALengthenedRunBeginsAtItsLastPart) {
     EXPECT_EQ(
-        lengthening_of(cosine_config("cycle 0 10 10 10"), {30, 30, 30}, LongerSchedule::cycle),
+        write_lengthening(cosine_config("cycle 0 10 10 10"), {30, 30, 30}, LongerSchedule::cycle),
         "cycle 10 30 20 30");
-    EXPECT_EQ(lengthening_of(cosine_config("constant 0 10 10 10"), {30, 12, 12},
-                             LongerSchedule::constant),
+    EXPECT_EQ(write_lengthening(cosine_config("constant 0 10 10 10"), {30, 12, 12},
+                                LongerSchedule::constant),
               "constant 0 10 10 10")
         << "the rate stays";
-    EXPECT_THROW(
-        (void)lengthening_of(cosine_config("cycle 0 10 10 10"), {30, 8, 8}, LongerSchedule::cycle),
-        Error);
-    EXPECT_THROW((void)lengthening_of(cosine_config("constant 0 10 10 10"), {30, 20, 20},
-                                      LongerSchedule::cycle),
+    EXPECT_THROW((void)write_lengthening(cosine_config("cycle 0 10 10 10"), {30, 8, 8},
+                                         LongerSchedule::cycle),
+                 Error);
+    EXPECT_THROW((void)write_lengthening(cosine_config("constant 0 10 10 10"), {30, 20, 20},
+                                         LongerSchedule::cycle),
                  Error);
 }
 
 TEST(LengtheningOf, GivesTheRatesOfBothParts) {
-    const auto first = schedule_of(cosine_config(), 10);
-    const auto cycle = schedule_of(cosine_config("cycle 0 8 10 10"), 14);
-    const auto constant = schedule_of(cosine_config("constant 0 8 10 10"), 14);
-    const auto second = schedule_of(cosine_config(), 4);
+    const auto first = make_schedule(cosine_config(), 10);
+    const auto cycle = make_schedule(cosine_config("cycle 0 8 10 10"), 14);
+    const auto constant = make_schedule(cosine_config("constant 0 8 10 10"), 14);
+    const auto second = make_schedule(cosine_config(), 4);
     for (std::int64_t update = 0; update < 12; ++update) {
         EXPECT_EQ(learning_rate(cycle, update),
                   update < 8 ? learning_rate(first, update) : learning_rate(second, update - 8));
@@ -161,7 +162,7 @@ TEST(LengtheningOf, OtherTextIsRefused) {
          {"yes", "cycle", "cycle 0 10 10", "cycle 0 10 10 10 10", "cycle 10 10 1 1",
           "cycle -1 10 10 10", "cycle 0 10 0 10", "cycle 0 10 10 0", "linear 0 10 10 10",
           "cycle 0 1e3 10 10", "cycle 0 99999999999999999999 10 10"})
-        EXPECT_THROW((void)schedule_of(cosine_config(text), 20), Error) << text;
+        EXPECT_THROW((void)make_schedule(cosine_config(text), 20), Error) << text;
 }
 
 }  // namespace

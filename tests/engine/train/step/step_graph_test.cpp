@@ -145,7 +145,7 @@ TEST(StepGraph, AReplayedStepHasTheRateOfItsUpdateTimesTheMultiplierOfTheMoment)
         const auto fixture = pair_fixture(config, cuda, std::make_unique<Adversaries>());
         StepGraph graph(*fixture->step, fixture->task->schema(true), cuda, config.batch_size,
                         config.accumulate);
-        const auto schedule = schedule_of(config, 100);
+        const auto schedule = make_schedule(config, 100);
         double multiplier = 1;
         for (int i = 0; i < 9; ++i) {
             if (i % 3 == 2) {

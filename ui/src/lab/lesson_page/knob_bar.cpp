@@ -29,7 +29,7 @@ QString ownValue(const engine::Lesson& lesson, const engine::LessonKnob& knob, s
     QString own;
     for (const auto& run : lesson.runs) {
         if (!engine::knob_applies(lesson, run, knob.path)) continue;
-        const auto parsed = engine::settings_of(lesson, run, seed);
+        const auto parsed = engine::lesson_settings(lesson, run, seed);
         QString text = QString::fromStdString(engine::setting_text(parsed.config, knob.path));
         if (text.isEmpty()) return {};  // what the preset stands for
         if (text.startsWith(u'"')) text = text.mid(1, text.size() - 2);  // words stand in quotes

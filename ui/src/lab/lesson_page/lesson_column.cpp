@@ -247,7 +247,7 @@ namespace {
 std::vector<std::string> precisionsOf(const engine::Lesson& lesson, std::int64_t seed) {
     std::vector<std::string> out;
     for (const auto& run : lesson.runs)
-        out.push_back(engine::settings_of(lesson, run, seed).config.precision.preset);
+        out.push_back(engine::lesson_settings(lesson, run, seed).config.precision.preset);
     return out;
 }
 

@@ -240,7 +240,7 @@ void LessonView::openInTraining() {
     for (const auto& [path, value] : model_->runs()->knobs())
         knobs.push_back((path + u'=' + value).toStdString());
     const auto parsed =
-        engine::settings_of(*lesson, lesson->runs[index], model_->runs()->seed(), knobs);
+        engine::lesson_settings(*lesson, lesson->runs[index], model_->runs()->seed(), knobs);
     context_.commands->showPage(u"training"_s);
     context_.commands->editSettings(parsed.config);
 }

@@ -81,7 +81,7 @@ void LessonRuns::discard() {
     tracks_.clear();
     link_->options()->setRuns({});
     if (lesson_ && !lesson_->runs.empty()) {
-        const auto first = engine::settings_of(*lesson_, lesson_->runs.front(), seed());
+        const auto first = engine::lesson_settings(*lesson_, lesson_->runs.front(), seed());
         link_->setEnd(static_cast<double>(first.config.max_steps));
     }
     link_->select(0, nullptr);

@@ -153,7 +153,7 @@ void WhatIfCurves::refresh() {
     again_ = busy_;
     if (std::exchange(busy_, true)) return;
     const engine::StepRecordReader rows = track->reader();
-    const engine::ScalePolicy own = engine::policy_of(track->config(), "recorded");
+    const engine::ScalePolicy own = engine::to_policy(track->config(), "recorded");
     const auto work = [=]() -> std::shared_ptr<const Replay> {
         try {
             const auto floors = [rows](std::int64_t first, std::span<double> out) {

@@ -33,7 +33,7 @@ bool hasEnded(const engine::QueuedRun& run) {
 /// The settings that differ from the defaults.
 std::string labelOf(const engine::RunConfig& config) {
     std::string label;
-    for (const auto& setting : engine::overrides_of(config))
+    for (const auto& setting : engine::to_overrides(config))
         label += (label.empty() ? "" : " ") + setting;
     return label;
 }

@@ -35,7 +35,7 @@ using Read = std::variant<Results, engine::Error>;
 
 Read read(const std::vector<engine::QueuedRun>& runs, const engine::RunStore& store) {
     try {
-        const engine::SweepPlan plan = engine::plan_of(runs);
+        const engine::SweepPlan plan = engine::to_sweep_plan(runs);
         return Results{plan.seeds, engine::sweep_rows(plan, runs, store)};
     } catch (const engine::Error& error) {
         return error;
