@@ -11,13 +11,12 @@ struct Pool2dShape {
     std::int64_t kernel_h, kernel_w, stride_h, stride_w, pad_h = 0, pad_w = 0;
     std::int64_t dilation_h = 1, dilation_w = 1;
     bool count_include_pad = true;  ///< average: padded zeros count in the divisor
-    bool adaptive = false;     ///< max: windows of the adaptive average, sizes and steps unread
-    std::int64_t divisor = 0;  ///< average over windows of a fixed size: if not 0, in place of
-                               ///< the count
+    bool adaptive = false;     ///< max: windows as of the adaptive average; kernel and stride unread
+    std::int64_t divisor = 0;  ///< average: if not 0, divides by it instead of by the count
 };
 
-/// y = max over the window; index i32, of y's shape: h * W + w of the first largest; NaN counts as
-/// largest, the last of several.
+/// y = max over the window; index (i32, y's shape) = h * W + w of the first largest. NaN counts as
+/// largest; of several NaNs the last wins.
 using MaxPool2dForward = void(Array y, Array index, ConstArray x, const Pool2dShape& shape,
                               Stream stream);
 HALFTONE_KERNEL(MaxPool2dForward, max_pool2d_forward);
@@ -25,7 +24,7 @@ HALFTONE_KERNEL(MaxPool2dForward, max_pool2d_forward);
 using MaxPool2dBackward = void(Array dx, ConstArray dy, ConstArray index, const Pool2dShape& shape,
                                Stream stream);
 HALFTONE_KERNEL(MaxPool2dBackward, max_pool2d_backward);
-/// y[.., c] = x at the indices of a max pool: its second derivative's gather.
+/// y[.., c] = x at the indices of a max pool, for its second derivative.
 using MaxPool2dGather = void(Array y, ConstArray x, ConstArray index, const Pool2dShape& shape,
                              Stream stream);
 HALFTONE_KERNEL(MaxPool2dGather, max_pool2d_gather);

@@ -8,13 +8,12 @@ namespace engine {
 
 struct RunDone;
 
-/// The state of a run that ended so: "done", "stopped", "diverged" or "failed". An error comes
-/// first. A run whose loss was not finite to its end has diverged, also if it made all its steps.
+/// Names how a run ended: "done", "stopped", "diverged" or "failed". An error comes first. A run
+/// whose loss stayed non-finite until its end has diverged, even if it made all its steps.
 std::string end_state(const RunDone& done);
 
-/// That a long piece of work has ended, for a command that the user gave on the command line or
-/// typed in the window (--notify). Such a command is never read from a file: a settings file of
-/// somebody else must not run programs.
+/// Describes finished work to the command that the user gave with --notify or typed in the window.
+/// The command is never read from a file: somebody else's settings file must not run programs.
 struct EndNotice {
     std::string kind;               ///< "run", "comparison", "sweep" or "queue"
     std::vector<std::string> runs;  ///< ids; empty: none began
@@ -22,7 +21,8 @@ struct EndNotice {
     std::string reason;             ///< "epochs", the sentence of an error, "3 done, 1 failed"
 };
 
-/// HALFTONE_KIND, HALFTONE_RUN (ids with a space between them), HALFTONE_STATE, HALFTONE_REASON.
+/// Environment variables of the command: HALFTONE_KIND, HALFTONE_RUN (ids separated by spaces),
+/// HALFTONE_STATE, HALFTONE_REASON.
 std::vector<std::pair<std::string, std::string>> notice_environment(const EndNotice& notice);
 
 /// Runs the command in /bin/sh with these variables and waits for it. Returns its exit status; -1
