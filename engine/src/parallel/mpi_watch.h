@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/local_process.h"
 #include "engine/base/message.h"
 #include "parallel/liveness.h"
 

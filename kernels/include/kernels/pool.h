@@ -11,7 +11,7 @@ struct Pool2dShape {
     std::int64_t kernel_h, kernel_w, stride_h, stride_w, pad_h = 0, pad_w = 0;
     std::int64_t dilation_h = 1, dilation_w = 1;
     bool count_include_pad = true;  ///< average: padded zeros count in the divisor
-    bool adaptive = false;     ///< max: windows as of the adaptive average; kernel and stride unread
+    bool adaptive = false;     ///< max: windows of the adaptive average; kernel, stride unread
     std::int64_t divisor = 0;  ///< average: if not 0, divides by it instead of by the count
 };
 

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/json_reader.h"
+#include "base/local_process.h"
 #include "engine/base/error.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
@@ -58,31 +59,11 @@ std::string first_line(const char* file) {
     return line;
 }
 
-/// The fields of /proc/PROCESS/stat that matter here.
-struct ProcessStat {
-    char state = '?';
-    std::int64_t started = 0;
-};
-std::optional<ProcessStat> stat_of(std::int64_t process) {
-    const std::string line = first_line(("/proc/" + std::to_string(process) + "/stat").c_str());
-    // The name before it, in parentheses, may hold anything.
-    const std::size_t name_end = line.rfind(')');
-    if (name_end == std::string::npos) return std::nullopt;
-    std::istringstream fields(line.substr(name_end + 1));
-    ProcessStat out;
-    fields >> out.state;
-    std::string skipped;
-    for (int field = 4; field < 22; ++field) fields >> skipped;
-    fields >> out.started;
-    if (!fields) return std::nullopt;
-    return out;
-}
-
 bool is_alive(const LeaseHolder& holder) {
     if (::kill(static_cast<pid_t>(holder.process), 0) != 0 && errno == ESRCH) return false;
-    const auto found = stat_of(holder.process);
-    if (!found) return true;  // of another user, whom this one may not see
-    return found->started == holder.started && found->state != 'Z' && found->state != 'X';
+    const auto found = read_process_stat(holder.process);
+    if (!found) return true;  // another user's, which this one may not see
+    return !found->has_ended() && static_cast<std::int64_t>(found->start) == holder.started;
 }
 
 /// N of the name "lease.N"; 0 for other names, and for numbers that no counting reaches: the next
@@ -97,7 +78,7 @@ std::int64_t number_in(const std::string& name) {
                                                                                          : 0;
 }
 
-fs::path file_of(const fs::path& folder, std::int64_t number) {
+fs::path lease_file(const fs::path& folder, std::int64_t number) {
     return folder / (std::string(prefix) + std::to_string(number));
 }
 
@@ -134,7 +115,7 @@ FoundLease newest_in(const fs::path& folder) {
         const auto numbers = numbers_in(folder);
         if (!numbers || numbers->empty()) return {};
         const std::int64_t number = *std::ranges::max_element(*numbers);
-        if (const auto text = text_of(file_of(folder, number))) return {number, *text};
+        if (const auto text = text_of(lease_file(folder, number))) return {number, *text};
         if (errno != ENOENT) return {number, {}};  // it is there, and cannot be read
     }
     return {};
@@ -254,7 +235,8 @@ LeaseHolder LeaseHolder::self() {
         const std::size_t begin = link.find('[') + 1;
         std::from_chars(link.data() + begin, link.data() + link.size(), out.pid_namespace);
     }
-    if (const auto stat = stat_of(out.process)) out.started = stat->started;
+    if (const auto stat = read_process_stat(out.process))
+        out.started = static_cast<std::int64_t>(stat->start);
     return out;
 }
 
@@ -277,7 +259,7 @@ std::unique_ptr<Lease> Lease::try_take(const fs::path& folder, LeaseSighting& se
         state = evaluate(before, seen, rules);
         if (state.held) return nullptr;
         const std::int64_t number = before.number + 1;
-        const fs::path file = file_of(folder, number);
+        const fs::path file = lease_file(folder, number);
         const std::string id = new_id();
         const double now = rules.holder_clock();
         const int failure = write_text(file, O_CREAT | O_EXCL, lease_text(id, rules.self(), 0));
@@ -290,13 +272,13 @@ std::unique_ptr<Lease> Lease::try_take(const fs::path& folder, LeaseSighting& se
         // was given up may have woken: then nobody may rely on what was seen.
         const bool is_ours = parse_lease(newest_in(folder).text).id == id;
         const bool same = before.number == 0 ||
-                          text_of(file_of(folder, before.number)) == std::optional(before.text);
+                          text_of(lease_file(folder, before.number)) == std::optional(before.text);
         if (!is_ours || !same) {
             unlink_file(file);
             continue;
         }
         for (const std::int64_t old : numbers_in(folder).value_or(std::vector<std::int64_t>{}))
-            if (old < number) unlink_file(file_of(folder, old));
+            if (old < number) unlink_file(lease_file(folder, old));
         return std::unique_ptr<Lease>(new Lease(folder, number, id, rules, now));
     }
     state.held = true;
@@ -315,7 +297,7 @@ Lease::Lease(fs::path folder, std::int64_t number, std::string id, const LeaseRu
 
 Lease::~Lease() { release(); }
 
-fs::path Lease::file() const { return file_of(folder_, number_); }
+fs::path Lease::file() const { return lease_file(folder_, number_); }
 
 void Lease::run() {
     std::unique_lock lock(mutex_);

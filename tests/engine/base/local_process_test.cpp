@@ -1,13 +1,30 @@
-#include "parallel/liveness.h"
+#include "base/local_process.h"
 
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <csignal>
 
 namespace engine {
 namespace {
+
+TEST(ProcessStat, IsReadBehindANameWithABracket) {
+    const auto before = read_process_stat(getpid());
+    ASSERT_TRUE(before);
+    std::array<char, 16> name{};
+    prctl(PR_GET_NAME, name.data());
+    prctl(PR_SET_NAME, "a) Z 1 (");
+    const auto renamed = read_process_stat(getpid());
+    prctl(PR_SET_NAME, name.data());
+    ASSERT_TRUE(renamed);
+    EXPECT_FALSE(renamed->has_ended());
+    EXPECT_EQ(renamed->start, before->start);
+}
+
+TEST(ProcessStat, IsEmptyForNoProcess) { EXPECT_FALSE(read_process_stat(0).has_value()); }
 
 TEST(LocalProcess, ThisOneIsAliveAndHasAStart) {
     const LocalProcess own = local_process(getpid());
