@@ -5,24 +5,10 @@
 #include "cpu/grain.h"
 #include "kernels/parallel.h"
 #include "kernels/small_float.h"
+#include "shared/image_crop.h"
 
 namespace kernels::cpu {
 namespace {
-
-constexpr std::int64_t padding = 4;
-
-/// Which pixel of the image a pixel of the crop shows.
-struct Crop {
-    std::int64_t down = 0, right = 0;
-    bool flip = false;
-};
-
-Crop draw(const PhiloxStream& random, std::uint64_t block) {
-    const PhiloxBlock words = random.block(block);
-    return {std::int64_t{PhiloxStream::to_bounded(words[0], 2 * padding + 1)} - padding,
-            std::int64_t{PhiloxStream::to_bounded(words[1], 2 * padding + 1)} - padding,
-            (words[2] & 1) != 0};
-}
 
 void store_value(float* y, float value) { *y = value; }
 void store_value(Half* y, float value) { *y = to_half(value); }
@@ -34,7 +20,7 @@ void prepare_image(T* y, const std::uint8_t* image, const ImageStore& store, con
     for (std::int64_t h = 0; h < store.height; ++h) {
         for (std::int64_t w = 0; w < store.width; ++w) {
             const std::int64_t row = h + crop.down;
-            const std::int64_t col = (crop.flip ? store.width - 1 - w : w) + crop.right;
+            const std::int64_t col = crop.column(w, store.width);
             const bool inside = row >= 0 && row < store.height && col >= 0 && col < store.width;
             const std::uint8_t* pixel =
                 inside ? image + (row * store.width + col) * store.channels : nullptr;
@@ -58,10 +44,8 @@ void prepare(T* y, std::int64_t n, Array labels, ConstArray indices, const Image
             const std::int64_t sample = index != nullptr ? index[i] : i;
             if (store.labels != nullptr)
                 static_cast<std::int64_t*>(labels.data)[i] = store.labels[sample];
-            const Crop crop =
-                how.augment ? draw(how.random, how.first + static_cast<std::uint64_t>(i)) : Crop{};
             prepare_image(y + i * pixels * pitch, store.pixels + sample * pixels * store.channels,
-                          store, crop, how.normalize, pitch);
+                          store, draw_crop(how, i), how.normalize, pitch);
         }
     });
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cassert>
-#include <cmath>
 #include <cstddef>
 #include <limits>
 #include <type_traits>
@@ -165,17 +164,11 @@ void part_of(double* result, const ReducePart& part, ReduceOp op) {
     reduce_part_double(result, part, op);
 }
 
-template <class Wide>
-Wide finished(Wide v, std::int64_t n, ReduceOp op) {
-    if (op == ReduceOp::mean) return v / static_cast<Wide>(n);
-    if (op == ReduceOp::norm2) return std::sqrt(v);
-    return v;
-}
-
 /// In place, and rounded by vectors.
 void store_low(Array y, std::int64_t at, float* v, std::int64_t width, std::int64_t n,
                ReduceOp op) {
-    for (std::int64_t i = 0; i < width; ++i) v[i] = finished(v[i], n, op);
+    for (std::int64_t i = 0; i < width; ++i)
+        v[i] = finish_reduction(v[i], static_cast<double>(n), op);
     std::byte* const to = static_cast<std::byte*>(y.data) + at * 2;
     cast({to, y.dtype, width}, {v, DType::f32, width}, {});
 }
@@ -189,8 +182,10 @@ void store_finished(Array y, std::int64_t at, Wide* v, std::int64_t width, std::
     }
     with_type(y.dtype, [&](auto type) {
         using T = decltype(type);
+        const auto terms = static_cast<double>(n);
         for (std::int64_t i = 0; i < width; ++i)
-            static_cast<T*>(y.data)[at + i] = narrow<T>(static_cast<double>(finished(v[i], n, op)));
+            static_cast<T*>(y.data)[at + i] =
+                narrow<T>(static_cast<double>(finish_reduction(v[i], terms, op)));
     });
 }
 

@@ -1,25 +1,10 @@
 #include "kernels/prepare_images.h"
 
 #include "cuda/convert.cuh"
+#include "shared/image_crop.h"
 
 namespace kernels::cuda {
 namespace {
-
-constexpr int padding = 4;
-
-/// Which pixel of the image a pixel of the crop shows.
-struct Crop {
-    std::int64_t down = 0, right = 0;
-    bool flip = false;
-};
-
-__device__ __forceinline__ Crop draw(const PhiloxStream& random, std::uint64_t block) {
-    const PhiloxBlock words = random.block(block);
-    return {
-        static_cast<std::int64_t>(PhiloxStream::to_bounded(words[0], 2 * padding + 1)) - padding,
-        static_cast<std::int64_t>(PhiloxStream::to_bounded(words[1], 2 * padding + 1)) - padding,
-        (words[2] & 1) != 0};
-}
 
 /// One row of the result, for a warp, each pixel of `pitch` values. `from` is the row of the image,
 /// null outside of it.
@@ -34,7 +19,7 @@ __device__ void prepare_row(T* y, const std::uint8_t* from, const ImageStore& st
             y[v] = narrow<T>(0.0f);
             continue;
         }
-        const std::int64_t col = (crop.flip ? store.width - 1 - w : w) + crop.right;
+        const std::int64_t col = crop.column(w, store.width);
         float value = 0;
         if (from != nullptr && col >= 0 && col < store.width)
             value = static_cast<float>(from[col * store.channels + c]) / 255;
@@ -52,8 +37,7 @@ __global__ void prepare_images_kernel(T* y, std::int64_t* labels, const std::int
     for (std::int64_t i = blockIdx.x; i < n; i += gridDim.x) {
         const std::int64_t sample = indices == nullptr ? i : indices[i];
         if (threadIdx.x == 0 && store.labels != nullptr) labels[i] = store.labels[sample];
-        const Crop crop =
-            how.augment ? draw(how.random, how.first + static_cast<std::uint64_t>(i)) : Crop();
+        const Crop crop = draw_crop(how, i);
         const std::uint8_t* image = store.pixels + sample * store.height * row_bytes;
         for (std::int64_t h = threadIdx.x / warp_size; h < store.height;
              h += blockDim.x / warp_size) {

@@ -1,30 +1,29 @@
 #pragma once
 
 #include <cassert>
-#include <cmath>
 #include <limits>
 
 #include "cuda/device_math.cuh"
 #include "kernels/reduce.h"
+#include "shared/reduce_steps.h"
 
-/// Pieces of `reduce`.
+/// Passes of `reduce`, one source each for threads, rows and columns.
 namespace kernels::cuda {
 
 #define HALFTONE_FORMULA __device__
 #include "shared/reduce_ops.inc"
 #undef HALFTONE_FORMULA
 
-/// Where results go, and what becomes of them there.
+/// Where results go, and how they are finished there.
 struct ReduceTarget {
     void* data;
     DType dtype;
     ReduceOp finish;  ///< mean and norm2 change the sum; others do not
-    double count;     ///< terms of a mean
+    double terms;     ///< of a mean
 
     template <typename W>
     __device__ void store(std::int64_t at, W v) const {
-        if (finish == ReduceOp::mean) v /= static_cast<W>(count);
-        if (finish == ReduceOp::norm2) v = std::sqrt(v);
+        v = finish_reduction(v, terms, finish);
         switch (dtype) {
             case DType::f64:
                 static_cast<double*>(data)[at] = narrow<double>(v);

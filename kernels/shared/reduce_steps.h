@@ -1,11 +1,22 @@
 #pragma once
 
+#include <cmath>
 #include <limits>
 
+#include "kernels/host_device.h"
 #include "kernels/reduce.h"
 #include "shared/elementwise_integers.h"
 
 namespace kernels {
+
+/// The result of a reduction from the sum that it needs: a mean divides it by the number of terms,
+/// norm2 takes its root; the others are their sum.
+template <class W>
+HALFTONE_HOST_DEVICE inline W finish_reduction(W sum, double terms, ReduceOp op) {
+    if (op == ReduceOp::mean) return sum / static_cast<W>(terms);
+    if (op == ReduceOp::norm2) return std::sqrt(sum);
+    return sum;
+}
 
 /// The operation that joins the results of a level: sums of squares and of absolute values are
 /// plain sums from the second level on.
