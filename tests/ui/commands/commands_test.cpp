@@ -180,9 +180,9 @@ TEST_F(ResumeTest, ARunOfAComparisonThatWasNotBegunIsBegun) {
 TEST_F(ResumeTest, BothHalvesOfATwinGoOnCoupledWhenOneIsResumed) {
     engine::RunConfig other = spirals(12);
     other.precision.preset = "amp-bf16";
-    feed.openTwin({spirals(12), other}, engine::new_run_group(), {});
+    feed.experiment().openTwin({spirals(12), other}, engine::new_run_group(), {});
     for (int i = 1; i <= 5; ++i) {
-        feed.post(engine::Command::step);
+        feed.experiment().post(engine::Command::step);
         const auto rests = [&](const std::shared_ptr<RunTrack>& track) {
             return track->published() >= i && track->state() == engine::RunState::paused;
         };
@@ -198,7 +198,7 @@ TEST_F(ResumeTest, BothHalvesOfATwinGoOnCoupledWhenOneIsResumed) {
     ASSERT_TRUE(waitForAnswer());
     EXPECT_TRUE(*answered) << problems.join(u' ').toStdString();
     EXPECT_EQ(feed.liveTracks().size(), 2u);
-    EXPECT_NE(feed.twin(), nullptr);
+    EXPECT_NE(feed.experiment().twin(), nullptr);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
     for (const auto& run : feed.store()->list()) EXPECT_EQ(run.steps, 12);
     EXPECT_EQ(engine::TwinRecordReader::open(runs.front().folder).steps(), 12);

@@ -42,8 +42,8 @@ std::vector<engine::RunConfig> shortened(std::int64_t steps) {
 }
 
 TEST_F(DemonstrationTest, TheUnscaledRunCanOnlyGuessWhereTheOthersLearn) {
-    feed.open(shortened(150));
-    feed.post(engine::Command::start);
+    feed.experiment().open(shortened(150));
+    feed.experiment().post(engine::Command::start);
     ASSERT_TRUE(waitForState(RunState::done));
     const auto tracks = feed.tracks();
     ASSERT_EQ(tracks.size(), 3U);
@@ -109,19 +109,19 @@ TEST_F(DemonstrationTest, StartsFromTheHelpMenuAndSaysWhatToLookAtUntilItIsClose
 TEST_F(DemonstrationTest, IsNotMistakenForAComparisonOfOtherSettings) {
     auto* guide = window->findChild<GuideCard*>();
     auto runs = shortened(2);
-    feed.open(runs);
+    feed.experiment().open(runs);
     EXPECT_FALSE(guide->isVisible());
     runs = lossScalingRuns();
     for (auto& run : runs) run.seed = 7;
-    feed.open(runs);
+    feed.experiment().open(runs);
     EXPECT_TRUE(guide->isVisible()) << "another seed shows the same";
     runs[2].precision.scaler.reset();
-    feed.open(runs);
+    feed.experiment().open(runs);
     EXPECT_FALSE(guide->isVisible());
 }
 
 TEST_F(DemonstrationTest, TellsTheUnscaledRunApartByItsTitleAndNotByItsFolder) {
-    feed.open(lossScalingRuns());
+    feed.experiment().open(lossScalingRuns());
     const auto tracks = feed.tracks();
     ASSERT_EQ(tracks.size(), 3U);
     EXPECT_EQ(trackTitle(*tracks[1]), u"AMP FP16"_s);

@@ -6,10 +6,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 #include <filesystem>
-#include <optional>
 
-#include "engine/base/error.h"
 #include "feed/run_track.h"
+#include "support/foreign_run.h"
 #include "support/stillness.h"
 
 namespace ui {
@@ -38,24 +37,14 @@ struct EventFeedTest : testing::Test {
     EventFeed feed;
 };
 
-TEST(CombinedState, IsTheLiveliest) {
-    EXPECT_EQ(combined({}), RunState::idle);
-    EXPECT_EQ(combined({RunState::done, RunState::training}), RunState::training);
-    EXPECT_EQ(combined({RunState::paused, RunState::training}), RunState::training);
-    EXPECT_EQ(combined({RunState::paused, RunState::done}), RunState::paused);
-    EXPECT_EQ(combined({RunState::done, RunState::failed}), RunState::done);
-    EXPECT_EQ(combined({RunState::failed, RunState::failed}), RunState::failed);
-    EXPECT_EQ(combined({RunState::idle, RunState::done}), RunState::idle);
-}
-
 TEST_F(EventFeedTest, BringsEveryStepOfAComparisonAndItsEvents) {
     std::size_t epochs = 0;
     QObject::connect(&feed, &EventFeed::eventArrived, &feed,
                      [&](const std::shared_ptr<RunTrack>&, const engine::Event& event) {
                          epochs += std::holds_alternative<engine::EpochDone>(event) ? 1 : 0;
                      });
-    feed.open({quick("fp32"), quick("amp-fp16")});
-    feed.post(Command::start);
+    feed.experiment().open({quick("fp32"), quick("amp-fp16")});
+    feed.experiment().post(Command::start);
     ASSERT_TRUE(runUntil(RunState::done));
     ASSERT_TRUE(QTest::qWaitFor(
         [&] { return feed.tracks()[0]->rows() == 24 && feed.tracks()[1]->rows() == 24; }));
@@ -68,13 +57,13 @@ TEST_F(EventFeedTest, BringsEveryStepOfAComparisonAndItsEvents) {
 }
 
 TEST_F(EventFeedTest, GoesStepByStep) {
-    feed.open({quick("amp-fp16")});
-    feed.post(Command::step);
+    feed.experiment().open({quick("amp-fp16")});
+    feed.experiment().post(Command::step);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[0]->rows() == 1; }, 30'000));
     ASSERT_TRUE(runUntil(RunState::paused));
-    feed.post(Command::step);
+    feed.experiment().post(Command::step);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[0]->rows() == 2; }, 30'000));
-    feed.post(Command::stop);
+    feed.experiment().post(Command::stop);
     ASSERT_TRUE(runUntil(RunState::done));
 }
 
@@ -83,15 +72,15 @@ TEST_F(EventFeedTest, EndsWhileTraining) {
     other->setStore(feed.store());
     auto config = quick("amp-fp16");
     config.epochs = 100'000;
-    other->open({config, config});
-    other->post(Command::start);
+    other->experiment().open({config, config});
+    other->experiment().post(Command::start);
     ASSERT_TRUE(QTest::qWaitFor([&] { return other->tracks()[0]->rows() > 10; }, 30'000));
     other.reset();  // joins the thread; a hang would be a failure
 }
 
 TEST_F(EventFeedTest, LaysStoredRunsOverOneAnother) {
-    feed.open({quick("fp32"), quick("amp-fp16")});
-    feed.post(Command::start);
+    feed.experiment().open({quick("fp32"), quick("amp-fp16")});
+    feed.experiment().post(Command::start);
     ASSERT_TRUE(runUntil(RunState::done));
     EventFeed later;
     later.setStore(feed.store());
@@ -106,8 +95,8 @@ TEST_F(EventFeedTest, LaysStoredRunsOverOneAnother) {
 }
 
 TEST_F(EventFeedTest, ReadsAStoredRunHoweverLateTheWindowCanPaint) {
-    feed.open({quick("fp32")});
-    feed.post(Command::start);
+    feed.experiment().open({quick("fp32")});
+    feed.experiment().post(Command::start);
     ASSERT_TRUE(runUntil(RunState::done));
     EventFeed later;
     later.setStore(feed.store());
@@ -121,8 +110,8 @@ TEST_F(EventFeedTest, ReadsAStoredRunHoweverLateTheWindowCanPaint) {
 }
 
 TEST_F(EventFeedTest, SaysThatAnotherProgramCutARecordShortAndShowsTheRest) {
-    feed.open({quick("fp32"), quick("amp-fp16")});
-    feed.post(Command::start);
+    feed.experiment().open({quick("fp32"), quick("amp-fp16")});
+    feed.experiment().post(Command::start);
     ASSERT_TRUE(runUntil(RunState::done));
     EventFeed later;
     later.setStore(feed.store());
@@ -145,52 +134,13 @@ TEST_F(EventFeedTest, SaysThatAnotherProgramCutARecordShortAndShowsTheRest) {
     EXPECT_EQ(warnings, 1) << "once";
 }
 
-TEST(EventFeed, RefusesToRunWithoutAPlaceForRuns) {
-    EventFeed feed;
-    EXPECT_THROW(feed.open({engine::RunConfig{}}), engine::Error);
-}
-
-TEST_F(EventFeedTest, RefusesSettingsThatCannotRun) {
-    engine::RunConfig bad;
-    bad.batch_size = 0;
-    EXPECT_THROW(feed.open({bad}), engine::Error);
-    EXPECT_TRUE(feed.tracks().empty());
-}
-
-engine::SessionOptions inFolder(const std::filesystem::path& folder) {
-    engine::SessionOptions options;
-    options.folder = folder;
-    return options;
-}
-
-/// A run that another process writes: here a session with a store of its own, which the feed does
-/// not know. 24 steps.
 struct FollowedFeedTest : EventFeedTest {
-    void SetUp() override {
-        EventFeedTest::SetUp();
-        writer.emplace(quick("amp-fp16"), std::make_shared<engine::ComputeThread>(),
-                       std::make_shared<engine::RunStore>(home / "runs"), inFolder(home / "torch"));
-        write(5);
-    }
-    void write(std::int64_t upTo) {
-        while (writer->record().size() < upTo) {
-            const auto before = writer->record().size();
-            writer->post(Command::step);
-            ASSERT_TRUE(QTest::qWaitFor(
-                [&] {
-                    return writer->record().size() > before && writer->state() == RunState::paused;
-                },
-                30'000));
-        }
-    }
-    engine::RunSummary entered() { return feed.store()->enter(home / "torch"); }
+    engine::RunSummary entered() { return feed.store()->enter(foreign.folder()); }
     bool rowsAre(std::int64_t rows) {
         return QTest::qWaitFor([&] { return feed.tracks().front()->rows() == rows; }, 5'000);
     }
 
-    QTemporaryDir other;
-    std::filesystem::path home = other.path().toStdString();
-    std::optional<engine::Session> writer;
+    ForeignRun foreign{quick("amp-fp16")};
 };
 
 TEST_F(FollowedFeedTest, ARunOfAnotherProcessGrowsOnScreenToItsEnd) {
@@ -207,10 +157,10 @@ TEST_F(FollowedFeedTest, ARunOfAnotherProcessGrowsOnScreenToItsEnd) {
     EXPECT_EQ(feed.statusTracks(), feed.tracks());
     EXPECT_FALSE(feed.live()) << "nothing of it can be stopped from here";
     ASSERT_TRUE(rowsAre(5));
-    write(9);
+    foreign.write(9);
     ASSERT_TRUE(rowsAre(9));
-    EXPECT_EQ(track->latest().loss, writer->record().row(8).loss);
-    writer->post(Command::resume);
+    EXPECT_EQ(track->latest().loss, foreign.writer.record().row(8).loss);
+    foreign.writer.post(Command::resume);
     ASSERT_TRUE(QTest::qWaitFor([&] { return ended.count() == 1; }, 30'000));
     EXPECT_TRUE(QTest::qWaitFor([&] { return dones == 1; }, 5'000));
     EXPECT_EQ(track->rows(), 24);
@@ -223,23 +173,16 @@ TEST_F(FollowedFeedTest, ItStaysOnScreenBesideARunOfOurOwn) {
     feed.showStored({entered()});
     ASSERT_TRUE(rowsAre(5));
     const auto followed = feed.tracks().front();
-    feed.open({quick("fp32")});
-    feed.post(Command::start);
+    feed.experiment().open({quick("fp32")});
+    feed.experiment().post(Command::start);
     ASSERT_TRUE(runUntil(RunState::done));
     ASSERT_EQ(feed.tracks().size(), 2u);
     EXPECT_EQ(feed.tracks()[1], followed);
-    write(7);
+    foreign.write(7);
     EXPECT_TRUE(QTest::qWaitFor([&] { return followed->rows() == 7; }, 5'000));
     EXPECT_EQ(feed.statusTracks(), feed.liveTracks()) << "the status line shows our own";
     feed.showStored({});
     EXPECT_EQ(feed.tracks().size(), 1u) << "and it can be taken off";
-}
-
-TEST_F(FollowedFeedTest, ARecordThatIsNoneIsAnErrorAndNotARun) {
-    const auto run = entered();
-    std::filesystem::resize_file(home / "torch" / "steps.rec", 100);
-    EXPECT_THROW(feed.showStored({run}), engine::Error);
-    EXPECT_TRUE(feed.tracks().empty());
 }
 
 }  // namespace

@@ -62,20 +62,20 @@ TEST_F(StepJobsTest, WithoutARunTakeTheFirstStepOfTheSettings) {
 }
 
 TEST_F(StepJobsTest, OfALiveRunTakeTheStepToComeOrAnEarlierOne) {
-    feed.open({config()});
+    feed.experiment().open({config()});
     const auto track = feed.liveTracks().front();
-    EXPECT_FALSE(feed.hasNextStep(track.get())) << "it has not started";
+    EXPECT_FALSE(feed.experiment().hasNextStep(track.get())) << "it has not started";
     for (std::int64_t step = 1; step <= 3; ++step) {
-        feed.post(Command::step);
+        feed.experiment().post(Command::step);
         ASSERT_TRUE(QTest::qWaitFor([&] { return track->rows() == step; }, patience));
         ASSERT_TRUE(reaches(RunState::paused));
-        EXPECT_TRUE(feed.hasNextStep(track.get()));
+        EXPECT_TRUE(feed.experiment().hasNextStep(track.get()));
         EXPECT_EQ(stepOf({track, 0, {}}), step + 1);
     }
     EXPECT_EQ(stepOf({track, 2, {}}), 2);
-    feed.post(Command::stop);
+    feed.experiment().post(Command::stop);
     ASSERT_TRUE(reaches(RunState::done));
-    EXPECT_FALSE(feed.hasNextStep(track.get()));
+    EXPECT_FALSE(feed.experiment().hasNextStep(track.get()));
     EXPECT_EQ(stepOf({track, 0, {}}), 0);
     EXPECT_EQ(jobs.problem(), u"The run has ended, so there is no next step."_s);
 }
@@ -93,8 +93,8 @@ TEST_F(StepJobsTest, TellWhyAJobFailed) {
 
 /// The window is closed while a step of a run is requested.
 TEST_F(StepJobsTest, EndWithWhoAskedForThem) {
-    feed.open({config()});
-    feed.post(Command::start);
+    feed.experiment().open({config()});
+    feed.experiment().post(Command::start);
     ASSERT_TRUE(reaches(RunState::training));
     {
         StepJobs passing(&feed);
@@ -106,7 +106,7 @@ TEST_F(StepJobsTest, EndWithWhoAskedForThem) {
     const auto track = feed.liveTracks().front();
     const std::int64_t before = track->rows();
     EXPECT_TRUE(QTest::qWaitFor([&] { return track->rows() > before + 5; }, 20'000));
-    feed.post(Command::stop);
+    feed.experiment().post(Command::stop);
     EXPECT_TRUE(reaches(RunState::done));
 }
 

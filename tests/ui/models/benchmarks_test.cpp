@@ -114,8 +114,8 @@ TEST_F(BenchmarksTest, ARunThatTrainsAndAMeasurementKeepApart) {
     open();
     benchmarks->start();
     ASSERT_TRUE(benchmarks->job().running());
-    feed.open({ofRun()});
-    feed.post(engine::Command::start);
+    feed.experiment().open({ofRun()});
+    feed.experiment().post(engine::Command::start);
     ASSERT_TRUE(QTest::qWaitFor([&] { return !benchmarks->job().running(); }, 60'000));
     EXPECT_TRUE(benchmarks->outcome().startsWith(u"Stopped: a run began to train"_s))
         << benchmarks->outcome().toStdString();
@@ -124,7 +124,7 @@ TEST_F(BenchmarksTest, ARunThatTrainsAndAMeasurementKeepApart) {
     EXPECT_TRUE(benchmarks->whyNot().startsWith(u"A run is training"_s));
     benchmarks->start();
     EXPECT_FALSE(benchmarks->job().running());
-    feed.post(engine::Command::stop);
+    feed.experiment().post(engine::Command::stop);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
     EXPECT_EQ(benchmarks->whyNot(), QString());
 }

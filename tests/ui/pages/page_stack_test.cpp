@@ -117,7 +117,7 @@ TEST_F(PageStackTest, APageIsMadeWhenItIsFirstShown) {
 
 TEST_F(PageStackTest, RunAndStepStaySelectedWhenThePageChanges) {
     open();
-    feed.open({engine::RunConfig{}, engine::RunConfig{}});
+    feed.experiment().open({engine::RunConfig{}, engine::RunConfig{}});
     const auto run = feed.tracks()[1];
     link.select(17, run);
     click(1);
@@ -174,7 +174,7 @@ TEST_F(PageStackTest, APageThatNeedsARunCanBeChosenOnlyWithOne) {
     EXPECT_TRUE(row()->tabToolTip(1).contains(u"needs a run"_s));
     key(Qt::Key_2);
     EXPECT_TRUE(onTraining());
-    feed.open({engine::RunConfig{}});
+    feed.experiment().open({engine::RunConfig{}});
     EXPECT_TRUE(row()->isTabEnabled(1));
     key(Qt::Key_2);
     EXPECT_EQ(current()->objectName(), u"second"_s);

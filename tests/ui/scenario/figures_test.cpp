@@ -137,11 +137,11 @@ TEST_F(FiguresTest, OfATwin) {
 }
 
 TEST_F(FiguresTest, OfARunThatTrains) {
-    feed.open({settingsOf({"max_steps=100000", "epochs=10000"})});
-    feed.post(engine::Command::start);
+    feed.experiment().open({settingsOf({"max_steps=100000", "epochs=10000"})});
+    feed.experiment().post(engine::Command::start);
     ASSERT_TRUE(QTest::qWaitFor(
         [&] { return !feed.tracks().empty() && feed.tracks().front()->rows() > 30; }, 20'000));
-    feed.post(engine::Command::pause);
+    feed.experiment().post(engine::Command::pause);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 20'000));
     const auto track = feed.tracks().front();
     const std::filesystem::path kept = track->started()->folder;
@@ -187,7 +187,7 @@ TEST_F(FiguresTest, OfARunThatTrains) {
     };
     EXPECT_TRUE(shows(significant(now.samples_per_s) + u' ' + speedUnit(track->unit())));
     EXPECT_TRUE(shows(u"mean %1/step"_s.arg(milliseconds(now.step_ms))));
-    feed.post(engine::Command::stop);
+    feed.experiment().post(engine::Command::stop);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 20'000));
 }
 

@@ -93,7 +93,7 @@ TEST_F(FrameTest, NoEventSpeaksOfAStepThatIsNotOnScreenYet) {
 TEST_F(FrameTest, TheSpeedOfARunIsThatOfItsEndWhateverIsBesideIt) {
     train();
     ASSERT_TRUE(reaches(60));
-    feed.post(engine::Command::stop);
+    feed.experiment().post(engine::Command::stop);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
     for (int i = 0; i < 3; ++i) {
         ASSERT_TRUE(QTest::qWaitFor([&] { return run(i)->done().has_value(); }, 5000));
@@ -127,7 +127,7 @@ TEST_F(FrameTest, SelectingAStepOfARunSelectsThatRunInCountersAndStepPanel) {
 TEST_F(FrameTest, AClickNearACurveSelectsItsRun) {
     train();
     ASSERT_TRUE(reaches(60));
-    feed.post(engine::Command::stop);
+    feed.experiment().post(engine::Command::stop);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
     auto* plot = window->findChild<QDockWidget*>(u"loss"_s)->findChild<LinePlot*>();
     ASSERT_NE(plot, nullptr);
@@ -155,7 +155,7 @@ TEST_F(FrameTest, AClickNearACurveSelectsItsRun) {
 TEST_F(FrameTest, ARowOfTheHistorySelectsItsRunAndFollowsTheSelectedOne) {
     train();
     ASSERT_TRUE(reaches(20));
-    feed.post(engine::Command::stop);
+    feed.experiment().post(engine::Command::stop);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
     auto* list = window->findChild<HistoryPanel*>();
     const auto* runs = qobject_cast<RunListModel*>(list->model());

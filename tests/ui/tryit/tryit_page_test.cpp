@@ -99,7 +99,7 @@ TEST_F(TryItPageTest, ARunUnderWayIsAskedOnceItHasSavedACheckpoint) {
     ASSERT_NE(page, nullptr);
     EXPECT_TRUE(QTest::qWaitFor([&] { return says(page, u"No checkpoint yet."_s); }, 10'000));
     EXPECT_FALSE(page->isSettled());
-    feed.post(engine::Command::checkpoint);
+    feed.experiment().post(engine::Command::checkpoint);
     ASSERT_TRUE(QTest::qWaitFor([&] { return page->isSettled(); }, 30'000));
     ASSERT_NE(page->findChild<RowAsk*>(), nullptr);
     const auto* answer = page->findChild<AnswerView*>();
@@ -108,7 +108,7 @@ TEST_F(TryItPageTest, ARunUnderWayIsAskedOnceItHasSavedACheckpoint) {
     page->findChild<QTabBar*>()->setCurrentIndex(1);
     EXPECT_TRUE(says(page, u"evaluating shares the machine"_s));
     const std::int64_t first = page->models()[0]->facts()->step;
-    feed.post(engine::Command::checkpoint);
+    feed.experiment().post(engine::Command::checkpoint);
     EXPECT_TRUE(QTest::qWaitFor([&] { return page->models()[0]->facts()->step > first; }, 30'000))
         << "it follows the last checkpoint";
     commands.stop();
@@ -131,7 +131,7 @@ TEST_F(TryItPageTest, ModelsOfRunsThatHaveEndedSinceAreTheirLastOnes) {
                        feed.tracks()[1]->rows() >= 3;
             },
             30'000));
-        feed.post(engine::Command::checkpoint);
+        feed.experiment().post(engine::Command::checkpoint);
         auto* stack = window->findChild<PageStack*>();
         stack->showPage(u"tryit"_s);
         auto* page = qobject_cast<TryItPage*>(stack->currentWidget());

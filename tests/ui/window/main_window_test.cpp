@@ -211,7 +211,7 @@ TEST_F(WindowTest, TrainsTheComparisonFromItsFirstButton) {
     EXPECT_TRUE(pause->text().contains(u"Pause"_s));
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() >= 3; }, 30'000));
     // Not before: a run that ends by itself could do so before the window's first frame.
-    feed.post(engine::Command::stop);
+    feed.experiment().post(engine::Command::stop);
     ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
     EXPECT_EQ(window->focusWidget(), compare);
     EXPECT_LE(window->minimumSizeHint().width(), narrowest) << "figures widen the window";

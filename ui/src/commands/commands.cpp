@@ -88,7 +88,7 @@ void Commands::pauseExperiment() {
     const ButtonStates now = experimentButtons();
     if (!now.pause.enabled || now.pauseResumes) return;
     asked_ = PendingCommand::pause;
-    feed_->post(Command::pause);
+    feed_->experiment().post(Command::pause);
     announceButtons();
 }
 
@@ -132,8 +132,9 @@ void Commands::announceButtons() {
 bool Commands::launch(const std::vector<engine::RunConfig>& configs, bool oneStep,
                       const std::string& group) {
     const bool compares = group.empty() && configs.size() > 1;
-    return launch([&] { feed_->open(configs, compares ? engine::new_run_group() : group); },
-                  oneStep ? Command::step : Command::start);
+    return launch(
+        [&] { feed_->experiment().open(configs, compares ? engine::new_run_group() : group); },
+        oneStep ? Command::step : Command::start);
 }
 
 bool Commands::launch(const std::function<void()>& open, engine::Command first) {
@@ -144,7 +145,7 @@ bool Commands::launch(const std::function<void()>& open, engine::Command first) 
     bool opened = false;
     try {
         open();
-        feed_->post(first);
+        feed_->experiment().post(first);
         opened = true;
         emit started();
     } catch (const engine::Error& error) {
@@ -163,7 +164,8 @@ void Commands::startTwin(const engine::TwinOptions& options) {
     }
     configs.resize(2);
     if (experimentButtons().compare.enabled)
-        launch([&] { feed_->openTwin(configs, engine::new_run_group(), options); }, Command::start);
+        launch([&] { feed_->experiment().openTwin(configs, engine::new_run_group(), options); },
+               Command::start);
 }
 
 void Commands::compare() {
@@ -224,7 +226,7 @@ void Commands::tryFirstSteps(const engine::RunConfig& config) {
 
 bool Commands::train(const std::vector<engine::RunConfig>& configs, const std::string& group,
                      const std::filesystem::path& dataOf) {
-    return launch([&] { feed_->open(configs, group, dataOf); }, Command::start);
+    return launch([&] { feed_->experiment().open(configs, group, dataOf); }, Command::start);
 }
 
 void Commands::togglePause() {
@@ -232,7 +234,7 @@ void Commands::togglePause() {
     const ButtonStates now = buttons();
     if (!now.pause.enabled) return;
     asked_ = now.pauseResumes ? PendingCommand::resume : PendingCommand::pause;
-    feed_->post(now.pauseResumes ? Command::resume : Command::pause);
+    feed_->experiment().post(now.pauseResumes ? Command::resume : Command::pause);
     announceButtons();
 }
 
@@ -242,7 +244,7 @@ void Commands::step() {
     const bool under = buttons().pause.enabled;
     if (under) {
         asked_ = PendingCommand::pause;
-        feed_->post(Command::step);
+        feed_->experiment().post(Command::step);
         announceButtons();
     } else {
         launch(settings_->comparisonConfigs(), true);
@@ -250,11 +252,11 @@ void Commands::step() {
 }
 
 void Commands::validate() {
-    if (!actor_ && buttons().pause.enabled) feed_->post(Command::validate_now);
+    if (!actor_ && buttons().pause.enabled) feed_->experiment().post(Command::validate_now);
 }
 
 void Commands::saveCheckpoint() {
-    if (!actor_ && buttons().pause.enabled) feed_->post(Command::checkpoint);
+    if (!actor_ && buttons().pause.enabled) feed_->experiment().post(Command::checkpoint);
 }
 
 void Commands::resume(const engine::RunSummary& run, std::function<void(bool)> then,
@@ -313,14 +315,14 @@ bool Commands::goOn(const std::vector<engine::RunSummary>& runs, const ResumePla
 }
 
 void Commands::openResumed(bool acceptData) {
-    feed_->openResumed(resumed_.members, acceptData);
+    feed_->experiment().openResumed(resumed_.members, acceptData);
     feed_->showStored(resumed_.ended);  // what the others are compared with
-    feed_->post(Command::start);
+    feed_->experiment().post(Command::start);
     emit started();
 }
 
 void Commands::runFailed(const engine::RunFailed& failed) {
-    const engine::DataChanged changed = feed_->dataChanged();
+    const engine::DataChanged changed = feed_->experiment().dataChanged();
     // The halves of a twin were coupled once; the command line couples them anew.
     const bool twin = std::ranges::any_of(
         resumed_.members, [](const auto& member) { return member.twin != nullptr; });
@@ -334,7 +336,7 @@ void Commands::runFailed(const engine::RunFailed& failed) {
 }
 
 void Commands::goOnWithData() {
-    const engine::DataChanged changed = feed_->dataChanged();
+    const engine::DataChanged changed = feed_->experiment().dataChanged();
     if (resumed_.members.empty() || changed == engine::DataChanged::no) return;  // another one runs
     asked_ = PendingCommand::nothing;
     // A new run repeats the events of the run that it goes on from.
@@ -374,7 +376,7 @@ void Commands::stop() {
         return announceButtons();
     }
     asked_ = PendingCommand::stop;
-    feed_->post(Command::stop);
+    feed_->experiment().post(Command::stop);
     announceButtons();
 }
 

@@ -88,7 +88,7 @@ void StepJobs::start(const StepSource& source, const std::optional<CapturedStep>
     emit stateChanged();
     const RunTrack* const track = source.track.get();
     if (known || source.step > 0 || track == nullptr) return compute(job);
-    feed_->captureNextStep(track, this, [this, job](engine::NextStepCapture capture) {
+    feed_->experiment().captureNextStep(track, this, [this, job](engine::NextStepCapture capture) {
         job->captured = std::move(capture.step);
         if (job->captured) return compute(job);
         job->problem = Failure(capture.problem);
@@ -97,7 +97,7 @@ void StepJobs::start(const StepSource& source, const std::optional<CapturedStep>
 }
 
 void StepJobs::compute(const std::shared_ptr<Job>& job) {
-    feed_->compute(
+    feed_->jobs().run(
         this, [job] { job->run(); }, [this, job] { finish(*job); });
 }
 

@@ -200,7 +200,8 @@ bool MicroscopeModel::hasShadow() const {
 }
 
 bool MicroscopeModel::shadowsNext() const {
-    return context_.link->selected() == 0 && track_ && context_.feed->hasNextStep(track_.get());
+    return context_.link->selected() == 0 && track_ &&
+           context_.feed->experiment().hasNextStep(track_.get());
 }
 
 void MicroscopeModel::computeShadow() {

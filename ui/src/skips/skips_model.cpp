@@ -199,7 +199,8 @@ void SkipsModel::updateWatch() {
     if (wanted == watching_) return;
     watching_ = wanted;
     if (context_.feed->live())
-        context_.feed->post(wanted ? engine::Command::watch_skips : engine::Command::unwatch_skips);
+        context_.feed->experiment().post(wanted ? engine::Command::watch_skips
+                                                : engine::Command::unwatch_skips);
     emit stateChanged();
 }
 
@@ -208,7 +209,7 @@ engine::ExaminationProgress SkipsModel::checking() const {
         const auto* here = report();
         return {examined_, *operations_, here != nullptr ? here->operations : 0};
     }
-    return context_.feed->examination();
+    return context_.feed->experiment().examination();
 }
 
 int SkipsModel::current() const {
@@ -244,7 +245,7 @@ void SkipsModel::run(std::function<void()> work, std::function<void()> done) {
     left_ = {};
     emit stateChanged();
     auto problem = std::make_shared<Failure>();
-    context_.feed->compute(
+    context_.feed->jobs().run(
         this,
         [work = std::move(work), problem] {
             try {
@@ -295,7 +296,7 @@ double SkipsModel::expectedSeconds() const {
 void SkipsModel::examineIfIdle() {
     const auto* here = step();
     if (!visible_ || here == nullptr || report() != nullptr || busy_) return;
-    if (context_.feed->isTraining() || tried_.contains(here->step)) return;
+    if (context_.feed->experiment().isTraining() || tried_.contains(here->step)) return;
     tried_.insert(here->step);
     examine();
 }

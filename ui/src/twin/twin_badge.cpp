@@ -238,7 +238,7 @@ void TwinBadge::start() {
     progress_ = std::make_shared<BitCheckProgress>();
     checked_ = own;
     auto found = std::make_shared<BitCheck>();
-    context_.feed->compute(
+    context_.feed->jobs().run(
         this,
         [check = checker_, config = *own, limits = limits_, progress = progress_, found] {
             *found = check(config, config, limits, *progress);

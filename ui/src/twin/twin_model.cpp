@@ -150,7 +150,7 @@ QString TwinModel::lossMissing() const {
 }
 
 bool TwinModel::live() const {
-    return context_.feed->twin() != nullptr && other_ != nullptr &&
+    return context_.feed->experiment().twin() != nullptr && other_ != nullptr &&
            std::ranges::find(context_.feed->liveTracks(), other_) !=
                context_.feed->liveTracks().end();
 }

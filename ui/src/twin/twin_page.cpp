@@ -161,16 +161,15 @@ QLayout* TwinPage::makeBar() {
     addPageKey(this, u"twin/export"_s, Qt::CTRL | Qt::Key_E, export_);
     connect(export_, &QPushButton::clicked, this, &TwinPage::exportFigures);
     connect(resync_, &QPushButton::clicked, this, [this] {
-        if (context_.feed->twin()) context_.feed->twin()->resync();
+        if (const auto& twin = context_.feed->experiment().twin()) twin->resync();
     });
     connect(start_, &QPushButton::clicked, this, &TwinPage::start);
     connect(automatic_, &QComboBox::activated, this, [this] {
-        if (context_.feed->twin())
-            context_.feed->twin()->set_resync_every(
-                automatic_->currentData().value<std::int64_t>());
+        if (const auto& twin = context_.feed->experiment().twin())
+            twin->set_resync_every(automatic_->currentData().value<std::int64_t>());
     });
     connect(together_, &QCheckBox::toggled, this, [this](bool on) {
-        if (context_.feed->twin()) context_.feed->twin()->set_skip_together(on);
+        if (const auto& twin = context_.feed->experiment().twin()) twin->set_skip_together(on);
     });
     return row;
 }

@@ -94,7 +94,8 @@ std::string XrayModel::otherPrecision() const {
 }
 
 bool XrayModel::tracesNext() const {
-    return context_.link->selected() == 0 && track_ && context_.feed->hasNextStep(track_.get());
+    return context_.link->selected() == 0 && track_ &&
+           context_.feed->experiment().hasNextStep(track_.get());
 }
 
 StepSource XrayModel::wanted() const {
@@ -179,7 +180,7 @@ void XrayModel::traceIfShort() {
     }
     const double each = track_->latest().step_ms;
     const double all = each * (static_cast<double>(before) + computations);
-    const bool trains = context_.feed->isTraining();
+    const bool trains = context_.feed->experiment().isTraining();
     if (each > 0 && each < most && all < (trains ? maxWaiting : maxIdle)) traceStep();
 }
 

@@ -102,7 +102,7 @@ TEST_F(RunCardsTest, NameTheMetricOfTheFileOnceItIsRead) {
 }
 
 TEST_F(RunCardsTest, ATableShowsFiveRunsWithoutScrolling) {
-    feed.open(std::vector<engine::RunConfig>(5));
+    feed.experiment().open(std::vector<engine::RunConfig>(5));
     standsStill();
     const auto* table = cards->findChild<QTableWidget*>();
     ASSERT_TRUE(table->isVisible());
@@ -113,7 +113,7 @@ TEST_F(RunCardsTest, ATableShowsFiveRunsWithoutScrolling) {
 /// W8: a perplexity does not stand under "test RMSE".
 TEST_F(RunCardsTest, ATableOfDifferentTasksHasMetricAndUnitInEachRow) {
     std::vector<engine::RunConfig> runs(5);
-    feed.open(runs);
+    feed.experiment().open(runs);
     standsStill();
     const auto* table = cards->findChild<QTableWidget*>();
     const auto head = [&](int column) { return table->horizontalHeaderItem(column)->text(); };
@@ -123,7 +123,7 @@ TEST_F(RunCardsTest, ATableOfDifferentTasksHasMetricAndUnitInEachRow) {
         "{}", {"dataset.kind=text-generated", "model.kind=rnn-lm", "batch_size=8", "bptt=16"});
     ASSERT_TRUE(text.errors.empty());
     runs[4] = text.config;
-    feed.open(runs);
+    feed.experiment().open(runs);
     standsStill();
     EXPECT_EQ(head(3), u"test metric"_s);
     EXPECT_EQ(head(4), u"mean speed"_s);
@@ -161,8 +161,9 @@ TEST_F(RunCardsTest, ATableHoldsWhereARunDiverged) {
                                        "model.kind=mlp", "batch_size=32", "threads=1",
                                        "precision.preset=fp32"};
     values.insert(values.end(), std::begin(endsInNaN), std::end(endsInNaN));
-    feed.open(std::vector<engine::RunConfig>(5, engine::parse_run_config("{}", values).config));
-    feed.post(engine::Command::start);
+    feed.experiment().open(
+        std::vector<engine::RunConfig>(5, engine::parse_run_config("{}", values).config));
+    feed.experiment().post(engine::Command::start);
     ASSERT_TRUE(ends(5));
     window->resize(1024, 700);
     settle();
@@ -173,7 +174,7 @@ TEST_F(RunCardsTest, ATableHoldsWhereARunDiverged) {
 }
 
 TEST_F(RunCardsTest, NameDataAndModelOfTheirRun) {
-    feed.open(std::vector<engine::RunConfig>(2));
+    feed.experiment().open(std::vector<engine::RunConfig>(2));
     standsStill();
     for (const auto* card : cards->findChildren<RunCard*>())
         EXPECT_EQ(card->findChild<QLabel*>(u"cardTask"_s)->text(), u"Glyphs · LeNet"_s);

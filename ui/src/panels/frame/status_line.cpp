@@ -129,7 +129,7 @@ QString StatusLine::phase() const {
     QString text = u"<b>"_s + stateText(state) + u"</b>"_s;
     const auto track = focusTrack(tracks);
     if (state == RunState::preparing) {
-        const auto read = context_.feed->reading();
+        const auto read = context_.feed->experiment().reading();
         const QString what =
             read.in_bytes ? tr("%1 of %2 read").arg(bytes(read.done), bytes(read.total))
                           : tr("%1 of %2 files read").arg(count(read.done), count(read.total));
