@@ -1220,38 +1220,12 @@
     <context>
         <name>ui::LinePlot</name>
         <message>
-            <source>%1 points below</source>
-            <translation>下方 %1 个点</translation>
-        </message>
-        <message>
-            <source>%1 points above</source>
-            <translation>上方 %1 个点</translation>
-        </message>
-        <message>
-            <source>1 point below</source>
-            <translation>下方 1 个点</translation>
-        </message>
-        <message>
-            <source>1 point above</source>
-            <translation>上方 1 个点</translation>
-        </message>
-        <message>
-            <source>skipped</source>
-            <translation>跳过</translation>
-        </message>
-        <message>
             <source>step %1</source>
             <translation>第 %1 步</translation>
         </message>
         <message>
             <source>%1: %2 steps, from %3 to %4, now %5.</source>
             <translation>%1：%2 步，范围 %3 到 %4，当前 %5。</translation>
-        </message>
-        <message>
-            <source>overflows
-above</source>
-            <translation>其上
-会溢出</translation>
         </message>
         <message>
             <source>update %1</source>
@@ -1540,10 +1514,6 @@ above</source>
             <translation>没有程序可以打开 %1。</translation>
         </message>
         <message>
-            <source>Commands</source>
-            <translation>命令</translation>
-        </message>
-        <message>
             <source>Choose the data…</source>
             <translation>选择数据…</translation>
         </message>
@@ -1562,10 +1532,6 @@ above</source>
         <message>
             <source>Resume</source>
             <translation>恢复</translation>
-        </message>
-        <message>
-            <source>Collapse the settings</source>
-            <translation>收起设置</translation>
         </message>
         <message>
         <source>Comparison %1 was interrupted at step %2 (runs %3).</source>
@@ -1600,6 +1566,13 @@ above</source>
             <translation>使用这些数据时，此后各步所用的样本与之前不同；运行中会留下相应记录。</translation>
         </message>
 </context>
+    <context>
+        <name>ui::PageColumns</name>
+        <message>
+            <source>Collapse the settings</source>
+            <translation>收起设置</translation>
+        </message>
+    </context>
     <context>
         <name>ui::MessageBar</name>
         <message>
@@ -2835,6 +2808,42 @@ started %7</source>
         <message>
             <source>time since the start, pauses included (s)</source>
             <translation>自开始起的时间，含暂停（秒）</translation>
+        </message>
+    </context>
+    <context>
+        <name>PlotCurves</name>
+        <message>
+            <source>%1 points below</source>
+            <translation>下方 %1 个点</translation>
+        </message>
+        <message>
+            <source>%1 points above</source>
+            <translation>上方 %1 个点</translation>
+        </message>
+        <message>
+            <source>1 point below</source>
+            <translation>下方 1 个点</translation>
+        </message>
+        <message>
+            <source>1 point above</source>
+            <translation>上方 1 个点</translation>
+        </message>
+        <message>
+            <source>skipped</source>
+            <translation>跳过</translation>
+        </message>
+        <message>
+            <source>overflows
+above</source>
+            <translation>其上
+会溢出</translation>
+        </message>
+    </context>
+    <context>
+        <name>WindowContents</name>
+        <message>
+            <source>Commands</source>
+            <translation>命令</translation>
         </message>
     </context>
     <context>

@@ -1,75 +1,15 @@
 // Plots of runs whose rows a test lists, and their reactions to mouse and keys.
 #include "plots/line_plot.h"
 
-#include <gtest/gtest.h>
-
-#include <QTest>
-
-#include "feed/run_track.h"
+#include "plots/line_plot_fixture.h"
 #include "plots/plot_export.h"
-#include "plots/plot_options.h"
-#include "support/list_source.h"
-#include "theme/theme.h"
 
 namespace ui {
 namespace {
 
 using namespace Qt::StringLiterals;
 
-std::shared_ptr<RunTrack> trackOf(std::int64_t rows, double secondsPerStep,
-                                  std::int64_t skippedStep = 0, std::int64_t pauseAt = 0) {
-    std::vector<engine::StepRecord> list;
-    for (std::int64_t step = 1; step <= rows; ++step) {
-        engine::StepRecord row{};
-        row.step = step;
-        row.updates = step - (skippedStep > 0 && step >= skippedStep ? 1 : 0);
-        row.samples = 32 * step;
-        row.elapsed_s = secondsPerStep * static_cast<double>(step);
-        if (pauseAt > 0) row.clock_s = 1.7e9 + row.elapsed_s + (step > pauseAt ? 60 : 0);
-        row.loss = 1.f / static_cast<float>(step);
-        row.loss_scale = 1024;
-        row.scale_ceiling = 65536;
-        row.found_inf = step == skippedStep ? 1 : 0;
-        list.push_back(row);
-    }
-    auto track = std::make_shared<RunTrack>("1", engine::RunConfig{});
-    track->setSource(listSource(std::move(list)));
-    while (track->catchUp(QDeadlineTimer(1000))) continue;
-    return track;
-}
-
-struct LinePlotTest : testing::Test {
-    Curve curve(const QString& name, const std::shared_ptr<RunTrack>& track,
-                Figure figure = &engine::StepRecord::loss) {
-        return {name, Qt::blue, false, &track->series(figure), &track->axis(), track};
-    }
-    void addRun(const QString& name, const std::shared_ptr<RunTrack>& track) {
-        content.curves.push_back(curve(name, track));
-        content.skips.push_back(curve(name, track, &engine::StepRecord::found_inf));
-        axes.emplace_back(track, &track->axis());
-        link.options()->setRuns(axes);
-        link.setEnd(std::max(link.end(), static_cast<double>(track->rows())));
-    }
-    std::unique_ptr<LinePlot> show(PlotLook look = {}, QSize size = {600, 300}) {
-        auto plot = std::make_unique<LinePlot>(&theme, &link, &scheduler);
-        plot->setLook(std::move(look));
-        plot->setContent(content);
-        plot->resize(size);
-        plot->show();
-        EXPECT_TRUE(QTest::qWaitForWindowExposed(plot.get()));
-        for (int i = 0; i < 3; ++i) plot->paintNow();
-        return plot;
-    }
-    static QPoint pixel(const LinePlot& plot, double x) {
-        return {static_cast<int>(plot.xAxis->coordToPixel(x)), plot.axisRect()->center().y()};
-    }
-
-    Theme theme{Theme::Choice::light};
-    PlotLink link;
-    PaintScheduler scheduler;
-    PlotContent content;
-    std::vector<std::shared_ptr<const RowAxis>> axes;
-};
+struct LinePlotTest : LinePlotFixture {};
 
 TEST_F(LinePlotTest, ArrowsMoveTheStepByWhatAPixelShows) {
     addRun(u"FP32"_s, trackOf(100'000, 0.01));
@@ -111,42 +51,6 @@ TEST_F(LinePlotTest, DoubleClickFitsAndLeavesTheSelectionAsItWas) {
     EXPECT_EQ(link.selected(), 7);
 }
 
-TEST_F(LinePlotTest, PutsEachRunAtItsOwnTime) {
-    addRun(u"fast"_s, trackOf(100, 0.01));
-    addRun(u"slow"_s, trackOf(100, 0.04));
-    link.options()->setX(XKind::time);
-    const auto plot = show();
-    ASSERT_EQ(plot->graphCount(), 4);  // raw curves and smoothed ones
-    EXPECT_NEAR((plot->graph(0)->data()->constEnd() - 1)->key, 1.0, 1e-9);
-    EXPECT_NEAR((plot->graph(1)->data()->constEnd() - 1)->key, 4.0, 1e-9);
-    EXPECT_GE(plot->xAxis->range().upper, 4.0);
-    EXPECT_LE(plot->xAxis->range().upper, 4.5);
-    // At 2 s the fast run has ended, and the slow one is at its 50th step.
-    QTest::mouseMove(plot.get(), pixel(*plot, 2.0));
-    EXPECT_NEAR(static_cast<double>(link.hovered()), 50, 1);
-    EXPECT_NEAR(plot->scene().crosshair, 2.0, 0.05);
-    ASSERT_EQ(plot->scene().readout.size(), 2);
-    EXPECT_TRUE(plot->scene().readout[1].first.startsWith(u"slow"_s));
-}
-
-TEST_F(LinePlotTest, ShowsAPauseOnTheClock) {
-    addRun(u"paused"_s, trackOf(100, 0.01, 0, /*pauseAt=*/50));
-    link.options()->setX(XKind::clock);
-    const auto plot = show();
-    EXPECT_NEAR((plot->graph(0)->data()->constEnd() - 1)->key, 61, 1e-6);
-    QTest::mouseMove(plot.get(), pixel(*plot, 61));
-    ASSERT_FALSE(plot->scene().readout.isEmpty());
-    EXPECT_TRUE(plot->scene().readout[0].first.contains(u"since the start"_s));
-    // A run without a clock joins: all are shown by their training time.
-    addRun(u"earlier"_s, trackOf(100, 0.01));
-    EXPECT_FALSE(link.options()->hasClock());
-    EXPECT_EQ(link.options()->x(), XKind::time);
-    plot->setContent(content);
-    plot->paintNow();
-    EXPECT_EQ(plot->xKind(), XKind::time);
-    EXPECT_NEAR((plot->graph(0)->data()->constEnd() - 1)->key, 1, 1e-6);
-}
-
 TEST_F(LinePlotTest, ZoomsTheTimeAxisToWhatWasDragged) {
     addRun(u"fast"_s, trackOf(1000, 0.01));
     addRun(u"slow"_s, trackOf(1000, 0.04));
@@ -160,60 +64,6 @@ TEST_F(LinePlotTest, ZoomsTheTimeAxisToWhatWasDragged) {
     plot->paintNow();
     EXPECT_NEAR(plot->xAxis->range().lower, 20, 0.2);
     EXPECT_NEAR(plot->xAxis->range().upper, 30, 0.2);
-}
-
-TEST_F(LinePlotTest, GivesEachRunALaneForItsSkips) {
-    addRun(u"AMP FP16"_s, trackOf(100, 0.01, 20));
-    addRun(u"O2 FP16"_s, trackOf(100, 0.01, 60));
-    const auto plot = show();
-    const auto& lanes = plot->scene().lanes;
-    ASSERT_EQ(lanes.size(), 2u);
-    EXPECT_EQ(lanes[0].name, u"AMP FP16"_s);
-    EXPECT_EQ(lanes[0].ticks, std::vector<double>{20});
-    EXPECT_EQ(lanes[1].ticks, std::vector<double>{60});
-    EXPECT_EQ(lanesHeight(plot->scene(), 300), 2 * QFontMetrics(Theme::caption()).height());
-    EXPECT_LT(lanesHeight(plot->scene(), 60), 20) << "dots where names have no room";
-}
-
-TEST_F(LinePlotTest, ShareMarginsWhateverTheirLabels) {
-    addRun(u"A run with a long name"_s, trackOf(100, 0.01));
-    PlotLook look;
-    look.axis = AxisKind::bytes;
-    const auto wide = show(look);
-    content = {};
-    const auto narrow = show();
-    wide->paintNow();
-    narrow->paintNow();
-    wide->paintNow();
-    EXPECT_EQ(wide->axisRect()->left(), narrow->axisRect()->left());
-    EXPECT_EQ(wide->axisRect()->right(), narrow->axisRect()->right());
-    EXPECT_GT(wide->width() - wide->axisRect()->right(), 100);
-}
-
-TEST_F(LinePlotTest, ShowsTheRawCurveAloneWithoutSmoothing) {
-    addRun(u"FP32"_s, trackOf(1000, 0.01));
-    PlotLook look;
-    look.smooth = true;
-    const auto plot = show(look);
-    EXPECT_FALSE(plot->graph(1)->data()->isEmpty());
-    const double faint = plot->graph(0)->pen().color().alphaF();
-    link.options()->setSmoothing(0);
-    plot->paintNow();
-    EXPECT_TRUE(plot->graph(1)->data()->isEmpty());
-    EXPECT_GT(plot->graph(0)->pen().color().alphaF(), faint);
-}
-
-TEST_F(LinePlotTest, SmoothsMoreWithAGreaterStrength) {
-    addRun(u"FP32"_s, trackOf(1000, 0.01));
-    PlotLook look;
-    look.smooth = true;
-    const auto plot = show(look);
-    // The loss falls, so a mean that reaches further back is larger.
-    const auto atEnd = [&] { return (plot->graph(1)->data()->constEnd() - 1)->value; };
-    const double before = atEnd();
-    link.options()->setSmoothing(200);
-    plot->paintNow();
-    EXPECT_GT(atEnd(), 1.05 * before);
 }
 
 TEST_F(LinePlotTest, CopiesWhatIsVisibleAsColumns) {
@@ -303,44 +153,6 @@ TEST_F(LinePlotTest, PansAndGoesBackByMouseWheelAndKeys) {
     EXPECT_NEAR(link.low(), before + 100, 2);
     while (link.canGoBack() && !link.fitted()) QTest::keyClick(plot.get(), Qt::Key_Backspace);
     EXPECT_TRUE(link.fitted());
-}
-
-TEST_F(LinePlotTest, ShowsNoRangeBeforeItIsKnown) {
-    PlotLook look;
-    look.emptyText = u"Nothing yet."_s;
-    const auto plot = show(look);
-    EXPECT_FALSE(plot->xAxis->tickLabels());
-    EXPECT_FALSE(plot->yAxis->tickLabels());
-    link.setEnd(32);
-    plot->paintNow();
-    EXPECT_TRUE(plot->xAxis->tickLabels()) << "the length is known before the first step";
-    EXPECT_NEAR(plot->xAxis->range().upper, 32, 1e-9);
-    EXPECT_FALSE(plot->yAxis->tickLabels());
-    addRun(u"FP32"_s, trackOf(20, 0.01));
-    plot->setContent(content);
-    plot->paintNow();
-    EXPECT_TRUE(plot->yAxis->tickLabels());
-}
-
-TEST_F(LinePlotTest, TheRoomForSkipsFollowsTheHeightAndNoOtherThemeChangesTheRange) {
-    const auto track = trackOf(100, 0.01, /*skippedStep=*/25);
-    addRun(u"AMP FP16"_s, track);
-    content.curves = {curve(u"AMP FP16"_s, track, &engine::StepRecord::loss_scale)};
-    content.ceilings = {curve({}, track, &engine::StepRecord::scale_ceiling)};
-    PlotLook look;
-    look.axis = AxisKind::log2;
-    const auto plot = show(look, {600, 90});
-    const QCPRange low = plot->yAxis->range();
-    plot->resize(600, 300);
-    plot->paintNow();
-    const QCPRange high = plot->yAxis->range();
-    EXPECT_LT(low.lower, high.lower) << "the lane of skips takes a larger part of a low plot";
-    EXPECT_EQ(high, show(look)->yAxis->range()) << "as that of a plot that was never low";
-    content.curves[0].color = content.ceilings[0].color = Qt::darkBlue;  // of the other theme
-    plot->setContent(content);
-    theme.setChoice(Theme::Choice::dark);
-    plot->paintNow();
-    EXPECT_EQ(plot->yAxis->range(), high);
 }
 
 TEST_F(LinePlotTest, TheReadOutListsTheRunsAsTheirCurvesLie) {

@@ -14,14 +14,13 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
-namespace {
-
-constexpr double nearCurve = 12;  // pixels
-
-}  // namespace
-
 LinePlot::LinePlot(Theme* theme, PlotLink* link, PaintScheduler* scheduler, QWidget* parent)
-    : QCustomPlot(parent), theme_(theme), link_(link), scheduler_(scheduler) {
+    : QCustomPlot(parent),
+      theme_(theme),
+      link_(link),
+      scheduler_(scheduler),
+      axes_(this, link),
+      curves_(this, theme, link, &axes_) {
     setFocusPolicy(Qt::StrongFocus);
     setMouseTracking(true);
     setMinimumSize(150, 76);
@@ -35,21 +34,21 @@ LinePlot::LinePlot(Theme* theme, PlotLink* link, PaintScheduler* scheduler, QWid
     new SceneCrosshair(this, &scene_);
     scheduler_->add(this);
     connect(link_, &PlotLink::rangeChanged, this, [this] {
-        holding_ = false;
+        axes_.release();
         dataGrew();
     });
     connect(link_, &PlotLink::crosshairChanged, this, &LinePlot::updateCrosshair);
     connect(link_, &PlotLink::selectedChanged, this, &LinePlot::dataGrew);
     connect(link_->options(), &PlotOptions::changed, this, [this] {
-        applyXAxis();
-        makeGraphs();
+        axes_.applyX();
+        curves_.make();
         dataGrew();
     });
     connect(theme_, &Theme::changed, this, [this] {
         applyStyle();
         dataGrew();
     });
-    applyXAxis();
+    axes_.applyX();
     applyStyle();
 }
 
@@ -73,14 +72,6 @@ void LinePlot::setKept(const QVariant& values) {
     QMetaObject::invokeMethod(this, zoom, Qt::QueuedConnection);
 }
 
-void LinePlot::applyXAxis() {
-    const XKind kind = link_->options()->x();
-    if (xTicker_ && kind == x_) return;
-    x_ = kind;
-    xTicker_ = makeXTicker(kind);
-    xAxis->setTicker(xTicker_);
-}
-
 void LinePlot::applyStyle() {
     const Tokens& t = theme_->tokens();
     scene_.tokens = t;
@@ -99,7 +90,7 @@ void LinePlot::applyStyle() {
         axis->grid()->setAntialiased(false);
     }
     showFocus();
-    makeGraphs();
+    curves_.make();
 }
 
 void LinePlot::showFocus() {
@@ -113,13 +104,9 @@ void LinePlot::setLook(PlotLook look) {
     if (look.axis != look_.axis || look.axisName != look_.axisName) link_->dropValues(this);
     look_ = std::move(look);
     if (rescaled) applyStyle();
-    const bool log = look_.axis == AxisKind::log || look_.axis == AxisKind::log2;
-    yAxis->setScaleType(log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-    yTicker_ = makeTicker(look_.axis);
-    yAxis->setTicker(yTicker_);
+    axes_.setValues(look_.axis);
     setAccessibleName(look_.title);
-    holding_ = false;
-    makeGraphs();
+    curves_.make();
     dataGrew();
 }
 
@@ -131,52 +118,16 @@ void LinePlot::setContent(PlotContent content) {
                                                   a.color == b.color && a.dashed == b.dashed;
                                        });
     content_ = std::move(content);
-    if (!sameCurves || bands_.size() != content_.ceilings.size()) {
-        holding_ = false;
-        makeGraphs();
+    if (!sameCurves || !curves_.fitsContent()) {
+        axes_.release();
+        curves_.make();
     }
     dataGrew();
 }
 
-bool LinePlot::smooths() const { return look_.smooth && link_->options()->smoothing() > 0; }
-
-void LinePlot::makeGraphs() {
-    clearGraphs();
-    raw_.clear();
-    front_.clear();
-    bands_.clear();
-    const double wide = look_.curveWidth > 0 ? look_.curveWidth : size::smoothCurve;
-    for (const Curve& ceiling : content_.ceilings) {
-        QCPGraph* band = addGraph();
-        QColor edge = ceiling.color;
-        edge.setAlphaF(0.55f);
-        QColor fill = ceiling.color;
-        fill.setAlphaF(theme_->isDark() ? 0.16f : 0.10f);
-        band->setPen(QPen(edge, size::rawCurve));
-        band->setBrush(fill);
-        bands_.push_back(band);
-    }
-    for (const Curve& curve : content_.curves) {
-        QColor faint = curve.color;
-        faint.setAlphaF(static_cast<float>(size::rawOpacity) * (theme_->isDark() ? 1.4f : 1.6f));
-        const Qt::PenStyle dash = curve.dashed ? Qt::DashLine : Qt::SolidLine;
-        raw_.push_back(addGraph());
-        raw_.back()->setAntialiased(false);
-        const double width = look_.smooth ? size::rawCurve : wide;
-        raw_.back()->setPen(smooths() ? QPen(faint, size::rawCurve)
-                                      : QPen(curve.color, width, dash));
-        if (!look_.smooth && !look_.stairs) raw_.back()->setAntialiased(true);
-    }
-    for (const Curve& curve : content_.curves) {
-        front_.push_back(addGraph());
-        front_.back()->setPen(QPen(curve.color, wide, curve.dashed ? Qt::DashLine : Qt::SolidLine));
-    }
-    for (int i = 0; i < graphCount(); ++i) graph(i)->setSelectable(QCP::stNone);
-}
-
 void LinePlot::dataGrew() {
     // The first points do not wait for the budget: nothing was to be seen until now.
-    if (!scene_.emptyText.isEmpty() && longest() > 0) scheduler_->touch();
+    if (!scene_.emptyText.isEmpty() && curves_.longest() > 0) scheduler_->touch();
     scheduler_->request(this);
 }
 
@@ -185,9 +136,21 @@ bool LinePlot::visible() const {
            window()->windowHandle()->isExposed() && !visibleRegion().isEmpty();
 }
 
+void LinePlot::refresh() {
+    axes_.fitSteps();
+    const qint64 before = curves_.window();
+    curves_.read(scene_);
+    if (curves_.window() != before) emit smoothingChanged(curves_.window());
+    axes_.fitValues(scene_);
+    curves_.countClipped(scene_);
+    axes_.makeRoom(scene_, picture_);
+    updateCrosshair();
+    describe();
+}
+
 void LinePlot::paintNow() {
     refresh();
-    painted_ = longest();
+    painted_ = curves_.longest();
     setUpdatesEnabled(false);  // until present()
     replot(QCustomPlot::rpQueuedRefresh);
 }
@@ -199,7 +162,8 @@ void LinePlot::layOutForPicture(const QString& title, const QSize& size) {
     const QFont caption = Theme::caption();
     plotLayout()->insertRow(0);
     plotLayout()->addElement(0, 0, new QCPTextElement(this, title, Theme::bold()));
-    for (auto [axis, name] : {std::pair{xAxis, xName(x_)}, std::pair{yAxis, look_.axisName}}) {
+    for (auto [axis, name] :
+         {std::pair{xAxis, xName(axes_.xKind())}, std::pair{yAxis, look_.axisName}}) {
         axis->setLabel(name);
         axis->setLabelFont(caption);
         axis->setLabelColor(theme_->tokens().text);
@@ -212,22 +176,6 @@ void LinePlot::layOutForPicture(const QString& title, const QSize& size) {
     replot();
     refresh();
     replot();
-}
-
-std::shared_ptr<const void> LinePlot::runAt(const QPointF& pixel) const {
-    const double x = xAxis->pixelToCoord(pixel.x());
-    double nearest = nearCurve;
-    std::shared_ptr<const void> found;
-    for (std::size_t i = 0; i < content_.curves.size(); ++i) {
-        const QCPGraph* shown = smooths() ? front_[i] : raw_[i];
-        const auto point = shown->data()->findBegin(x);
-        if (point == shown->data()->constEnd()) continue;
-        const double distance = std::abs(yAxis->coordToPixel(point->value) - pixel.y());
-        if (!(distance <= nearest)) continue;
-        nearest = distance;
-        found = content_.curves[i].owner;
-    }
-    return found;
 }
 
 void LinePlot::showEvent(QShowEvent* event) {
@@ -318,12 +266,12 @@ const RowAxis* LinePlot::axisOf(const std::shared_ptr<const void>& run) const {
 
 double LinePlot::crosshairX() const {
     if (link_->hovered() > 0) return link_->options()->xOf(static_cast<double>(link_->hovered()));
-    return xOf(axisOf(link_->run()), static_cast<double>(link_->selected()));
+    return axes_.xOf(axisOf(link_->run()), static_cast<double>(link_->selected()));
 }
 
 QPair<QString, QColor> LinePlot::xReadout(double x) const {
     const auto words = [&] {
-        switch (x_) {
+        switch (axes_.xKind()) {
             case XKind::step:
                 return tr("step %1").arg(count(std::llround(x)));
             case XKind::update:
@@ -333,8 +281,7 @@ QPair<QString, QColor> LinePlot::xReadout(double x) const {
             case XKind::sample:
                 return tr("%1 samples").arg(count(std::llround(x)));
             case XKind::clock:
-                return tr("%1 since the start")
-                    .arg(x < 60 ? milliseconds(1000 * x) : duration(x));
+                return tr("%1 since the start").arg(x < 60 ? milliseconds(1000 * x) : duration(x));
             case XKind::time:
                 break;
         }
@@ -352,7 +299,7 @@ void LinePlot::updateCrosshair() {
         scene_.readout << xReadout(x);
         std::vector<Hovered> lines;
         for (const Curve& curve : content_.curves) {
-            const std::int64_t step = stepOf(curve.x, x);
+            const std::int64_t step = axes_.stepOf(curve.x, x);
             if (step < 1 || step > curve.data->size()) continue;
             const double value = valueOf(curve.data->total(step - 1, step));
             // Away from the curves: below where they are high.
@@ -360,7 +307,8 @@ void LinePlot::updateCrosshair() {
                 scene_.readoutBelow || yAxis->coordToPixel(value) < axisRect()->rect().center().y();
             QString line =
                 curve.name + u' ' + (look_.figure ? look_.figure(value) : significant(value));
-            if (x_ != XKind::step) line += u" \u00b7 "_s + tr("step %1").arg(count(step));
+            if (axes_.xKind() != XKind::step)
+                line += u" \u00b7 "_s + tr("step %1").arg(count(step));
             lines.push_back({value, std::move(line), curve.color});
         }
         // As the curves lie above each other, so that a line is found beside its curve.

@@ -4,10 +4,11 @@
 #include <memory>
 #include <vector>
 
-#include "plots/axis_tickers.h"
 #include "plots/custom_plot.h"
 #include "plots/paint_scheduler.h"
+#include "plots/plot_axes.h"
 #include "plots/plot_content.h"
+#include "plots/plot_curves.h"
 #include "plots/plot_link.h"
 #include "plots/plot_overlay.h"
 #include "text/spoken.h"
@@ -43,7 +44,8 @@ public:
     const PlotLook& look() const { return look_; }
     void setContent(PlotContent content);
     const PlotContent& content() const { return content_; }
-    XKind xKind() const { return x_; }
+    const PlotAxes& axes() const { return axes_; }
+    const PlotCurves& curves() const { return curves_; }
     /// Further lines of the read-out, after the curves' values.
     void setReadout(Readout readout) { extra_ = std::move(readout); }
     /// The series have more rows: paint when there is time.
@@ -52,18 +54,9 @@ public:
     void layOutForPicture(const QString& title, const QSize& size);
     /// Everything drawn beside the curves, as of the last paint.
     const PlotScene& scene() const { return scene_; }
-    /// Step of a run at x; the nearest one.
-    std::int64_t stepOf(const RowAxis* run, double x) const;
-    /// Rows [first, last) of a run that are in view.
-    std::pair<std::int64_t, std::int64_t> rowsInView(const RowAxis* run) const;
-
-    /// Steps of the longest run.
-    std::int64_t longest() const;
     /// Where the steps of a run lie; of the reference for null or a run that is gone.
     const RowAxis* axisOf(const std::shared_ptr<const void>& run) const;
     double crosshairX() const;
-    /// The run whose curve is nearest, or null where none is near.
-    std::shared_ptr<const void> runAt(const QPointF& pixel) const;
     /// The area that a drag is about to zoom to, in pixels; null: none.
     void markDragged(const QRectF& area) { scene_.dragged = area; }
 
@@ -89,32 +82,11 @@ protected:
 private:
     void applyStyle();
     void showFocus();
-    void applyXAxis();
-    void makeGraphs();
-    bool smooths() const;
+    /// Reads what is to be painted.
     void refresh();
-    void refreshCurve(std::size_t index);
-    void refreshMean(std::size_t index, std::int64_t wanted, std::int64_t width);
-    void refreshBand();
-    void refreshLanes();
-    void refreshMarks();
-    void refreshLabel(const Curve& curve, std::int64_t last);
-    void refreshBandLabel(const Curve& ceiling, std::int64_t last);
-    /// Keeps margins in which the ticks' labels and the names at the curves' ends find room.
-    void makeRoomForNames();
-    void fitTickers();
-    void fitY();
-    QCPRange aboveLanes(QCPRange range) const;
-    /// Hides the labels and lines of an axis whose range is not known.
-    void showRanges(bool values);
-    /// Counts the points outside the values that are shown.
-    void countClipped();
     void updateCrosshair();
     QPair<QString, QColor> xReadout(double x) const;
     void describe();
-    std::int64_t columnsFor(const Curve& curve) const;
-    double xOf(const RowAxis* run, double step) const;
-    QVector<double> placed(const RowAxis* run, QVector<double> steps) const;
 
     Theme* theme_;
     PlotLink* link_;
@@ -123,15 +95,8 @@ private:
     PlotContent content_;
     Readout extra_;
     PlotScene scene_;
-    XKind x_ = XKind::step;
-    QSharedPointer<RoomTicker> xTicker_;
-    QSharedPointer<RoomTicker> yTicker_;
-    std::vector<QCPGraph*> raw_;
-    std::vector<QCPGraph*> front_;
-    std::vector<QCPGraph*> bands_;
-    QCPRange held_;  ///< y range that only grows while all is shown
-    bool holding_ = false;
-    qint64 window_ = 0;
+    PlotAxes axes_;
+    PlotCurves curves_;
     std::int64_t painted_ = 0;
     bool picture_ = false;
 };

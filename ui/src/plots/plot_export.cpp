@@ -107,7 +107,7 @@ QString cell(const Bucket& rows) {
 
 /// Rows of a curve in view, as far as they are there.
 std::pair<std::int64_t, std::int64_t> rowsOf(const LinePlot& plot, const Curve& curve) {
-    const auto [first, last] = plot.rowsInView(curve.x);
+    const auto [first, last] = plot.axes().rowsInView(curve.x);
     return {std::min(first, curve.data->size()), std::min(last, curve.data->size())};
 }
 
@@ -124,10 +124,10 @@ QString visibleData(const LinePlot& plot) {
     if (last <= first) return {};
     std::int64_t width = 1;
     while ((last - first) / width > maxLines) width *= 2;
-    const bool ownX = plot.xKind() != XKind::step;
+    const bool ownX = plot.axes().xKind() != XKind::step;
     QStringList head{xName(XKind::step)};
     for (const Curve& curve : plot.content().curves) {
-        if (ownX) head << curve.name + u' ' + xName(plot.xKind());
+        if (ownX) head << curve.name + u' ' + xName(plot.axes().xKind());
         head << PlotData::column(curve.name, width);
     }
     QString out = head.join(u'\t') + u'\n';
@@ -138,7 +138,7 @@ QString visibleData(const LinePlot& plot) {
             const bool there = row >= from && row < to;
             if (ownX) {
                 const auto step = static_cast<double>(row + 1);
-                cells << (there ? cell(curve.x ? curve.x->at(plot.xKind(), step) : step)
+                cells << (there ? cell(curve.x ? curve.x->at(plot.axes().xKind(), step) : step)
                                 : QString());
             }
             cells << (there ? cell(curve.data->total(row, std::min(row + width, to))) : QString());

@@ -83,10 +83,10 @@ void PlotGestures::move(const QMouseEvent& event) {
                     (drag_ == Drag::pan && std::abs(way.y()) > dragStarts);
         if (dragging_) dragTo(event.position());
     }
-    const bool inside = plot_->longest() > 0 && area.contains(event.position().toPoint());
+    const bool inside = plot_->curves().longest() > 0 && area.contains(event.position().toPoint());
     const double x = stepAt(event.position().x());
     const std::int64_t step =
-        inside ? std::clamp<std::int64_t>(std::llround(x), 1, plot_->longest()) : 0;
+        inside ? std::clamp<std::int64_t>(std::llround(x), 1, plot_->curves().longest()) : 0;
     if (step == link_->hovered() && dragging_) plot_->layer(QStringLiteral("overlay"))->replot();
     link_->hover(step);
 }
@@ -100,12 +100,12 @@ void PlotGestures::release(const QMouseEvent& event) {
         link_->zoomValues(plot_, {valueAt(dragged.bottom()), valueAt(dragged.top())});
     } else if (drag == Drag::steps && dragging_ && dragged.width() > dragStarts) {
         link_->zoom(stepAt(dragged.left()), stepAt(dragged.right()));
-    } else if (event.button() == Qt::LeftButton && !dragging_ && plot_->longest() > 0 &&
+    } else if (event.button() == Qt::LeftButton && !dragging_ && plot_->curves().longest() > 0 &&
                plot_->axisRect()->rect().contains(pressed_.toPoint())) {
         const auto run = runForClick(pressed_);
         const std::int64_t step =
-            plot_->stepOf(plot_->axisOf(run), plot_->xAxis->pixelToCoord(pressed_.x()));
-        link_->select(std::clamp<std::int64_t>(step, 1, plot_->longest()), run);
+            plot_->axes().stepOf(plot_->axisOf(run), plot_->xAxis->pixelToCoord(pressed_.x()));
+        link_->select(std::clamp<std::int64_t>(step, 1, plot_->curves().longest()), run);
     }
     dragging_ = false;
     scheduler_->touch();
@@ -149,12 +149,12 @@ void PlotGestures::zoomValuesAround(double pixel, double factor) {
 }
 
 std::shared_ptr<const void> PlotGestures::runForClick(const QPointF& pixel) const {
-    if (auto near = plot_->runAt(pixel)) return near;
+    if (auto near = plot_->curves().runAt(pixel)) return near;
     if (auto selected = link_->run()) return selected;
     // One moment is another step of each run: the step is that of the run that leads the axis.
     const RowAxis* reference = link_->options()->reference();
     for (const Curve& curve : plot_->content().curves) {
-        if (plot_->xKind() != XKind::step && curve.x == reference) return curve.owner;
+        if (plot_->axes().xKind() != XKind::step && curve.x == reference) return curve.owner;
     }
     return nullptr;
 }
@@ -224,18 +224,20 @@ bool PlotGestures::pressKey(const QKeyEvent& event) {
 }
 
 void PlotGestures::moveSelection(int key, Qt::KeyboardModifiers modifiers) {
-    const std::int64_t last = plot_->longest();
+    const std::int64_t last = plot_->curves().longest();
     if (last == 0) return;
     // One pixel's worth of steps: a smaller stride would be invisible.
     const RowAxis* axis = plot_->axisOf(link_->run());
     const QCPRange range = plot_->xAxis->range();
-    const auto steps = plot_->stepOf(axis, range.upper) - plot_->stepOf(axis, range.lower);
+    const auto steps =
+        plot_->axes().stepOf(axis, range.upper) - plot_->axes().stepOf(axis, range.lower);
     const double perPixel = static_cast<double>(steps) / std::max(1, plot_->axisRect()->width());
     const double pixels = modifiers.testFlag(Qt::ShiftModifier) ? 10 : 1;
     const bool one = modifiers.testFlag(Qt::ControlModifier);
     const auto stride = one ? 1 : std::max<std::int64_t>(1, std::llround(perPixel * pixels));
     // The crosshair that was under the pointer goes on from there.
-    const std::int64_t at = link_->crosshair() > 0 ? plot_->stepOf(axis, plot_->crosshairX()) : 0;
+    const std::int64_t at =
+        link_->crosshair() > 0 ? plot_->axes().stepOf(axis, plot_->crosshairX()) : 0;
     link_->hover(0);
     std::int64_t to = 1;
     if (key == Qt::Key_Left) to = at - stride;

@@ -275,7 +275,7 @@ void PlotPanel::writeNote(qint64 window) {
 QList<QPair<QString, QColor>> PlotPanel::scaleReadout(double x) const {
     const auto track = selectedTrack(context_);
     if (!track) return {};
-    const std::int64_t step = plot_->stepOf(&track->axis(), x);
+    const std::int64_t step = plot_->axes().stepOf(&track->axis(), x);
     if (step < 1 || step > track->rows()) return {};
     const Tokens& t = context_.theme->tokens();
     const auto row = track->at(step);
