@@ -1,7 +1,6 @@
 #pragma once
 
 #include <QMainWindow>
-#include <QMap>
 #include <QPointer>
 #include <functional>
 #include <memory>
@@ -13,18 +12,9 @@
 
 namespace ui {
 
-class CommandBar;
-class DockLayout;
-class FocusRing;
-class MainMenu;
-class MessageBar;
-class PageStack;
 class ChangedDataDialog;
 class QuitDialog;
-class SettingsRail;
-class StepChooser;
-class TrainingPage;
-class WorkStrip;
+class WindowContents;
 
 /// Parts of a window.
 struct WindowParts {
@@ -33,8 +23,9 @@ struct WindowParts {
     std::function<std::vector<PageEntry>()> pages = pageEntries;
 };
 
-/// Joins bars, pages and panels, remembers its place on the screen, and accepts drops. Contains
-/// nothing about training.
+/// Reacts to what its contents, the commands and the user ask of a window: messages, questions,
+/// another language, drops, keys. Remembers its place on the screen. Contains nothing about
+/// training.
 class MainWindow final : public QMainWindow {
     Q_OBJECT
 public:
@@ -62,29 +53,8 @@ protected:
 private:
     void fill();
     void fillAnew();
-    void empty();
-    void showParts();
-    /// Sizes of the docks beside the centre, by name.
-    QMap<QString, QSize> sideSizes() const;
-    void resizeSides(const QMap<QString, QSize>& sizes);
-    void resetLayout();
-    /// To the window's size.
-    void fit();
-    void addMargin(Qt::ToolBarArea area);
-    void buildCentre(const std::vector<PageEntry>& pages);
-    void buildBars();
-    QWidget* withPageRow(QWidget* bar);
     void restorePlace();
     bool running() const;
-    /// Too narrow for three columns.
-    bool narrow() const;
-    void joinColumns();
-    void showColumns();
-    void hidePageColumns(const PageEntry& page);
-    void showPageColumns(const PageEntry& page, bool railed);
-    /// The user opens the settings, or makes them a rail.
-    void setRailed(bool railed);
-    void focusSettings();
     void offerToResume(const std::vector<engine::RunSummary>& runs);
     /// Asks whether resumed runs go on with data that have changed.
     void askAboutData(const QString& what, bool asNewRun);
@@ -95,20 +65,9 @@ private:
 
     Context context_;
     WindowParts parts_;
-    PanelSet panels_;
-    MainMenu* menu_;
-    QPointer<FocusRing> ring_;  ///< goes with the plot that it surrounds
-    CommandBar* bar_;
-    StepChooser* chooser_ = nullptr;  ///< null with one page, which has no row
-    MessageBar* message_;
-    PageStack* pages_;
-    SettingsRail* rail_;
-    TrainingPage* training_;
-    WorkStrip* works_;
+    std::unique_ptr<WindowContents> contents_;  ///< null while it is replaced
     bool givesUpWorks_ = false;
     std::function<void()> sayAgain_;  ///< shows the last message in the language of now
-    bool empties_ = false;  ///< its widgets are being deleted: there is nothing to walk through
-    std::unique_ptr<DockLayout> docks_;  ///< goes first: the base class hides the panels as it goes
     QPointer<QuitDialog> quit_;
     QPointer<ChangedDataDialog> changedData_;
 };
