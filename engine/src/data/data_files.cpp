@@ -34,12 +34,6 @@ constexpr std::array<std::string_view, 9> unfinished_endings{
 
 bool is_hidden(const fs::path& file) { return file.filename().native().starts_with('.'); }
 
-std::string in_lower_case(std::string name) {
-    std::transform(name.begin(), name.end(), name.begin(),
-                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return name;
-}
-
 bool is_unfinished(const fs::path& file) {
     const std::string name = in_lower_case(file.filename().string());
     return std::any_of(unfinished_endings.begin(), unfinished_endings.end(),
@@ -178,6 +172,12 @@ const OtherFormat* other_format(const fs::path& file) {
 }
 
 }  // namespace
+
+std::string in_lower_case(std::string name) {
+    std::transform(name.begin(), name.end(), name.begin(),
+                   [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    return name;
+}
 
 std::string recognition_name(const std::string& file_name) {
     std::string name = in_lower_case(file_name);

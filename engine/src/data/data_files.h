@@ -51,6 +51,9 @@ bool name_before(const std::string& a, const std::string& b);
 /// Advice for missing files: which were looked for, and where they come from.
 Message where_to_get(const Wanted& wanted);
 
+/// Lowers the letters A to Z; other bytes stay.
+std::string in_lower_case(std::string name);
+
 /// DataFile::name of a file name: lower case, without .gz or .xz.
 std::string recognition_name(const std::string& file_name);
 

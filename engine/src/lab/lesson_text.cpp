@@ -14,7 +14,7 @@ constexpr std::array reserved = {"all", "pace", "expect", "resume", "result", "a
 
 bool is_fence(std::string_view line) { return line.starts_with("```"); }
 
-/// The walk over the lines of a file.
+/// Reads a lesson's lines into its front matter, steps, Markdown and blocks.
 class Structure {
 public:
     Structure(std::vector<LessonLine> lines, Lesson& lesson)
@@ -76,9 +76,9 @@ private:
             return;
         }
         if (lesson_.steps.empty() && !stripped(line.text).empty()) {
-            if (!told_early_text_)
+            if (!reported_early_text_)
                 problem(line.number, msg("Text must follow a heading such as “## Read”."));
-            told_early_text_ = true;
+            reported_early_text_ = true;
             return;
         }
         add_markdown(line);
@@ -131,7 +131,7 @@ private:
     std::size_t at_ = 0;
     LessonMarkdown markdown_;
     std::vector<RawBlock> blocks_;
-    bool told_early_text_ = false;
+    bool reported_early_text_ = false;
 };
 
 }  // namespace

@@ -34,19 +34,20 @@ struct LessonError {
 std::string_view stripped(std::string_view text);
 /// The lines of a text without their ends.
 std::vector<LessonLine> split_lines(std::string_view text);
-/// Words with blanks between; blanks within quotes and brackets belong to the word.
+/// Splits at blanks, except within quotes and brackets.
 std::vector<std::string> split_words(std::string_view text);
-/// "key: rest" as both, trimmed; nothing without a colon.
+/// Splits "key: rest" and trims both; nothing without a colon.
 std::optional<std::pair<std::string, std::string>> split_at_colon(std::string_view text);
-/// Whether expressions can name it: letters, digits and _, no digit first, and no word of theirs.
+/// Whether expressions can use the name: letters, digits and _, no digit first, and no reserved
+/// word.
 bool is_lesson_name(std::string_view text);
 /// The whole text as a number; nothing if it is not a number.
 std::optional<double> number_in(std::string_view text);
 /// "a .. b" with a below b. Throws LessonError.
 std::pair<double, double> range_in(std::string_view text, int line);
 
-/// Front matter and steps into `lesson`, with a place for each block, and the blocks. Adds what is
-/// wrong to Lesson::problems.
+/// Reads the front matter and the steps into `lesson`, with a place for each block, and returns the
+/// blocks. Adds errors to Lesson::problems.
 std::vector<RawBlock> read_structure(std::string_view text, Lesson& lesson);
 
 /// Each reads one block. `lesson` holds what earlier calls have gathered: runs come first, then

@@ -21,7 +21,7 @@ namespace {
 
 /// Undefined where the layers cannot be one node.
 Tensor as_one(std::span<const Linear> layers, const Tensor& x) {
-    std::array<LinearTerms, longest_linear_chain> terms;
+    std::array<LinearTerms, max_linear_chain> terms;
     if (layers.size() > terms.size()) return {};
     for (std::size_t i = 0; i < layers.size(); ++i) terms[i] = {&layers[i].weight, &layers[i].bias};
     return linear_chain(x, std::span(terms).first(layers.size()));

@@ -6,7 +6,7 @@
 
 namespace engine {
 
-/// One op as it ran: for X-ray, histograms, forensics (decisions.md#observers, D9).
+/// One op as it ran, for X-ray, histograms and skips (decisions.md#observers, D9).
 struct OpEvent {
     const OpInfo* info;
     std::span<const Tensor> inputs;  // as the op used them, after casts
@@ -43,8 +43,8 @@ void notify(const OpEvent& event);
 void notify_gradient(const OpInfo& to, const Tensor& gradient);
 }  // namespace detail
 
-/// Sees the gradients of a backward pass on the thread that it is attached to, each before it is
-/// used, but no operation: operations run as if nobody watched.
+/// Observes the gradients of a backward pass on the thread that it is attached to, each before it
+/// is used, but no operation: fusions stay as they are.
 class GradientObserver {
 public:
     virtual ~GradientObserver() = default;
@@ -56,7 +56,7 @@ public:
     virtual bool allows_pair(const OpInfo& /*to*/) const { return false; }
 };
 
-/// Attaches an observer to this thread while it lives, in the place of one before it; null: none.
+/// Replaces this thread's gradient observer while it lives; null: none.
 class GradientObserverScope {
 public:
     explicit GradientObserverScope(GradientObserver* observer) noexcept;
@@ -75,7 +75,7 @@ extern constinit thread_local GradientObserver* gradient_observer;
 bool gradients_are_observed() noexcept;
 /// Whether every observer allows a sum of two gradients of `to`'s output to go unobserved.
 bool pair_is_allowed(const OpInfo& to);
-/// Shows the gradient to them, unless it is undefined or sparse.
+/// Passes the gradient to all observers, unless it is undefined or sparse.
 void show_gradient(const OpInfo& to, const Tensor& gradient);
 }  // namespace detail
 

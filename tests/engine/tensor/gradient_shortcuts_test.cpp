@@ -14,15 +14,15 @@
 namespace engine {
 namespace {
 
-const OpInfo doubled_info{"doubled", CastPolicy::none, "doubled(x)", 1, "Of these tests."};
+const OpInfo doubled_info{"doubled", CastPolicy::none, "doubled(x)", 1, "Made for these tests."};
 
 /// Observations of the gradient of `doubled`.
 struct Found {
-    bool taken = false;
-    bool breaks_off = false;  // throws after it has taken the tensor
+    bool reused = false;
+    bool breaks_off = false;  // throws after it has reused the tensor
 };
 
-/// 2x. Saves x for its gradient, which tries to take it.
+/// 2x. Saves x for its gradient function, which tries to reuse its memory.
 Tensor doubled(const Tensor& x, Found& found) {
     Tensor y;
     {
@@ -33,8 +33,8 @@ Tensor doubled(const Tensor& x, Found& found) {
                   [&found](const Tensor& gradient, const Saved& saved) {
                       const Tensor kept = saved[0];
                       const Tensor memory = reuse_saved(kept);
-                      found.taken = memory.defined();
-                      if (found.taken) {
+                      found.reused = memory.defined();
+                      if (found.reused) {
                           EXPECT_EQ(memory.data(), kept.data());
                           EXPECT_FALSE(memory.requires_grad());
                       }
@@ -45,41 +45,41 @@ Tensor doubled(const Tensor& x, Found& found) {
 
 Tensor pair_leaf() { return Tensor::of({1, 2}, {2}).set_requires_grad(true); }
 
-TEST(TakeSaved, TakesATensorThatItsNodeAloneHolds) {
+TEST(ReuseSaved, ReusesATensorThatItsNodeAloneHolds) {
     const Tensor x = pair_leaf();
     Found found;
     const Tensor y = doubled(mul(x, 3.0), found);
     backward(sum(y));
-    EXPECT_TRUE(found.taken);
+    EXPECT_TRUE(found.reused);
     EXPECT_EQ(x.grad().values(), (std::vector<double>{6, 6}));
 }
 
-TEST(TakeSaved, TakesAViewWhoseBaseIsGone) {
+TEST(ReuseSaved, ReusesAViewWhoseBaseIsGone) {
     const Tensor x = pair_leaf();
     Found found;
     const Tensor y = doubled(reshape(mul(x, 3.0), {2, 1}), found);
     backward(sum(y));
-    EXPECT_TRUE(found.taken);
+    EXPECT_TRUE(found.reused);
 }
 
-TEST(TakeSaved, LeavesATensorThatSomebodyElseHolds) {
+TEST(ReuseSaved, LeavesATensorThatSomebodyElseHolds) {
     const Tensor x = pair_leaf();
     Found found;
     backward(sum(doubled(x, found)));
-    EXPECT_FALSE(found.taken) << "a leaf";
+    EXPECT_FALSE(found.reused) << "a leaf";
     const Tensor h = mul(x, 3.0);
     backward(sum(doubled(h, found)));
-    EXPECT_FALSE(found.taken) << "held by the caller";
+    EXPECT_FALSE(found.reused) << "held by the caller";
     const auto with_alias = [&] {
         const Tensor inner = mul(x, 3.0);
         return std::pair{doubled(inner, found), inner.detach()};
     }();
     backward(sum(with_alias.first));
-    EXPECT_FALSE(found.taken) << "an alias of its memory";
+    EXPECT_FALSE(found.reused) << "an alias of its memory";
     EXPECT_EQ(with_alias.second.values(), (std::vector<double>{3, 6}));
 }
 
-TEST(TakeSaved, LeavesATensorThatAnotherNodeKeeps) {
+TEST(ReuseSaved, LeavesATensorThatAnotherNodeKeeps) {
     const Tensor x = pair_leaf();
     Found found;
     const Tensor y = [&] {
@@ -89,28 +89,28 @@ TEST(TakeSaved, LeavesATensorThatAnotherNodeKeeps) {
         return add(doubled(h, found), square);
     }();
     backward(sum(y));
-    EXPECT_FALSE(found.taken);
+    EXPECT_FALSE(found.reused);
     EXPECT_EQ(x.grad().values(), (std::vector<double>{6 + 18, 6 + 36}));
     x.set_grad({});
     // exp keeps its result.
     const Tensor z = [&] { return doubled(exp(mul(x, 0.0)), found); }();
     backward(sum(z));
-    EXPECT_FALSE(found.taken);
+    EXPECT_FALSE(found.reused);
 }
 
-TEST(TakeSaved, LeavesATensorOfAGraphThatIsKept) {
+TEST(ReuseSaved, LeavesATensorOfAGraphThatIsKept) {
     const Tensor x = pair_leaf();
     Found found;
     const Tensor y = sum(doubled(mul(x, 3.0), found));
     backward(y, {.retain_graph = true});
-    EXPECT_FALSE(found.taken);
+    EXPECT_FALSE(found.reused);
     backward(y, {.create_graph = true});
-    EXPECT_FALSE(found.taken);
+    EXPECT_FALSE(found.reused);
     backward(y);
-    EXPECT_TRUE(found.taken);
+    EXPECT_TRUE(found.reused);
 }
 
-TEST(TakeSaved, LeavesATensorWhileOpsAreObserved) {
+TEST(ReuseSaved, LeavesATensorWhileOpsAreObserved) {
     struct Blind : OpObserver {
         void on_op(const OpEvent&) override {}
     } blind;
@@ -119,17 +119,17 @@ TEST(TakeSaved, LeavesATensorWhileOpsAreObserved) {
     const Tensor y = sum(doubled(mul(x, 3.0), found));
     const ObserverScope attached(blind);
     backward(y);
-    EXPECT_FALSE(found.taken);
+    EXPECT_FALSE(found.reused);
 }
 
-TEST(TakeSaved, LeavesATensorOutsideABackwardPass) {
+TEST(ReuseSaved, LeavesATensorOutsideABackwardPass) {
     const GradMode off(false);
     const Tensor x = Tensor::of({1, 2}, {2});
     const Save kept = save(x);
     EXPECT_FALSE(reuse_saved(kept.tensor).defined());
 }
 
-TEST(TakeSaved, APassThatBrokeOffAfterwardsCannotBeRunAgain) {
+TEST(ReuseSaved, APassThatBrokeOffAfterwardsCannotBeRunAgain) {
     const Tensor x = pair_leaf();
     Found found{.breaks_off = true};
     const Tensor y = sum(doubled(mul(x, 3.0), found));
@@ -144,61 +144,61 @@ TEST(TakeSaved, APassThatBrokeOffAfterwardsCannotBeRunAgain) {
     }
 }
 
-/// 2x, whose gradient function tries to take the gradient that it is given.
-Tensor taking(const Tensor& x, bool& taken) {
+/// 2x, whose gradient function tries to reuse the gradient that it is given.
+Tensor reusing(const Tensor& x, bool& reused) {
     Tensor y;
     {
         const GradMode off(false);
         y = mul(x, 2.0);
     }
     return record_many(doubled_info, {&x, 1}, y, {},
-                       [&taken](std::span<const Tensor> grads, const Saved&) {
+                       [&reused](std::span<const Tensor> grads, const Saved&) {
                            const Tensor memory = reuse_gradient(grads[0]);
-                           taken = memory.defined();
-                           if (taken) {
+                           reused = memory.defined();
+                           if (reused) {
                                EXPECT_EQ(memory.data(), grads[0].data());
                            }
                            return TensorList{mul(grads[0], 2.0)};
                        });
 }
 
-TEST(TakeGradient, TakesAGradientThatThePassAloneHolds) {
+TEST(ReuseGradient, ReusesAGradientThatThePassAloneHolds) {
     const Tensor x = pair_leaf();
-    bool taken = false;
-    backward(sum(mul(taking(mul(x, 3.0), taken), 5.0)));
-    EXPECT_TRUE(taken);
+    bool reused = false;
+    backward(sum(mul(reusing(mul(x, 3.0), reused), 5.0)));
+    EXPECT_TRUE(reused);
     EXPECT_EQ(x.grad().values(), (std::vector<double>{30, 30}));
 }
 
-TEST(TakeGradient, LeavesAGradientThatSomebodyElseHolds) {
+TEST(ReuseGradient, LeavesAGradientThatSomebodyElseHolds) {
     const Tensor x = pair_leaf();
-    bool taken = true;
-    const Tensor y = taking(mul(x, 3.0), taken);
+    bool reused = true;
+    const Tensor y = reusing(mul(x, 3.0), reused);
     const Tensor dy = Tensor::of({1, 1}, {2});
     backward({&y, 1}, {&dy, 1});
-    EXPECT_FALSE(taken) << "the caller's";
+    EXPECT_FALSE(reused) << "the caller's";
     Tensor kept;
-    const Tensor hooked = taking(mul(x, 3.0), taken);
+    const Tensor hooked = reusing(mul(x, 3.0), reused);
     hooked.register_hook([&kept](const Tensor& gradient) { kept = gradient; });
     backward(sum(mul(hooked, 5.0)));
-    EXPECT_FALSE(taken) << "a hook's";
+    EXPECT_FALSE(reused) << "a hook's";
     EXPECT_EQ(kept.values(), (std::vector<double>{5, 5}));
     // An addition gives both of its terms the same gradient.
     bool other = true;
-    backward(sum(mul(add(taking(mul(x, 3.0), taken), taking(mul(x, 3.0), other)), 5.0)));
-    EXPECT_FALSE(taken && other) << "two nodes have one gradient";
+    backward(sum(mul(add(reusing(mul(x, 3.0), reused), reusing(mul(x, 3.0), other)), 5.0)));
+    EXPECT_FALSE(reused && other) << "two nodes have one gradient";
 }
 
-TEST(TakeGradient, LeavesAGradientOfAGraphThatIsKept) {
+TEST(ReuseGradient, LeavesAGradientOfAGraphThatIsKept) {
     const Tensor x = pair_leaf();
-    bool taken = true;
-    const Tensor y = sum(mul(taking(mul(x, 3.0), taken), 5.0));
+    bool reused = true;
+    const Tensor y = sum(mul(reusing(mul(x, 3.0), reused), 5.0));
     backward(y, {.retain_graph = true});
-    EXPECT_FALSE(taken);
+    EXPECT_FALSE(reused);
     backward(y, {.create_graph = true});
-    EXPECT_FALSE(taken);
+    EXPECT_FALSE(reused);
     backward(y);
-    EXPECT_TRUE(taken);
+    EXPECT_TRUE(reused);
 }
 
 }  // namespace

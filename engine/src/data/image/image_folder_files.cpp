@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <cctype>
 #include <chrono>
 #include <cmath>
 #include <mutex>
@@ -11,6 +10,7 @@
 #include <utility>
 
 #include "data/byte_reader.h"
+#include "data/data_files.h"
 #include "data/image/image_parts.h"
 #include "data/worker_pool.h"
 #include "engine/base/error.h"
@@ -24,18 +24,15 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t deepest = 16;  // folders within a class: a link may lead back
+constexpr std::size_t max_depth = 16;  // folders within a class: a link may lead back
 constexpr std::array extensions{".jpg", ".jpeg", ".jpe", ".jfif", ".png"};
 
-std::string extension_of(const fs::path& file) {
-    std::string extension = file.extension().string();
-    std::ranges::transform(extension, extension.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return extension;
+std::string lower_extension(const fs::path& file) {
+    return in_lower_case(file.extension().string());
 }
 
 bool is_picture_name(const fs::path& file) {
-    return std::ranges::find(extensions, extension_of(file)) != extensions.end();
+    return std::ranges::find(extensions, lower_extension(file)) != extensions.end();
 }
 
 bool is_folder(const fs::path& path) {
@@ -95,7 +92,7 @@ private:
 
     void add_folder(const fs::path& folder, std::int64_t label, std::size_t depth,
                     std::vector<PictureFile>& files) {
-        if (depth > deepest) {
+        if (depth > max_depth) {
             throw Error(ErrorCode::data,
                         msg("{}: the folders are nested without end", folder.string()),
                         msg("A link leads back to a folder above it."));
@@ -115,7 +112,7 @@ private:
     void leave_out(const fs::path& file, bool beside_classes) {
         const std::string extension = beside_classes && is_picture_name(file)
                                           ? std::string("beside the class folders")
-                                          : extension_of(file);
+                                          : lower_extension(file);
         ++out_.left_out[extension.empty() ? file.filename().string() : extension];
     }
 

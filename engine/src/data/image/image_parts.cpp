@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <string_view>
 
 #include "base/text_utf8.h"
+#include "data/data_files.h"
 #include "engine/base/error.h"
 
 namespace engine {
@@ -31,7 +31,7 @@ constexpr std::array role_names{RoleName{"train", FolderRole::train},
                                 RoleName{"eval", FolderRole::evaluation},
                                 RoleName{"evaluation", FolderRole::evaluation},
                                 RoleName{"evaluate", FolderRole::evaluation}};
-/// Words that people add to these names, in front or behind.
+/// Words that people put before or after these names.
 constexpr std::array<std::string_view, 21> added_words{
     "images", "image", "imgs",    "img",    "pictures", "picture", "pics",
     "photos", "photo", "dataset", "data",   "set",      "split",   "folder",
@@ -40,16 +40,10 @@ constexpr std::array<std::string_view, 10> leftovers{
     "__macosx",     "thumbs.db", "ehthumbs.db", "ehthumbs_vista.db",         "desktop.ini",
     "$recycle.bin", "recycler",  "@eadir",      "system volume information", "icon\r"};
 
-std::string in_small_letters(std::string text) {
-    std::ranges::transform(text, text.begin(),
-                           [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-    return text;
-}
-
-/// "Train_Images-2017" without the words and signs that say nothing: "train".
+/// Strips added words, digits at the end and separators: "Train_Images-2017" becomes "train".
 std::string bare_name(const std::string& folder) {
     std::string name;
-    for (const char c : in_small_letters(folder))
+    for (const char c : in_lower_case(folder))
         if (c != '_' && c != '-' && c != ' ' && c != '.') name += c;
     for (bool shorter = true; shorter;) {
         shorter = false;
@@ -70,8 +64,8 @@ std::string bare_name(const std::string& folder) {
     return name;
 }
 
-/// The place of a part, if there is no other for it yet.
-void take_part(std::optional<fs::path>& part, const fs::path& folder) {
+/// Makes the folder that part. Throws Error(data) if another folder already is.
+void set_part(std::optional<fs::path>& part, const fs::path& folder) {
     if (part) {
         throw Error(ErrorCode::data,
                     msg("{}: {} and {} look like the same part", folder.parent_path().string(),
@@ -90,7 +84,7 @@ FolderRole role_of_folder(const std::string& name) {
 }
 
 bool is_leftover(const fs::path& file) {
-    const std::string name = in_small_letters(file.filename().string());
+    const std::string name = in_lower_case(file.filename().string());
     return name.starts_with('.') || name.starts_with("~$") ||
            std::ranges::find(leftovers, name) != leftovers.end();
 }
@@ -106,13 +100,13 @@ ImageParts find_image_parts(const fs::path& folder) {
     for (const fs::path& each : folders) {
         switch (role_of_folder(each.filename().string())) {
             case FolderRole::train:
-                take_part(out.train, each);
+                set_part(out.train, each);
                 break;
             case FolderRole::validation:
-                take_part(out.validation, each);
+                set_part(out.validation, each);
                 break;
             case FolderRole::test:
-                take_part(out.test, each);
+                set_part(out.test, each);
                 break;
             case FolderRole::evaluation:
                 evaluations.push_back(each);
@@ -123,7 +117,7 @@ ImageParts find_image_parts(const fs::path& folder) {
         }
     }
     for (const fs::path& each : evaluations)
-        take_part(out.test && !out.validation ? out.validation : out.test, each);
+        set_part(out.test && !out.validation ? out.validation : out.test, each);
     const auto& alone = out.test ? out.test : out.validation;
     if (!out.train && alone) {
         throw Error(ErrorCode::data,

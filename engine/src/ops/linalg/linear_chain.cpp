@@ -66,7 +66,7 @@ bool can_chain(const Tensor& x, std::span<const LinearTerms> layers, DType type)
         if (!fits(layer, x.size(0), in, type)) return false;
         in = layer.weight->size(0);
     }
-    return !layers.empty() && layers.size() <= longest_linear_chain;
+    return !layers.empty() && layers.size() <= max_linear_chain;
 }
 
 /// The values of a parameter in `type`.

@@ -19,8 +19,8 @@ const OpInfo batch_norm_backward_info{"batch_norm_backward", CastPolicy::none,
                                       "batch_norm_backward(dy, x, weight?)", 2,
                                       "Its inputs have the forward op's types; sums in fp32."};
 
-/// PlainBatchNorm-op form of the backward pass, to differentiate it: everything in f32 (f64 for
-/// f64), statistics recomputed from x so that they belong to the graph.
+/// The backward pass written in plain ops, so that it can be differentiated: everything in f32 (f64
+/// for f64), with statistics recomputed from x so that they belong to the graph.
 struct PlainBatchNorm {
     Tensor xhat, invstd, weight;  // broadcast to x's rank
     std::vector<std::int64_t> dims;
@@ -55,19 +55,19 @@ PlainBatchNorm recompute_plainly(const Tensor& x, const Tensor& weight,
     return p;
 }
 
-/// The incoming gradients of the backward pass's outputs, widened; zeros where there is none.
+/// The incoming gradients of the backward pass's outputs, in f32 or f64; zeros where there is none.
 struct Incoming {
     Tensor dx, dweight, dbias, dresidual;
 };
 
-/// Gradients by g, x and weight for running statistics, which do not hang on x.
+/// Gradients by g, x and weight for running statistics, which do not depend on x.
 TensorList second_running(const PlainBatchNorm& p, const Tensor& g, const Incoming& v) {
     const Tensor by_g = add(mul(mul(p.weight, p.invstd), v.dx), mul(v.dweight, p.xhat));
     return {by_g, mul(mul(v.dweight, g), p.invstd), p.total(mul(mul(v.dx, g), p.invstd))};
 }
 
-/// Second derivatives when mean and invstd are the batch's own: d invstd / dx = -invstd^2 xhat /
-/// rows.
+/// Gradients by g, x and weight for the batch's own statistics, which depend on x:
+/// d invstd / dx = -invstd^2 xhat / rows.
 TensorList second_training(const PlainBatchNorm& p, const Tensor& g, const Incoming& v) {
     const Tensor scale = mul(p.weight, p.invstd);
     const Tensor by_g = add(mul(scale, p.projected(v.dx)), mul(v.dweight, p.xhat));
@@ -80,7 +80,7 @@ TensorList second_training(const PlainBatchNorm& p, const Tensor& g, const Incom
             p.total(mul(agreement, p.invstd))};
 }
 
-/// Gradients of the backward pass by dy, x and weight.
+/// Second derivatives: gradients of the backward pass by dy, x and weight.
 TensorList second(std::span<const Tensor> grads, const Saved& saved,
                   const kernels::BatchNormShape& shape, bool training) {
     const Tensor dy = saved[0], x = saved[1], weight = saved[2], y = saved[5];
@@ -129,7 +129,8 @@ TensorList compute(const BatchNormBackward& a) {
     return out;
 }
 
-/// A rank whose rows do not count hangs on the statistics and moves none of them.
+/// dx with the statistics of several ranks. The rows of a rank that was not counted have no part in
+/// the statistics, so no gradient flows back through these.
 Tensor synced_dx(const BatchNormBackward& a, const Tensor& g, const Tensor& x,
                  const SyncedSums& sums) {
     const BatchNormStatistics& s = a.statistics;
@@ -157,7 +158,7 @@ TensorList synced_backward(const BatchNormBackward& a) {
     Tensor g = in_layout(a.dy, layout);
     if (a.y.defined()) {
         const Tensor zero = Tensor::scalar(0, g.dtype(), g.device());
-        const Tensor closed =  // where y is NaN the gradient goes on, and the step is skipped
+        const Tensor closed =  // not where y is NaN: a NaN gradient makes the step be skipped
             less_equal(in_layout(a.y, layout), Tensor::scalar(0, a.y.dtype(), g.device()));
         g = in_layout(where(closed, zero, g), layout);
     }

@@ -314,7 +314,37 @@ void RunLoop::end_epoch() {
     progress_.begin_epoch();
 }
 
-/// Figures of the whole run by its record; unknown where another program cut it short or removed
+RunLoop::StepStart RunLoop::next_start() const {
+    return {progress_.epoch, progress_.batch, rules_->rate_multiplier()};
+}
+
+StepCapsule RunLoop::capsule() {
+    settle();
+    return capsule_at(next_start(), gathered_state());
+}
+
+StepCapsule RunLoop::last_capsule() { return capsule_at(last_start_, trainer_->kept_state()); }
+
+StepCapsule RunLoop::capsule_at(const StepStart& start, TrainingState before) const {
+    const DeviceScope scope(trainer_->device());
+    const AccountingScope accounting(trainer_->accounting());
+    StepCapsule out{.config = config_,
+                    .data = data_.train.data->schema(),
+                    .before = std::move(before),
+                    .batches = {},
+                    .planned = steps_planned_,
+                    .rate_multiplier = start.rate_multiplier};
+    // This collator is one of its own: the loader may be far ahead, and leaves out fields that lie
+    // on the device.
+    Collator collator(data_.train, trainer_->task().schema(true), training_options());
+    for (std::int64_t i = 0; i < config_.accumulate; ++i) {
+        collator.make(out.batches.emplace_back(), start.epoch, start.batch + i);
+        if (out.batches.back().last_of_epoch) break;
+    }
+    return out;
+}
+
+/// Figures of the complete run by its record; unknown if another program cut it short or removed
 /// it.
 KeyFigures RunLoop::figures() const {
     try {

@@ -21,7 +21,6 @@
 #include "train/run/skipped_batches.h"
 #include "train/run/step_capsule.h"
 #include "train/run/trainer.h"
-#include "train/step/make_optimizer.h"
 
 namespace engine {
 
@@ -150,10 +149,8 @@ private:
     void plan_rest();
     void lengthen_schedule(const SavedRun& saved, const RunStarted& before,
                            std::vector<Message>& restored);
-    void refuse_jump(const SavedRun& saved, const LongerRun& run) const;
-    void use_schedule(const std::string& lengthened);
     SavedRun saved_run();
-    StepCapsule make_capsule(const StepStart& start, TrainingState before) const;
+    StepCapsule capsule_at(const StepStart& start, TrainingState before) const;
     void take_batches();
     void count_replaced();
     /// Ways to fill a damaged sample's place.

@@ -1,4 +1,4 @@
-// RunLoop's checkpoints: how a run is saved, and how it goes on; and a copy of its next step.
+// RunLoop's folder: how a run begins there, goes on from a checkpoint, and is saved.
 #include <algorithm>
 #include <utility>
 
@@ -17,7 +17,7 @@
 namespace engine {
 namespace {
 
-/// The event under another run's name.
+/// The event, as one of another run.
 Event renamed(Event event, const std::string& run) {
     std::visit([&run](auto& each) { each.run = run; }, event);
     return event;
@@ -27,14 +27,14 @@ bool is_of_steps(const Event& event) {
     return std::holds_alternative<EpochDone>(event) || std::holds_alternative<ScaleChanged>(event);
 }
 
-/// Damaged checkpoints stay, for a closer look; a new one takes their name.
+/// Renames damaged checkpoints, so that they can be examined and a new one can take their name.
 void move_aside(const std::vector<std::filesystem::path>& damaged) {
     std::error_code ignored;
     for (const auto& checkpoint : damaged)
         std::filesystem::rename(checkpoint, aside_of(checkpoint), ignored);
 }
 
-/// The most memory of any recorded step, steps that are made again included; 0: unknown.
+/// Peak memory of all recorded steps, including those that will be computed again; 0: unknown.
 std::int64_t recorded_peak(const std::filesystem::path& folder) {
     try {
         const StepRecordReader record = StepRecordReader::open(folder);
@@ -76,7 +76,8 @@ void RunLoop::begin_run() {
     post_(started());
 }
 
-/// A run that goes on, or a step that is computed again, has the data of its run.
+/// Opens the data set. A run that goes on, or a step that is computed again, has the data of its
+/// run.
 DataParts RunLoop::opened_data(const std::stop_token& stop) {
     const std::filesystem::path run =
         options_.continuation ? options_.continuation->run_folder : options_.data_of;
@@ -89,8 +90,8 @@ DataParts RunLoop::opened_data(const std::stop_token& stop) {
     return std::move(data.parts);
 }
 
-/// A choice is offered only where it can be taken: within an epoch a run does not go on with another
-/// number of samples.
+/// Opens the data of `run` again. Within an epoch a run cannot go on with another number of
+/// samples, so that choice is not offered there.
 RunData RunLoop::open_data_of(const std::filesystem::path& run, const std::stop_token& stop) const {
     try {
         return open_run_data(run, config_, options_.data_use, options_.accept_data, stop);
@@ -106,15 +107,16 @@ RunData RunLoop::open_data_of(const std::filesystem::path& run, const std::stop_
     }
 }
 
-/// For those who use the trained model where the data are not at hand, and to compare the data when
-/// they are opened again.
+/// Keeps what describes the data, so that the trained model can be used without them, and so that
+/// they can be compared when they are opened again.
 void RunLoop::keep_data() {
     if (options_.data_use == DataUse::replay) return;  // its folder goes at once
     kept_hashes_ = data_.files->hash_count();
     keep_run_data(folder_, data_, make_fingerprint(data_, config_.dataset));
 }
 
-/// Checksums of pictures that were decoded for the first time. A full disk costs them, not the run.
+/// Keeps the checksums of pictures that were decoded for the first time. A full disk costs them,
+/// not the run.
 void RunLoop::keep_new_hashes() {
     if (follows() || is_taken_over() || data_.files->hash_count() == kept_hashes_) return;
     try {
@@ -179,8 +181,8 @@ void RunLoop::go_on(const Continuation& from) {
     if (!in_place && saved) checkpoints_->save(saved_run());
 }
 
-/// Between the plan and now, as while a person was asked, another program may have resumed the run.
-/// Throws Error(state) then: to go on from the plan would take its steps back.
+/// Throws Error(state) if another program has resumed the run since this was planned: to go on
+/// would take its steps back.
 void RunLoop::check_newest(const Continuation& from) const {
     for (const CheckpointFolder& each : checkpoint_folders(from.run_folder)) {
         const bool known = std::ranges::find(from.damaged, each.folder) != from.damaged.end();
@@ -192,8 +194,8 @@ void RunLoop::check_newest(const Continuation& from) const {
     }
 }
 
-/// With another number of samples a run goes on as a new one. Throws Error(data) within an epoch,
-/// whose batches would be others.
+/// False if the run goes on as a new one, as it must with another number of samples. Throws
+/// Error(data) within an epoch, whose batches would be different.
 bool RunLoop::goes_on_in_place(const Continuation& from) const {
     if (same_size_) return from.in_place;
     if (progress_.batch > 0) {
@@ -207,8 +209,8 @@ bool RunLoop::goes_on_in_place(const Continuation& from) const {
     return false;
 }
 
-/// The rows, events, pictures and observations of the parent up to the checkpoint, so that the new
-/// run's curves and pages are whole.
+/// Copies the parent's rows, events, pictures and observations up to the checkpoint, so that the
+/// new run's curves and pages are complete.
 void RunLoop::copy_parent(const std::filesystem::path& folder, std::int64_t step) {
     const StepRecordReader record = StepRecordReader::open(folder);
     if (record.size() < step)
@@ -218,7 +220,7 @@ void RunLoop::copy_parent(const std::filesystem::path& folder, std::int64_t step
     for (std::int64_t row = 0; row < step; ++row) writer_->append(record.row(row));
     EventFile(folder).for_each([&](Event&& event) {
         if (!is_of_steps(event) || is_taken_back(event, step)) return;
-        // The epoch that ended with the checkpoint is evaluated now, and told then.
+        // The epoch that ended with the checkpoint is evaluated and reported by this run.
         const auto* epoch = std::get_if<EpochDone>(&event);
         const bool again =
             epoch != nullptr && epoch->step == step && epoch->epoch_ended && progress_.epoch_ended;
@@ -245,7 +247,7 @@ void RunLoop::load(const SavedRun& saved) {
     loader_->seek(progress_.epoch, progress_.batch);
 }
 
-/// The steps that are left. Earlier epochs may have had others, of other data.
+/// Plans the steps that are left; earlier epochs may have had another number of steps each.
 void RunLoop::plan_rest() {
     const std::int64_t accumulate = config_.accumulate;
     const std::int64_t per_epoch = steps_per_epoch(loader_->batches_per_epoch());
@@ -258,55 +260,15 @@ void RunLoop::plan_rest() {
     trainer_->set_schedule(make_schedule(config_, planned));
 }
 
-/// A run that gets more steps says how its learning rate goes on: a schedule that falls to the end
-/// of the run would rise by orders of magnitude at the next step. Throws Error(settings) without a
-/// choice.
+/// Carries the schedule over to the steps that the run gets.
 void RunLoop::lengthen_schedule(const SavedRun& saved, const RunStarted& before,
                                 std::vector<Message>& restored) {
-    const LongerSchedule choice = options_.continuation->schedule;
+    const ScheduleConfig given = config_.schedule;
     const LongerRun run{before.steps_planned, trainer_->steps(), trainer_->updates()};
-    const bool same = saved.config.schedule == config_.schedule;
-    if (run.planned > steps_planned_)
-        restored.push_back(msg("Learning-rate schedule: planned over {} steps instead of {}.",
-                               steps_planned_, run.planned));
-    if (run.planned == 0 || run.planned >= steps_planned_) {
-        if (!same) use_schedule("");  // another one, over all steps
-        return;
-    }
-    if (same && choice == LongerSchedule::ask) return refuse_jump(saved, run);
-    use_schedule(write_lengthening(saved.config, run, choice));
-    const std::int64_t added = steps_planned_ - run.planned;
-    if (choice == LongerSchedule::constant)
-        restored.push_back(
-            msg("Learning-rate schedule: its last rate stays for the {} added steps.", added));
-    else if (choice == LongerSchedule::cycle)
-        restored.push_back(
-            msg("Learning-rate schedule: begins anew over the {} added steps.", added));
-    else
-        restored.push_back(msg("Learning-rate schedule: one over {} steps.", steps_planned_));
-}
-
-/// Throws Error(settings) if the rate of the next step is far above both the rate of the last step
-/// and the next rate of the earlier plan, which may rise by itself.
-void RunLoop::refuse_jump(const SavedRun& saved, const LongerRun& run) const {
-    constexpr double slack = 1.1;
-    const auto earlier = make_schedule(saved.config, run.planned);
-    const double last = kernels::learning_rate(earlier, std::max<std::int64_t>(run.updates - 1, 0));
-    const double planned = kernels::learning_rate(earlier, run.updates);
-    const double next = kernels::learning_rate(make_schedule(config_, steps_planned_), run.updates);
-    if (next <= slack * std::max(last, planned)) return;
-    throw Error(ErrorCode::settings,
-                msg("The run was planned over {} steps and gets {}: under the schedule {} the "
-                    "learning rate jumps from {} to {} at step {}.",
-                    run.planned, steps_planned_, config_.schedule.kind, last, next, run.steps + 1),
-                msg("Choose with --schedule: constant keeps the last rate for the added steps, "
-                    "cycle begins the schedule anew over them, stretch makes one schedule over all "
-                    "steps."));
-}
-
-void RunLoop::use_schedule(const std::string& lengthened) {
-    config_.schedule.options["lengthened"] = lengthened;
-    trainer_->set_schedule(make_schedule(config_, steps_planned_));
+    engine::lengthen_schedule(config_, saved.config, run, steps_planned_,
+                              options_.continuation->schedule, restored);
+    if (!(config_.schedule == given))
+        trainer_->set_schedule(make_schedule(config_, steps_planned_));
 }
 
 /// Throws Error(data) if the data set has no such batch: the file was changed, or the data.
@@ -340,36 +302,6 @@ TrainingState RunLoop::gathered_state() {
     tell(Turn::save);
     sum_replaced();
     return trainer_->saved_state();
-}
-
-RunLoop::StepStart RunLoop::next_start() const {
-    return {progress_.epoch, progress_.batch, rules_->rate_multiplier()};
-}
-
-StepCapsule RunLoop::capsule() {
-    settle();
-    return make_capsule(next_start(), gathered_state());
-}
-
-StepCapsule RunLoop::last_capsule() { return make_capsule(last_start_, trainer_->kept_state()); }
-
-StepCapsule RunLoop::make_capsule(const StepStart& start, TrainingState before) const {
-    const DeviceScope scope(trainer_->device());
-    const AccountingScope accounting(trainer_->accounting());
-    StepCapsule out{.config = config_,
-                    .data = data_.train.data->schema(),
-                    .before = std::move(before),
-                    .batches = {},
-                    .planned = steps_planned_,
-                    .rate_multiplier = start.rate_multiplier};
-    // This collator is one of its own: the loader may be far ahead, and leaves out fields that lie
-    // on the device.
-    Collator collator(data_.train, trainer_->task().schema(true), training_options());
-    for (std::int64_t i = 0; i < config_.accumulate; ++i) {
-        collator.make(out.batches.emplace_back(), start.epoch, start.batch + i);
-        if (out.batches.back().last_of_epoch) break;
-    }
-    return out;
 }
 
 void RunLoop::save_checkpoint() {

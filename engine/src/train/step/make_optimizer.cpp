@@ -45,6 +45,25 @@ std::string lengthening(const kernels::LearningRateSchedule& schedule) {
                 msg("Resume the run to its end first, or take --schedule stretch."));
 }
 
+/// Throws Error(settings) if the rate of the next step is far above both the rate of the last step
+/// and the next rate of the earlier plan, which may rise by itself.
+void refuse_jump(const RunConfig& config, const RunConfig& saved, const LongerRun& run,
+                 std::int64_t planned) {
+    constexpr double slack = 1.1;
+    const auto earlier = make_schedule(saved, run.planned);
+    const double last = kernels::learning_rate(earlier, std::max<std::int64_t>(run.updates - 1, 0));
+    const double expected = kernels::learning_rate(earlier, run.updates);
+    const double next = kernels::learning_rate(make_schedule(config, planned), run.updates);
+    if (next <= slack * std::max(last, expected)) return;
+    throw Error(ErrorCode::settings,
+                msg("The run was planned over {} steps and gets {}: under the schedule {} the "
+                    "learning rate jumps from {} to {} at step {}.",
+                    run.planned, planned, config.schedule.kind, last, next, run.steps + 1),
+                msg("Choose with --schedule: constant keeps the last rate for the added steps, "
+                    "cycle begins the schedule anew over them, stretch makes one schedule over all "
+                    "steps."));
+}
+
 }  // namespace
 
 std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config,
@@ -107,6 +126,28 @@ std::string write_lengthening(const RunConfig& config, const LongerRun& run,
         longer.first_planned = run.planned - before.planned_before;
     }
     return lengthening(longer);
+}
+
+void lengthen_schedule(RunConfig& config, const RunConfig& saved, const LongerRun& run,
+                       std::int64_t planned, LongerSchedule choice, std::vector<Message>& notes) {
+    const bool same = saved.schedule == config.schedule;
+    if (run.planned > planned)
+        notes.push_back(msg("Learning-rate schedule: planned over {} steps instead of {}.", planned,
+                            run.planned));
+    if (run.planned == 0 || run.planned >= planned) {
+        if (!same) config.schedule.options["lengthened"] = "";  // another one, over all steps
+        return;
+    }
+    if (same && choice == LongerSchedule::ask) return refuse_jump(config, saved, run, planned);
+    config.schedule.options["lengthened"] = write_lengthening(saved, run, choice);
+    const std::int64_t added = planned - run.planned;
+    if (choice == LongerSchedule::constant)
+        notes.push_back(
+            msg("Learning-rate schedule: its last rate stays for the {} added steps.", added));
+    else if (choice == LongerSchedule::cycle)
+        notes.push_back(msg("Learning-rate schedule: begins anew over the {} added steps.", added));
+    else
+        notes.push_back(msg("Learning-rate schedule: one over {} steps.", planned));
 }
 
 }  // namespace engine

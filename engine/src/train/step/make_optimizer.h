@@ -3,7 +3,9 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
+#include "engine/base/message.h"
 #include "engine/settings/run_config.h"
 #include "engine/train/session_options.h"
 #include "optim/optimizer.h"
@@ -20,21 +22,29 @@ std::unique_ptr<Optimizer> make_optimizer(const OptimizerConfig& config,
 std::int64_t optimizer_state_bytes(const OptimizerConfig& config,
                                    const ResolvedPrecision& precision);
 
-/// The schedule of the learning rate in a run of `planned` updates.
-/// Throws Error(settings) if schedule.lengthened is not as write_lengthening() wrote it.
+/// The schedule of the learning rate in a run of `planned` updates. Throws Error(settings) if
+/// schedule.lengthened is not as write_lengthening() wrote it.
 kernels::LearningRateSchedule make_schedule(const RunConfig& config, std::int64_t planned);
 
 /// Whether the schedule falls from the run's beginning to its planned end: more steps raise it.
 bool falls_to_end(const RunConfig& config);
 
-/// Where a run with a schedule is that gets more steps.
+/// The position in its schedule of a run that gets more steps.
 struct LongerRun {
     std::int64_t planned = 0;  ///< steps before it gets more
     std::int64_t steps = 0;    ///< made
     std::int64_t updates = 0;  ///< applied
 };
-/// schedule.lengthened of the run of these settings when it gets more steps. Throws Error(settings)
-/// for a run that was lengthened before, if its present part has not come to its end.
+/// The text of schedule.lengthened for the run of these settings when it gets more steps. Throws
+/// Error(settings) for a run that was lengthened before and has not come to the end of its present
+/// part.
 std::string write_lengthening(const RunConfig& config, const LongerRun& run, LongerSchedule choice);
+
+/// Sets config.schedule.lengthened for a run with the settings `saved` that is planned over
+/// `planned` steps from now on, and adds what that means to `notes`. A schedule that falls to the
+/// end of the run would raise the rate by orders of magnitude at the next step: throws
+/// Error(settings) if it does and `choice` is LongerSchedule::ask.
+void lengthen_schedule(RunConfig& config, const RunConfig& saved, const LongerRun& run,
+                       std::int64_t planned, LongerSchedule choice, std::vector<Message>& notes);
 
 }  // namespace engine

@@ -1,9 +1,10 @@
+#include "engine/lab/lesson_expression.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "engine/base/error.h"
-#include "engine/lab/lesson_expression.h"
 #include "engine/number/number_arithmetic.h"
 #include "engine/number/number_format.h"
 #include "lab/expression_node.h"
@@ -50,7 +51,8 @@ double combine(LessonOperator op, double a, double b) {
     return unknown;
 }
 
-/// A number stands beside every step of a series; of two series the shorter decides.
+/// Combines step by step. A number applies to every step of a series; of two series the longer is
+/// cut.
 LessonValue combine(LessonOperator op, const LessonValue& a, const LessonValue& b) {
     if (const auto* text = std::get_if<std::string>(&a))
         return combine(op, *text == std::get<std::string>(b) ? 1.0 : 0.0, 1.0);
@@ -73,7 +75,7 @@ LessonValue each(const LessonValue& value, F&& f) {
 }
 
 /// Mean of the values that are not NaN, which in a record means "not measured"; NaN without any.
-double mean_of(const Series& values) {
+double measured_mean(const Series& values) {
     double sum = 0;
     std::size_t count = 0;
     for (const double x : values)
@@ -104,14 +106,14 @@ Series trailing_means(const Series& values, std::size_t steps) {
     return out;
 }
 
-/// The step, from 1, at which the condition was first met; NaN: at none.
-double first_of(const Series& condition) {
+/// The step, from 1, at which the condition was first met; NaN if it never was.
+double first_step(const Series& condition) {
     const auto at = std::ranges::find_if(condition, truth);
     return at == condition.end() ? unknown : static_cast<double>(at - condition.begin() + 1);
 }
 
 template <typename Better>
-double best_of(const Series& values, Better better) {
+double best_value(const Series& values, Better better) {
     double best = unknown;
     for (const double x : values)
         if (!std::isnan(x) && (std::isnan(best) || better(x, best))) best = x;
@@ -123,14 +125,14 @@ public:
     Evaluation(const LessonMeasurements& measured, const EarlierChecks& checks)
         : measured_(measured), checks_(checks) {}
 
-    Found of(const Node& node) const {
+    Found evaluate(const Node& node) const {
         switch (node.kind) {
             case Kind::number:
                 return LessonValue(node.number);
             case Kind::word:
                 return LessonValue(node.name);
             case Kind::check:
-                return of_check(node.name);
+                return earlier_value(node.name);
             case Kind::column:
                 return LessonValue(measured_.column(node.name, node.key));
             case Kind::result:
@@ -142,12 +144,12 @@ public:
             case Kind::skip:
                 return measured_.skip(node.name, node.key);
             case Kind::binary:
-                return of_binary(node);
+                return evaluate_binary(node);
             default:
                 break;
         }
-        const Found input = of(*node.inputs[0]);
-        return input ? Found(of_unary(node, *input)) : std::nullopt;
+        const Found input = evaluate(*node.inputs[0]);
+        return input ? Found(evaluate_unary(node, *input)) : std::nullopt;
     }
     const EarlierCheck* check(const std::string& id) const {
         const auto at = std::ranges::find(checks_, id, &EarlierCheck::id);
@@ -159,16 +161,16 @@ private:
     static Found as_value(const std::optional<T>& value) {
         return value ? Found(LessonValue(*value)) : std::nullopt;
     }
-    Found of_check(const std::string& id) const {
+    Found earlier_value(const std::string& id) const {
         const EarlierCheck* found = check(id);
         return found ? found->value : std::nullopt;
     }
-    Found of_binary(const Node& node) const {
-        const Found a = of(*node.inputs[0]), b = of(*node.inputs[1]);
+    Found evaluate_binary(const Node& node) const {
+        const Found a = evaluate(*node.inputs[0]), b = evaluate(*node.inputs[1]);
         if (!a || !b) return std::nullopt;
         return combine(node.op, *a, *b);
     }
-    static LessonValue of_unary(const Node& node, const LessonValue& input) {
+    static LessonValue evaluate_unary(const Node& node, const LessonValue& input) {
         switch (node.kind) {
             case Kind::negative:
                 return each(input, [](double x) { return -x; });
@@ -177,23 +179,23 @@ private:
             case Kind::isnan:
                 return each(input, [](double x) { return std::isnan(x) ? 1.0 : 0.0; });
             default:
-                return of_series(node, std::get<Series>(input));
+                return evaluate_series(node, std::get<Series>(input));
         }
     }
-    static LessonValue of_series(const Node& node, const Series& values) {
+    static LessonValue evaluate_series(const Node& node, const Series& values) {
         switch (node.kind) {
             case Kind::mean:
-                return mean_of(values);
+                return measured_mean(values);
             case Kind::trailing_mean:
                 return trailing_means(values, static_cast<std::size_t>(node.number));
             case Kind::first:
-                return first_of(values);
+                return first_step(values);
             case Kind::last:
                 return values.empty() ? unknown : values.back();
             case Kind::min:
-                return best_of(values, std::less<>());
+                return best_value(values, std::less<>());
             case Kind::max:
-                return best_of(values, std::greater<>());
+                return best_value(values, std::greater<>());
             case Kind::count:
                 return static_cast<double>(std::ranges::count_if(values, truth));
             default:
@@ -205,19 +207,18 @@ private:
     const EarlierChecks& checks_;
 };
 
+/// Whether nothing that the expression reads can change any more.
 bool all_final(const Node& node, const LessonMeasurements& measured, const Evaluation& evaluation) {
     if (node.kind == Kind::check) {
         const EarlierCheck* check = evaluation.check(node.name);
         return check && check->final;
     }
-    const bool of_run =
+    const bool reads_run =
         node.kind == Kind::column || node.kind == Kind::result || node.kind == Kind::skip;
-    if (of_run && !measured.ended(node.name)) return false;
+    if (reads_run && !measured.ended(node.name)) return false;
     return std::ranges::all_of(
         node.inputs, [&](const auto& input) { return all_final(*input, measured, evaluation); });
 }
-
-constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 const NumberFormat& require_number_format(const std::string& name) {
     const NumberFormat* format = find_number_format(name);
@@ -226,7 +227,7 @@ const NumberFormat& require_number_format(const std::string& name) {
 }
 
 double value_or_unknown(const NumberFormat& format, const std::optional<std::uint32_t>& bits) {
-    return bits ? from_bits(format, *bits) : no_number;
+    return bits ? from_bits(format, *bits) : unknown;
 }
 
 double bits_result(const LessonBlockNumber& block, std::string_view name) {
@@ -251,7 +252,7 @@ double sum_result(const LessonBlockNumber& block, std::string_view name) {
         settings.accumulator = &require_number_format(block.accumulator);
     const SumResult result = sum(settings);
     if (name == "value") return result.sum;
-    return result.stalls_after ? static_cast<double>(*result.stalls_after) : no_number;
+    return result.stalls_after ? static_cast<double>(*result.stalls_after) : unknown;
 }
 
 void add_runs(const Node& node, std::vector<std::string>& out) {
@@ -279,13 +280,13 @@ std::vector<std::string> LessonExpression::runs() const {
 
 std::optional<LessonValue> LessonExpression::value(const LessonMeasurements& measured,
                                                    const EarlierChecks& checks) const {
-    return Evaluation(measured, checks).of(*root_);
+    return Evaluation(measured, checks).evaluate(*root_);
 }
 
 bool LessonExpression::is_final(const LessonMeasurements& measured,
                                 const EarlierChecks& checks) const {
     const Evaluation evaluation(measured, checks);
-    const Found found = evaluation.of(*root_);
+    const Found found = evaluation.evaluate(*root_);
     if (!found) return false;
     const auto* number = std::get_if<double>(&*found);
     if (root_->kind == Kind::first && number && !std::isnan(*number)) return true;
