@@ -11,6 +11,8 @@
 namespace kernels::cpu {
 namespace {
 
+constexpr std::int64_t copy_tile = 32;  ///< rows and columns of a block
+
 struct Axis {
     std::int64_t size, y, x;  ///< elements and strides
 };
@@ -57,28 +59,27 @@ void copy_row(T* y, const T* x, std::int64_t n, std::int64_t step_y, std::int64_
     }
 }
 
-/// rows x cols in tiles, so that each cache line of a transposed x is read while it is near.
+/// Copies rows x cols in tiles, so that each cache line of a transposed x is used up while cached.
 template <class T>
 void copy_block(T* y, const T* x, const Axis& rows, const Axis& cols) {
-    constexpr std::int64_t tile = 32;
-    const std::int64_t width = cols.x == 1 || cols.x == 0 ? cols.size : tile;
+    const std::int64_t width = cols.x == 1 || cols.x == 0 ? cols.size : copy_tile;
     for (std::int64_t c = 0; c < cols.size; c += width)
         for (std::int64_t r = 0; r < rows.size; ++r)
             copy_row(y + r * rows.y + c * cols.y, x + r * rows.x + c * cols.x,
                      std::min(width, cols.size - c), cols.y, cols.x);
 }
 
-/// Blocks of `tile` rows: the outer axes, and the second last in tiles.
+/// Copies in parallel in blocks of `copy_tile` rows: tasks are the outer axes and the tiles of the
+/// second last.
 template <class T>
 void copy_axes(T* y, const T* x, const Axes& axes) {
-    constexpr std::int64_t tile = 32;
     const Axis unit{1, 0, 0};
     const Axis cols = axes.rank > 0 ? axes.axis[static_cast<std::size_t>(axes.rank - 1)] : unit;
     const Axis rows = axes.rank > 1 ? axes.axis[static_cast<std::size_t>(axes.rank - 2)] : unit;
-    const std::int64_t row_tiles = (rows.size + tile - 1) / tile;
+    const std::int64_t row_tiles = (rows.size + copy_tile - 1) / copy_tile;
     std::int64_t blocks = row_tiles;
     for (int k = 0; k < axes.rank - 2; ++k) blocks *= axes.axis[static_cast<std::size_t>(k)].size;
-    parallel_for(blocks, row_grain(std::min(rows.size, tile) * cols.size),
+    parallel_for(blocks, row_grain(std::min(rows.size, copy_tile) * cols.size),
                  [&](std::int64_t begin, std::int64_t end) {
                      for (std::int64_t block = begin; block < end; ++block) {
                          std::int64_t rest = block / row_tiles;
@@ -89,8 +90,8 @@ void copy_axes(T* y, const T* x, const Axes& axes) {
                              at_x += rest % axis.size * axis.x;
                              rest /= axis.size;
                          }
-                         const std::int64_t first = block % row_tiles * tile;
-                         const Axis part{std::min(tile, rows.size - first), rows.y, rows.x};
+                         const std::int64_t first = block % row_tiles * copy_tile;
+                         const Axis part{std::min(copy_tile, rows.size - first), rows.y, rows.x};
                          copy_block(y + at_y + first * rows.y, x + at_x + first * rows.x, part,
                                     cols);
                      }

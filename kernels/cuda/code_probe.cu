@@ -1,3 +1,5 @@
+// Compiled as CUDA and apart from device.cpp: only nvcc knows the architectures, and the tests
+// replace this file.
 #include "cuda/code_probe.h"
 
 namespace kernels::cuda {

@@ -2,12 +2,13 @@
 
 #include "kernels/array.h"
 
-/// Native handles of streams, real or simulated, for calls of libraries.
+/// For callers of NVIDIA's libraries (cuBLAS, cuDNN, NCCL, nvJPEG), with a real device or the
+/// simulated one.
 namespace kernels::cuda {
 
-/// The libraries' handle of the stream (a cudaStream_t).
+/// The stream as the libraries take it (a cudaStream_t).
 void* native_stream(Stream stream);
-/// Counts work that a library has put on a stream.
+/// Counts a launch that a library made: call_counts() covers those too.
 void count_launch() noexcept;
 
 }  // namespace kernels::cuda

@@ -217,5 +217,13 @@ TEST(CudaCast, RoundsLargeIntegersOnce) {
     for (DType to : floating) expect_same_cast(to, x);
 }
 
+TEST(CudaCast, LaunchesNothingForAnEmptyArray) {
+    HALFTONE_NEEDS_CUDA();
+    const DeviceBuffer none(DType::f32, 0);
+    const auto before = cuda::call_counts().launches;
+    cuda::cast(DeviceBuffer(DType::boolean, 0), none, {});
+    EXPECT_EQ(cuda::call_counts().launches, before);
+}
+
 }  // namespace
 }  // namespace kernels::test

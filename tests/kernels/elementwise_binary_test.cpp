@@ -268,5 +268,13 @@ TEST(CudaBinary, MayWriteOverEitherOperand) {
     }
 }
 
+TEST(CudaBinary, LaunchesNothingForAnEmptyArray) {
+    HALFTONE_NEEDS_CUDA();
+    const DeviceBuffer none(DType::f32, 0);
+    const auto before = cuda::call_counts().launches;
+    cuda::binary(none, none, none, BinaryOp::add, {});
+    EXPECT_EQ(cuda::call_counts().launches, before);
+}
+
 }  // namespace
 }  // namespace kernels::test

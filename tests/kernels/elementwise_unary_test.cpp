@@ -305,5 +305,13 @@ TEST(CudaUnary, NegatesBooleans) {
     }
 }
 
+TEST(CudaUnary, LaunchesNothingForAnEmptyArray) {
+    HALFTONE_NEEDS_CUDA();
+    const DeviceBuffer none(DType::f32, 0);
+    const auto before = cuda::call_counts().launches;
+    cuda::unary(none, none, UnaryOp::exp, {});
+    EXPECT_EQ(cuda::call_counts().launches, before);
+}
+
 }  // namespace
 }  // namespace kernels::test

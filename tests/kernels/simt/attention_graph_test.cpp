@@ -34,7 +34,7 @@ TEST(AttentionGraph, DiffersInAllThatMatters) {
     EXPECT_TRUE(differs([](AttentionGraph& g) { g.device = 1; }));
 }
 
-TEST(AttentionGraph, IsOfTheForwardPassWithoutItsGradients) {
+TEST(AttentionGraph, OfTheForwardPassIgnoresGradientsAndTheStrideOfOneBatch) {
     Attention a;
     a.batch = a.heads = a.kv_heads = a.queries = a.keys = a.qk_size = a.v_size = 8;
     a.q = a.k = a.v = a.y = {512, 64, 8};
@@ -48,7 +48,8 @@ TEST(AttentionGraph, IsOfTheForwardPassWithoutItsGradients) {
     EXPECT_EQ(cuda::describe(a).logsumexp.dims, (std::array<std::int64_t, 4>{8, 8, 8, 1}));
 }
 
-Attention of(AttentionPass pass, std::int64_t queries, std::int64_t keys, bool causal = false) {
+Attention small_attention(AttentionPass pass, std::int64_t queries, std::int64_t keys,
+                          bool causal = false) {
     Attention a;
     a.pass = pass;
     a.batch = a.heads = a.kv_heads = 2;
@@ -64,28 +65,28 @@ TEST(AttentionFaults, AreThoseOfTheCardTheVersionAndTheShape) {
     constexpr auto forward = AttentionPass::forward, backward = AttentionPass::backward;
     constexpr std::size_t old = 91900, mended = 92600;
     for (const std::int64_t keys : {64, 192, 320}) {
-        EXPECT_TRUE(is_faulty(of(backward, 8, keys), 9, old)) << keys;
-        EXPECT_FALSE(is_faulty(of(backward, 8, keys), 9, mended)) << keys;
-        EXPECT_FALSE(is_faulty(of(backward, 8, keys), 8, old)) << keys;
-        EXPECT_FALSE(is_faulty(of(backward, 8, keys), 10, old)) << keys;
-        EXPECT_FALSE(is_faulty(of(forward, 8, keys), 9, old)) << keys;
-        EXPECT_FALSE(is_faulty(of(backward, keys, keys, true), 9, old)) << keys;
+        EXPECT_TRUE(is_faulty(small_attention(backward, 8, keys), 9, old)) << keys;
+        EXPECT_FALSE(is_faulty(small_attention(backward, 8, keys), 9, mended)) << keys;
+        EXPECT_FALSE(is_faulty(small_attention(backward, 8, keys), 8, old)) << keys;
+        EXPECT_FALSE(is_faulty(small_attention(backward, 8, keys), 10, old)) << keys;
+        EXPECT_FALSE(is_faulty(small_attention(forward, 8, keys), 9, old)) << keys;
+        EXPECT_FALSE(is_faulty(small_attention(backward, keys, keys, true), 9, old)) << keys;
     }
     for (const std::int64_t keys : {63, 65, 128, 256})
-        EXPECT_FALSE(is_faulty(of(backward, 8, keys), 9, old)) << keys;
+        EXPECT_FALSE(is_faulty(small_attention(backward, 8, keys), 9, old)) << keys;
     for (const int major : {8, 9, 10})
         for (const std::size_t version : {old, mended}) {
-            EXPECT_TRUE(is_faulty(of(backward, 1, 128), major, version));
-            EXPECT_FALSE(is_faulty(of(forward, 1, 128), major, version));
-            EXPECT_TRUE(is_faulty(of(forward, 8, 1), major, version));
-            Attention one = of(forward, 1, 128);
+            EXPECT_TRUE(is_faulty(small_attention(backward, 1, 128), major, version));
+            EXPECT_FALSE(is_faulty(small_attention(forward, 1, 128), major, version));
+            EXPECT_TRUE(is_faulty(small_attention(forward, 8, 1), major, version));
+            Attention one = small_attention(forward, 1, 128);
             one.batch = one.heads = one.kv_heads = 1;
             EXPECT_TRUE(is_faulty(one, major, version));
         }
 }
 
 TEST(AttentionParts, AreTheLargestWhoseScratchFits) {
-    Attention a = of(AttentionPass::backward, 64, 64);
+    Attention a = small_attention(AttentionPass::backward, 64, 64);
     a.batch = 6;
     a.heads = 12;
     a.kv_heads = 4;
