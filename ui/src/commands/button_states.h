@@ -6,10 +6,10 @@
 
 namespace ui {
 
-/// One button of the command bar. An empty reason: it can be pressed; else why it cannot.
+/// State of one button of the command bar.
 struct ButtonState {
     bool enabled = false;
-    QString why;
+    QString why;  ///< why it cannot be pressed; empty if it can
 
     bool operator==(const ButtonState&) const = default;
 };
@@ -36,13 +36,13 @@ struct RunStatus {
     bool live = false;   ///< there is an experiment, under way or ended
     bool shown = false;  ///< runs are on screen, of the experiment or from the history
     QString settings;    ///< why the settings cannot run; empty if they can
-    QString comparison;  ///< the same for what Compare would run
+    QString comparison;  ///< why the settings of Compare cannot run; empty if they can
     PendingCommand asked = PendingCommand::nothing;
 };
 ButtonStates buttonStates(const RunStatus& now);
-/// While a run of several processes is trained, which knows no pause.
+/// States while a run of several processes is trained, which cannot be paused.
 ButtonStates workerButtons(bool stopping);
-/// While the first steps of a run are tried.
+/// States while the first steps of a run are tried.
 ButtonStates trialButtons();
 
 }  // namespace ui

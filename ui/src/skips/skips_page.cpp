@@ -10,7 +10,7 @@
 #include "skips/sample_grid.h"
 #include "skips/skip_list_view.h"
 #include "skips/skip_text.h"
-#include "skips/skip_verdict_view.h"
+#include "skips/skip_verdict.h"
 #include "skips/skips_model.h"
 #include "skips/tensor_facts.h"
 #include "text/format.h"

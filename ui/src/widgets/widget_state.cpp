@@ -3,7 +3,6 @@
 #include <QAbstractButton>
 #include <QAbstractItemView>
 #include <QButtonGroup>
-#include <QApplication>
 #include <QComboBox>
 #include <QHeaderView>
 #include <QLineEdit>
@@ -38,7 +37,7 @@ void forEachWidget(Root* root, const QString& path, const F& f) {
     }
 }
 
-/// Rows on the way to an index, from the top.
+/// The column of an index, then the rows on the way to it from the top.
 QVariantList rowsOf(QModelIndex index) {
     QVariantList rows{index.column()};
     for (; index.isValid(); index = index.parent()) rows.insert(1, index.row());
@@ -103,7 +102,7 @@ void restoreRows(QAbstractItemView& view, const QVariantMap& from) {
     if (selection->selectedRows() != rows.indexes()) selection->select(rows, how);
 }
 
-/// At once, or once the area has become long enough.
+/// Scrolls at once, or as soon as the area has become long enough.
 void scroll(QScrollBar* bar, int value) {
     bar->setValue(value);
     if (bar->maximum() >= value) return;
@@ -192,7 +191,7 @@ WidgetState WidgetState::of(const QWidget* root) {
 }
 
 void WidgetState::restore(QWidget* root, const QWidget* within) {
-    // Listed first: what is put back may make further widgets, which the next call finds.
+    // All widgets are listed first: putting values back may make more, which the next call finds.
     std::vector<std::pair<QPointer<QWidget>, QString>> all;
     forEachWidget(root, {}, [&](QWidget* widget, const QString& path) {
         if (within == nullptr || within->isAncestorOf(widget)) all.emplace_back(widget, path);

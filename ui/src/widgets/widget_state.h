@@ -16,10 +16,10 @@ namespace ui {
 class WidgetState {
 public:
     WidgetState() = default;
-    /// `root` itself is not part of it.
+    /// Reads the state of the widgets below `root`.
     static WidgetState of(const QWidget* root);
-    /// Puts back what belongs to widgets that are there by now, each once; the rest can be put back
-    /// later. A scroll position is reached as soon as its area is long enough.
+    /// Puts back what belongs to existing widgets, each once; the rest can be put back later. A
+    /// scroll position is reached as soon as its area is long enough.
     /// `within`: only in this widget.
     void restore(QWidget* root, const QWidget* within = nullptr);
     bool isEmpty() const { return values_.empty(); }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <QLabel>
 #include <QRadioButton>
 #include <QScrollBar>
 #include <QSpinBox>

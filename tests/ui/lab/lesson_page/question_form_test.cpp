@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <QLineEdit>
+#include <QRadioButton>
 #include <QSignalSpy>
+#include <QSpinBox>
 #include <QTest>
 
 #include "theme/theme.h"

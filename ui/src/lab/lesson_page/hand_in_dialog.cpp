@@ -23,7 +23,7 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
     : QDialog(parent),
       model_(model),
       name_(new QLineEdit(this)),
-      said_(makeLabel({}, "dim", this)),
+      status_(makeLabel({}, "dim", this)),
       writer_(new AsideWriter(this)) {
     setWindowTitle(tr("Hand in answers"));
     setAttribute(Qt::WA_DeleteOnClose);
@@ -34,9 +34,9 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
         answers += std::ssize(progress.predictions);
         lessons += progress.predictions.empty() ? 0 : 1;
     }
-    any_ = answers > 0;
+    hasAnswers_ = answers > 0;
     const QString words =
-        any_ ? tr("Answers: %1, lessons: %2. They go with what your runs measured.")
+        hasAnswers_ ? tr("Answers: %1, lessons: %2. They go with what your runs measured.")
                    .arg(count(answers), count(lessons))
              : tr("You have not answered any question yet.");
     auto* what = makeLabel(words, nullptr, this);
@@ -47,11 +47,11 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
     name_->setAccessibleName(tr("Your name"));
     form->addRow(tr("Your name"), name_);
     column->addLayout(form);
-    said_->setObjectName(u"handedIn"_s);
-    said_->setWordWrap(true);
-    said_->setTextFormat(Qt::PlainText);
-    said_->setMinimumWidth(fontMetrics().averageCharWidth() * 50);
-    column->addWidget(said_);
+    status_->setObjectName(u"handedIn"_s);
+    status_->setWordWrap(true);
+    status_->setTextFormat(Qt::PlainText);
+    status_->setMinimumWidth(fontMetrics().averageCharWidth() * 50);
+    column->addWidget(status_);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);
     folder_ = buttons->addButton(tr("Into a folder…"), QDialogButtonBox::ActionRole);
     folder_->setToolTip(tr("The folder of your class, such as one on a shared drive."));
@@ -73,13 +73,13 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
     connect(writer_, &AsideWriter::ended, this, [this](const QString& file, const Failure& failure) {
         refresh();
         if (failure.isEmpty())
-            say(tr("Handed in as %1.").arg(file), "good");
+            setStatus(tr("Handed in as %1.").arg(file), "good");
         else
-            say(failure.text(), "bad");
+            setStatus(failure.text(), "bad");
     });
     connect(writer_, &AsideWriter::cancelled, this, [this] {
         refresh();
-        say(tr("Cancelled. Nothing was handed in."), "dim");
+        setStatus(tr("Cancelled. Nothing was handed in."), "dim");
     });
     connect(name_, &QLineEdit::textChanged, this, &HandInDialog::refresh);
     column->addWidget(buttons);
@@ -88,16 +88,16 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
 
 void HandInDialog::refresh() {
     const bool named = !name_->text().trimmed().isEmpty(), running = writer_->running();
-    folder_->setEnabled(named && any_ && !running);
-    file_->setEnabled(named && any_ && !running);
+    folder_->setEnabled(named && hasAnswers_ && !running);
+    file_->setEnabled(named && hasAnswers_ && !running);
     cancel_->setVisible(running);
     if (running) return;
-    say(named ? QString() : tr("Type your name."), "dim");
+    setStatus(named ? QString() : tr("Type your name."), "dim");
 }
 
-void HandInDialog::say(const QString& text, const char* role) {
-    restyle(said_, "role", QString::fromLatin1(role));
-    said_->setText(text);
+void HandInDialog::setStatus(const QString& text, const char* role) {
+    restyle(status_, "role", QString::fromLatin1(role));
+    status_->setText(text);
 }
 
 void HandInDialog::handIn(const QString& path, bool folder) {
@@ -110,7 +110,7 @@ void HandInDialog::handIn(const QString& path, bool folder) {
         return path;
     });
     refresh();
-    say(tr("Handing in…"), "dim");
+    setStatus(tr("Handing in…"), "dim");
 }
 
 }  // namespace ui

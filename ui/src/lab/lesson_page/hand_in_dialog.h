@@ -12,7 +12,7 @@ class AsideWriter;
 class LessonModel;
 
 /// Hands in the answers of all lessons under the learner's name: into the folder of a class, or as
-/// a file to send. What was written is told in the dialog. GUI thread.
+/// a file to send. Shows which file was written. GUI thread.
 class HandInDialog final : public QDialog {
     Q_OBJECT
 public:
@@ -23,12 +23,12 @@ public:
 
 private:
     void refresh();
-    void say(const QString& text, const char* role);
+    void setStatus(const QString& text, const char* role);
 
     LessonModel* model_;
     QLineEdit* name_;
-    QLabel* said_;
-    bool any_ = false;  ///< there are answers
+    QLabel* status_;
+    bool hasAnswers_ = false;
     AsideWriter* writer_;
     QPushButton* folder_;
     QPushButton* file_;

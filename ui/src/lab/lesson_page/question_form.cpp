@@ -3,8 +3,13 @@
 #include <QButtonGroup>
 #include <QDoubleValidator>
 #include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QRadioButton>
+#include <QSpinBox>
 #include <QVBoxLayout>
 #include <algorithm>
+#include <limits>
 
 #include "lab/lesson_page/curve_sketch.h"
 #include "lab/lesson_page/range_slider.h"
@@ -116,10 +121,10 @@ void QuestionForm::addSketch(QLayout* column) {
 void QuestionForm::setGuess(const Guess& guess) {
     guess_ = guess;
     const QSignalBlocker quiet(this);
-    show();
+    refresh();
 }
 
-void QuestionForm::show() {
+void QuestionForm::refresh() {
     if (choices_ != nullptr) {
         const auto at = std::ranges::find(question_.choices, guess_.key, &Question::Choice::key);
         choices_->setExclusive(false);
@@ -170,14 +175,14 @@ void QuestionForm::showHands() {
         hands->setAccessibleName(tr("Hands for: %1").arg(button->text()));
         hands->setToolTip(tr("How many hands were shown for this answer"));
         button->parentWidget()->layout()->addWidget(hands);
-        connect(hands, &QSpinBox::valueChanged, this, &QuestionForm::takeHands);
+        connect(hands, &QSpinBox::valueChanged, this, &QuestionForm::countHands);
         hands_.push_back(hands);
     }
     const QSignalBlocker quiet(this);
-    show();
+    refresh();
 }
 
-void QuestionForm::takeHands() {
+void QuestionForm::countHands() {
     int most = 0;
     for (std::size_t i = 0; i < hands_.size(); ++i) {
         const QString& key = question_.choices[i].key;
@@ -188,7 +193,7 @@ void QuestionForm::takeHands() {
     }
     {
         const QSignalBlocker quiet(this);
-        show();
+        refresh();
     }
     emit answered();
 }

@@ -1,14 +1,13 @@
 #pragma once
 
-#include <QLabel>
-#include <QLineEdit>
-#include <QRadioButton>
-#include <QSpinBox>
 #include <QWidget>
+#include <vector>
 
 #include "lab/lessons/lesson_notes.h"
 
 class QButtonGroup;
+class QLineEdit;
+class QSpinBox;
 
 namespace ui {
 
@@ -29,9 +28,10 @@ public:
     /// A locked answer is shown and cannot be changed.
     void setLocked(bool locked);
     bool isLocked() const { return locked_; }
-    /// Beside each choice a field for the hands that a class shows; the most make the answer.
+    /// Adds a field beside each choice for the number of hands that a class shows; the choice with
+    /// the most hands is the answer.
     void showHands();
-    /// Chooses the choice of this number, from 1; false if there is none or the answer is locked.
+    /// Selects a choice by its number, from 1; false if there is none or the answer is locked.
     bool choose(int number);
 
 signals:
@@ -42,8 +42,8 @@ private:
     void addNumber(QLayout* column);
     void addSlider(QLayout* column);
     void addSketch(QLayout* column);
-    void show();
-    void takeHands();
+    void refresh();
+    void countHands();
 
     const Theme* theme_;
     Question question_;

@@ -21,7 +21,7 @@ public:
     Card* ladder() const { return ladder_; }
 
 signals:
-    /// Compute the step again without the selected sample.
+    /// The user asks to compute the step again without the selected sample.
     void withoutSampleWanted();
 
 private:
@@ -48,8 +48,8 @@ private:
     Card* ladder_;
     QLabel* scales_;
     QLabel* trial_;
-    QWidget* trials_;        ///< the buttons
-    bool checking_ = false;  ///< the headline says how far a check is
+    QWidget* trials_;        ///< holds the buttons that compute the step again
+    bool checking_ = false;  ///< the headline shows the progress of a check
 };
 
 }  // namespace ui

@@ -1,4 +1,4 @@
-#include "skips/skip_verdict_view.h"
+#include "skips/skip_verdict.h"
 
 #include <QHBoxLayout>
 #include <QPushButton>
