@@ -1763,6 +1763,10 @@ started %7</source>
     <context>
         <name>ui::SettingsPanel</name>
         <message>
+            <source>Not valid: %1</source>
+            <translation>无效的设置：%1</translation>
+        </message>
+        <message>
             <source>A change takes effect in the next run.</source>
             <translation>修改将在下一次运行时生效。</translation>
         </message>
@@ -1873,10 +1877,6 @@ started %7</source>
     </context>
     <context>
         <name>SettingsChoices</name>
-        <message>
-            <source>Not valid: %1</source>
-            <translation>无效的设置：%1</translation>
-        </message>
         <message>
             <source>Last column</source>
             <translation>最后一列</translation>

@@ -54,11 +54,13 @@ public:
     bool live() const { return !sessions_.empty(); }
     /// The liveliest state of its runs, as of the last updateState().
     engine::RunState state() const { return state_; }
-    /// Runs of this window compute; paused ones do not.
-    bool isTraining() const {
+    /// Its runs have begun and not ended; they may be paused.
+    bool isRunning() const {
         using enum engine::RunState;
-        return live() && state_ != idle && state_ != paused && state_ != done && state_ != failed;
+        return live() && state_ != idle && state_ != done && state_ != failed;
     }
+    /// Runs of this window compute; paused ones do not.
+    bool isTraining() const { return isRunning() && state_ != engine::RunState::paused; }
     /// How the data of the runs have changed, if all of them have ended with that before they
     /// began.
     engine::DataChanged dataChanged() const;

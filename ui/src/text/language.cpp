@@ -100,6 +100,11 @@ QString joined(const QStringList& sentences) {
     return out;
 }
 
+void nameProgram() {
+    QCoreApplication::setOrganizationName(u"halftone"_s);
+    QCoreApplication::setApplicationName(u"Halftone"_s);
+}
+
 Language::Language(QObject* parent)
     : QObject(parent), choice_(QSettings().value(u"language"_s).toString()) {
     install();

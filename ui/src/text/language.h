@@ -25,6 +25,10 @@ QString spaced(const QString& text);
 /// Sentences one after the other, with a space between them but after a full-width stop.
 QString joined(const QStringList& sentences);
 
+/// Sets the program's name, under which the language and all other choices are stored. Call it
+/// before QApplication and QSettings, which read it.
+void nameProgram();
+
 /// The window's language: installs the translations that are compiled into the program. GUI thread.
 class Language final : public QObject {
     Q_OBJECT

@@ -222,13 +222,6 @@ bool MainWindow::focusNextPrevChild(bool next) {
     return true;
 }
 
-bool MainWindow::running() const {
-    using engine::RunState;
-    const RunState state = context_.feed->state();
-    return context_.feed->live() && state != RunState::idle && state != RunState::done &&
-           state != RunState::failed;
-}
-
 void MainWindow::askToQuit() {
     if (quit_) {
         quit_->raise();
@@ -238,9 +231,9 @@ void MainWindow::askToQuit() {
     connect(quit_, &QuitDialog::quitWanted, this, [this] {
         context_.commands->stop();
         connect(context_.feed, &EventFeed::stateChanged, this, [this] {
-            if (!running()) close();
+            if (!context_.feed->experiment().isRunning()) close();
         });
-        if (!running()) close();
+        if (!context_.feed->experiment().isRunning()) close();
     });
     quit_->open();
 }
@@ -257,7 +250,7 @@ void MainWindow::askAboutWorks() {
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
-    if (running()) {
+    if (context_.feed->experiment().isRunning()) {
         event->ignore();
         askToQuit();
         return;

@@ -54,7 +54,6 @@ private:
     void fill();
     void fillAnew();
     void restorePlace();
-    bool running() const;
     void offerToResume(const std::vector<engine::RunSummary>& runs);
     /// Asks whether resumed runs go on with data that have changed.
     void askAboutData(const QString& what, bool asNewRun);

@@ -62,9 +62,7 @@ NextRunNote::NextRunNote(const Context& context, QWidget* parent)
 }
 
 void NextRunNote::follow() {
-    const auto state = context_.feed->state();
-    const bool running = context_.feed->live() && state != engine::RunState::idle &&
-                         state != engine::RunState::done && state != engine::RunState::failed;
+    const bool running = context_.feed->experiment().isRunning();
     if (running == running_) return;
     running_ = running;
     unlocked_ = false;

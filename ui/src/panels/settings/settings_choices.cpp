@@ -4,8 +4,6 @@
 #include <algorithm>
 
 #include "engine/settings/catalog.h"
-#include "text/language.h"
-#include "theme/tokens.h"
 
 namespace ui {
 
@@ -57,21 +55,6 @@ std::vector<Choice> targetChoices(const SettingsModel& settings) {
         out.push_back({name, name, {}});
     }
     return out;
-}
-
-QString findingsText(const SettingsModel& settings, const Tokens& tokens) {
-    QStringList links;
-    for (const auto& error : settings.errors()) {
-        const QString path = QString::fromStdString(error.field);
-        links << u"<a href='%1'>%2</a>"_s.arg(path.toHtmlEscaped(),
-                                              settings.label(path).toHtmlEscaped());
-    }
-    const QString mark = u"<span style='color:%1'>✕</span> "_s.arg(tokens.bad.name());
-    QStringList lines;
-    if (!links.isEmpty())
-        lines << mark + SettingsChoices::tr("Not valid: %1").arg(links.join(u" · "_s));
-    for (const auto& note : settings.notes()) lines << engineText(note).toHtmlEscaped();
-    return lines.join(u"<br>"_s);
 }
 
 }  // namespace ui

@@ -8,9 +8,7 @@
 
 namespace ui {
 
-struct Tokens;
-
-/// Lists of the settings panel for the data, the device and the findings of the moment.
+/// Lists of the settings panel for the data and the device of the moment.
 
 /// Each precision, with the reason if the device cannot run it.
 std::vector<Choice> presetChoices(const SettingsModel& settings);
@@ -18,10 +16,8 @@ std::vector<Choice> presetChoices(const SettingsModel& settings);
 std::vector<Choice> deviceChoices(const std::vector<DeviceCheck::Device>& devices);
 /// The models that take this data set.
 std::vector<Choice> modelChoices(const QString& dataset);
-/// "Last column", then the columns of the table once it has been read.
+/// For targetPath: "Last column", then the columns of the table once it has been read.
 std::vector<Choice> targetChoices(const SettingsModel& settings);
-/// A line with a link to each invalid field, whose reason is shown below the field; then the
-/// settings of a file that have no effect. HTML, empty if there is nothing to say.
-QString findingsText(const SettingsModel& settings, const Tokens& tokens);
+inline const QString targetPath = QStringLiteral("dataset.target");
 
 }  // namespace ui

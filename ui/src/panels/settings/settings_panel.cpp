@@ -16,7 +16,6 @@
 #include "panels/settings/precision_section.h"
 #include "panels/settings/rate_finder.h"
 #include "panels/settings/settings_choices.h"
-#include "panels/settings/settings_field.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/icons.h"
@@ -26,12 +25,6 @@
 namespace ui {
 
 using namespace Qt::StringLiterals;
-
-namespace {
-
-const QString targetPath = u"dataset.target"_s;
-
-}  // namespace
 
 SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
     : QScrollArea(parent), context_(context) {
@@ -138,7 +131,7 @@ void SettingsPanel::row(QVBoxLayout* section, QWidget* label, std::vector<Settin
 }
 
 SettingsField* SettingsPanel::edit(const QString& path, bool withUnit) {
-    // Columns are chosen from those of the table that is there.
+    // Fields for columns offer the columns of the table that was read.
     fields_.push_back(path == targetPath
                           ? new SettingsField(context_.settings, path, targetChoices(*context_.settings), this)
                           : SettingsField::forValue(context_.settings, path, withUnit, this));
@@ -164,7 +157,7 @@ void SettingsPanel::addData() {
     addProminent(rows, u"dataset."_s);
 }
 
-/// Options of the data sets or models; each is hidden where it does not apply.
+/// Adds the options of data sets or models; each is hidden where it does not apply.
 void SettingsPanel::addProminent(QVBoxLayout* rows, const QString& section) {
     for (const auto& info : engine::fields()) {
         const QString path = QString::fromStdString(info.path);
@@ -177,10 +170,11 @@ void SettingsPanel::addModel() {
     model_ = edit(u"model.kind"_s);
     auto* name = label(u"model.kind"_s);
     row(rows, name, {model_});
-    name->setFixedWidth(name->sizeHint().width());  // as of the data set
+    name->setFixedWidth(name->sizeHint().width());  // leaves room for the titles of models
     modelNote_ = makeLabel({}, "dim", this);
     modelNote_->setFont(Theme::caption());
-    // Right under the field; a long one reaches under the label, and does not widen the panel.
+    // Right-aligned under the field. A long note extends under the label instead of widening the
+    // panel.
     modelNote_->setAlignment(Qt::AlignRight);
     modelNote_->setWordWrap(true);
     rows->addWidget(modelNote_);
@@ -235,18 +229,18 @@ void SettingsPanel::addTraining() {
 }
 
 QToolButton* SettingsPanel::makeRateFinder() {
-    findRate_ = makeLink(tr("find…"), this);
-    findRate_->setObjectName(u"findRateHere"_s);
-    findRate_->setAccessibleName(tr("Find the learning rate"));
-    findRate_->setToolTip(tr("Shows the loss while the rate rises, and suggests a rate."));
-    connect(findRate_, &QToolButton::clicked, this,
+    auto* find = makeLink(tr("find…"), this);
+    find->setObjectName(u"findRateHere"_s);
+    find->setAccessibleName(tr("Find the learning rate"));
+    find->setToolTip(tr("Shows the loss while the rate rises, and suggests a rate."));
+    connect(find, &QToolButton::clicked, this,
             [this] { (new RateFinder(context_, window()))->open(); });
-    const auto refresh = [this] {
-        findRate_->setEnabled(context_.commands->buttons().start.enabled);
+    const auto enable = [this, find] {
+        find->setEnabled(context_.commands->buttons().start.enabled);
     };
-    connect(context_.commands, &Commands::buttonsChanged, findRate_, refresh);
-    refresh();
-    return findRate_;
+    connect(context_.commands, &Commands::buttonsChanged, find, enable);
+    enable();
+    return find;
 }
 
 void SettingsPanel::addMore() {
@@ -263,7 +257,8 @@ void SettingsPanel::addMore() {
     connect(open_, &QToolButton::clicked, this, [this] { showMore(more_->isHidden()); });
 }
 
-/// When they are first shown: a fifth of the start of the window went into them.
+/// Makes the other settings' fields when they are first shown, since they would be a fifth of the
+/// window's start-up time.
 void SettingsPanel::fillMore() {
     if (moreRows_->count() > 0) return;
     const std::size_t shown = fields_.size();
@@ -295,7 +290,23 @@ void SettingsPanel::addFindings() {
     rows->addWidget(findings_);
 }
 
-/// Empty while the data that decide on the model's size are not read.
+/// A line with a link to each invalid field, whose reason is shown below the field; then the
+/// settings of a file that have no effect. HTML, empty if there is nothing to say.
+QString SettingsPanel::findings() const {
+    const SettingsModel& settings = *context_.settings;
+    QStringList links, lines;
+    for (const auto& error : settings.errors()) {
+        const QString path = QString::fromStdString(error.field);
+        links << u"<a href='%1'>%2</a>"_s.arg(path, settings.label(path).toHtmlEscaped());
+    }
+    const QString mark =
+        u"<span style='color:%1'>✕</span> "_s.arg(context_.theme->tokens().bad.name());
+    if (!links.isEmpty()) lines << mark + tr("Not valid: %1").arg(links.join(u" · "_s));
+    for (const auto& note : settings.notes()) lines << engineText(note).toHtmlEscaped();
+    return lines.join(u"<br>"_s);
+}
+
+/// Parameter count and size of the model; empty while the data that decide them are not read.
 QString SettingsPanel::modelSummary() const {
     const auto& config = context_.settings->config();
     const auto* info = engine::find_dataset(config.dataset.kind);
@@ -321,19 +332,15 @@ void SettingsPanel::refresh() {
     scalerBox_->setVisible(settings.usesScaler() || settings.applies(u"precision.scaler"_s));
     classroom_->setVisible(settings.text(u"scaler.preset"_s) == u"classroom"_s);
     initScale_->setUnit(powerOfTwo(settings.text(u"scaler.init_scale"_s).toDouble()));
-    findings_->setText(findingsText(*context_.settings, context_.theme->tokens()));
+    findings_->setText(findings());
     findingsBox_->setVisible(!findings_->text().isEmpty());
 }
 
-bool SettingsPanel::running() const {
-    const auto state = context_.feed->state();
-    return context_.feed->live() && state != engine::RunState::idle &&
-           state != engine::RunState::done && state != engine::RunState::failed;
-}
-
-/// A run that trains meanwhile would be measured along, and slowed down.
+/// The search for the largest batch is disabled while a run trains: both would share memory and
+/// time, so that the search measures the run too.
 void SettingsPanel::enableSearch() {
-    largest_->setEnabled(!running() && context_.settings->errors().empty());
+    largest_->setEnabled(!context_.feed->experiment().isRunning() &&
+                         context_.settings->errors().empty());
 }
 
 void SettingsPanel::lock() {
@@ -348,11 +355,6 @@ void SettingsPanel::lock() {
         each->setPixmap(lock);
         each->setVisible(locked);
     }
-}
-
-Panel* makeSettingsPanel(const Context& context, const QString& name, QWidget* parent) {
-    const QString title = QCoreApplication::translate("Panels", "Settings");
-    return new Panel(context.theme, name, title, new SettingsPanel(context), parent);
 }
 
 void SettingsPanel::refreshPresets() {
@@ -376,7 +378,7 @@ void SettingsPanel::refreshModels() {
     if (!fits && !models.empty()) context_.settings->set(u"model.kind"_s, models.front().value);
 }
 
-/// The fields that name columns of the table offer them.
+/// Updates the columns and targets that the fields offer.
 void SettingsPanel::refreshTargets() {
     const QStringList columns = context_.settings->tableColumns();
     if (columns != columns_) {
@@ -388,6 +390,11 @@ void SettingsPanel::refreshTargets() {
     if (key == targetsFor_) return;
     targetsFor_ = key;
     target_->setChoices(targetChoices(*context_.settings));
+}
+
+Panel* makeSettingsPanel(const Context& context, const QString& name, QWidget* parent) {
+    const QString title = QCoreApplication::translate("Panels", "Settings");
+    return new Panel(context.theme, name, title, new SettingsPanel(context), parent);
 }
 
 }  // namespace ui

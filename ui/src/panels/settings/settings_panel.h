@@ -50,11 +50,11 @@ private:
     void refreshModels();
     void refreshTargets();
     void refreshPresets();
-    bool running() const;
     void enableSearch();
     void lock();
     QToolButton* makeRateFinder();
     QString modelSummary() const;
+    QString findings() const;
 
     Context context_;
     QVBoxLayout* column_;
@@ -70,7 +70,6 @@ private:
     SettingsField* initScale_ = nullptr;
     SettingsField* single_ = nullptr;
     SettingsField* device_ = nullptr;
-    QToolButton* findRate_ = nullptr;
     QToolButton* open_ = nullptr;
     QToolButton* largest_ = nullptr;  ///< finds the largest batch
     QWidget* more_ = nullptr;         ///< all other settings
