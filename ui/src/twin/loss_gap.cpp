@@ -219,19 +219,26 @@ void LossGap::paintCurves(QPainter& painter) const {
     painter.drawPath(mean);
 }
 
+QStringList LossGap::notes() const {
+    QStringList notes;
+    if (!std::isfinite(gap())) return notes;
+    notes << tr("gap %1").arg(significant(gap()));
+    if (std::isfinite(noise())) notes << tr("noise of the mean ±%1").arg(significant(noise()));
+    return notes;
+}
+
+/// The gap above its value, the noise below it.
 void LossGap::paintNotes(QPainter& painter) const {
     const double behind = xOf(static_cast<double>(raw_.size())) + size::gap;
     const int line = fontMetrics().height();
     const double room = plot().right() - behind;
-    // Losses that are not finite have no gap, and so no place for a note.
-    if (room < 150 || !std::isfinite(gap())) return;
-    painter.setPen(runColor());
-    painter.drawText(QRectF(behind, yOf(gap()) - line, room, line), Qt::AlignLeft,
-                     tr("gap %1").arg(significant(gap())));
-    if (!std::isfinite(noise())) return;
-    painter.setPen(theme_->tokens().accent);
-    painter.drawText(QRectF(behind, yOf(gap()) + 2, room, line), Qt::AlignLeft,
-                     tr("noise of the mean ±%1").arg(significant(noise())));
+    const QStringList texts = notes();
+    if (room < 150) return;
+    for (qsizetype i = 0; i < texts.size(); ++i) {
+        painter.setPen(i == 0 ? runColor() : theme_->tokens().accent);
+        painter.drawText(QRectF(behind, yOf(gap()) + (i == 0 ? -line : 2), room, line),
+                         Qt::AlignLeft, texts[i]);
+    }
 }
 
 void LossGap::makePicture() {

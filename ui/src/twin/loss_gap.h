@@ -24,6 +24,9 @@ public:
     double noise() const;
     /// Seeds that the noise is taken over, the twin's own included; 1: the spread over steps.
     int seeds() const { return seeds_; }
+    /// What stands behind the curves: the gap, and its noise if that is known. Nothing where the
+    /// losses are not finite, which have no gap and so no place for a note.
+    QStringList notes() const;
     /// The horizontal range of the steps, so that they line up with those of the map.
     void setSpan(double left, double right);
     std::pair<double, double> span() const { return {plot().left(), plot().right()}; }
