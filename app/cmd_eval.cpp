@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -15,6 +16,9 @@ namespace app {
 namespace {
 
 using nlohmann::ordered_json;
+
+constexpr int hardest_samples = 24;         ///< in the JSON object
+constexpr std::size_t printed_hardest = 5;  ///< below the table
 
 struct EvalArguments {
     std::string run;
@@ -34,7 +38,7 @@ ordered_json number(double value) {
     return std::isfinite(value) ? ordered_json(value) : ordered_json();
 }
 
-/// Names the row of outputs that are NaN.
+/// Name of the row for samples whose outputs are NaN.
 constexpr const char* no_prediction = "no prediction";
 
 std::string predicted_name(const engine::TrainedModel& model, const engine::HardSample& sample) {
@@ -115,7 +119,7 @@ void print_table(const engine::TrainedModel& model, const engine::PartReport& re
     }
     if (report.hardest.empty()) return;
     print_formatted("\nLargest losses (sample: label, predicted):\n");
-    for (std::size_t i = 0; i < std::min<std::size_t>(report.hardest.size(), 5); ++i) {
+    for (std::size_t i = 0; i < std::min(report.hardest.size(), printed_hardest); ++i) {
         const auto& sample = report.hardest[i];
         print_formatted(
             "  %lld: %s, %s (%.0f %%), loss %.3g\n", static_cast<long long>(sample.index),
@@ -131,11 +135,11 @@ int evaluate(const EvalArguments& args) {
     engine::TrainedModel model(run->summary.folder, args.checkpoint, args.device);
     const auto evaluated = [&] {
         WorkProgress progress("evaluating");
-        const auto show = [&](double share) {
-            progress.show(share);
+        const auto show = [&](double done) {
+            progress.show(done);
             return true;
         };
-        return model.evaluate(args.part, 24, show, args.accept_data);
+        return model.evaluate(args.part, hardest_samples, show, args.accept_data);
     };
     const engine::PartReport report = evaluated();
     for (const auto& note : report.notes) std::cerr << "halftone: " << note.str() << '\n';

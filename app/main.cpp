@@ -21,7 +21,8 @@
 namespace {
 
 #ifdef HALFTONE_HAS_UI
-/// Without a display Qt ends the program. A platform chosen by name may not need one.
+/// Whether Qt can open a window: without a display it would end the program. A platform chosen by
+/// name may not need a display.
 bool has_display() {
     const auto given = [](const char* variable) {
         const char* value = std::getenv(variable);
@@ -31,7 +32,8 @@ bool has_display() {
 }
 #endif
 
-/// No command: the window, with the files on the command line; without a window, help.
+/// Without a command: opens the window with the files on the command line, or prints the help in a
+/// build without a window.
 int open_window(const app::CommandLine& line, [[maybe_unused]] int argc,
                 [[maybe_unused]] char** argv) {
     for (const auto& file : line.files()) {
@@ -60,7 +62,8 @@ void open_closed_streams() {
     }
 }
 
-/// A reader that closed the pipe is no failure; any other output that could not be written is.
+/// Flushes standard output; the exit code is an error's if output was lost, unless the reader
+/// closed the pipe.
 int check_output(int exit_code) {
     std::cout.flush();
     if (std::cout) return exit_code;
@@ -91,13 +94,14 @@ int main(int argc, char** argv) {
     engine::take_handed_output();
     const app::CleanOutput clean;
     // cuDNN's recurrent networks use two streams with one cuBLAS handle. Without this setting each
-    // takes whichever workspace is free, so results differ from run to run. Set before there is
-    // another thread.
+    // takes whichever workspace is free, so results differ from run to run. The environment may
+    // only change while there is one thread.
     setenv("CUBLAS_WORKSPACE_CONFIG", ":4096:2", /*overwrite=*/0);
-    // Beside others' kernels of an exchange, which wait for all ranks, loading a kernel at its
-    // first launch may wait for them in turn: several ranks load all at the start.
+    // With several ranks all kernels are loaded at the start. Loading one at its first launch may
+    // wait for an exchange's kernels, which wait for all ranks: a deadlock.
     if (engine::launched_rank().ranks > 1) setenv("CUDA_MODULE_LOADING", "EAGER", /*overwrite=*/0);
-    // Then a write beyond the file size limit, or to a closed pipe, fails with an error message.
+    // Writing beyond the file size limit or to a closed pipe then fails with an error message
+    // instead of ending the program.
     std::signal(SIGXFSZ, SIG_IGN);
     std::signal(SIGPIPE, SIG_IGN);
     app::remove_parts_when_ended();

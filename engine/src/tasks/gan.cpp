@@ -30,7 +30,7 @@ void DrawLatent::apply(const SampleFields& sample, std::size_t field,
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = stream.normal(first + i);
 }
 
-/// The field "latent" of so many numbers.
+/// The field "latent" with `width` numbers per sample.
 FieldSpec latent_field(std::int64_t width, bool training) {
     return {
         .name = "latent", .shape = {width}, .transforms = {std::make_shared<DrawLatent>(training)}};
