@@ -17,8 +17,8 @@ namespace {
 
 using nlohmann::ordered_json;
 
-constexpr int hardest_samples = 24;         ///< in the JSON object
-constexpr std::size_t printed_hardest = 5;  ///< below the table
+constexpr std::size_t hardest_samples = 24;  ///< in the JSON object
+constexpr std::size_t printed_hardest = 5;   ///< below the table
 
 struct EvalArguments {
     std::string run;
