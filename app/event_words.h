@@ -6,7 +6,7 @@
 
 namespace app {
 
-// Parts of the lines in which a run's events are told in the terminal.
+// Parts of the lines that report a run's events in the terminal.
 
 /// Four digits, also of what is no number.
 std::string loss_text(double loss);

@@ -15,7 +15,7 @@ namespace app {
 struct Followed {
     std::string label;  ///< "amp-fp16"
     engine::Session* session;
-    std::function<void(const std::string& run)> started{};  ///< told the run's id; may be null
+    std::function<void(const std::string& run)> started{};  ///< gets the run's id; may be null
 };
 
 /// Follows sessions until all have ended: prints a progress line, or with `json` one object per

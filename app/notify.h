@@ -33,7 +33,7 @@ private:
     engine::EndNotice notice_;
 };
 
-/// Returns work(). If that throws, tells the failure first.
+/// Returns work(). If that throws, reports the failure first.
 template <typename Work>
 int notifying_failure(const std::string& command, const std::string& kind, Work&& work) {
     try {

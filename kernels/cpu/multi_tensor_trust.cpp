@@ -10,7 +10,7 @@
 #include "cpu/multi_tensor_update-inl.h"
 #include "hwy/highway.h"
 
-// The optimizers that know norms of whole tensors: LAMB and NovoGrad.
+// The optimizers that need norms of complete tensors: LAMB and NovoGrad.
 
 HWY_BEFORE_NAMESPACE();
 namespace kernels::cpu::HWY_NAMESPACE {

@@ -58,7 +58,7 @@ private:
     std::uint64_t count_ = 0;
 };
 
-/// All lanes into one, by halves; reductions of lanes in Highway know no product and no NaN.
+/// Joins all lanes by halves. Highway's reductions of lanes have no product and ignore NaN.
 template <class Op>
 float join_lanes(VF v) {
     HWY_ALIGN float lane[HWY_MAX_BYTES / sizeof(float)];

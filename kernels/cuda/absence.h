@@ -25,7 +25,7 @@ constexpr int min_major = 7, min_minor = 5;
 
 /// Whether one of the architectures (900: 9.0) has machine code that the card runs: of the same
 /// major version and no newer minor one. PTX of an older one may do as well, if the driver compiles
-/// it, which only the driver can tell.
+/// it, which only the driver knows.
 bool has_machine_code(const Card& card, const std::vector<int>& architectures);
 /// Ordinals of the cards that can run our kernels.
 std::vector<int> usable(const Survey& survey);

@@ -42,8 +42,8 @@ AttentionGraph describe(const Attention& attention);
 /// capability, fails or crashes. `version` as the library's own number: 91900 is 9.19.0.
 bool is_faulty(const Attention& attention, int capability_major, std::size_t version);
 
-/// The parts in which a pass is computed one after the other: so many examples, or where it is 1,
-/// so many of its heads. Both divide the whole.
+/// The parts in which a pass is computed one after the other: a number of examples, or of one
+/// example a number of heads. Both divide the whole.
 struct AttentionParts {
     std::int64_t examples = 1, heads = 1;
     bool operator==(const AttentionParts&) const = default;

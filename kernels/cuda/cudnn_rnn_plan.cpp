@@ -78,7 +78,7 @@ std::vector<WeightPiece> joined(std::vector<WeightPiece> pieces) {
     return out;
 }
 
-/// Kernels load so many bytes at a time.
+/// Bytes that kernels load at a time.
 constexpr std::size_t alignment = 16;
 
 /// RecurrentSpaces::places of `params` parameters, of which each has a piece.

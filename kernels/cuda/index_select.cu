@@ -51,7 +51,7 @@ __global__ void select_rows_kernel(T* y, const T* x, const std::int64_t* index, 
     });
 }
 
-/// From so many elements on a row has work for a warp.
+/// The number of elements from which a row has work for a warp.
 constexpr std::int64_t min_inner = 16;
 
 template <bool by_element>

@@ -1,6 +1,6 @@
 #include "cuda/multi_tensor_sums.cuh"
 
-// The optimizers that know norms of whole tensors: LAMB and NovoGrad.
+// The optimizers that need norms of complete tensors: LAMB and NovoGrad.
 namespace kernels::cuda {
 namespace {
 

@@ -5,7 +5,7 @@
 
 namespace kernels::cuda {
 
-/// Why a library made no plan of what it was told.
+/// Why a library made no plan.
 enum class PlanFailure {
     unsupported,  ///< it has none on this device, today as ever
     memory,       ///< the host or the device has none left for it

@@ -198,8 +198,8 @@ Tensor dispatched_copy(const OpInfo& info, F op, const Args&... args) {
     return result;
 }
 
-/// Whether somebody observes operations of this thread, or forces their types. Two of them are
-/// computed as one only where nobody can tell.
+/// Whether operations of this thread are observed, or their types forced. Operations are fused only
+/// where neither is the case.
 inline bool is_watched() noexcept { return detail::observed || detail::intercepting; }
 
 }  // namespace engine

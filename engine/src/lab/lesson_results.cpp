@@ -101,7 +101,7 @@ std::optional<std::string> MeasuredRuns::xray(const std::string& run, const std:
         try {
             kept->second = xray_first_step(view->config);
         } catch (const Error&) {
-            // The step itself is refused, which the run's own failure tells.
+            // The step is refused; the run's own failure reports why.
         }
     }
     if (!kept->second) return "none";

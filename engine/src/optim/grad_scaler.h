@@ -63,7 +63,7 @@ public:
     const DeviceRecord<kernels::GradientStatistics>& check_gradients(Optimizer& optimizer);
     /// Steps or skips (loss-scaler.md#step, 2.5, 2.6). True if the optimizer's step was called.
     bool step(Optimizer& optimizer);
-    /// Moves the scale by what the optimizers found (loss-scaler.md#update, 2.7), and forgets it.
+    /// Moves the scale by what the optimizers found (loss-scaler.md#update, 2.7), and clears that.
     void update();
     /// Updates as update() does, but leaves the change of the scale to the caller's kernel, which
     /// gets the places and the rule in `ending`. Returns the tensor that the kernel reads.

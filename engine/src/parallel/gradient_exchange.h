@@ -15,7 +15,7 @@ struct ExchangeOptions {
     /// Indices of parameters: a bucket closes when one of them gets its gradient, and message_size
     /// is ignored.
     std::vector<std::size_t> trigger_parameters{};
-    int lines = 1;           ///< buckets go round-robin over so many
+    int lines = 1;           ///< lines that buckets are spread over, round-robin
     bool in_f32 = false;     ///< 16-bit gradients are cast for the exchange, and back
     bool average = true;     ///< divide by the number of ranks
     double predivide = 1.0;  ///< before the exchange divide by this; after it, by the rest

@@ -14,7 +14,7 @@ bool stays_on_this_machine();
 
 /// A network of this process and its children alone, which has only the loopback interface: what
 /// mpirun and the ranks open cannot be reached from other machines, nor from other programs of this
-/// one. The launchers listen on all interfaces whatever they are told.
+/// one. The launchers listen on all interfaces, whatever their options say.
 class OwnNetwork {
 public:
     /// To be made before the fork: enter() allocates nothing.

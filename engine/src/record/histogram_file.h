@@ -28,7 +28,7 @@ inline constexpr std::size_t counter_count = 4 + ExponentHistogram::bin_count;
 
 struct Row {
     std::int64_t step;
-    std::int64_t first_row;  ///< of the sample, which tells it from the one before
+    std::int64_t first_row;  ///< of the sample; distinguishes it from the previous one
     double loss_scale;
     double largest;
     double smallest;

@@ -31,7 +31,7 @@ RunValue number_or_text(const std::string& value) {
     return error == std::errc() && stopped == end ? RunValue(number) : text_value(value);
 }
 
-/// A program that does not tell how much memory it takes writes 0.
+/// 0 is written by a program that does not report its memory.
 RunValue memory(const RunSummary& run) {
     return run.peak_bytes == 0 ? RunValue{} : RunValue(run.peak_bytes);
 }

@@ -90,7 +90,7 @@ std::string run_speed_unit(const RunSummary& run) {
     return run.origin ? run.unit + "/s" : speed_unit(run.config);
 }
 
-/// A program that does not tell how much memory it takes writes 0.
+/// 0 is written by a program that does not report its memory.
 std::string memory_text(const RunSummary& run) {
     if (run.origin && run.peak_bytes == 0) return "-";
     return bytes_text(run.peak_bytes);

@@ -10,7 +10,7 @@
 namespace engine {
 namespace {
 
-constexpr std::uint64_t draws_each = 3;  // which token, what becomes of it, which word
+constexpr std::uint64_t draws_each = 3;  // which token, how it is masked, which word
 
 /// The first `count` of the positions in [0, window), without replacement, in ascending order.
 void choose(std::span<std::int64_t> places, std::int64_t count, const RandomStream& random,

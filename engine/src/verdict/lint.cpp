@@ -31,7 +31,7 @@ std::shared_ptr<const Model> shapes_of(const RunConfig& config, const LintContex
     }
 }
 
-/// Whether a last batch of so many rows joins the one before it.
+/// Whether a last batch of `rows` rows joins the one before it.
 bool joins_last(const RunConfig& config, const LintContext& context, std::int64_t rows) {
     try {
         return rows < min_last_batch(config, schema_of(config, context), rows,

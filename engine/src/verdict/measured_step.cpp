@@ -1,4 +1,4 @@
-// Findings that a training step tells.
+// Findings from a measured training step.
 #include <algorithm>
 #include <cmath>
 

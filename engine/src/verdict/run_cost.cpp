@@ -94,7 +94,7 @@ bool on_cpu(const RunFigures& run) { return run.device == "cpu"; }
 
 bool known(const RunFigures& run) { return std::isfinite(run.speed.samples_per_s); }
 
-/// A program that does not tell how much memory it takes writes 0.
+/// 0 is written by a program that does not report its memory.
 bool memory_known(const RunFigures& baseline, const RunFigures& other) {
     return peak_bytes(baseline.record) > 0 && peak_bytes(other.record) > 0;
 }

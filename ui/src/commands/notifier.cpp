@@ -97,7 +97,7 @@ void Notifier::notifyEnd() {
         return track->state() == RunState::failed ||
                (track->done() && track->done()->reason == engine::DoneReason::failed);
     });
-    if (queue_->isOn() && !failed) return;  // its end is told
+    if (queue_->isOn() && !failed) return;  // the queue reports its end
     QStringList lines;
     for (const auto& track : tracks) {
         if (track->done()) lines << doneText(*track->done(), track->config());

@@ -23,7 +23,7 @@ public:
     const TrackList& tracks() const { return tracks_; }
     bool follows() const { return !followed_.empty(); }
 
-    /// What the other processes have done.
+    /// Changes that other processes made.
     struct News {
         bool any = false;
         bool began = false;  ///< a run has a record now

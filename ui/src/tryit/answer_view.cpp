@@ -15,7 +15,7 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr std::size_t inOrder = 12;  // up to so many classes keep the data set's order
+constexpr std::size_t inOrder = 12;  // the most classes that keep the data set's order
 constexpr int barHeight = 8;
 
 }  // namespace

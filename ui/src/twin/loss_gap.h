@@ -24,8 +24,8 @@ public:
     double noise() const;
     /// Seeds that the noise is taken over, the twin's own included; 1: the spread over steps.
     int seeds() const { return seeds_; }
-    /// What stands behind the curves: the gap, and its noise if that is known. Nothing where the
-    /// losses are not finite, which have no gap and so no place for a note.
+    /// Notes at the ends of the curves: the gap, and its noise if that is known. Empty where the
+    /// losses are not finite, since they have no gap.
     QStringList notes() const;
     /// The horizontal range of the steps, so that they line up with those of the map.
     void setSpan(double left, double right);

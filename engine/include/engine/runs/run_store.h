@@ -60,7 +60,7 @@ inline bool keep_no_event(const Event&) { return false; }
 std::string model_name(const RunSummary& run);
 std::string dataset_name(const RunSummary& run);
 
-/// Whether the machine that trains a run has not been heard of for longer than is usual.
+/// Whether the machine that trains a run has been silent for longer than usual.
 bool is_silent(const RunSummary& run);
 
 /// An id for the runs of one comparison or sweep, which no other ones have.
@@ -142,8 +142,8 @@ public:
     /// Adds a run that another program writes, under the root or elsewhere, to the index if needed,
     /// and returns it. Throws Error(data) for a folder that holds no run, and Error(io).
     RunSummary enter(const std::filesystem::path& folder);
-    /// For a run that was read from its folder alone and that another machine trains, as far as
-    /// that reading tells: its state by what this store has seen of that machine before.
+    /// For a run that was read from its folder alone and that, by its files, another machine
+    /// trains: sets its state by what this store has seen of that machine before.
     void look_at_holder(RunSummary& run) const;
     /// Drops the index and builds it again from the folders that it knows.
     void rebuild();

@@ -33,8 +33,8 @@ struct Continuation {
     LongerSchedule schedule = LongerSchedule::ask;
 };
 
-/// The purpose for which a run's data set is opened again. Evaluating uses changed data, and tells;
-/// the others need the same bits and refuse them.
+/// The purpose for which a run's data set is opened again. Evaluating uses changed data with a
+/// note; the others need the same bits and refuse changed data.
 enum class DataUse {
     evaluate,
     replay,  ///< a step is computed again

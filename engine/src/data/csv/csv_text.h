@@ -21,7 +21,7 @@ struct CsvValue {
     CsvContent content = CsvContent::missing;
     double number = 0;       ///< of a number; within the range of f32
     bool plain = true;       ///< a number as programs write it; else one of the next four is set
-    std::string unit{};      ///< "%", "$", "km" that stand beside the number
+    std::string unit{};      ///< "%", "$" or "km", written with the number
     bool commas = false;     ///< commas group its digits: "1,200"
     bool ambiguous = false;  ///< and could be a decimal comma
     bool marks = false;      ///< blanks, apostrophes or underscores group its digits, another minus

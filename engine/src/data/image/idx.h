@@ -24,7 +24,7 @@ std::int64_t append_idx_labels(const std::filesystem::path& file, std::int64_t l
                                const std::stop_token& stop = {});
 
 /// Opens kind `mnist` or `fashion-mnist`: four IDX files, or several parts of each, in the folders
-/// or files of config.path. Where a folder has several sets, which their names tell apart, one file
+/// or files of config.path. Where a folder has several sets, distinguished by their names, one file
 /// chooses its own. Throws Error(data), and ReadingStopped.
 DataParts open_idx(const DatasetConfig& config, const std::stop_token& stop = {});
 

@@ -175,7 +175,7 @@ private:
                     msg("Set dataset.path to a folder with a folder of pictures for each class."));
     }
 
-    /// Without a test part nothing measures the model, so that is told.
+    /// Reports that there is no test part: nothing measures the model then.
     void hold_out(ImageFolder& found) {
         const double share = options_.number("test_share");
         found.test = split_test(found.train, share, seed_);

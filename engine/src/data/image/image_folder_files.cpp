@@ -99,7 +99,7 @@ private:
         }
         for (const fs::path& entry : list_entries(folder)) {
             if (stop_.stop_requested()) throw ReadingStopped{};
-            // A folder with the name of a picture is told as one that cannot be read.
+            // A folder with the name of a picture is reported as a picture that cannot be read.
             if (is_picture_name(entry))
                 files.push_back({entry, label});
             else if (is_folder(entry))
@@ -161,7 +161,7 @@ fs::path training_folder(const fs::path& folder) {
     try {
         return find_image_parts(folder).train.value_or(folder);
     } catch (const Error&) {
-        return folder;  // told when it is opened
+        return folder;  // reported when it is opened
     }
 }
 

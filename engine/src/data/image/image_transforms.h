@@ -97,7 +97,7 @@ struct ImageChanges {
 OptionSpec cutout_option();
 /// `dataset.color_jitter`, of sets in colour.
 OptionSpec color_jitter_option();
-/// Options of a set with so many channels.
+/// Options of a data set with this number of channels.
 std::vector<OptionSpec> image_options(std::int64_t channels);
 
 /// As given for the data set; what its kind does not have is off.

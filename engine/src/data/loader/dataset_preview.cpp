@@ -40,9 +40,9 @@ DatasetPreview::Thumbnail thumbnail(const Dataset& data, std::int64_t index) {
     return {picture.width, picture.height, static_cast<int>(label), std::move(picture.rgb)};
 }
 
-/// Shows up to so many samples of a part, without those that training would leave out.
-void add_thumbnails(DatasetPreview& preview, const DataPart& part, std::int64_t most) {
-    const std::int64_t count = std::min(most, part.size());
+/// Adds up to `max_samples` samples of a part, without those that training would leave out.
+void add_thumbnails(DatasetPreview& preview, const DataPart& part, std::int64_t max_samples) {
+    const std::int64_t count = std::min(max_samples, part.size());
     // The pictures of a folder stand class by class.
     const bool spread = part.data->decodes();
     for (std::int64_t i = 0; i < count; ++i) {

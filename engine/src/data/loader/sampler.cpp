@@ -187,7 +187,7 @@ std::span<const std::int64_t> SampleOrder::batch(std::int64_t epoch, std::int64_
 }
 
 void SampleOrder::shuffle(std::int64_t epoch) {
-    // From the identity each time: the order of an epoch must not hang on the epochs before it.
+    // From the identity each time: the order of an epoch must not depend on earlier epochs.
     std::iota(indices_.begin(), indices_.end(), 0);
     const RandomStream random(seed_, StreamId::shuffle, static_cast<std::uint32_t>(epoch));
     PhiloxBlock words{};

@@ -28,8 +28,8 @@ std::vector<SkipTest> skip_tests(const StepEvidence& evidence);
 SkipCause find_cause(const std::vector<SkipTest>& tests);
 /// The remedy, in one sentence.
 Message advice_for(SkipCause cause, const SkipReport& report);
-/// The remedy for a step of a run, whose earlier steps tell whether its learning rate is to blame:
-/// in the words of the error that ends such a run. Reads a bounded number of rows.
+/// The remedy for a step of a run, in the words of the error that ends such a run. The earlier
+/// steps decide whether the learning rate is the cause; reads a bounded number of rows.
 Message advice_in_run(const SkipReport& report, const RunConfig& config,
                       const StepRecordReader& record);
 

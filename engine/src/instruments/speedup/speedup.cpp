@@ -115,7 +115,7 @@ double bandwidth_of(const Xray& xray) {
     double best = 0;
     for (const XrayOp& op : xray.ops)
         if (op.us > 0 && bytes_of(op) >= large) best = std::max(best, bytes_of(op) / op.us);
-    constexpr double usual = 10'000;  // 10 GB/s, where no operation is large enough to tell
+    constexpr double usual = 10'000;  // 10 GB/s, where no operation is large enough to measure it
     return best > 0 ? best : usual;
 }
 

@@ -22,16 +22,16 @@ void settle(const Tensor& result) {
     if (result.device().kind == Device::Kind::cuda) kernels::cuda::synchronize(current_stream());
 }
 
-/// The shortest time of a product of square matrices of this size, of so many and for so long:
-/// whatever else the machine does makes a product slower and never faster.
-double seconds_of(DType dtype, const Device& device, std::int64_t size, int least,
-                  std::chrono::milliseconds so_long) {
+/// The shortest time of a product of square matrices of this size, over at least `min_runs`
+/// products and `min_time`: other work of the machine makes a product slower and never faster.
+double product_seconds(DType dtype, const Device& device, std::int64_t size, int min_runs,
+                       std::chrono::milliseconds min_time) {
     const Tensor a = Tensor::full({size, size}, 0.5, dtype, device);
     const Tensor b = Tensor::full({size, size}, 0.25, dtype, device);
     settle(mm(a, b));  // plans, threads, caches
     double best = std::numeric_limits<double>::infinity();
-    const auto until = Clock::now() + so_long;
-    for (int i = 0; i < least || Clock::now() < until; ++i) {
+    const auto until = Clock::now() + min_time;
+    for (int i = 0; i < min_runs || Clock::now() < until; ++i) {
         const auto start = Clock::now();
         settle(mm(a, b));
         best = std::min(best, std::chrono::duration<double>(Clock::now() - start).count());
@@ -46,7 +46,7 @@ std::int64_t size_for(DType dtype, const Device& device) {
     constexpr std::int64_t most = 4096;
     constexpr double long_enough = 0.005;
     std::int64_t size = 256;
-    while (size < most && seconds_of(dtype, device, size, 3, {}) < long_enough) size *= 2;
+    while (size < most && product_seconds(dtype, device, size, 3, {}) < long_enough) size *= 2;
     return size;
 }
 
@@ -56,7 +56,7 @@ double measure_peak_speed(DType dtype, const Device& device) {
     const NoAutocast plain(device.kind);
     const std::int64_t size = size_for(dtype, device);
     const double flops = 2.0 * static_cast<double>(size * size) * static_cast<double>(size);
-    return flops / seconds_of(dtype, device, size, 8, std::chrono::milliseconds(100));
+    return flops / product_seconds(dtype, device, size, 8, std::chrono::milliseconds(100));
 }
 
 }  // namespace

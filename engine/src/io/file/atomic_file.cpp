@@ -229,7 +229,7 @@ void write_file(const fs::path& path, std::string_view text) {
 void write_named_file(const fs::path& path, std::string_view text) {
     constexpr std::size_t piece = std::size_t{64} << 10;
     AtomicFile file(path, NamedBy::person);
-    // A share of what is written at once would tell nothing.
+    // Progress of a text that is written in one piece would say nothing.
     RestOfWork work(text.size() > piece ? text.size() : 0);
     do {
         const std::string_view part = text.substr(0, piece);

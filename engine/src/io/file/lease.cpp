@@ -173,7 +173,7 @@ std::string lease_text(const std::string& id, const LeaseHolder& holder, std::in
     return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-/// Whether this process can tell by the process itself whether it lives.
+/// Whether the holder is a process that this one can look up itself.
 bool is_beside(const LeaseHolder& holder, const LeaseHolder& self) {
     return !holder.boot.empty() && holder.boot == self.boot && holder.process > 0 &&
            holder.pid_namespace != 0 && holder.pid_namespace == self.pid_namespace;

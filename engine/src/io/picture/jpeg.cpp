@@ -17,7 +17,7 @@ constexpr int exif_marker = JPEG_APP0 + 1;
 /// take hours. Encoders write about ten.
 constexpr int max_scans = 200;
 
-/// The library leaves by a jump: it knows no exceptions.
+/// The library is C and reports errors by a jump, not by an exception.
 struct JpegFile {
     jpeg_error_mgr manager{};
     jpeg_progress_mgr progress{};

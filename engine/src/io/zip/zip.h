@@ -85,7 +85,7 @@ public:
     void add_file(const std::string& name, const std::filesystem::path& file,
                   const std::function<void(std::span<char>)>& change = {});
     void add_text(const std::string& name, std::string_view text);
-    /// Adds a text of so many bytes, which `give` hands over piece by piece.
+    /// Adds a text of `bytes` bytes, which `give` passes piece by piece.
     using Piece = std::function<void(std::string_view)>;
     void add_pieces(const std::string& name, std::int64_t bytes,
                     const std::function<void(const Piece&)>& give);

@@ -91,7 +91,7 @@ Tensor compute_linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
     return x.rank() == 2 ? y : view_of(y, shape, contiguous_strides(shape), 0);
 }
 
-/// Sum over the rows; without the op around it where nobody can tell.
+/// Sum over the rows: the kernel alone where operations are not watched.
 Tensor bias_gradient(const Tensor& dy) {
     if (grad_enabled() || is_watched()) return sum(dy, {0}, false, dy.dtype());
     const Tensor rows = in_layout(dy, Layout::contiguous);

@@ -85,7 +85,7 @@ Shape kept_shape(const Tensor& x, const std::vector<int>& from_x, const Tensor& 
     return shape;
 }
 
-/// The arguments and the bias after the casts: the bias has no say in the type.
+/// The arguments and the bias after the casts: the bias does not decide the type.
 std::array<Tensor, 4> cast_bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight,
                                     const Tensor& bias) {
     const Tensor* consulted[] = {&x1, &x2, &weight};

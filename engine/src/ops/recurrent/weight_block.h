@@ -13,8 +13,8 @@ namespace engine {
 
 /// A tensor of the shape and type of `like` whose elements are those of `block` from byte `place`
 /// on. It counts as an owner of its own: the only holder of a part may write into it, and
-/// instruments that follow tensors by their owners tell parts apart. The block lives as long as any
-/// part of it.
+/// instruments that follow tensors by their owners distinguish parts. The block lives as long as
+/// any part of it.
 Tensor part_of(const Tensor& block, const Tensor& like, std::size_t place);
 
 /// Whether the parameters are the parts of one block as the library has it.

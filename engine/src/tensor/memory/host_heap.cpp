@@ -69,11 +69,11 @@ namespace {
 
 using Range = FreeRanges::Range;
 
-/// Where the process's addresses are limited (`ulimit -v`), so many remain for scratch memory and
-/// for libraries. oneDNN crashes if it gets none for the code of a primitive.
+/// Where the process's addresses are limited (`ulimit -v`), this much remains for scratch memory
+/// and for libraries. oneDNN crashes if it gets none for the code of a primitive.
 constexpr std::int64_t for_libraries = std::int64_t{128} << 20;
 
-/// Address space for `bytes` and for what comes after.
+/// Reserves address space for `bytes` and for later growth.
 Range reserved(std::size_t bytes) {
     constexpr std::size_t usual = std::size_t{1} << 30;
     const std::int64_t left = kernels::cpu::address_space_left() - for_libraries;

@@ -195,7 +195,7 @@ public:
 private:
     std::string run() const { return folder_.filename().string(); }
 
-    /// A damaged file costs the comparison, which is told, and not the run.
+    /// A damaged file prevents the comparison, which is reported, but not the run.
     template <typename F>
     void read(const F& f) {
         try {

@@ -30,7 +30,7 @@ struct RunData;
 /// thread: data, trainer, record and the resulting events. It has no commands and no locks.
 ///
 /// In a data-parallel run each rank has one (SessionOptions::communicator). Rank 0's decides what
-/// comes next, and tells the others, which do the same in follow() and write and report nothing.
+/// comes next, and sends it to the others, which do the same in follow() and write nothing.
 class RunLoop {
 public:
     using Post = std::function<void(Event)>;

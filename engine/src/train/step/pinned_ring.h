@@ -24,7 +24,7 @@ public:
     PinnedRing(const PinnedRing&) = delete;
     PinnedRing& operator=(const PinnedRing&) = delete;
 
-    /// The next buffer, of at least so many bytes. Throws kernels::OutOfMemory if the driver does
+    /// The next buffer, of at least `bytes` bytes. Throws kernels::OutOfMemory if the driver does
     /// not give even one.
     std::byte* next(std::size_t bytes);
     /// All copies out of the last one have been given to the stream.

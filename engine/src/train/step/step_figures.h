@@ -87,7 +87,7 @@ struct RowOptions {
 /// Fills a row from the figures of a step: loss, metrics, gradients, scale, updates, times.
 void fill_row(StepRecord& row, const FigureRing::Arrived& arrived, const RowOptions& meaning);
 
-/// A step as its figures tell it, and the scale of the step after it (1 without a scaler).
+/// A completed step by its figures, and the scale of the next step (1 without a scaler).
 struct CompletedStep {
     StepRecord row;
     kernels::MetricSums sums{};

@@ -65,7 +65,7 @@ public:
     /// The end of each step puts its figures there, too: before the first step.
     void deliver_figures(const kernels::FigureSlots& slots) { slots_ = slots; }
 
-    /// A capture failed: forgets what it has left, which nothing ever computed.
+    /// Drops the results of a failed capture, which were never computed.
     void forget_captured();
 
     /// Figures of the last step, on the device.

@@ -302,7 +302,7 @@ QWidget* LessonColumn::makePart(const engine::Lesson& lesson, const engine::Less
         return makeKnobs(lesson, *knobs, at);
     if (const auto* problem = std::get_if<engine::LessonProblem>(&part))
         return makeProblem(*problem, at);
-    return nullptr;  // instruments stand beside the column
+    return nullptr;  // instruments have a page of their own beside the column
 }
 
 QWidget* LessonColumn::makeRunName(const engine::Lesson& lesson, std::size_t run, QWidget* parent) {

@@ -72,7 +72,7 @@ signals:
     void measured();
     /// Another experiment trains: Run waits for the user's word.
     void pauseOffered();
-    /// The lesson cannot be run. snapshot() tells of a single run that fails.
+    /// The lesson cannot be run. A single run that fails is reported by snapshot().
     void failed(const engine::Message& problem, const engine::Message& hint);
 
 private:
