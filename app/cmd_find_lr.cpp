@@ -27,7 +27,7 @@ void print_rate(const char* what, const std::optional<double>& rate) {
         print_formatted("%-9s none: the loss did not fall\n", what);
 }
 
-/// At most twenty lines of the curve, evenly spaced, with the last one.
+/// Prints at most twenty lines of the curve, evenly spaced, with the last one.
 void print_curve(const engine::FoundRate& found) {
     constexpr std::size_t max_lines = 20;
     const std::size_t stride = (found.points.size() + max_lines - 1) / max_lines;

@@ -25,7 +25,7 @@ public:
     CleanBuffer& operator=(const CleanBuffer&) = delete;
 
     std::streambuf* to() const { return to_; }
-    /// For the program's own control characters.
+    /// Writes the program's own control characters as they are.
     bool write_raw(std::string_view text) {
         return to_->sputn(text.data(), std::ssize(text)) == std::ssize(text);
     }

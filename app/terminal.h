@@ -24,7 +24,8 @@ private:
     std::unique_ptr<Stream> out_, error_;
 };
 
-/// On a terminal: begins the current line anew, and clears it. A manipulator of std::cout.
+/// Clears the current line and returns to its beginning if the stream is a terminal. A manipulator
+/// of std::cout.
 std::ostream& begin_line(std::ostream& out);
 
 /// A line on standard error that says how far a piece of work is and how long it still takes,
@@ -36,7 +37,7 @@ public:
     WorkProgress(const WorkProgress&) = delete;
     WorkProgress& operator=(const WorkProgress&) = delete;
 
-    /// From 0 to 1.
+    /// Shows the share that is done, from 0 to 1.
     void show(double share);
 
 private:

@@ -34,7 +34,7 @@ public:
     std::int64_t panels() const { return out_ / width; }
     const float* panel(std::int64_t index) const { return data_ + index * width * in_ * taps_; }
 
-    /// From w (K, C, R, S), C the input channels: a panel's filters side by side.
+    /// Packs w (K, C, R, S), C the input channels: a panel's filters side by side.
     void pack_forward() const {
         parallel_for(panels(), 1, [&](std::int64_t begin, std::int64_t end) {
             HWY_ALIGN float block[block_length * width];
@@ -49,7 +49,7 @@ public:
             }
         });
     }
-    /// From w (K, C, R, S), K the input channels: the window turned round.
+    /// Packs w (K, C, R, S), K the input channels, with the window turned round.
     void pack_turned() const {
         parallel_for(panels(), 1, [&](std::int64_t begin, std::int64_t end) {
             for (std::int64_t index = begin; index < end; ++index) {

@@ -164,7 +164,7 @@ void part_of(double* result, const ReducePart& part, ReduceOp op) {
     reduce_part_double(result, part, op);
 }
 
-/// In place, and rounded by vectors.
+/// Finishes v in place and rounds it into y by vectors.
 void store_low(Array y, std::int64_t at, float* v, std::int64_t width, std::int64_t n,
                ReduceOp op) {
     for (std::int64_t i = 0; i < width; ++i)

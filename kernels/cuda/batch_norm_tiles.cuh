@@ -24,8 +24,8 @@ struct Tiling {
     int columns;  ///< threads side by side, a power of two up to 32; the others take other rows
 };
 
-/// For threads with `width` channels each, which divides the channels; at most so many chunks. A
-/// thread has about eight rows, or fewer down to `min_rows` where the device would not be filled.
+/// Tiles for threads with `width` channels each, which divides the channels. A thread has about
+/// eight rows, or fewer down to `min_rows` where the device would not be filled.
 inline Tiling make_tiling(std::int64_t rows, std::int64_t channels, int width,
                           std::int64_t max_chunks = std::numeric_limits<std::int64_t>::max(),
                           int min_rows = 8) {

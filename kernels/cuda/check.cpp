@@ -21,7 +21,7 @@ StickyError& sticky_error() {
     return *only;
 }
 
-/// By number: newer than the oldest run time that this is built with.
+/// Errors by number, since they are newer than the oldest run time that this is built with.
 constexpr int error_contained = 226, tensor_memory_leak = 721;
 #if CUDART_VERSION >= 13000
 static_assert(error_contained == cudaErrorContained);

@@ -65,7 +65,7 @@ private:
         const bool reads_pixels = operation != ConvOperation::data_gradient;
         return describe(operation, reads_pixels ? padded_ : s_, dtype, bias, stream_.tf32);
     }
-    /// Between the weights and those of the graph.
+    /// How weights are copied to or from the graph's layout.
     WeightCopy weight_copy(const ConvGraph& graph) const {
         return {s_, graph.w.dims[1], graph.w.dtype, stream_};
     }

@@ -127,7 +127,7 @@ public:
         return made.plan->workspace_bytes;
     }
 
-    /// As convolution_engines().
+    /// Like convolution_engines().
     std::vector<std::string> engines(const Description& d) {
         CudnnSession& session = cudnn_session();
         native_stream({});

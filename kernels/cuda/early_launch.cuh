@@ -36,11 +36,11 @@ void launch_early(const char* name, void (*kernel)(P...), const Grid& grid, Stre
 
 #else
 
-/// As launch_raw.
+/// Like launch_raw.
 void launch_raw_early(const char* name, const void* kernel, const Grid& grid, void** arguments,
                       Stream stream);
 
-/// As launch().
+/// Like launch().
 template <typename... P, typename... A>
 void launch_early(const char* name, void (*kernel)(P...), const Grid& grid, Stream stream,
                   A&&... args) {

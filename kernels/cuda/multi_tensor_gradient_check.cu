@@ -137,7 +137,7 @@ struct CheckEnd {
     std::int64_t total;
 };
 
-/// In the order of the blocks, by one block.
+/// Joins the blocks' results in their order, in one block.
 __device__ __forceinline__ void end_check(const CheckEnd& end) {
     Partial mine{};
     for (int i = static_cast<int>(threadIdx.x); i < end.blocks; i += threads) {

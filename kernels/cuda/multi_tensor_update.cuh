@@ -34,7 +34,7 @@ struct As {
 constexpr int update_threads = default_threads;
 constexpr int update_width = 4;
 
-/// As many tensors as fit a launch's parameters beside the options.
+/// The tensors of one launch: as many as fit a launch's parameters beside the options.
 struct UpdateList {
     static constexpr int most = 48;
     enum Operand { master, grad, state1, state2, state3, low, operands };

@@ -107,7 +107,7 @@ struct Operand {
         for (int k = 0; k < width; ++k) same.at[k] = value;
         return same;
     }
-    /// For packs_in.
+    /// The data as packs_in takes it.
     const T* packed() const { return one ? nullptr : data; }
 };
 

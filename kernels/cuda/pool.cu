@@ -52,7 +52,7 @@ inline PoolPlan make_pool_plan(const Pool2dShape& s, bool adaptive) {
             adaptive ? 0 : s.divisor};
 }
 
-/// For lines of `packs` packs each.
+/// A grid for lines of `packs` packs each.
 inline Grid grid_of_lines(std::int64_t lines, std::int64_t packs) {
     const std::int64_t warps =
         std::min<std::int64_t>((packs + warp_size - 1) / warp_size, default_threads / warp_size);

@@ -48,7 +48,8 @@ class AutocastRegion {
 public:
     explicit AutocastRegion(Device::Kind kind, bool enabled = true, std::optional<DType> low = {},
                             std::optional<bool> cache_enabled = {});
-    /// By name: "cpu" or "cuda". Throws Error(value) for another name, or for a name with an index.
+    /// Takes the device by name: "cpu" or "cuda". Throws Error(value) for another name, or for a
+    /// name with an index.
     AutocastRegion(const std::string& device_type, bool enabled, std::optional<DType> low = {},
                    std::optional<bool> cache_enabled = {});
 

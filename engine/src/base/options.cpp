@@ -30,8 +30,8 @@ Message type_message(const OptionValue& like) {
     }
 }
 
-/// In JSON `"header": true` and `"target": 3` are a flag and a number. For an option whose values
-/// are words they stand for these words.
+/// Reads a value as one of an option's words. In JSON `"header": true` and `"target": 3` are a flag
+/// and a number. For an option whose values are words they stand for these words.
 std::optional<OptionValue> as_words(const OptionValue& value) {
     if (const bool* flag = std::get_if<bool>(&value)) return std::string(*flag ? "true" : "false");
     if (const auto* whole = std::get_if<std::int64_t>(&value)) return std::to_string(*whole);

@@ -45,7 +45,7 @@ bool is_other_table(const std::filesystem::path& file);
 /// Throws Error(data) for such a file, naming how to save it as CSV.
 void refuse_other_tables(const std::filesystem::path& file);
 
-/// Before, in the order of names described above.
+/// Whether a comes before b in the order described above.
 bool name_before(const std::string& a, const std::string& b);
 
 /// Advice for missing files: which were looked for, and where they come from.

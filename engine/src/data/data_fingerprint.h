@@ -21,7 +21,7 @@ struct FileMark {
     std::int64_t time = 0;    ///< of its last change, nanoseconds since 1970
     std::int64_t hashed = 0;  ///< bytes, unpacked, that `hash` is of; 0: none
     std::uint64_t hash = 0;   ///< CRC-64 (ECMA-182) of the first ones
-    /// Not kept: where the file lies.
+    /// Where the file lies; not saved.
     std::filesystem::path path{};
 
     bool has_hash() const { return hashed > 0; }

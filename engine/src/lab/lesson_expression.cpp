@@ -83,7 +83,7 @@ double measured_mean(const Series& values) {
     return count > 0 ? sum / static_cast<double>(count) : unknown;
 }
 
-/// At each step the mean of the last `steps` measured values; NaN before that many steps.
+/// The mean at each step of the last `steps` measured values; NaN before that many steps.
 Series trailing_means(const Series& values, std::size_t steps) {
     Series out(values.size(), unknown);
     long double sum = 0;

@@ -24,7 +24,7 @@ public:
     Tensor normal(const std::string& name, const Shape& shape, double deviation, bool autocast_low);
     Tensor constant(const std::string& name, const Shape& shape, double value,
                     bool autocast_low = false);
-    /// Not trained: running statistics.
+    /// Registers values that are not trained, such as running statistics.
     Tensor buffer(const std::string& name, const Shape& shape, double value,
                   DType dtype = DType::f32);
     /// A second name of the tensor that is registered as `of`: files may hold it under either.

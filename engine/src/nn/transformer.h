@@ -38,7 +38,7 @@ struct Dropout {
     Tensor operator()(const Tensor& x, DropoutDraws& draws) const;
 };
 
-/// Over the last dimension; weight 1 and bias 0 at the start.
+/// Normalises over the last dimension; weight 1 and bias 0 at the start.
 struct LayerNorm {
     ModuleName module;
     Tensor weight, bias;

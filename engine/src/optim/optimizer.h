@@ -109,12 +109,12 @@ public:
     Tensor found_inf;   ///< 0-d f32
     Tensor clip;        ///< 0-d f32: unscaled gradients are multiplied by it
 
-    /// On the device: how many of the last step's non-zero updates to 16-bit weights (to their
-    /// masters, if any) rounded to no change.
+    /// The number, on the device, of the last step's non-zero updates to 16-bit weights (to their
+    /// masters, if any) that rounded to no change.
     const DeviceRecord<kernels::UpdateCounts>& counts() const { return counts_; }
     /// Where its parameters and its state lie.
     const Device& device() const { return lr_.device(); }
-    /// By group, on the device: f32, and i64 updates applied.
+    /// The learning rate (f32) and the updates applied (i64) by group, on the device.
     const Tensor& lr_tensor() const { return lr_; }
     const Tensor& steps_tensor() const { return step_; }
 
@@ -173,7 +173,7 @@ private:
     std::string entry(std::size_t parameter, const std::string& state) const;
     std::vector<double> group_sizes() const;
     bool has_saved_state(std::size_t parameter, const TensorMap& saved) const;
-    /// As make_state, in place.
+    /// Zeroes the state like make_state, in place.
     void reset_state(std::size_t parameter);
 
     double first_lr_, first_decay_;

@@ -28,7 +28,7 @@ public:
     /// Throws Error(value) for a negative setting, or Nesterov without momentum or with dampening.
     Sgd(std::vector<Parameter> parameters, const SgdOptions& settings,
         const OptimizerOptions& options = {});
-    /// Without momentum, weight decay and LARC.
+    /// True without momentum, weight decay and LARC.
     bool takes_sparse_gradients() const override;
 
 protected:
@@ -114,7 +114,7 @@ public:
     /// Throws Error(value) for a negative setting.
     Adagrad(std::vector<Parameter> parameters, const AdagradOptions& settings,
             const OptimizerOptions& options = {});
-    /// Without weight decay and LARC.
+    /// True without weight decay and LARC.
     bool takes_sparse_gradients() const override;
 
 protected:

@@ -31,7 +31,7 @@ public:
 
     virtual int rank() const = 0;  ///< from 0
     virtual int size() const = 0;  ///< at least 2
-    /// From 0, among the ranks of this machine.
+    /// The rank's number among those of this machine, from 0.
     virtual int local_rank() const = 0;
 
     /// Copies rank 0's bytes to all ranks.

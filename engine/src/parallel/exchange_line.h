@@ -71,7 +71,7 @@ private:
     std::int64_t count_ = 0;
 };
 
-/// For gradients in host memory, or on the GPU that `line` connects.
+/// Makes a line for gradients in host memory, or on the GPU that `line` connects.
 std::unique_ptr<ExchangeLine> make_exchange_line(std::unique_ptr<Communicator> line);
 
 /// Exchanges gradients on a GPU, on the stream of its DeviceRanks: packs each bucket into a buffer,

@@ -13,7 +13,7 @@ public:
     virtual ~JoinedLaunch() = default;
     /// The first line of this process; further ones are made from it.
     virtual std::shared_ptr<Communicator> first_line() = 0;
-    /// As leave_launch() and speaks_for_ranks() (engine/parallel/launch.h).
+    /// Like leave_launch() and speaks_for_ranks() (engine/parallel/launch.h).
     virtual int leave(int exit_code) = 0;
     virtual bool speaks() = 0;
 };

@@ -30,7 +30,7 @@ public:
     const std::vector<int>& peers() const { return peers_; }
 
 private:
-    /// Since the last message of a rank.
+    /// The time since the last message of a rank.
     struct Silence {
         Clock::time_point since;
         Clock::duration longest_pause{};

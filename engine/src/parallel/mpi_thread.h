@@ -40,9 +40,9 @@ public:
     void run(MpiOperation& operation) { run(operation, /*is_last=*/false); }
     /// Sends all ranks the reason why this one cannot continue.
     void fail(const Message& reason) noexcept;
-    /// As Communicator::when_lost().
+    /// Like Communicator::when_lost().
     void when_lost(std::function<void(const Message&)> act);
-    /// As leave_launch() and speaks_for_ranks().
+    /// Like leave_launch() and speaks_for_ranks().
     int leave(int exit_code);
     bool speaks();
 

@@ -83,7 +83,8 @@ constexpr char open_ports[] =
     "halftone: This system gives the run no network of its own; other machines can reach the ports "
     "that mpirun opens.\n";
 
-/// In the child, between fork and exec: no allocation. `network`: null for one that the run shares.
+/// Becomes mpirun in the child. Runs between fork and exec, so it allocates nothing. `network`:
+/// null for one that the run shares.
 [[noreturn]] void become(const std::vector<char*>& arguments, pid_t parent,
                          const OwnNetwork* network, const OutputHandover& output) {
     if (network != nullptr && !network->enter()) {

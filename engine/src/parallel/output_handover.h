@@ -19,7 +19,7 @@ namespace engine {
 /// Rank 0 writes through the launcher if anything of this fails.
 class OutputHandover {
 public:
-    /// Before the fork. The ranks inherit the socket's name in the environment.
+    /// Must be made before the fork. The ranks inherit the socket's name in the environment.
     OutputHandover();
     /// Ends the wait for rank 0, which may never have come.
     ~OutputHandover();

@@ -96,7 +96,7 @@ struct HistogramRecordReader::Impl {
         : folder(run_folder / layout::folder_name),
           columns(column_file(folder / layout::file_name)) {}
 
-    /// Without the counters: those have most of the columns.
+    /// Reads rows without their counters, which are most of the columns.
     std::vector<layout::Row> read_rows(std::int64_t first, std::int64_t count,
                                        bool counters) const {
         std::vector<layout::Row> out(static_cast<std::size_t>(count));

@@ -162,7 +162,7 @@ private:
         return file_;
     }
 
-    /// With mutex_ held. Opening is what makes a network file system look at the server again.
+    /// Requires mutex_. Opening is what makes a network file system look at the server again.
     void poll() {
         polled_ = Clock::now();
         auto latest = reopen_record(path_, *file_, layout_, checksum_, known_);

@@ -43,7 +43,7 @@ bool has_columns(const record_layout::Header& found, const record_layout::Header
 
 constexpr std::int64_t absent = -1;
 
-/// For each field of StepRecord: the start of its column, or absent in a file of an earlier
+/// The start of each field's column, or absent in a file of an earlier
 /// program.
 using FieldStarts = std::array<std::int64_t, record_layout::field_count()>;
 

@@ -50,8 +50,8 @@ double last_of(const std::vector<double>& values) {
     return values.empty() ? unknown : values.back();
 }
 
-/// In training only: an evaluation saves nothing for backward, so no precision has an advantage
-/// there.
+/// Peak memory of training alone: an evaluation saves nothing for backward, so no precision has an
+/// advantage there.
 double peak_bytes(const FinishedRun& run) {
     const std::int64_t most = key_figures(run.record, {}).peak_bytes;
     return most > 0 ? static_cast<double>(most) : unknown;

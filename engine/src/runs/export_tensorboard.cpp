@@ -170,7 +170,7 @@ public:
     }
 
 private:
-    /// With each epoch's figures behind the step that ended it.
+    /// Writes all steps, with each epoch's figures after the step that ended it.
     void write_steps() {
         EventFile(run_.summary.folder).for_each([this](Event&& event) {
             const auto* epoch = std::get_if<EpochDone>(&event);

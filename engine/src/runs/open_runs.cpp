@@ -44,7 +44,7 @@ void throw_unknown_run(const std::string& run) {
     throw Error(ErrorCode::value, msg("{}: there is no such run in the history", run));
 }
 
-/// With the mutex held.
+/// Requires the mutex.
 OpenRun& OpenRuns::find(const std::string& run) {
     const auto found = runs_.find(run);
     if (found == runs_.end()) throw_unknown_run(run);

@@ -134,7 +134,7 @@ std::vector<std::string> changed_fields(const RunConfig& config) {
     return paths;
 }
 
-/// As in the settings; for a run of another program only what both programs have.
+/// The value as written in the settings; for a run of another program only what both programs have.
 std::string text_of(const RunSummary& run, const std::string& path) {
     if (run.origin) return to_string(setting_of(run, path));
     const std::string text = setting_text(run.config, path);

@@ -17,7 +17,7 @@ public:
     /// Null if another program holds the run, which `holder` then describes. Throws Error(io).
     static std::shared_ptr<RunHold> try_take(const std::filesystem::path& folder,
                                              LeaseSighting& seen, LeaseState& holder);
-    /// As Lease::check().
+    /// Like Lease::check().
     void check() { lease_->check(); }
     bool is_lost() const { return lease_->is_lost(); }
     /// Lets other programs write the run.

@@ -50,7 +50,8 @@ bool has_ended(const RunSummary& run) {
     return run.state != running_state && run.state != interrupted_state;
 }
 
-/// Not for the index: the folder may lie on a disk that is away for a moment.
+/// Marks the run as missing, but not in the index: the folder may lie on a disk that is away for a
+/// moment.
 bool note_missing(RunSummary& run) {
     if (has_settings(run.folder)) return false;
     run.state = missing_state;

@@ -15,8 +15,8 @@
 
 namespace engine {
 
-/// When to try something again that failed: at once the first time, then after 50 ms and twice as
-/// long after each failure, up to 5 s.
+/// Decides when to retry something that failed: at once the first time, then after 50 ms and twice
+/// as long after each failure, up to 5 s.
 class Retry {
 public:
     bool is_due() const { return Clock::now() >= next_; }
@@ -89,7 +89,7 @@ public:
     /// error of the index the first time that one occurs.
     std::optional<Error> flush_soon();
 
-    /// For the next take_warnings().
+    /// Adds warnings for the next take_warnings().
     void warn(std::vector<Message> warnings);
     /// These, and problems of the index that were repaired since the last call.
     std::vector<Message> take_warnings();

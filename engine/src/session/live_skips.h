@@ -26,12 +26,12 @@ public:
           post_(std::move(post)),
           stop_(std::move(stop)) {}
 
-    /// From the next step on. A pinned one always watches.
+    /// Takes effect at the next step. A pinned one always watches.
     void watch(bool on) { wanted_ = on || pinned_; }
-    /// Before each step. Throws what settling the run throws.
+    /// To be called before each step. Throws what settling the run throws.
     void before_step();
-    /// After each step: waits for a watched step, and examines it if needed. Throws what settling
-    /// the run throws; a failed examination is a warning.
+    /// To be called after each step: waits for a watched step, and examines it if needed. Throws
+    /// what settling the run throws; a failed examination is a warning.
     void after_step();
     /// Thread-safe.
     ExaminationProgress progress() const { return {step_, operations_, expected_}; }

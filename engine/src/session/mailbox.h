@@ -18,7 +18,7 @@ namespace engine {
 class Mailbox {
 public:
     void put(Command command);
-    /// In their order. Costs no lock while there are none.
+    /// Returns the commands in order. Costs no lock while there are none.
     std::vector<Command> take_commands();
 
     void put(Event event);

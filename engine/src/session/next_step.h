@@ -16,7 +16,7 @@ class NextStep {
 public:
     using Answer = std::function<void(NextStepCapture)>;
 
-    /// From any thread. After close() the answer is an error, given at once.
+    /// May be called from any thread. After close() the answer is an error, given at once.
     void ask(Answer answer);
     bool asked() const { return asked_; }
     /// Copies the step that `loop` computes next and answers all requests with the copy. The run

@@ -19,7 +19,7 @@ bool plays_a_part(const TeachConfig& teach, const std::string& path) {
     return !of_plant || teach.plant.kind != PlantKind::none;
 }
 
-/// As on the command line: without the quotes of JSON.
+/// The value as on the command line, without the quotes of JSON.
 std::string bare(std::string json) {
     if (json.size() >= 2 && json.front() == '"') json = json.substr(1, json.size() - 2);
     return json;

@@ -19,7 +19,7 @@ public:
     bool is_full() const { return errors_.size() >= most; }
     void add(std::string_view field, std::string value, Message allowed);
     bool has(std::string_view field) const { return fields_.count(std::string(field)) != 0; }
-    /// In the order of the settings; unknown fields come first.
+    /// Returns the errors in the order of the settings; unknown fields come first.
     std::vector<SettingError> take();
 
 private:

@@ -15,10 +15,10 @@ public:
     ModuleNames(const ModuleNames&) = delete;
     ModuleNames& operator=(const ModuleNames&) = delete;
 
-    /// In alphabetical order, each once; without "".
+    /// Names in alphabetical order, each once; without "".
     const std::set<std::string>& names() const { return names_; }
 
-    /// For ModuleName's constructor.
+    /// Records a name; called by ModuleName's constructor.
     static void note(const std::string& name);
 
 private:

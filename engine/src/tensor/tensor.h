@@ -78,7 +78,7 @@ public:
     /// 0-d tensor.
     static Tensor scalar(double value, DType dtype = DType::f64,
                          const Device& device = default_device());
-    /// From values in row-major order, rounded to dtype.
+    /// Makes a tensor from values in row-major order, rounded to dtype.
     static Tensor of(const std::vector<double>& values, const Shape& shape,
                      DType dtype = DType::f32, const Device& device = default_device());
 

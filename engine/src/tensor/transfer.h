@@ -11,7 +11,7 @@ namespace engine {
 /// throw Error(value) for a deferred device error (tensor/deferred_errors.h).
 void copy_from_host(void* to, const void* host, std::size_t bytes, const Device& device);
 void copy_to_host(void* host, const void* from, std::size_t bytes, const Device& device);
-/// Within one device; waits for nothing.
+/// Copies within one device, without waiting.
 void copy_bytes(void* to, const void* from, std::size_t bytes, const Device& device);
 /// Copies from one GPU to another without waiting. The copy is ordered after all earlier work on
 /// both, and before all later work on either.

@@ -33,7 +33,7 @@ struct Outcomes {
     bool known = false;
     double gap() const { return other - baseline; }
     bool better() const { return metric.higher_is_better ? gap() > 0 : gap() < 0; }
-    /// As a figure: points of a share, else per cent of the baseline.
+    /// The difference as text: points of a share, else per cent of the baseline.
     std::string shown(double difference) const {
         return short_figure_text(100 * std::abs(difference) /
                                  (metric.is_share ? 1 : std::abs(baseline)));

@@ -33,7 +33,7 @@ int current_device();
 /// context there, which takes hundreds of MiB.
 int chosen_device();
 
-/// On the current device, 256-byte aligned. Throws OutOfMemory. May wait for the device.
+/// Allocates on the current device, 256-byte aligned. Throws OutOfMemory. May wait for the device.
 void* allocate(std::size_t bytes);
 /// Waits for all work of the device that owns it.
 void release(void* data) noexcept;

@@ -12,7 +12,7 @@ namespace kernels {
 struct Bags {
     std::int64_t count = 0;
     std::int64_t terms = 0;
-    /// On the device: the start of each bag, in ascending order from 0. Null: all bags have terms /
+    /// The start of each bag, on the device, in ascending order from 0. Null: all bags have terms /
     /// count indices.
     const std::int64_t* offsets = nullptr;
     bool with_end = false;      ///< offsets has one more, the end of the last bag

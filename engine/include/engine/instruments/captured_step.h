@@ -21,7 +21,7 @@ class CapturedStep {
 public:
     explicit CapturedStep(std::shared_ptr<const StepCapsule> capsule);
 
-    /// From 1.
+    /// The number of the step, from 1.
     std::int64_t step() const;
     const RunConfig& config() const;
     const StepCapsule& capsule() const { return *capsule_; }

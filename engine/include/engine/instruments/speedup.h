@@ -30,8 +30,8 @@ struct StepParts {
     double total() const { return products + memory + brief + casts + update; }
 };
 
-/// By the trace of a step. Operations that FP32 and AMP compute by the same kernels count alike in
-/// both, so the parts of two traces can be compared.
+/// Sums up the times of a step's trace by part. Operations that FP32 and AMP compute by the same
+/// kernels count alike in both, so the parts of two traces can be compared.
 StepParts sum_parts(const Xray& xray);
 
 enum class PayReason : std::uint8_t {

@@ -140,7 +140,7 @@ using LessonPart = std::variant<LessonMarkdown, Prediction, LessonRuns, std::vec
                                 std::vector<LessonInstrument>, std::vector<LessonCheck>,
                                 std::vector<LessonKnob>, LessonProblem>;
 
-/// Under one `##` heading.
+/// The parts of a lesson under one `##` heading.
 struct LessonStep {
     std::string title{};
     std::vector<LessonPart> parts{};

@@ -20,7 +20,7 @@ std::string short_figure_text(double value);
 /// "2¹⁶" for a power of two; another number in three digits, with "≈ " if that rounds it:
 /// "1,000", "≈ 110,000".
 std::string power_text(double value);
-/// As power_text(), with its value: "2¹⁶ = 65,536", "2⁻¹² ≈ 0.000244".
+/// Like power_text(), with the value: "2¹⁶ = 65,536", "2⁻¹² ≈ 0.000244".
 std::string power_value_text(double value);
 /// An upper limit of the loss scale, and the largest power of two within it, since a scale usually
 /// is one: "≈ 110,000 (≥ 2¹⁶)". A limit that is a power of two stands alone.

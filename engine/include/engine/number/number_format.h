@@ -31,9 +31,9 @@ struct NumberFormat {
 /// FP32, TF32, FP16, BF16, FP8 E4M3 (OCP's, without infinity) and FP8 E5M2.
 extern const NumberFormat fp32_format, tf32_format, fp16_format, bf16_format, fp8_e4m3_format,
     fp8_e5m2_format;
-/// In this order, widest first.
+/// All formats, widest first.
 std::span<const NumberFormat* const> number_formats();
-/// By name; null if there is none.
+/// Finds a format by name; null if there is none.
 const NumberFormat* find_number_format(std::string_view name);
 
 /// Kinds of number that the bits of a format stand for.

@@ -122,7 +122,7 @@ constexpr void for_each_field(F&& f) {
     f("exchange_hidden_share", &StepRecord::exchange_hidden_share);
 }
 
-/// As for_each_field, with the metrics under their keys: `metric_1` is called "rmse". Fields of
+/// Like for_each_field, with the metrics under their keys: `metric_1` is called "rmse". Fields of
 /// metrics that the task does not have are left out.
 template <typename F>
 void for_each_named_field(std::span<const Metric> metrics, F&& f) {

@@ -22,8 +22,8 @@ struct GroupPlan {
     std::optional<TwinOptions> twin;  ///< of a twin, whose reference is the first run
 };
 
-/// For SessionOptions::group_plan. Empty for a plan of more than 256 runs, all of which would keep
-/// it.
+/// The plan as text for SessionOptions::group_plan. Empty for a plan of more than 256 runs, all of
+/// which would keep it.
 std::string group_plan_json(const GroupPlan& plan);
 /// Writes it into the folder of a run. Throws Error(io).
 void keep_group_plan(const std::filesystem::path& run_folder, const std::string& json);

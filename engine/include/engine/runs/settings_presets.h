@@ -21,7 +21,8 @@ struct SettingsPreset {
 
 /// $XDG_CONFIG_HOME/halftone/presets, else ~/.config/halftone/presets.
 std::filesystem::path settings_presets_folder();
-/// By name, at most 500. A file that is too large, nested too deeply or not JSON has an error.
+/// Lists the presets by name, at most 500. A file that is too large, nested too deeply or not JSON
+/// has an error.
 std::vector<SettingsPreset> list_settings_presets();
 /// The file of the preset; nothing if there is none, or if this cannot be a preset's name.
 std::optional<std::filesystem::path> find_settings_preset(const std::string& name);

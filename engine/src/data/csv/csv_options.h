@@ -33,7 +33,7 @@ struct CsvOptions {
     bool standardize = true;
     double test_share = 0.2;
 
-    /// Beside the empty field.
+    /// Words that mean a missing value, besides the empty field.
     std::span<const std::string> words_for_missing() const {
         return missing_words.empty() ? usual_missing_words() : missing_words;
     }

@@ -48,7 +48,7 @@ class CsvWholeNumbers {
 public:
     std::size_t add(double number);
     std::size_t size() const { return numbers_.size(); }
-    /// In ascending order, written without a decimal point.
+    /// The values in ascending order, written without a decimal point.
     CsvDictionary::Sorted sorted() const;
 
 private:

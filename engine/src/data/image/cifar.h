@@ -44,7 +44,7 @@ DataParts open_cifar(const DatasetConfig& config, const std::stop_token& stop = 
 
 /// Files that find_data_files() looks for; recognise_path() uses it too.
 Wanted wanted_cifar(const CifarFormat& format);
-/// By DataFile::name, or an entry's name in an archive.
+/// Whether it is a training file, by DataFile::name or an entry's name in an archive.
 bool is_cifar_train(const std::string& name);
 bool is_cifar_test(const std::string& name);
 

@@ -112,7 +112,8 @@ std::vector<OptionSpec> folder_options() {
     return options;
 }
 
-/// On the GPU that the loader's threads compute on. Throws Error(device) if it cannot be used.
+/// Makes a decoder on the GPU that the loader's threads compute on. Throws Error(device) if it
+/// cannot be used.
 PixelDecoder nvjpeg_decoder() {
     const Message hint = msg("Set dataset.decoder to exact.");
     if (kernels::cuda::device_count() == 0)

@@ -100,7 +100,7 @@ OptionSpec color_jitter_option();
 /// Options of a data set with this number of channels.
 std::vector<OptionSpec> image_options(std::int64_t channels);
 
-/// As given for the data set; what its kind does not have is off.
+/// The changes that the settings ask for; those that the kind of data set does not have are off.
 ImageChanges image_changes(const DatasetConfig& config);
 
 }  // namespace engine

@@ -63,7 +63,8 @@ class StepComparison {
 public:
     /// Computes the step in FP32. The capsule must outlive this object. Throws Error.
     explicit StepComparison(const StepCapsule& capsule);
-    /// Under these settings, on a copy; timed at the best of its next three runs. Throws Error.
+    /// Computes the step under these settings on a copy, timed at the best of its next three runs.
+    /// Throws Error.
     XrayOutcome outcome(const RunConfig& config) const;
     /// XrayOutcome::gradient_error alone.
     double gradient_error(const RunConfig& config) const;

@@ -66,7 +66,7 @@ public:
     /// Non-finite tensors of the state, whether they reach anything or not.
     std::vector<BadTensor> bad_state() const { return of_stage(SkipStage::state); }
     std::vector<BadTensor> bad_batch() const { return of_stage(SkipStage::batch); }
-    /// Over all micro-batches, in execution order.
+    /// Layers of all micro-batches, in execution order.
     const std::vector<ChainLink>& forward_chain() const { return forward_.links; }
     const std::vector<ChainLink>& backward_chain() const { return backward_.links; }
     std::int64_t operations() const { return operations_; }

@@ -37,7 +37,8 @@ bool has_pole(const std::string& op) {
     return std::ranges::find(names, op) != names.end();
 }
 
-/// Without a true value: an infinity of 16 bits from finite values, of an operation without poles.
+/// Whether a tensor has overflowed, without a reference value: an infinity in 16 bits, from finite
+/// inputs, of an operation without poles.
 bool must_be_overflow(const BadTensor& first) {
     return is_low_name(first.tensor.dtype) && first.infinite > 0 && !has_pole(first.op) &&
            std::ranges::all_of(
@@ -106,8 +107,8 @@ private:
                 named.infinite + named.nan));
     }
 
-    /// In the forward pass; or in the backward pass where no scale helps, which has the same
-    /// remedy.
+    /// Whether a value overflows in the forward pass, or in the backward pass where no scale helps,
+    /// which has the same remedy.
     bool overflows() const {
         if (e_.cast_by_hand) return first_is(SkipStage::forward) && must_be_overflow(*first_);
         if (!e_.shadow_is_finite || !is_computed()) return false;

@@ -28,7 +28,7 @@ struct GradientGap {
     double error = 0;  ///< |other - reference| / |reference|; NaN if one is not finite
     double angle = 0;  ///< degrees; 0 where both are zero, 180 where only one is
 };
-/// Over all parameters of a layer; one that a side lacks counts as zero there.
+/// Compares over all parameters of a layer; one that a side lacks counts as zero there.
 GradientGap gradient_gap(const GradientMap& reference, const GradientMap& other,
                          const ParameterLayer& layer);
 

@@ -50,7 +50,7 @@ std::int64_t size_for(DType dtype, const Device& device) {
     return size;
 }
 
-/// In FLOP/s.
+/// The speed of a large product in FLOP/s.
 double measure_peak_speed(DType dtype, const Device& device) {
     const GradMode off(false);
     const NoAutocast plain(device.kind);

@@ -304,7 +304,7 @@ void Lease::run() {
     while (!ending_changed_.wait_for(lock, rules_.renewal, [this] { return ending_; })) renew();
 }
 
-/// With the mutex held. The file is looked at before it is replaced, and again where the program
+/// Requires the mutex. The file is looked at before it is replaced, and again where the program
 /// slept in between: the other program that took the lease then would not find it any more.
 Lease::Standing Lease::renew() {
     if (lost_) return Standing::lost;

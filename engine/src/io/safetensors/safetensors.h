@@ -32,7 +32,8 @@ public:
     /// that TensorEntry does not have.
     static SafetensorsFile open(const std::filesystem::path& path);
 
-    /// In the order of their bytes. They point into this object, also after it was moved.
+    /// The tensors in the order of their bytes. They point into this object, also after it was
+    /// moved.
     const std::vector<TensorEntry>& tensors() const { return tensors_; }
     /// Null if there is none of that name.
     const TensorEntry* find(const std::string& name) const;

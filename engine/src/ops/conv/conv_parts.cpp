@@ -212,7 +212,7 @@ TensorList weight_gradient(const Tensor& dy, const Tensor& x, const ConvShape& s
         });
 }
 
-/// Over all but the channels.
+/// Sums dy over all dimensions but the channels.
 Tensor bias_gradient(const Tensor& dy) {
     std::vector<std::int64_t> dims{0};
     for (int i = 2; i < dy.rank(); ++i) dims.push_back(i);

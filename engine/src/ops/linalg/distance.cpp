@@ -63,7 +63,7 @@ Tensor unsqueezed(const Tensor& x, int dim) {
     return reshape(x, shape);
 }
 
-/// For each pair of rows of x the first, or the second, as i64 on x's device.
+/// The first or second row of each pair of rows of x, as i64 on x's device.
 Tensor pair_members(const Tensor& x, bool first) {
     const std::int64_t n = x.size(0);
     const Tensor host =

@@ -18,7 +18,7 @@ Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias);
 /// Whether nobody observes this thread's operations or forces their types, which needs both.
 bool can_fuse_linear_relu() noexcept;
 
-/// By the weight and the bias of a layer.
+/// Gradients by the weight and the bias of a layer.
 struct LayerGradients {
     Tensor weight, bias;
 };

@@ -13,7 +13,7 @@ extern const OpInfo mm_info, bmm_info, matmul_info, mv_info, dot_info;
 Tensor mm(const Tensor& a, const Tensor& b);
 /// (b, m, k) (b, k, n) -> (b, m, n)
 Tensor bmm(const Tensor& a, const Tensor& b);
-/// By rank as in NumPy: 1-d sides are a row or a column, batches broadcast.
+/// Multiplies by rank as NumPy does: 1-d sides are a row or a column, batches broadcast.
 Tensor matmul(const Tensor& a, const Tensor& b);
 /// (m, k) (k) -> (m)
 Tensor mv(const Tensor& matrix, const Tensor& vector);

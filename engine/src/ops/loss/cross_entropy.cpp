@@ -211,7 +211,7 @@ private:
     }
 };
 
-/// On the CPU.
+/// The factor of a mean over the rows that count, on the CPU.
 MeanFactor mean_factor(const Tensor& target, std::int64_t ignore_index) {
     const auto* classes = target.data_as<std::int64_t>();
     std::int64_t count = 0;

@@ -14,7 +14,7 @@ namespace {
 thread_local Communicator* synced_over = nullptr;
 thread_local bool uncounted = false;
 
-/// On a GPU nothing waits for the copy.
+/// Copies the counts to x's device; on a GPU nothing waits for the copy.
 Tensor on_device_of(const Tensor& x, const std::vector<std::int64_t>& counts) {
     const auto size = static_cast<std::int64_t>(counts.size());
     const Tensor out = Tensor::empty({size}, DType::i64, x.device());

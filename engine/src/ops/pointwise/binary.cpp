@@ -39,7 +39,7 @@ TensorList run_sum(const OpArguments& args) {
     return {alpha == 1 ? op(a, args.at(1)) : add_scaled(a, args.at(1), sign * alpha)};
 }
 
-/// With `self`, a number divided by the tensor.
+/// Divides by the tensor if `self` is a number.
 TensorList run_div(const OpArguments& args) {
     if (args.has("self")) return {div(args.number("self", 1), args.at(0))};
     return run<div>(args);

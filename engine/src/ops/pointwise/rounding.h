@@ -12,7 +12,7 @@ extern const OpInfo floor_info, ceil_info, round_info, trunc_info, sign_info, cl
 // Their gradient is zero.
 Tensor floor(const Tensor& x);
 Tensor ceil(const Tensor& x);
-/// To the nearest whole number, halves to the even one.
+/// Rounds to the nearest integer, halves to the even one.
 Tensor round(const Tensor& x);
 /// Towards zero.
 Tensor trunc(const Tensor& x);

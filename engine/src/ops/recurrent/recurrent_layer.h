@@ -44,14 +44,14 @@ struct RecurrentBackward {
     RecurrentInputs inputs;
     Tensor outputs, cells;  ///< h and (lstm) c of all steps
 };
-/// By gx, h0, w_hh, (lstm) c0, (if there) b_hh.
+/// Gradients by gx, h0, w_hh, (lstm) c0, (if there) b_hh.
 TensorList recurrent_layer_backward(const RecurrentLayer& layer, const RecurrentBackward& args);
 
 /// A time step's place in the rows.
 struct RecurrentStep {
     std::int64_t start, rows;
 };
-/// In the order of the forward pass.
+/// The steps in the order of the forward pass.
 std::vector<RecurrentStep> recurrent_steps(const RecurrentLayer& layer);
 /// Rows [start, start + count) of a contiguous matrix, outside any graph.
 Tensor matrix_rows(const Tensor& x, std::int64_t start, std::int64_t count);

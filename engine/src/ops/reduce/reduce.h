@@ -6,7 +6,7 @@ namespace engine {
 
 extern const OpInfo mean_info, argmax_info;
 
-/// Not listed: the mean of an fp16 tensor is fp16.
+/// Autocast does not list it: the mean of an f16 tensor is f16.
 Tensor mean(const Tensor& x, const std::vector<std::int64_t>& dims = {}, bool keepdim = false,
             std::optional<DType> dtype = {});
 /// Index of the first largest along dim, i64.

@@ -8,7 +8,7 @@ extern const OpInfo flip_info, roll_info, repeat_info, repeat_interleave_info;
 
 // Copies with elements elsewhere; any type.
 
-/// With the order of these dimensions reversed.
+/// Reverses the order of these dimensions.
 Tensor flip(const Tensor& x, const std::vector<std::int64_t>& dims);
 /// Element i of dimension dims[k] goes to i + shifts[k], those beyond the end to the start. Without
 /// dims the tensor is rolled as one row.

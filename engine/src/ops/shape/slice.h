@@ -15,7 +15,7 @@ Tensor slice(const Tensor& x, std::int64_t dim, std::optional<std::int64_t> star
              std::optional<std::int64_t> end = {}, std::int64_t step = 1);
 /// One element of a dimension, which goes. A view.
 Tensor select(const Tensor& x, std::int64_t dim, std::int64_t index);
-/// With a dimension of 1 before `dim`. A view.
+/// Inserts a dimension of 1 before `dim`. A view.
 Tensor unsqueeze(const Tensor& x, std::int64_t dim);
 /// Without the dimensions of size 1, or without those of `dims` that have size 1. A view.
 Tensor squeeze(const Tensor& x, std::optional<std::vector<std::int64_t>> dims = {});
@@ -25,7 +25,7 @@ TensorList unbind(const Tensor& x, std::int64_t dim = 0);
 TensorList split(const Tensor& x, const std::vector<std::int64_t>& sizes, std::int64_t dim = 0);
 /// Parts of `size`, the last perhaps smaller.
 TensorList split(const Tensor& x, std::int64_t size, std::int64_t dim = 0);
-/// At most `chunks` parts of one size, the last perhaps smaller.
+/// Cuts into at most `chunks` parts of one size, the last perhaps smaller.
 TensorList chunk(const Tensor& x, std::int64_t chunks, std::int64_t dim = 0);
 /// Tensors of one shape along a new dimension; mixed floats promote natively, inside a region too.
 Tensor stack(const TensorList& tensors, std::int64_t dim = 0);

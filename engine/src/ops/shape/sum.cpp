@@ -16,7 +16,7 @@ TensorList run(const OpArguments& args) {
     return {sum(args.at(0), args.integers("dim", {}), args.flag("keepdim", false), args.dtype())};
 }
 
-/// In i64, whose sums wrap around.
+/// Sums in i64, which wraps around.
 Tensor sum_of_integers(const Tensor& x, const Ints& dims, bool keepdim) {
     const ReducePlan plan = reduce_plan("sum", x, dims);
     const Tensor y =

@@ -12,7 +12,7 @@ struct AxisRule {
     bool align_corners;
 };
 
-/// From [-1, 1] to elements: 0 is the middle of the first.
+/// Maps [-1, 1] to elements: 0 is the middle of the first.
 Tensor from_ends(const Tensor& c, const AxisRule& rule);
 /// Where the padding reads instead of c, outside the tape.
 struct Inside {

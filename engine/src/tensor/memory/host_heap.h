@@ -28,7 +28,7 @@ public:
     std::optional<Range> starting_at(char* data) const;
     std::optional<Range> ending_at(const char* end) const;
 
-    /// From low to high addresses.
+    /// Ranges by address, from low to high.
     const std::map<char*, std::size_t>& all() const { return by_address_; }
     void clear();
 
@@ -58,8 +58,9 @@ public:
         std::size_t bytes, fresh;
     };
 
-    /// Finds the free range for `bytes`, a multiple of `page`, that needs the fewest newly committed
-    /// pages. Valid until the heap changes. Throws kernels::OutOfMemory if there is no address space.
+    /// Finds the free range for `bytes`, a multiple of `page`, that needs the fewest newly
+    /// committed pages. Valid until the heap changes. Throws kernels::OutOfMemory if there is no
+    /// address space.
     Place find(std::size_t bytes);
     void* take(const Place& place);
     void give(void* data, std::size_t bytes);

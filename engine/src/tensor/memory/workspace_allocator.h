@@ -9,7 +9,7 @@
 /// device, kept as long as there is one.
 namespace engine {
 
-/// From now on, library scratch comes from the devices' caches. So it counts against the memory
+/// Takes library scratch from the devices' caches from now on, so that it counts against the memory
 /// limit, and cached blocks are released, and caches reclaimed (reclaimable_cache.h), before
 /// an allocation fails. So they are when a library has no memory of its own for a plan.
 void use_cache_for_workspaces();

@@ -26,13 +26,13 @@ Message divergence_advice(const RunConfig& config);
 /// followed a finite loss has changed the weights, before which no rate and no clipping matters.
 Message non_finite_loss_advice(const RunConfig& config, bool updated);
 
-/// How a run came to a loss that is not finite. One rule for the error that ends the run and for the
-/// examination of a step, so that one cause has one piece of advice.
+/// How a run came to a loss that is not finite. One rule for the error that ends the run and for
+/// the examination of a step, so that one cause has one piece of advice.
 class FaultCourse {
 public:
     explicit FaultCourse(const RunConfig& config) : config_(config) {}
 
-    /// In the order of the steps; rows may be left out.
+    /// Takes rows in the order of their steps; some may be left out.
     void see(const StepRecord& row);
     Message advice() const;
     /// Updates have driven the loss to ten times its first value, or more.

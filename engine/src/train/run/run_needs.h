@@ -40,7 +40,7 @@ Message smaller_batch(const RunConfig& config, const MemoryAccounting& accountin
 /// earlier one.
 const GpuGeneration& gpu_generation(int major, int minor);
 
-/// For each precision, whether it pays on a card of that generation.
+/// Whether each precision pays on a card of that generation.
 std::vector<MachineReport::Pay> payoffs(const GpuGeneration& generation);
 
 /// Why a card cannot train in a precision, and what the user can do.

@@ -45,7 +45,7 @@ PartFigures figures_of(const json& object) {
     return figures;
 }
 
-/// For readers of the file: `progress` and `counts` are what is read back.
+/// Adds a description for readers of the file; only `progress` and `counts` are read back.
 void describe(json& state, const SavedRun& saved) {
     const double steps = saved.training.counts.at("steps");
     state["random"] = {{"generator", "philox4x32-10"},

@@ -29,7 +29,7 @@ private:
     std::int64_t kept_ = 0;
 };
 
-/// By step, as Batch::indices; of a step that was computed twice the later ones. Damaged lines are
+/// Batch::indices by step; the later ones if a step was computed twice. Damaged lines are
 /// left out.
 std::map<std::int64_t, std::vector<std::int64_t>> read_skipped_batches(
     const std::filesystem::path& run_folder);

@@ -32,7 +32,7 @@ public:
         : path_(std::move(path)), sums_(std::move(sums)) {}
 
     bool observes(std::int64_t) const override { return !written_; }
-    /// Before the update of the last phase. Throws Error(io).
+    /// Writes them before the update of the last phase. Throws Error(io).
     void before_update(const StepView& step) override;
 
 private:

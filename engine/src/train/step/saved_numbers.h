@@ -33,14 +33,14 @@ inline std::int64_t saved_count(const SavedNumbers& saved, const std::string& na
                 msg("the saved state has no whole number \"{}\", it has {}", name, number));
 }
 
-/// For a visitor over the fields of a state: enters each into `out` under its name.
+/// Makes a visitor over the fields of a state that enters each into `out` under its name.
 inline auto saving_into(SavedNumbers& out) {
     return [&out](const std::string& name, const auto& field) {
         out[name] = static_cast<double>(field);
     };
 }
 
-/// For a visitor over the fields of a state: sets each from `saved`.
+/// Makes a visitor over the fields of a state that sets each from `saved`.
 inline auto loading_from(const SavedNumbers& saved) {
     return [&saved](const std::string& name, auto& field) {
         using Field = std::decay_t<decltype(field)>;

@@ -19,9 +19,9 @@ public:
 
     /// Before the first step that is kept: checks the state as it is.
     void begin();
-    /// Before the step. `counts` as in TrainingState.
+    /// Must be called before the step. `counts` as in TrainingState.
     void keep(const SavedNumbers& counts);
-    /// After the step.
+    /// Must be called after the step.
     void check();
 
     /// The saved_state() before the step, on the host. Needs keep().

@@ -102,7 +102,7 @@ class StepFigures {
 public:
     explicit StepFigures(const Device& device) : ring_(device) {}
 
-    /// As FigureRing.
+    /// Like FigureRing::slots().
     const kernels::FigureSlots& slots() const { return ring_.slots(); }
     StepMarks& begin(const DeviceRecord<kernels::StepFigures>& figures) {
         return ring_.begin(figures);
