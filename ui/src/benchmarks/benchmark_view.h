@@ -21,7 +21,7 @@ public:
 
     explicit BenchmarkView(const Theme* theme, Medium medium, QWidget* parent = nullptr);
 
-    /// In the order of display. Those of one model must be adjacent.
+    /// Shows the results in this order. Those of one model must be adjacent.
     void show(const std::vector<BenchmarkResult>& results);
 
 private:

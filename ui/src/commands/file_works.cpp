@@ -30,7 +30,7 @@ struct FileWorks::Job {
     QElapsedTimer since;
     bool succeeded = false;  ///< read once `ended`
 
-    /// On another thread.
+    /// Runs on another thread.
     Problem run() {
         const engine::WorkScope scope([this](double done) {
             if (cancelled) throw Cancelled{};

@@ -24,7 +24,7 @@ public:
     QueueRunner(EventFeed* feed, Commands* commands, QObject* parent = nullptr);
     ~QueueRunner() override;
 
-    /// In their order; empty where the queue cannot be read, which is reported once.
+    /// The runs in their order; empty where the queue cannot be read, which is reported once.
     std::vector<engine::QueuedRun> runs();
     /// Each reports what goes wrong.
     void add(const std::vector<engine::QueueEntry>& entries);

@@ -20,13 +20,13 @@ public:
 
     /// `compare` is its start button; `start` is not shown.
     virtual ButtonStates buttons() const = 0;
-    /// On the start button: "Run lesson".
+    /// Text of the start button: "Run lesson".
     virtual QString startText() const = 0;
     virtual void start() = 0;
     virtual void togglePause() = 0;
     virtual void step() = 0;
     virtual void stop() = 0;
-    /// In the order of their names on screen; empty before they have started.
+    /// The tracks in the order of their names on screen; empty before they have started.
     virtual TrackList tracks() const = 0;
     /// Selected step and run of its pages.
     virtual PlotLink* link() const = 0;

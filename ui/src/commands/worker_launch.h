@@ -23,7 +23,7 @@ public:
     /// Nothing may be running.
     void start(const engine::RunConfig& config);
     bool running() const { return process_.state() != QProcess::NotRunning; }
-    /// After the step in flight; a second call ends the processes at once.
+    /// Ends the processes after the step in flight; a second call ends the processes at once.
     void stop();
     bool stopping() const { return stopping_; }
 

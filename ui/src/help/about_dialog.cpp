@@ -27,7 +27,7 @@ QString licences() {
     return file.open(QIODevice::ReadOnly) ? QString::fromUtf8(file.readAll()) : QString();
 }
 
-/// For bug reports; not translated, since the developers read it.
+/// Versions for bug reports; not translated, since the developers read it.
 QString versions() {
     return u"Halftone %1 · Qt %2 · %3 · %4"_s.arg(
         QString::fromLatin1(HALFTONE_VERSION), QString::fromLatin1(qVersion()),

@@ -14,7 +14,8 @@ namespace ui {
 /// One view of the Lab page. The page places and owns the widgets.
 struct LabView {
     QWidget* body = nullptr;
-    /// At the right of `Lessons | Numbers` in the page bar: what the view has to say and to press.
+    /// Widgets at the right of `Lessons | Numbers` in the page bar: what the view has to say and to
+    /// press.
     QWidget* tools = nullptr;
 };
 /// Makes both with `parent` as their parent.
@@ -25,7 +26,7 @@ struct LabViewEntry {
     QString title;  ///< of its button, in the window's language
     LabViewFactory* make = nullptr;
 };
-/// In the order of their buttons. A new one is one line in lab_page.cpp.
+/// The views in the order of their buttons. A new one is one line in lab_page.cpp.
 std::vector<LabViewEntry> labViewEntries();
 
 /// The Lab: what breaks in low precision, and can I predict it? A page bar and the view that it

@@ -48,7 +48,7 @@ struct FormatRulers {
 
     /// Null where there is none.
     const engine::NumberFormat* formatAt(const QPointF& at) const;
-    /// In the painter's font; the chosen format in its colour.
+    /// Paints in the painter's font; the chosen format in its colour.
     void paint(QPainter& painter, const Tokens& tokens, const engine::NumberFormat& chosen,
                const QColor& color) const;
 

@@ -12,7 +12,7 @@ using engine::HistogramKind;
 
 namespace {
 
-/// Not translated: programs read it.
+/// The name in a file. Not translated: programs read it.
 QString kindName(HistogramKind kind) {
     switch (kind) {
         case HistogramKind::gradients:

@@ -32,7 +32,7 @@ public:
     ~SkipsModel() override;
 
     const std::shared_ptr<RunTrack>& track() const { return track_; }
-    /// As of the last bad step; newerSteps() came after it, none of them bad.
+    /// The skips as of the last bad step; newerSteps() came after it, none of them bad.
     const engine::SkipList& skips() const { return skips_; }
     std::int64_t newerSteps() const;
     /// Index of the step on show; -1: none.

@@ -11,7 +11,7 @@ namespace ui {
 
 /// "–": not measured, or not yet.
 QString unmeasured();
-/// For a figure in which NaN means "not measured": unmeasured(), else write(value).
+/// Writes a figure in which NaN means "not measured": unmeasured(), else write(value).
 QString measured(double value, QString (*write)(double));
 
 /// "1,204"

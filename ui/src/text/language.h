@@ -70,12 +70,12 @@ QString contentLanguage(const Language& language);
 class Failure {
 public:
     Failure() = default;
-    /// With the hint of an engine::Error.
+    /// Takes the hint of an engine::Error, too.
     explicit Failure(const std::exception& error);
     explicit Failure(engine::Message message) : message_(std::move(message)) {}
 
     bool isEmpty() const { return message_.empty(); }
-    /// In the window's language; empty if nothing failed.
+    /// The failure in the window's language; empty if nothing failed.
     QString sentence() const;
     QString hint() const;
     /// Both.

@@ -22,7 +22,7 @@ struct SettingTitle {
     Q_DECLARE_TR_FUNCTIONS(SettingTitle)
 };
 
-/// With thousands separated; never rounded, since it is a setting.
+/// The number with thousands separated; never rounded, since it is a setting.
 QString numberText(const QString& value) {
     bool number = false;
     const double size = value.toDouble(&number);
@@ -32,7 +32,7 @@ QString numberText(const QString& value) {
                : value;
 }
 
-/// Without its unit.
+/// The value without its unit.
 QString bareValue(const engine::FieldInfo* info, const std::string& value) {
     const QString text = numberText(QString::fromStdString(value));
     if (info == nullptr) return text;

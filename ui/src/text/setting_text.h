@@ -44,7 +44,7 @@ QString settingsLabel(const std::string& label);
 /// front if there is one.
 QString settingErrorText(const engine::SettingError& error, const QString& label = {});
 
-/// With a capital letter at its beginning.
+/// The text with a capital letter at its beginning.
 QString capitalised(QString text);
 
 }  // namespace ui

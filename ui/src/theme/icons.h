@@ -14,7 +14,7 @@ QPixmap iconPixmap(const QString& name, const QColor& color, int size, qreal sca
 
 /// An icon in the theme's text colour, dim where disabled.
 QIcon themedIcon(const Theme& theme, const QString& name);
-/// In the colour of text on the accent.
+/// An icon in the colour of text on the accent.
 QIcon accentIcon(const Theme& theme, const QString& name);
 
 }  // namespace ui

@@ -52,7 +52,7 @@ protected:
 private:
     QRectF area() const;
     QPointF toInk(const QPointF& at) const;
-    /// Before a change: for undo(). A file's picture becomes ink.
+    /// Keeps the drawing for undo(), before a change. A file's picture becomes ink.
     void keep();
     void line(const QPointF& from, const QPointF& to, bool erase);
     bool moveByKey(const QKeyEvent& event);

@@ -15,7 +15,7 @@ public:
     int count() const override { return static_cast<int>(items_.size()); }
     QLayoutItem* itemAt(int index) const override { return items_.value(index); }
     QLayoutItem* takeAt(int index) override;
-    /// As high as its lines: a tall panel keeps its room for others.
+    /// The layout is as high as its lines: a tall panel keeps its room for others.
     Qt::Orientations expandingDirections() const override { return {}; }
     bool hasHeightForWidth() const override { return true; }
     int heightForWidth(int width) const override { return arrange(QRect(0, 0, width, 0), false); }

@@ -29,7 +29,7 @@ public:
     void setNote(const QString& note);
     /// Puts a widget into the head, left of the tools.
     void addToHead(QWidget* widget);
-    /// In place of the title and its note: takes the free width of the head.
+    /// Replaces the title and its note by a widget that takes the free width of the head.
     void fillHead(QWidget* widget);
     /// Shows a widget of fillHead(), or the title and its note again for null.
     void showHead(QWidget* widget);

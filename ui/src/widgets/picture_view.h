@@ -19,7 +19,7 @@ public:
     QSize minimumSizeHint() const override { return {48, 48}; }
 
 signals:
-    /// By mouse, Space or Return; only where it takes the focus.
+    /// Chosen by mouse, Space or Return; only where it takes the focus.
     void chosen();
 
 protected:

@@ -11,7 +11,7 @@ namespace ui {
 class RowMap : public QAbstractScrollArea {
     Q_OBJECT
 public:
-    /// In pixels. Rows are as high as the view allows, between the two limits.
+    /// Heights of rows in pixels. Rows are as high as the view allows, between the two limits.
     struct Heights {
         int minRow, maxRow, head, foot;
     };
@@ -22,14 +22,14 @@ protected:
     virtual int selectedRow() const = 0;
     virtual void selectRow(int row) = 0;
 
-    /// From top to bottom. Measures the names, so that painting does not.
+    /// Sets the rows from top to bottom. Measures the names, so that painting does not.
     void setRows(const QStringList& names);
     const QStringList& rows() const { return names_; }
     int rowCount() const { return static_cast<int>(names_.size()); }
     /// Width of the widest name in this widget's font.
     int widestName() const { return widest_; }
     double rowHeight() const;
-    /// In the viewport.
+    /// Top of the row in the viewport.
     double topOf(int row) const;
     /// Top of the foot, in the viewport: right below the last row, or at the lower edge.
     double footTop() const;

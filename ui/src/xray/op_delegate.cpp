@@ -83,7 +83,7 @@ void OpDelegate::paintTypes(QPainter& painter, const QRect& area, const QStringL
     }
 }
 
-/// Behind the number, from the left.
+/// Paints a bar behind the number, from the left.
 void OpDelegate::paintTime(QPainter& painter, const QRect& area, const QModelIndex& index) const {
     const double share = index.data(OpTree::shareRole).toDouble();
     if (share <= 0) return;

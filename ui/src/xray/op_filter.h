@@ -29,7 +29,7 @@ enum class ForceMark : std::uint8_t {
     autocast,  ///< a list of autocast, or the widest of its inputs
     user       ///< precision.force, or the experiment on show
 };
-/// By the name of its rule.
+/// The mark of a rule by its name.
 ForceMark markOf(const QString& rule);
 /// Whether a key of precision.force names the operation: its module or one around it, its name, or
 /// both as "MODULE:OP".

@@ -36,7 +36,7 @@ ForcedType otherType(const XrayOp& op, const std::string& precision) {
     return brain ? ForcedType::bf16 : ForcedType::fp16;
 }
 
-/// As precision.force names it.
+/// The operation's name in precision.force.
 std::string keyOf(const XrayOp& op) { return op.module.empty() ? op.op : op.module + ":" + op.op; }
 
 /// Gradients follow the types of the forward pass, so only its operations can be forced.

@@ -34,7 +34,7 @@ protected:
 
 private:
     void addForces(QMenu* menu, const engine::XrayOp* op, const std::string& module);
-    /// On the current row.
+    /// Tries the current row's operation in the other type.
     void forceOther();
     void shareWidth();
     void showInMicroscope(const engine::XrayOp& op);

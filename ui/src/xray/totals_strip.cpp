@@ -33,7 +33,7 @@ QString opsText(std::int64_t ops) {
     return ops == 1 ? TotalsStrip::tr("1 op") : TotalsStrip::tr("%1 ops").arg(count(ops));
 }
 
-/// By the FP32 list of autocast: also that of operations inside others.
+/// What the FP32 list of autocast costs, including operations inside others.
 Kept keptIn(const Xray& trace) {
     Kept out;
     for (const auto& op : trace.ops) {

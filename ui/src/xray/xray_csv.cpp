@@ -13,7 +13,7 @@ using engine::XrayPass;
 
 namespace {
 
-/// Not translated: programs read it.
+/// The name in a file. Not translated: programs read it.
 QString passName(XrayPass pass) {
     switch (pass) {
         case XrayPass::forward:

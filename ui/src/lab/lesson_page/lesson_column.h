@@ -31,7 +31,7 @@ public:
     };
     LessonColumn(const Context& context, LessonModel* model, Look look, QWidget* parent = nullptr);
 
-    /// From 0; scrolls there, or shows it alone.
+    /// Scrolls to the step, counted from 0, or shows it alone.
     void showStep(int step);
     int shownStep() const { return shown_; }
     int steps() const { return static_cast<int>(steps_.size()); }

@@ -24,7 +24,7 @@ public:
     LessonShelf* shelf() { return &shelf_; }
     LessonRuns* runs() { return &runs_; }
     LessonNotes& notes() { return notes_; }
-    /// With the learner's progress.
+    /// The lessons with the learner's progress.
     std::vector<LessonEntry> entries() const;
     const QString& name() const { return name_; }
     /// Null: none is open.
@@ -85,7 +85,7 @@ private:
     LessonRuns runs_;
     QString name_;
     std::shared_ptr<const engine::Lesson> lesson_;
-    /// In the language before: views read it until they are made anew.
+    /// The lesson in the previous language: views read it until they are made anew.
     std::shared_ptr<const engine::Lesson> former_;
 };
 

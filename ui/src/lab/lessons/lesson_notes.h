@@ -61,7 +61,7 @@ public:
     void setLearner(const QString& name);
     /// Why the file cannot be read or written; empty: it can.
     const engine::Message& problem() const { return problem_; }
-    /// In [0, 1].
+    /// The share of the lesson's steps that were read, in [0, 1].
     double progress(const QString& lesson) const;
     Guess guess(const QString& lesson, const Question& question) const;
     void setGuess(const QString& lesson, const Question& question, const Guess& guess);

@@ -25,9 +25,9 @@ public:
     /// Opens a lesson, or a folder or zip archive of lessons, and returns the name of its first
     /// one. Throws engine::Error(data) where there is none.
     QString open(const QString& path);
-    /// In the order of the list, without progress.
+    /// The lessons in the order of the list, without progress.
     std::vector<LessonEntry> entries() const;
-    /// In the window's language; null if there is none of that name.
+    /// Finds a lesson in the window's language; null if there is none of that name.
     const engine::Lesson* find(const QString& name) const;
     /// The file that can be edited; empty: it is built in or in an archive.
     QString fileOf(const QString& name) const;

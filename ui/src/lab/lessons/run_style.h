@@ -19,8 +19,8 @@ struct RunStyle {
     bool dashed = false;
 };
 
-/// As on the training page (feed/run_track.h): colours of their own, then dashes, for three and more
-/// runs of one precision, so that up to ten are distinguishable.
+/// The style that the training page would give (feed/run_track.h): colours of their own, then
+/// dashes, for three and more runs of one precision, so that up to ten are distinguishable.
 RunStyle runStyle(const Theme& theme, const std::vector<std::string>& precisions, std::size_t run);
 RunStyle runStyle(const Theme& theme, const TrackList& tracks, std::size_t run);
 

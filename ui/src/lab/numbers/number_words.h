@@ -10,7 +10,7 @@ namespace ui {
 QString formatName(const engine::NumberFormat& format);
 /// "FP8 E4M3"
 QString formatTitle(const engine::NumberFormat& format);
-/// As a user would type it: "0.1", "2^-24", "inf". Read again it gives the same double.
+/// The value as a user would type it: "0.1", "2^-24", "inf". Read again it gives the same double.
 QString typedText(double value);
 /// `digits` significant digits without trailing zeros: "0.0999146", "5.96·10⁻⁸", "2⁻¹⁴⁹", "∞",
 /// "NaN".

@@ -29,7 +29,7 @@ public:
     PlotPanel(const Context& context, PlotSpecsFor specsFor, QWidget* parent = nullptr);
     /// `tabs`: what the tabs choose, for screen readers.
     void attachTo(Panel* panel, const QString& tabs = {});
-    /// Between a logarithmic and a linear axis, where the plot offers it.
+    /// Switches between a logarithmic and a linear axis, where the plot offers it.
     void toggleLog();
     /// Curves of the plot of the loss scale; null on others.
     WhatIfCurves* whatIf() const { return whatIf_; }

@@ -35,7 +35,7 @@ public:
     /// Policy that is replayed; empty: none.
     const std::string& policy() const { return policy_; }
     void choose(const std::string& policy);
-    /// In place of the policy's own; 0: the policy's own.
+    /// Replaces the policy's own interval; 0: the policy's own.
     void setGrowthInterval(std::int64_t steps);
     void setInitialScale(double scale);
 

@@ -170,7 +170,7 @@ void ScaleStrip::paintEvent(QPaintEvent*) {
     if (!scaled) paintNone(painter);
 }
 
-/// Over the line of the step, which would strike the words through.
+/// Paints the words above the line of the step, which would strike them through.
 void ScaleStrip::paintNone(QPainter& painter) const {
     const Tokens& t = theme_->tokens();
     painter.setFont(Theme::caption());

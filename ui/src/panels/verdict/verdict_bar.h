@@ -41,7 +41,7 @@ public:
     void show(const VerdictText& text);
     /// The cost has a line of its own, and the verdict at least two lines.
     void setTwoLines(bool two);
-    /// For the whole text.
+    /// The height that the complete text needs.
     int heightFor(int width) const;
     QSize minimumSizeHint() const override;
 
