@@ -33,7 +33,7 @@ QString opsText(std::int64_t ops) {
     return ops == 1 ? TotalsStrip::tr("1 op") : TotalsStrip::tr("%1 ops").arg(count(ops));
 }
 
-/// What the FP32 list of autocast costs, including operations inside others.
+/// Count and time of the operations that the FP32 list of autocast keeps, nested ones included.
 Kept keptIn(const Xray& trace) {
     Kept out;
     for (const auto& op : trace.ops) {
