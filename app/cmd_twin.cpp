@@ -144,11 +144,6 @@ void print(const Found& found) {
     print_formatted("\n%s\n", verdict(found).c_str());
 }
 
-ordered_json plain(double value) {
-    if (std::isfinite(value)) return value;
-    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
-
 void print_json(const Found& found) {
     ordered_json out = {{"event", "twin"},
                         {"run", found.run},
@@ -175,9 +170,9 @@ void print_json(const Found& found) {
     out["layers"] = ordered_json::array();
     for (const auto& layer : found.digest.layers()) {
         ordered_json each = {{"layer", layer.name},
-                             {"error", plain(static_cast<double>(layer.error))},
-                             {"angle", plain(static_cast<double>(layer.angle))}};
-        if (layer.rounding) each["rounding"] = plain(static_cast<double>(*layer.rounding));
+                             {"error", figure_json(static_cast<double>(layer.error))},
+                             {"angle", figure_json(static_cast<double>(layer.angle))}};
+        if (layer.rounding) each["rounding"] = figure_json(static_cast<double>(*layer.rounding));
         if (layer.diverged > 0) each["diverged"] = layer.diverged;
         out["layers"].push_back(std::move(each));
     }

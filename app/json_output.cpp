@@ -9,6 +9,11 @@
 #include "engine/settings/catalog.h"
 
 namespace app {
+
+nlohmann::ordered_json figure_json(double value) {
+    if (std::isfinite(value)) return value;
+    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
+}
 namespace {
 
 using nlohmann::json;
@@ -163,12 +168,6 @@ std::string to_json(const engine::MachineReport& report, const engine::LaunchFac
 }
 
 namespace {
-
-/// Non-finite numbers as in events.
-json figure_json(double value) {
-    if (std::isfinite(value)) return value;
-    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
 
 const char* name(engine::VerdictTone tone) {
     switch (tone) {

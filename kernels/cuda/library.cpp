@@ -10,16 +10,12 @@
 
 #include "kernels/device_error.h"
 #include "kernels/rank_group.h"
+#include "shared/environment.h"
 
 namespace kernels::cuda {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
 
 void add(std::vector<std::string>& folders, const fs::path& folder) {
     std::error_code ignored;

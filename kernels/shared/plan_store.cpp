@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "kernels/plan_choice.h"
+#include "shared/environment.h"
 
 namespace kernels {
 namespace {
@@ -76,11 +77,6 @@ public:
 private:
     int descriptor_;
 };
-
-std::string environment(const char* name) {
-    const char* value = std::getenv(name);
-    return value ? value : "";
-}
 
 }  // namespace
 

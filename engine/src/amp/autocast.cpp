@@ -195,6 +195,11 @@ Tensor autocast_to(const Tensor& tensor, DType to_dtype) {
     return cast;
 }
 
+Tensor autocast_to_low(const Tensor& tensor) {
+    const auto kind = tensor.device().kind;
+    return autocast_enabled(kind) ? autocast_to(tensor, autocast_low(kind)) : tensor;
+}
+
 namespace {
 
 /// autocast.md#policies (1.4), promote: order matters, and the other 16-bit type met before any f32

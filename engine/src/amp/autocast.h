@@ -129,6 +129,8 @@ bool eligible(const Tensor& tensor, Device::Kind kind) noexcept;
 /// tensor in `to` if it is eligible and not yet so, by the weight cache where
 /// autocast.md#weight-cache (1.5) allows.
 Tensor autocast_to(const Tensor& tensor, DType to);
+/// tensor in the 16-bit type of a region on its device, as autocast_to(); unchanged without one.
+Tensor autocast_to_low(const Tensor& tensor);
 
 namespace detail {
 /// The type that the op's policy casts to on `kind`. Nothing: leave the arguments as they are.

@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/io/named_file.h"
 #include "engine/runs/run_store.h"
+#include "record/json_number.h"
 
 namespace engine {
 namespace fs = std::filesystem;
@@ -20,12 +21,7 @@ using Json = nlohmann::ordered_json;
 constexpr std::uintmax_t largest_file = 4 << 20;
 constexpr char damaged_field[] = "a field is missing or of another type";
 
-Json written(double value) {
-    if (std::isnan(value)) return "nan";
-    if (std::isinf(value)) return value > 0 ? "inf" : "-inf";
-    return value;
-}
-double number_of(const nlohmann::json& json) {
+double parse_number(const nlohmann::json& json) {
     if (json.is_number()) return json.get<double>();
     const auto text = json.get<std::string>();
     if (text == "inf") return std::numeric_limits<double>::infinity();
@@ -37,17 +33,17 @@ double number_of(const nlohmann::json& json) {
 template <typename Variant>
 Json make_json(const Variant& value) {
     if (const auto* word = std::get_if<std::string>(&value)) return {{"word", *word}};
-    if (const auto* number = std::get_if<double>(&value)) return {{"number", written(*number)}};
+    if (const auto* number = std::get_if<double>(&value)) return {{"number", json_number(*number)}};
     Json values = Json::array();
-    for (const double x : std::get<std::vector<double>>(value)) values.push_back(written(x));
+    for (const double x : std::get<std::vector<double>>(value)) values.push_back(json_number(x));
     return {{"curve", std::move(values)}};
 }
 template <typename Variant>
 Variant value_of(const nlohmann::json& json) {
     if (json.contains("word")) return json.at("word").get<std::string>();
-    if (json.contains("number")) return number_of(json.at("number"));
+    if (json.contains("number")) return parse_number(json.at("number"));
     std::vector<double> values;
-    for (const auto& each : json.at("curve")) values.push_back(number_of(each));
+    for (const auto& each : json.at("curve")) values.push_back(parse_number(each));
     return values;
 }
 

@@ -11,6 +11,7 @@
 #include "parallel/communicator.h"
 #include "parallel/joined_launch.h"
 #include "parallel/mpirun.h"
+#include "settings/config_fields.h"
 
 namespace engine {
 namespace {
@@ -50,12 +51,6 @@ std::shared_ptr<JoinedLaunch>& joined() {
     return launch;
 }
 
-std::string list(const std::vector<std::string>& names) {
-    std::string out;
-    for (const auto& name : names) out += (out.empty() ? "" : ", ") + name;
-    return out;
-}
-
 }  // namespace
 
 LaunchedRank launched_rank() {
@@ -92,7 +87,7 @@ void check_agreement(Communicator& line, std::string_view version, const RunConf
     require_same(line, to_json(config), [&](const std::string& of_rank_0) {
         const RunConfig first = parse_run_config(of_rank_0).config;
         return msg("Rank {} has other settings than rank 0: {}.", rank,
-                   list(differing_fields(first, config)));
+                   join(differing_fields(first, config)));
     });
 }
 

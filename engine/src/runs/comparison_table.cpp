@@ -123,12 +123,6 @@ ComparisonRow row_of(const ComparedRuns& compared) {
     return row;
 }
 
-std::string spread_text(const char* format, const MeanSpread& value, bool with_spread) {
-    std::string text = number_text(format, value.mean);
-    if (with_spread && std::isfinite(value.mean)) text += " ±" + number_text(format, value.spread);
-    return text;
-}
-
 std::string name_of(const ComparisonRow& row) {
     if (row.diverged == 0) return row.precision;
     if (row.diverged == row.seeds) return row.precision + " (diverged)";
@@ -200,6 +194,12 @@ std::vector<std::string> overrides_left_out(const RunConfig& config,
     leave_out(chosen_scaler(chosen).has_value() && !some_scale, "precision.scaler");
     leave_out(!chosen.force.empty(), "precision.force");
     return out;
+}
+
+std::string spread_text(const char* format, const MeanSpread& value, bool with_spread) {
+    std::string text = number_text(format, value.mean);
+    if (with_spread && std::isfinite(value.mean)) text += " ±" + number_text(format, value.spread);
+    return text;
 }
 
 MeanSpread mean_and_spread(const std::vector<double>& values) {

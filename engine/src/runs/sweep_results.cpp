@@ -61,12 +61,6 @@ bool has_ended(const QueuedRun& run) {
     return run.state == QueueState::done || run.state == QueueState::failed;
 }
 
-std::string point_text(const char* format, const MeanSpread& value, bool with_spread) {
-    std::string text = number_text(format, value.mean);
-    if (with_spread && std::isfinite(value.mean)) text += " ±" + number_text(format, value.spread);
-    return text;
-}
-
 std::string seeds_text(const SweepPlan& plan, const SweepRow& row) {
     std::string text = std::to_string(row.finished) + "/" + std::to_string(plan.seeds);
     if (row.failed > 0) text += ", " + std::to_string(row.failed) + " failed";
@@ -126,8 +120,8 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<SweepRow>& rows
         {"settings", "best " + figure, "last " + figure, "seconds", "seeds", "runs"}};
     for (const SweepRow& row : rows) {
         const bool spread = row.finished > 1;
-        lines.push_back({row.label, point_text("%.4f", row.best, spread),
-                         point_text("%.4f", row.last, spread),
+        lines.push_back({row.label, spread_text("%.4f", row.best, spread),
+                         spread_text("%.4f", row.last, spread),
                          number_text("%.1f", row.wall_s.mean), seeds_text(plan, row),
                          join(row.runs)});
     }

@@ -41,6 +41,14 @@ Tensor in_layout(const Tensor& x, Layout layout) {
     return y;
 }
 
+Tensor row_major(const Tensor& x) { return x.defined() ? in_layout(x, Layout::contiguous) : x; }
+
+Tensor row_major_copy(const Tensor& x) {
+    const Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
+    copy_into(y, x);
+    return y;
+}
+
 Tensor empty_like(const Tensor& x, DType dtype) {
     return Tensor::empty(x.shape(), dtype, x.device(), layout_of(x));
 }

@@ -14,6 +14,10 @@ Layout layout_of(const Tensor& x);
 Tensor dense(const Tensor& x);
 /// x, or a copy of it in this layout. Channels last needs rank 4.
 Tensor in_layout(const Tensor& x, Layout layout);
+/// x, or a copy of it in row-major order; undefined stays undefined.
+Tensor row_major(const Tensor& x);
+/// A copy of x in row-major order, outside any graph.
+Tensor row_major_copy(const Tensor& x);
 /// Uninitialised, x's shape and layout.
 Tensor empty_like(const Tensor& x, DType dtype);
 inline Tensor empty_like(const Tensor& x) { return empty_like(x, x.dtype()); }

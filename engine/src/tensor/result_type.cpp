@@ -7,6 +7,8 @@
 
 namespace engine {
 
+Tensor zero_like(const Tensor& x) { return Tensor::scalar(0, x.dtype(), x.device()); }
+
 Tensor scalar_like(const Tensor& x, double value) {
     const DType dtype = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
     const Tensor number = Tensor::scalar(value, dtype, x.device());

@@ -12,6 +12,8 @@ namespace engine {
 /// A plain number as the other operand of an op on x. Unlike a 0-d tensor it does not even widen
 /// another 0-d tensor of its kind.
 Tensor scalar_like(const Tensor& x, double value);
+/// 0 as a 0-d tensor of x's type.
+Tensor zero_like(const Tensor& x);
 /// A plain integer as the other operand of an op on integers.
 Tensor integer_like(const Tensor& x, std::int64_t value);
 /// An attribute, which must be there, as a plain number beside x: an integer beside integers.

@@ -75,14 +75,12 @@ QString known(double value) { return std::isnan(value) ? QString() : number(valu
 
 QString whole(std::int64_t value) { return QString::number(value); }
 
-QString plain(const std::string& text) { return csvField(QString::fromStdString(text)); }
-
 QStringList tensorFields(const engine::BadTensor& bad) {
     return {QString::fromLatin1(engine::name(bad.stage)),
-            plain(bad.module),
-            plain(bad.name),
-            plain(bad.op),
-            plain(bad.tensor.dtype),
+            csvField(bad.module),
+            csvField(bad.name),
+            csvField(bad.op),
+            csvField(bad.tensor.dtype),
             whole(bad.infinite),
             whole(bad.nan),
             whole(bad.total),

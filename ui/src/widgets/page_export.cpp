@@ -88,8 +88,8 @@ void exportPage(QWidget* parent, const PageExport& page) {
     if (FileWriter writer = pageWriter(page, file)) page.write(file, std::move(writer));
 }
 
-QString csvField(const QString& text) {
-    return QString::fromStdString(engine::csv_cell(text.toStdString()));
-}
+QString csvField(const QString& text) { return csvField(text.toStdString()); }
+
+QString csvField(const std::string& text) { return QString::fromStdString(engine::csv_cell(text)); }
 
 }  // namespace ui

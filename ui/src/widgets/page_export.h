@@ -29,5 +29,6 @@ FileWriter pageWriter(const PageExport& page, const QString& file);
 bool writePage(const PageExport& page, const QString& file);
 /// A text as a field of a CSV line, see engine::csv_cell(). Numbers are written without it.
 QString csvField(const QString& text);
+QString csvField(const std::string& text);
 
 }  // namespace ui

@@ -41,20 +41,18 @@ QString number(double value) {
     return std::isfinite(value) ? QString::number(value, 'g', 9) : QString();
 }
 
-QString plain(const std::string& text) { return csvField(QString::fromStdString(text)); }
-
 QString line(const QStringList& fields) { return fields.join(u',') + u'\n'; }
 
 QStringList fieldsOf(const XrayOp& op) {
     std::int64_t castBytes = 0;
     for (const auto& cast : op.casts) castBytes += cast.bytes;
     return {passName(op.pass),
-            plain(op.module),
-            plain(op.op),
+            csvField(op.module),
+            csvField(op.op),
             csvField(tensorList(op.inputs)),
             csvField(tensorList(op.outputs)),
-            plain(op.compute_dtype),
-            plain(op.rule),
+            csvField(op.compute_dtype),
+            csvField(op.rule),
             QString::number(op.casts.size()),
             QString::number(castBytes),
             QString::number(op.cached_casts + op.kept_copies),
@@ -73,7 +71,7 @@ QString xrayCsv(const engine::Xray& trace, const OpFilter& filter) {
     QString out =
         u"step,precision,pass,module,op,inputs,outputs,compute_dtype,rule,casts,cast_bytes,"
         "cached_casts,start_us,us,flops,peak_share,bytes_read,bytes_written,memory_bytes\n"_s;
-    const QStringList head{QString::number(trace.step), plain(trace.precision)};
+    const QStringList head{QString::number(trace.step), csvField(trace.precision)};
     for (const XrayOp& op : trace.ops) {
         if (filter.passes(op)) out += line(head + fieldsOf(op));
     }
@@ -90,8 +88,8 @@ QString xrayCsv(const engine::Xray& first, const engine::Xray& second, const OpF
         if (!(one != nullptr && filter.passes(*one)) && !(two != nullptr && filter.passes(*two)))
             continue;
         const XrayOp& any = one != nullptr ? *one : *two;
-        QStringList fields{QString::number(first.step), passName(any.pass), plain(any.module),
-                           plain(any.op)};
+        QStringList fields{QString::number(first.step), passName(any.pass), csvField(any.module),
+                           csvField(any.op)};
         for (const XrayOp* op : {one, two})
             fields << (op == nullptr ? QString() : csvField(tensorList(op->outputs)));
         for (const XrayOp* op : {one, two}) fields << (op == nullptr ? QString() : number(op->us));

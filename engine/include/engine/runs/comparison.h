@@ -44,6 +44,8 @@ struct MeanSpread {
     double spread = 0;
 };
 MeanSpread mean_and_spread(const std::vector<double>& values);
+/// The mean, and "±" with the spread if asked; `format` is number_text()'s.
+std::string spread_text(const char* format, const MeanSpread& value, bool with_spread);
 
 /// The figures of one precision. Times are the run's own training time, without the turns of the
 /// other runs.

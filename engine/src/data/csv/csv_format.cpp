@@ -233,19 +233,14 @@ bool is_row(const Comments::Line& comment, char delimiter, std::size_t fields) {
     return sample_rows(comment.text, true, delimiter).front().fields.size() == fields;
 }
 
-bool is_number(std::string_view field) {
-    const CsvValue value = parse_csv_value(field);
-    return value.content == CsvContent::number && value.plain;
-}
-
 /// Words that can be the names of columns.
 bool is_headline(const SampleRow& row) {
-    return row.filled() > 1 && std::none_of(row.fields.begin(), row.fields.end(), is_number);
+    return row.filled() > 1 && std::none_of(row.fields.begin(), row.fields.end(), is_plain_number);
 }
 
 /// "Report,,,", as a spreadsheet writes a title.
 bool is_padded_title(const SampleRow& row) {
-    return row.filled() <= 1 && std::none_of(row.fields.begin(), row.fields.end(), is_number);
+    return row.filled() <= 1 && std::none_of(row.fields.begin(), row.fields.end(), is_plain_number);
 }
 
 /// How many of the first rows are titles above a table of rows with this many fields.
@@ -259,7 +254,7 @@ std::size_t titles_above(const std::vector<SampleRow>& rows, std::size_t fields)
                                         [](const SampleRow& row) { return row.filled() <= 1; });
         // A header that lacks one name is no title, nor one above rows that end with a delimiter.
         const bool numbers_below = std::any_of(table + 1, rows.end(), [](const SampleRow& row) {
-            return std::any_of(row.fields.begin(), row.fields.end(), is_number);
+            return std::any_of(row.fields.begin(), row.fields.end(), is_plain_number);
         });
         const bool header =
             is_headline(*table) && (numbers_below || rows[0].filled() + 1 != fields);

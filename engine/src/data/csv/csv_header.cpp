@@ -25,12 +25,6 @@ bool is_word(const std::string& field) {
     return content == CsvContent::word || content == CsvContent::decimal_comma;
 }
 
-/// "1st" and "5 km" are names, too.
-bool is_plain_number(const std::string& field) {
-    const CsvValue value = parse_csv_value(field);
-    return value.content == CsvContent::number && value.plain;
-}
-
 bool is_whole(double number) { return number == std::floor(number); }
 
 bool is_year(double number) { return number >= 1000 && number < 3000; }

@@ -84,6 +84,11 @@ CsvValue parse_csv_value(std::string_view field, std::span<const std::string> mi
     return {.content = CsvContent::number, .number = number, .beyond_double = beyond_double};
 }
 
+bool is_plain_number(std::string_view field) {
+    const CsvValue value = parse_csv_value(field);
+    return value.content == CsvContent::number && value.plain;
+}
+
 std::string shortened(std::string_view text, std::size_t characters) {
     std::string out;
     for (const char c : text) {

@@ -37,7 +37,10 @@ std::span<const std::string> usual_missing_words();
 CsvValue parse_csv_value(std::string_view field,
                          std::span<const std::string> missing_words = usual_missing_words());
 
-/// Without spaces and tabs at both ends.
+/// Whether the field is a number without a unit or an ending: "1st" and "5 km" are names, too.
+bool is_plain_number(std::string_view field);
+
+/// The text without spaces and tabs at both ends.
 std::string_view trimmed(std::string_view text);
 
 /// Characters of a field that messages and previews show.

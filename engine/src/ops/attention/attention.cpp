@@ -50,11 +50,6 @@ Tensor weighted_values(const Tensor& weights, const Tensor& v) {
                        });
 }
 
-Shape leading(const Tensor& x) {
-    Shape lead;
-    for (int i = 0; i + 2 < x.rank(); ++i) lead.push_back(x.size(i));
-    return lead;
-}
 Shape with(Shape lead, std::int64_t rows, std::int64_t cols) {
     lead.push_back(rows);
     lead.push_back(cols);
@@ -76,7 +71,7 @@ Shape repeated_leading(const Tensor& x, const Tensor& q) {
                                           ": the heads of " + to_string(x.shape()) +
                                           " do not divide those of " + to_string(q.shape()));
     }
-    Shape lead = leading(x);
+    Shape lead = leading_dims(x);
     lead[head] = q.size(q.rank() - 3);
     return lead;
 }
@@ -248,10 +243,11 @@ Tensor scaled_dot_product_attention(const Tensor& q0, const Tensor& k0, const Te
     check(q, k, v, mask, options);
     const NoAutocast inside(q.device().kind);
     const bool grouped = options.enable_gqa;
-    const Shape lead = broadcast_shapes(
-        info.name,
-        broadcast_shapes(info.name, leading(q), grouped ? repeated_leading(k, q) : leading(k)),
-        grouped ? repeated_leading(v, q) : leading(v));
+    const Shape lead =
+        broadcast_shapes(info.name,
+                         broadcast_shapes(info.name, leading_dims(q),
+                                          grouped ? repeated_leading(k, q) : leading_dims(k)),
+                         grouped ? repeated_leading(v, q) : leading_dims(v));
     const Shape full = with(lead, q.size(q.rank() - 2), k.size(k.rank() - 2));
     if (mask.defined()) {
         const bool fits =

@@ -27,11 +27,6 @@ bool is_inside(const std::string& module, const std::string& outer) {
     return module == outer || module.starts_with(outer + ".");
 }
 
-Tensor low(const Tensor& x) {
-    const auto kind = x.device().kind;
-    return autocast_enabled(kind) ? autocast_to(x, autocast_low(kind)) : x;
-}
-
 /// factor, factor^2, ...: the first power that takes the largest score beyond fp16.
 int repeats(const Tensor& scores) {
     const GradMode off(false);
@@ -77,7 +72,7 @@ bool ScaledScores::take_call() { return innermost != nullptr && innermost->takes
 
 Tensor attention_of_scaled_scores(const Tensor& q0, const Tensor& k0, const Tensor& v0,
                                   bool is_causal) {
-    const Tensor q = low(q0), k = low(k0), v = low(v0);
+    const Tensor q = autocast_to_low(q0), k = autocast_to_low(k0), v = autocast_to_low(v0);
     const NoAutocast inside(q.device().kind);
     const double scale = 1 / std::sqrt(static_cast<double>(q.size(q.rank() - 1)));
     Tensor scores = mul(matmul(q, transpose(k, k.rank() - 2, k.rank() - 1)), scale);

@@ -44,14 +44,6 @@ Tensor corner(const Tensor& x, int dim, const Shape& extent) {
     return view_of(x, shape, x.strides(), x.impl()->offset);
 }
 
-Tensor row_major(const Tensor& x) { return in_layout(x, Layout::contiguous); }
-
-Tensor copy_of(const Tensor& x) {
-    Tensor y = Tensor::empty(x.shape(), x.dtype(), x.device());
-    copy_into(y, x);
-    return y;
-}
-
 }  // namespace
 
 Tensor checked_index(const OpInfo& info, const Tensor& index, std::int64_t bound) {
@@ -101,7 +93,7 @@ Tensor fold_rows(const Tensor& base0, int dim, const Tensor& index, const Tensor
 
 Tensor fold_elements(const Tensor& base, int dim, const Tensor& index, const Tensor& source,
                      const FoldOptions& options) {
-    const Tensor y = options.in_place ? base : copy_of(base);
+    const Tensor y = options.in_place ? base : row_major_copy(base);
     const Tensor part = corner(y, dim, index.shape());
     const Tensor target = row_major(part), from = row_major(source);
     const std::int64_t m = index.rank() == 0 ? 1 : index.size(dim);

@@ -30,6 +30,12 @@ Tensor compute_product(const OpInfo& info, const Tensor& a, bool swap_a, const T
 
 }  // namespace
 
+Shape leading_dims(const Tensor& x) {
+    Shape lead;
+    for (int i = 0; i + 2 < x.rank(); ++i) lead.push_back(x.size(i));
+    return lead;
+}
+
 const OpInfo mm_info{
     "mm",
     CastPolicy::low,
@@ -148,25 +154,19 @@ Tensor batched(const Tensor& x, const Shape& lead) {
     return reshape(expand(x, full), {lead.numel(), full[lead.rank()], full[lead.rank() + 1]});
 }
 
-Shape leading(const Tensor& x) {
-    Shape lead;
-    for (int i = 0; i + 2 < x.rank(); ++i) lead.push_back(x.size(i));
-    return lead;
-}
-
 /// Both sides of rank 2 or more.
 Tensor matmul_matrices(const Tensor& a, const Tensor& b) {
     const std::int64_t m = a.size(a.rank() - 2), k = a.size(a.rank() - 1), n = b.size(b.rank() - 1);
     check_shapes(matmul_info, k == b.size(b.rank() - 2), a, b);
     if (b.rank() == 2) {
         if (a.rank() == 2) return product(a, false, b, false);
-        Shape shape = leading(a);
+        Shape shape = leading_dims(a);
         const std::int64_t rows = shape.numel() * m;
         shape.push_back(m);
         shape.push_back(n);
         return reshape(product(reshape(a, {rows, k}), false, b, false), shape);
     }
-    Shape shape = broadcast_shapes("matmul", leading(a), leading(b));
+    Shape shape = broadcast_shapes("matmul", leading_dims(a), leading_dims(b));
     const Tensor y = product(batched(a, shape), false, batched(b, shape), false);
     shape.push_back(m);
     shape.push_back(n);

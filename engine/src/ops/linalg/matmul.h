@@ -19,6 +19,8 @@ Tensor matmul(const Tensor& a, const Tensor& b);
 Tensor mv(const Tensor& matrix, const Tensor& vector);
 /// (k) (k) -> (); mixed types go to the wider one in a region (policy promote).
 Tensor dot(const Tensor& a, const Tensor& b);
+/// The dimensions of x before the last two.
+Shape leading_dims(const Tensor& x);
 /// alpha * a b by mm, or bmm for rank 3, with the last two dimensions of a or b swapped first.
 /// Gradients of products are written with it, so no transposed copy or view is made. One rounding.
 Tensor product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha = 1);

@@ -14,6 +14,7 @@
 #include "ops/shape/view.h"
 #include "tensor/cast.h"
 #include "tensor/check.h"
+#include "tensor/result_type.h"
 
 namespace engine {
 namespace {
@@ -46,8 +47,6 @@ TensorList run_vector_norm(const OpArguments& args) {
                                args.integers("dim", {}), args.flag("keepdim", false),
                                args.dtype())};
 }
-
-Tensor zero_like(const Tensor& x) { return Tensor::scalar(0, x.dtype(), x.device()); }
 
 /// -1, 0 or 1; 0 for NaN.
 Tensor sign_of(const Tensor& x) {

@@ -17,6 +17,7 @@
 #include "tensor/check_values.h"
 #include "tensor/gradient_shortcuts.h"
 #include "tensor/layout.h"
+#include "tensor/result_type.h"
 #include "tensor/transfer.h"
 
 namespace engine {
@@ -65,8 +66,6 @@ Tensor counted(const Tensor& target, std::int64_t ignore_index) {
 Tensor one_hot(const Tensor& target, std::int64_t classes) {
     return equal(reshape(target, {target.numel(), 1}), counting({1, classes}, target.device()));
 }
-
-Tensor zero_like(const Tensor& x) { return Tensor::scalar(0, x.dtype(), x.device()); }
 
 /// 1, but NaN for an out-of-range class.
 Tensor one_or_nan(const Tensor& target, std::int64_t classes, DType type) {

@@ -19,13 +19,6 @@ thread_local Form form;
 
 double epsilon_or(double own) { return form.epsilon > 0 ? form.epsilon : own; }
 
-/// x in the region's type. Under autocast a layer norm would otherwise stay in f32, where nothing
-/// overflows.
-Tensor operand(const Tensor& x) {
-    const auto kind = x.device().kind;
-    return autocast_enabled(kind) ? autocast_to(x, autocast_low(kind)) : x;
-}
-
 Tensor shaped(const Tensor& parameter, const Shape& shape, DType dtype) {
     return reshape(to(parameter, dtype), shape);
 }
@@ -71,7 +64,7 @@ bool norms_are_composed() noexcept { return form.on; }
 Tensor composed_batch_norm(const Tensor& x0, const Tensor& weight, const Tensor& bias,
                            const Tensor& running_mean, const Tensor& running_var, bool training,
                            double momentum, double eps) {
-    const Tensor x = operand(x0);
+    const Tensor x = autocast_to_low(x0);  // in f32 nothing would overflow
     const NoAutocast inside(x.device().kind);
     Shape shape;
     std::vector<std::int64_t> dims;
@@ -92,7 +85,7 @@ Tensor composed_batch_norm(const Tensor& x0, const Tensor& weight, const Tensor&
 }
 
 Tensor composed_layer_norm(const Tensor& x0, const Tensor& weight, const Tensor& bias, double eps) {
-    const Tensor x = operand(x0);
+    const Tensor x = autocast_to_low(x0);  // in f32 nothing would overflow
     const NoAutocast inside(x.device().kind);
     const Shape shape{x.size(x.rank() - 1)};
     return scaled(normalised(x, moments_of(x, {-1}), epsilon_or(eps)), weight, bias, shape);

@@ -10,12 +10,6 @@
 #include "tensor/layout.h"
 
 namespace engine {
-namespace {
-
-Tensor rows_first(const Tensor& t) { return t.defined() ? in_layout(t, Layout::contiguous) : t; }
-
-}  // namespace
-
 void check_norm_parameters(const OpInfo& info, const Tensor& x,
                            std::initializer_list<Tensor> parameters) {
     for (const auto& t : parameters) {
@@ -32,7 +26,7 @@ void check_norm_parameters(const OpInfo& info, const Tensor& x,
 RowNorm row_norm(const OpInfo& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
                  const kernels::LayerNormShape& shape, DType out) {
     const DType wide = wide_type(x.dtype());
-    const Tensor from = rows_first(x), scale = rows_first(weight), shift = rows_first(bias);
+    const Tensor from = row_major(x), scale = row_major(weight), shift = row_major(bias);
     RowNorm made{Tensor::empty(x.shape(), out, x.device()), Tensor(),
                  Tensor::empty({shape.rows}, wide, x.device())};
     if (!shape.rms) made.mean = Tensor::empty({shape.rows}, wide, x.device());

@@ -16,21 +16,13 @@ const OpInfo layer_info{"recurrent_layer", CastPolicy::none,
                         "recurrent_layer(gx, h0, w_hh, c0?, b_hh?)", 2,
                         "Runs inside a listed op, which has cast its arguments."};
 
-Tensor row_major(const Tensor& t) { return t.defined() ? in_layout(t, Layout::contiguous) : t; }
-
-Tensor copy_of(const Tensor& t) {
-    const Tensor y = Tensor::empty(t.shape(), t.dtype(), t.device());
-    copy_into(y, t);
-    return y;
-}
-
 /// A state as it passes through the steps. If all steps have equally many rows, it is the results
 /// of the last step. Otherwise it is a matrix of its own, in which a row stays when its sequence
 /// ends.
 class State {
 public:
     State(const Tensor& first, bool even)
-        : even_(even), now_(first.defined() && !even ? copy_of(first) : row_major(first)) {}
+        : even_(even), now_(first.defined() && !even ? row_major_copy(first) : row_major(first)) {}
 
     Tensor rows(std::int64_t count) const {
         return now_.defined() ? matrix_rows(now_, 0, count) : now_;
@@ -41,7 +33,7 @@ public:
         else
             copy_into(rows(results.size(0)), results);
     }
-    Tensor last() const { return even_ ? copy_of(now_) : now_; }
+    Tensor last() const { return even_ ? row_major_copy(now_) : now_; }
 
 private:
     bool even_;

@@ -22,8 +22,6 @@ const OpInfo backward_info{"recurrent_layer_backward", CastPolicy::none,
                            "b_hh?)",
                            2, "Its inputs have the forward op's types."};
 
-Tensor row_major(const Tensor& t) { return t.defined() ? in_layout(t, Layout::contiguous) : t; }
-
 /// The state before each step, in the order of the rows: the results of the previous step, and
 /// `first` for rows that begin here.
 Tensor states_before(const RecurrentLayer& layer, const Tensor& results, const Tensor& first) {
