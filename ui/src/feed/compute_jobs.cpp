@@ -30,6 +30,7 @@ const std::shared_ptr<engine::ComputeThread>& ComputeJobs::thread() {
 void ComputeJobs::run(QObject* context, std::function<void()> work, std::function<void()> done) {
     const QPointer<QObject> alive(context);
     const QPointer<ComputeJobs> self(this);
+    // finish() removes the job that calls it: the slot names the job, which is made after finish().
     auto slot = std::make_shared<std::weak_ptr<Job>>();
     auto finish = [alive, self, slot, done = std::move(done)] {
         if (!self) return;

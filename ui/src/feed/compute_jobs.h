@@ -22,7 +22,7 @@ private:
     class Job;
 
     std::shared_ptr<engine::ComputeThread> thread_;
-    std::vector<std::shared_ptr<Job>> jobs_;  ///< that have not ended
+    std::vector<std::shared_ptr<Job>> jobs_;  ///< those that have not ended
 };
 
 }  // namespace ui

@@ -40,7 +40,7 @@ double slack(double base, double rate, std::size_t steps) {
     return rate * 6 * static_cast<double>(steps + 1) * 0x1p-53 + base * 4 * 0x1p-53;
 }
 
-TEST(ScheduleOf, FollowsPyTorchsSchedulersSteppedOnAppliedUpdates) {
+TEST(MakeSchedule, FollowsPyTorchsSchedulersSteppedOnAppliedUpdates) {
     const GoldenFile golden("schedules.safetensors");
     const auto skipped = golden.setting("skipped").get<std::vector<std::size_t>>();
     for (const json& variant : golden.setting("variants")) {
@@ -59,7 +59,7 @@ TEST(ScheduleOf, FollowsPyTorchsSchedulersSteppedOnAppliedUpdates) {
 }
 
 // The schedule on the device, where a skipped step does not change the count of updates.
-TEST(ScheduleOf, IsFollowedByAnOptimizerThatSkipsSteps) {
+TEST(MakeSchedule, IsFollowedByAnOptimizerThatSkipsSteps) {
     const GoldenFile golden("schedules.safetensors");
     const auto skipped = golden.setting("skipped").get<std::vector<std::size_t>>();
     for (const json& variant : golden.setting("variants")) {
@@ -83,7 +83,7 @@ TEST(ScheduleOf, IsFollowedByAnOptimizerThatSkipsSteps) {
     }
 }
 
-TEST(ScheduleOf, StaysAtItsEndAfterThePlannedUpdates) {
+TEST(MakeSchedule, StaysAtItsEndAfterThePlannedUpdates) {
     const GoldenFile golden("schedules.safetensors");
     for (const json& variant : golden.setting("variants")) {
         if (variant.at("kind") == "step") continue;
@@ -94,14 +94,14 @@ TEST(ScheduleOf, StaysAtItsEndAfterThePlannedUpdates) {
     }
 }
 
-TEST(ScheduleOf, OneCycleTakesTheOptimizersRateAsTheLargestUnlessItHasItsOwn) {
+TEST(MakeSchedule, OneCycleTakesTheOptimizersRateAsTheLargestUnlessItHasItsOwn) {
     const json cycle = {{"kind", "one-cycle"}, {"lr", 0.25}};
     EXPECT_EQ(make_schedule(config_of(cycle), 10).base, 0.25);
     const json own = {{"kind", "one-cycle"}, {"lr", 0.25}, {"max_lr", 0.5}};
     EXPECT_EQ(make_schedule(config_of(own), 10).base, 0.5);
 }
 
-TEST(ScheduleOf, AWarmUpThatIsLongerThanTheRunRisesToItsEnd) {
+TEST(MakeSchedule, AWarmUpThatIsLongerThanTheRunRisesToItsEnd) {
     const json variant = {{"kind", "cosine"}, {"lr", 0.5}, {"warmup_steps", 7}};
     const auto schedule = make_schedule(config_of(variant), 4);
     for (std::int64_t update = 0; update < 7; ++update)
@@ -116,7 +116,7 @@ RunConfig cosine_config(const std::string& lengthened = "") {
     return config;
 }
 
-TEST(LengtheningOf, SaysWhereTheEarlierScheduleEnds) {
+TEST(WriteLengthening, SaysWhereTheEarlierScheduleEnds) {
     const RunConfig config = cosine_config();
     EXPECT_EQ(write_lengthening(config, {10, 10, 10}, LongerSchedule::cycle), "cycle 0 10 10 10");
     EXPECT_EQ(write_lengthening(config, {10, 10, 8}, LongerSchedule::cycle), "cycle 0 8 10 10")
@@ -128,7 +128,7 @@ TEST(LengtheningOf, SaysWhereTheEarlierScheduleEnds) {
     EXPECT_EQ(write_lengthening(config, {10, 10, 10}, LongerSchedule::stretch), "");
 }
 
-TEST(LengtheningOf, OfALengthenedRunBeginsAtItsLastPart) {
+TEST(WriteLengthening, OfALengthenedRunBeginsAtItsLastPart) {
     EXPECT_EQ(
         write_lengthening(cosine_config("cycle 0 10 10 10"), {30, 30, 30}, LongerSchedule::cycle),
         "cycle 10 30 20 30");
@@ -144,7 +144,7 @@ TEST(LengtheningOf, OfALengthenedRunBeginsAtItsLastPart) {
                  Error);
 }
 
-TEST(LengtheningOf, GivesTheRatesOfBothParts) {
+TEST(WriteLengthening, GivesTheRatesOfBothParts) {
     const auto first = make_schedule(cosine_config(), 10);
     const auto cycle = make_schedule(cosine_config("cycle 0 8 10 10"), 14);
     const auto constant = make_schedule(cosine_config("constant 0 8 10 10"), 14);
@@ -157,7 +157,7 @@ TEST(LengtheningOf, GivesTheRatesOfBothParts) {
     }
 }
 
-TEST(LengtheningOf, OtherTextIsRefused) {
+TEST(WriteLengthening, OtherTextIsRefused) {
     for (const char* text :
          {"yes", "cycle", "cycle 0 10 10", "cycle 0 10 10 10 10", "cycle 10 10 1 1",
           "cycle -1 10 10 10", "cycle 0 10 0 10", "cycle 0 10 10 0", "linear 0 10 10 10",
