@@ -19,7 +19,7 @@ struct LessonArguments {
     bool check = false, list = false, csv = false, raw = false, json = false;
 };
 
-constexpr double longest_s = 900;  ///< of one seed of a lesson
+constexpr double max_seconds = 900;  ///< of one seed of a lesson
 
 std::string quoted(const std::string& text) { return json_text(text); }
 
@@ -52,7 +52,7 @@ SeedResult run_lesson(const engine::Lesson& lesson, std::int64_t seed) {
     const auto begin = Clock::now();
     engine::LessonRunner runner(lesson, {.seed = seed, .paced = false});
     runner.run();
-    out.ended = runner.wait(longest_s);
+    out.ended = runner.wait(max_seconds);
     const engine::MeasuredRuns measured(runner);
     out.checks = engine::check_results(lesson, measured);
     out.expectations = engine::expectation_results(lesson, measured);

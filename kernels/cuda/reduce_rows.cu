@@ -47,7 +47,7 @@ __global__ void warp_kernel(ReduceTarget y, const T* x, std::int64_t n, std::int
     }
 }
 
-constexpr std::int64_t longest_of_warp = 1024;
+constexpr std::int64_t max_warp_terms = 1024;
 
 }  // namespace
 
@@ -58,7 +58,7 @@ void reduce_by_row(const ReducePass& pass, Stream stream) {
         using T = decltype(type);
         using W = decltype(wide);
         const auto* x = static_cast<const T*>(pass.x.data);
-        if (pass.n <= longest_of_warp)
+        if (pass.n <= max_warp_terms)
             launch("reduce", warp_kernel<Op, T, W>, reduce_grid((tasks + 7) / 8), stream, pass.y, x,
                    pass.n, pass.outer);
         else

@@ -24,7 +24,7 @@ using nlohmann::json;
 
 constexpr char fingerprint_file[] = "data.jsonl";
 constexpr std::int64_t fingerprint_version = 1;
-constexpr std::size_t longest_mark = 64 << 10;  // bytes of a line
+constexpr std::size_t max_mark_bytes = 64 << 10;  // bytes of a line
 
 thread_local std::shared_ptr<ReadFiles> current_files;
 
@@ -91,12 +91,12 @@ FileMark parse_mark(const json& line) {
 
 DataFingerprint fingerprint_in(const fs::path& file) {
     DataFingerprint out;
-    LineReader lines(file, longest_mark);
+    LineReader lines(file, max_mark_bytes);
     std::int64_t read = 0;
     for (std::string line; lines.next(line);) {
         // Lines that are too long are passed over, and counted.
         if (lines.count() != ++read) break;
-        const json object = read_json(line, {.bytes = longest_mark});
+        const json object = read_json(line, {.bytes = max_mark_bytes});
         if (read > 1) {
             out.files.push_back(parse_mark(object));
             continue;

@@ -14,10 +14,10 @@ using nlohmann::json;
 using nlohmann::ordered_json;
 
 constexpr char guide_file[] = "inputs.json";
-constexpr int largest_side = 1 << 14;
+constexpr int max_side = 1 << 14;
 constexpr GuideColumn::Id ids[] = {GuideColumn::Id::none, GuideColumn::Id::decimal,
                                    GuideColumn::Id::criteo};
-constexpr std::size_t largest_offset = std::size_t{1} << 31;
+constexpr std::size_t max_offset = std::size_t{1} << 31;
 constexpr const char* id_names[] = {"no", "decimal", "criteo"};
 
 GuideColumn::Id parse_column_id(const std::string& name) {
@@ -30,7 +30,7 @@ GuideColumn::Id parse_column_id(const std::string& name) {
 /// A negative number would be a huge one, and a sum with it wrap around.
 std::size_t parse_offset(const json& column, const char* field) {
     const json& offset = column.at(field);
-    if (!offset.is_number_unsigned() || offset.get<std::uint64_t>() > largest_offset)
+    if (!offset.is_number_unsigned() || offset.get<std::uint64_t>() > max_offset)
         throw std::invalid_argument("offset");
     return offset.get<std::size_t>();
 }
@@ -79,7 +79,7 @@ InputGuide parse_guide(const json& object) {
     guide.vocabulary = object.value("vocabulary", std::vector<std::string>());
     guide.words = object.value("words", false);
     guide.short_side = object.value("short_side", 0);
-    if (guide.short_side < 0 || guide.short_side > largest_side)
+    if (guide.short_side < 0 || guide.short_side > max_side)
         throw std::invalid_argument("short_side");
     if (object.value("drops_alpha", false)) guide.alpha = Alpha::dropped;
     return guide;

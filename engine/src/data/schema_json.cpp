@@ -14,7 +14,7 @@ constexpr FieldKind kinds[] = {FieldKind::image,   FieldKind::features, FieldKin
 constexpr DType dtypes[] = {DType::f32, DType::i64, DType::boolean};
 constexpr Ragged raggeds[] = {Ragged::no, Ragged::masked, Ragged::packed};
 constexpr const char* ragged_names[] = {"no", "masked", "packed"};
-constexpr std::int64_t largest_sample = std::int64_t{1} << 31;
+constexpr std::int64_t max_sample_size = std::int64_t{1} << 31;
 
 template <typename T, std::size_t n>
 T named(const json& word, const T (&all)[n]) {
@@ -29,9 +29,9 @@ Shape shape_of(const json& object) {
     if (sizes.size() > Dims::max_rank) throw std::invalid_argument("shape");
     std::int64_t numel = 1;
     for (const std::int64_t size : sizes) {
-        if (size < 0 || size > largest_sample) throw std::invalid_argument("shape");
+        if (size < 0 || size > max_sample_size) throw std::invalid_argument("shape");
         numel *= std::max<std::int64_t>(size, 1);
-        if (numel > largest_sample) throw std::invalid_argument("shape");
+        if (numel > max_sample_size) throw std::invalid_argument("shape");
     }
     return Shape(sizes);
 }

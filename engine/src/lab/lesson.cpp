@@ -146,9 +146,9 @@ Lesson parse_lesson(std::string_view text, const std::string& name,
         lesson.problems.push_back({1, problem});
         return lesson;
     };
-    if (static_cast<std::int64_t>(text.size()) > largest_lesson)
+    if (static_cast<std::int64_t>(text.size()) > max_lesson_bytes)
         return refuse(
-            msg("The file has {} bytes, and a lesson at most {}.", text.size(), largest_lesson));
+            msg("The file has {} bytes, and a lesson at most {}.", text.size(), max_lesson_bytes));
     if (text.find('\0') != std::string_view::npos) return refuse(msg("The file is not a text."));
     lesson.source = text;
     auto blocks = read_structure(text, lesson);

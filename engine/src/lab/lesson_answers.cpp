@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::uintmax_t largest_file = 4 << 20;
+constexpr std::uintmax_t max_file_bytes = 4 << 20;
 constexpr char damaged_field[] = "a field is missing or of another type";
 
 double parse_number(const nlohmann::json& json) {
@@ -94,7 +94,7 @@ std::string to_json(const LearnerAnswers& answers) {
 LearnerAnswers parse_answers(std::string_view json) {
     try {
         JsonFault fault;
-        const nlohmann::json read = read_json(json, {.bytes = largest_file, .depth = 8}, &fault);
+        const nlohmann::json read = read_json(json, {.bytes = max_file_bytes, .depth = 8}, &fault);
         if (read.is_discarded())
             throw Error(ErrorCode::data, msg("This is not an answers file: {}.", fault.str()));
         if (read.value("halftone", "") != "lab answers")
@@ -112,7 +112,7 @@ LearnerAnswers parse_answers(std::string_view json) {
 LearnerAnswers read_answers(const fs::path& file) {
     std::error_code error;
     if (!fs::exists(file, error)) return {};
-    if (fs::file_size(file, error) > largest_file || error)
+    if (fs::file_size(file, error) > max_file_bytes || error)
         throw Error(ErrorCode::data, msg("{} is too large for an answers file.", file.string()));
     std::ifstream in(file, std::ios::binary);
     const std::string text{std::istreambuf_iterator<char>(in), {}};

@@ -81,7 +81,7 @@ std::string text_of(const fs::path& file) {
     std::ifstream in(file, std::ios::binary);
     if (error || !in) throw Error(ErrorCode::data, msg("{} cannot be read.", file.string()));
     // One byte more than a lesson may have: parse_lesson() says that it is too large.
-    std::string text(std::min<std::uintmax_t>(size, largest_lesson + 1), '\0');
+    std::string text(std::min<std::uintmax_t>(size, max_lesson_bytes + 1), '\0');
     in.read(text.data(), static_cast<std::streamsize>(text.size()));
     text.resize(static_cast<std::size_t>(in.gcount()));
     return text;
@@ -101,11 +101,11 @@ void add_archive(Collector& lessons, const fs::path& path) {
     while (const ZipEntry* entry = zip.next()) {
         const fs::path name(entry->name);
         if (!entry->is_file || !lesson_file(name.filename().string())) continue;
-        if (entry->has_bytes && entry->bytes > static_cast<std::uint64_t>(largest_lesson))
+        if (entry->has_bytes && entry->bytes > static_cast<std::uint64_t>(max_lesson_bytes))
             throw Error(ErrorCode::data,
                         msg("{} in {} is too large for a lesson.", entry->name, path.string()));
         const std::string file = name.filename().string();
-        lessons.add(file, zip.read_text(static_cast<std::uint64_t>(largest_lesson)), {});
+        lessons.add(file, zip.read_text(static_cast<std::uint64_t>(max_lesson_bytes)), {});
     }
 }
 

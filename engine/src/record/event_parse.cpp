@@ -194,13 +194,13 @@ std::vector<Metric> parse_metrics(const json& list) {
 
 namespace {
 
-constexpr std::size_t longest_text = 400;
+constexpr std::size_t max_text_size = 400;
 constexpr std::size_t max_settings = 200;
 
-/// One line of at most longest_text bytes, cut between two characters of UTF-8.
+/// One line of at most max_text_size bytes, cut between two characters of UTF-8.
 std::string shown_text(std::string text) {
-    if (text.size() > longest_text) {
-        std::size_t end = longest_text;
+    if (text.size() > max_text_size) {
+        std::size_t end = max_text_size;
         while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u) --end;
         text.resize(end);
     }

@@ -91,12 +91,12 @@ void export_weights(const std::filesystem::path& run_folder, const RunConfig& co
 }
 
 constexpr char checkpoint_weights[] = "weights.safetensors";
-constexpr std::size_t longest_title = 100;
+constexpr std::size_t max_title_size = 100;
 
 /// A title that is a file's name on any system.
 bool names_a_file(const std::string& title) {
     constexpr std::string_view special = "/\\:*?\"<>|";
-    return !title.empty() && title.size() <= longest_title && title.front() != '.' &&
+    return !title.empty() && title.size() <= max_title_size && title.front() != '.' &&
            title.front() != '-' && std::none_of(title.begin(), title.end(), [&](char c) {
                return static_cast<unsigned char>(c) < ' ' ||
                       special.find(c) != std::string_view::npos;

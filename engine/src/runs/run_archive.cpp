@@ -28,13 +28,13 @@ namespace {
 using nlohmann::json;
 
 constexpr std::size_t max_entries = 10000;
-constexpr std::size_t longest_name = 200;
+constexpr std::size_t max_name_size = 200;
 /// Depth of the files of several runs.
-constexpr std::size_t deepest_in_group = deepest_in_run + 1;
+constexpr std::size_t max_depth_in_group = max_depth_in_run + 1;
 /// A record of steps that hardly differ packs well, but not to a hundredth.
 constexpr std::uint64_t max_growth = 100, free_growth = 64 << 20;
 /// Bounds of what is read as one text.
-constexpr std::uintmax_t longest_settings = 1 << 20, longest_events = 256 << 20;
+constexpr std::uintmax_t max_settings_bytes = 1 << 20, max_events_bytes = 256 << 20;
 /// A step writes at most a few, and a run without steps its warnings.
 constexpr std::int64_t max_events = 1000, max_events_of_step = 20;
 
@@ -53,7 +53,7 @@ bool is_plain(char c) {
 class Unpacker {
 public:
     enum class Aim { look, unpack };
-    Unpacker(const fs::path& file, const fs::path& folder, std::size_t deepest = deepest_in_run)
+    Unpacker(const fs::path& file, const fs::path& folder, std::size_t deepest = max_depth_in_run)
         : file_(file),
           folder_(folder),
           deepest_(deepest),
@@ -163,10 +163,10 @@ void check_events(const fs::path& file, const fs::path& folder, std::int64_t row
 
 void check_run(const fs::path& file, const fs::path& folder) {
     std::error_code error;
-    if (size_in(folder, events_file) > longest_events ||
-        size_in(folder, notes_file) > longest_settings)
+    if (size_in(folder, events_file) > max_events_bytes ||
+        size_in(folder, notes_file) > max_settings_bytes)
         refuse(file, msg("its events or notes are longer than those of any run"));
-    if (size_in(folder, config_file) > longest_settings ||
+    if (size_in(folder, config_file) > max_settings_bytes ||
         !read_json_file(folder / config_file).is_object())
         refuse(file, msg("it has no settings"));
     std::int64_t rows = 0;
@@ -183,7 +183,7 @@ void check_run(const fs::path& file, const fs::path& folder) {
 
 bool is_archived_name(std::string_view name, std::size_t deepest) {
     std::size_t depth = 1, begin = 0;
-    if (name.empty() || name.size() > longest_name) return false;
+    if (name.empty() || name.size() > max_name_size) return false;
     for (std::size_t i = 0; i <= name.size(); ++i) {
         if (i < name.size() && name[i] != '/') {
             if (!is_plain(name[i])) return false;
@@ -209,7 +209,7 @@ std::vector<fs::path> unpack_runs(const fs::path& file, const fs::path& folder) 
     const auto name_of = [](std::size_t number) {
         return std::string(archived_run) + std::to_string(number);
     };
-    Unpacker look(file, folder, deepest_in_group);
+    Unpacker look(file, folder, max_depth_in_group);
     look.run(Unpacker::Aim::look);
     if (!look.has(name_of(1) + '/' + config_file)) {
         const fs::path only = folder / name_of(1);
@@ -219,7 +219,7 @@ std::vector<fs::path> unpack_runs(const fs::path& file, const fs::path& folder) 
         return {only};
     }
     WorkCount work(look.bytes());
-    Unpacker(file, folder, deepest_in_group).run(Unpacker::Aim::unpack, &work);
+    Unpacker(file, folder, max_depth_in_group).run(Unpacker::Aim::unpack, &work);
     std::vector<fs::path> out;
     while (has_settings(folder / name_of(out.size() + 1))) {
         out.push_back(folder / name_of(out.size() + 1));

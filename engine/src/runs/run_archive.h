@@ -11,9 +11,9 @@ namespace engine {
 /// Each of several runs of an archive has its files in a folder of this name and its place, from 1.
 inline constexpr std::string_view archived_run = "run-";
 /// Depth of a run's files.
-inline constexpr std::size_t deepest_in_run = 3;
+inline constexpr std::size_t max_depth_in_run = 3;
 /// Names of a run's files: a few folders of letters, digits, dots, dashes. None begins with a dot.
-bool is_archived_name(std::string_view name, std::size_t deepest = deepest_in_run);
+bool is_archived_name(std::string_view name, std::size_t deepest = max_depth_in_run);
 
 /// Unpacks a file that export_run_file() wrote into `folder`, which is empty. Throws Error(data),
 /// with nothing written outside, for an invalid archive: names that leave the folder or are not

@@ -39,7 +39,7 @@ std::string dump(const json& object) {
 constexpr std::size_t max_text = std::size_t{256} << 20;
 
 /// Beyond it a folder's name is no number of ours.
-constexpr std::int64_t highest_number = 1'000'000'000'000;
+constexpr std::int64_t max_number = 1'000'000'000'000;
 
 Moment moment(std::chrono::system_clock::time_point clock) {
     const std::time_t seconds = std::chrono::system_clock::to_time_t(clock);
@@ -118,8 +118,8 @@ std::int64_t number_of(const fs::path& folder) {
     std::int64_t number = 0;
     const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
     const bool whole = error == std::errc() && end == name.data() + name.size();
-    return whole && number > 0 && number < highest_number && std::to_string(number) == name ? number
-                                                                                            : 0;
+    return whole && number > 0 && number < max_number && std::to_string(number) == name ? number
+                                                                                        : 0;
 }
 
 std::int64_t last_number(const FileLock& root_lock) {

@@ -17,14 +17,14 @@ namespace {
 
 constexpr char preset_ending[] = ".json";
 constexpr std::size_t max_presets = 500;
-constexpr std::size_t longest_preset_name = 200;  // bytes; file systems take 255
+constexpr std::size_t max_preset_name = 200;  // bytes; file systems take 255
 
 /// A name that stays inside the folder, and that a listing shows.
 bool is_preset_name(const std::string& name) {
     const bool bad = std::ranges::any_of(name, [](char c) {
         return c == '/' || c == '\\' || static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
     });
-    return !bad && !name.empty() && name.size() <= longest_preset_name && name.front() != '.';
+    return !bad && !name.empty() && name.size() <= max_preset_name && name.front() != '.';
 }
 
 fs::path file_of(const std::string& name) {

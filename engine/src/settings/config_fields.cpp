@@ -11,7 +11,7 @@
 namespace engine {
 namespace {
 
-constexpr std::size_t longest_shown = 80;
+constexpr std::size_t max_shown_size = 80;
 
 std::size_t edit_distance(std::string_view a, std::string_view b) {
     std::vector<std::size_t> row(b.size() + 1);
@@ -74,8 +74,8 @@ std::string shown(const std::string& text) {
     std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
     const bool plain = !text.empty() && quoted.size() == text.size() + 2;
     std::string out = plain ? text : quoted;
-    if (out.size() > longest_shown) {
-        std::size_t end = longest_shown;
+    if (out.size() > max_shown_size) {
+        std::size_t end = max_shown_size;
         while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80) --end;
         out = out.substr(0, end) + "...";
     }

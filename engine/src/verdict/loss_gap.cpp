@@ -9,8 +9,8 @@ namespace engine {
 namespace {
 
 constexpr std::int64_t max_windows = 64;
-constexpr std::int64_t widest_window = 32;
-constexpr std::int64_t narrowest_window = 8;
+constexpr std::int64_t max_window = 32;
+constexpr std::int64_t min_window = 8;
 
 /// Running mean and variance (Welford; merged as Chan et al.).
 struct Moments {
@@ -56,7 +56,7 @@ public:
           other_(other),
           first_(first_row),
           steps_(std::max<std::int64_t>(0, std::min(baseline.size(), other.size()) - first_row)) {
-        width_ = std::clamp(steps_ / 16, narrowest_window, widest_window);
+        width_ = std::clamp(steps_ / 16, min_window, max_window);
         width_ = std::min(width_, steps_);
         count_ = width_ == 0 ? 0 : std::min(max_windows, steps_ / width_);
     }

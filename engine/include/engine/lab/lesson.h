@@ -170,7 +170,7 @@ struct Lesson {
 };
 
 /// Largest file that is read as a lesson.
-inline constexpr std::int64_t largest_lesson = 1 << 20;
+inline constexpr std::int64_t max_lesson_bytes = 1 << 20;
 
 /// Reads a lesson. Never throws for the content: all problems are in `problems`. `name` is
 /// Lesson::name, `folder` Lesson::folder.

@@ -14,7 +14,7 @@ namespace engine {
 namespace {
 
 constexpr std::size_t columns = 1 + CriteoRow::numbers + CriteoRow::ids;
-constexpr std::size_t longest_line = 4096;
+constexpr std::size_t max_line_bytes = 4096;
 constexpr std::size_t block_bytes = std::size_t{1} << 20;
 
 template <typename T>
@@ -59,7 +59,7 @@ public:
     }
     [[noreturn]] void refuse_long() const {
         throw Error(ErrorCode::data,
-                    msg("{}: line {} has more than {} bytes", file_, number_ + 1, longest_line));
+                    msg("{}: line {} has more than {} bytes", file_, number_ + 1, max_line_bytes));
     }
 
 private:
@@ -119,19 +119,19 @@ void read_criteo(const std::filesystem::path& file, std::int64_t table_rows,
                  const ReadOptions& options, const std::function<bool(const CriteoRow&)>& take) {
     const auto reader = open_packed(file, options);
     Lines lines(file, table_rows);
-    std::vector<std::uint8_t> buffer(block_bytes + longest_line);
+    std::vector<std::uint8_t> buffer(block_bytes + max_line_bytes);
     std::size_t held = 0;
     for (bool more = true; more;) {
         const std::size_t got = reader->read({buffer.data() + held, block_bytes});
         more = got == block_bytes;
         std::string_view text(reinterpret_cast<const char*>(buffer.data()), held + got);
         for (std::size_t end; (end = text.find('\n')) != std::string_view::npos;) {
-            if (end > longest_line) lines.refuse_long();
+            if (end > max_line_bytes) lines.refuse_long();
             const auto row = lines.parsed(text.substr(0, end));
             if (row && !take(*row)) return;
             text.remove_prefix(end + 1);
         }
-        if (text.size() > longest_line) lines.refuse_long();
+        if (text.size() > max_line_bytes) lines.refuse_long();
         held = text.size();
         if (!more && held > 0) {
             if (const auto row = lines.parsed(text)) take(*row);

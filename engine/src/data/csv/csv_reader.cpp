@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 /// Keeps a field whose quotation mark is never closed from taking all memory.
 void* bounded_realloc(void* block, std::size_t size) {
-    return size > longest_csv_row + (1 << 16) ? nullptr : std::realloc(block, size);
+    return size > max_csv_row + (1 << 16) ? nullptr : std::realloc(block, size);
 }
 
 /// Where a line ends, and whether its text needs a closer look.
@@ -94,7 +94,7 @@ private:
     /// Called by libcsv, through which no exception may pass: limits are checked after the call.
     void add_field(std::string_view field) {
         field_line_ = line_;
-        if (ends_.size() > max_csv_columns || text_.size() > longest_csv_row) return;
+        if (ends_.size() > max_csv_columns || text_.size() > max_csv_row) return;
         text_.append(field);
         ends_.push_back(text_.size());
     }
@@ -157,7 +157,7 @@ private:
                 msg("Set dataset.delimiter if the wrong one was found; otherwise split the "
                     "table."));
         }
-        if (text_.size() > longest_csv_row) refuse_long_row();
+        if (text_.size() > max_csv_row) refuse_long_row();
         if (!row_complete_) return true;
         fields_.clear();
         for (std::size_t i = 0, begin = 0; i < ends_.size(); begin = ends_[i++])
@@ -178,7 +178,7 @@ private:
     [[noreturn]] void refuse_long_row() const {
         throw Error(ErrorCode::data,
                     msg("{}, line {}: the row that begins here is longer than {} MiB", file_,
-                        row_line_, longest_csv_row >> 20),
+                        row_line_, max_csv_row >> 20),
                     msg("A quotation mark in it is probably not closed."));
     }
 
@@ -189,7 +189,7 @@ private:
                         msg("Put quotation marks around the whole field, and double those inside "
                             "it."));
         }
-        if (csv_get_buffer_size(&parser_) < longest_csv_row) throw std::bad_alloc();
+        if (csv_get_buffer_size(&parser_) < max_csv_row) throw std::bad_alloc();
         refuse_long_row();
     }
 

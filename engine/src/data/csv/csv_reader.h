@@ -18,7 +18,7 @@ struct CsvRow {
 };
 
 constexpr std::size_t max_csv_columns = 10000;
-constexpr std::size_t longest_csv_row = std::size_t{16} << 20;  ///< bytes
+constexpr std::size_t max_csv_row = std::size_t{16} << 20;  ///< bytes
 
 /// Calls `visit` for each row of a packed or plain file until it returns false. Holds one row at a
 /// time. Skips the first `skipped_lines` lines, blank lines and a UTF-8 byte order mark. With a

@@ -105,8 +105,8 @@ std::int64_t append_samples(const std::string& file, ByteReader& reader, std::in
 }
 
 ReadOptions options_for(std::int64_t sample_bytes, const std::stop_token& stop) {
-    constexpr std::int64_t longest_header = 16;
-    return {static_cast<std::uint64_t>(longest_header + max_idx_samples * sample_bytes), stop};
+    constexpr std::int64_t max_header_bytes = 16;
+    return {static_cast<std::uint64_t>(max_header_bytes + max_idx_samples * sample_bytes), stop};
 }
 
 /// One of the two sets: its images and labels files, part by part.

@@ -42,7 +42,7 @@ constexpr std::array<std::array<std::size_t, 3>, 6> orders{
     {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}};
 
 constexpr double min_area = 0.08, max_area = 1;
-constexpr double lowest_ratio = 3.0 / 4, highest_ratio = 4.0 / 3;
+constexpr double min_ratio = 3.0 / 4, max_ratio = 4.0 / 3;
 constexpr std::uint64_t blocks_a_sample = 16, draws = 10;
 
 /// Evenly from [low, high).
@@ -56,8 +56,8 @@ int whole(double value) { return static_cast<int>(std::nearbyint(value)); }
 PictureBox middle_box(int width, int height) {
     const double ratio = static_cast<double>(width) / height;
     PictureBox box{0, 0, width, height};
-    if (ratio < lowest_ratio) box.height = std::min(whole(width / lowest_ratio), height);
-    if (ratio > highest_ratio) box.width = std::min(whole(height * highest_ratio), width);
+    if (ratio < min_ratio) box.height = std::min(whole(width / min_ratio), height);
+    if (ratio > max_ratio) box.width = std::min(whole(height * max_ratio), width);
     box.left = (width - box.width) / 2;
     box.top = (height - box.height) / 2;
     return box;
@@ -165,8 +165,7 @@ PictureBox random_box(int width, int height, const SamplePlace& place) {
     for (std::uint64_t draw = 0; draw < draws; ++draw) {
         const PhiloxBlock words = random.block(place.position * blocks_a_sample + draw);
         const double area = pixels * between(words[0], min_area, max_area);
-        const double ratio =
-            std::exp(between(words[1], std::log(lowest_ratio), std::log(highest_ratio)));
+        const double ratio = std::exp(between(words[1], std::log(min_ratio), std::log(max_ratio)));
         const int w = whole(std::sqrt(area * ratio)), h = whole(std::sqrt(area / ratio));
         if (w <= 0 || w > width || h <= 0 || h > height) continue;
         const auto place_in = [](std::uint32_t word, int room) {

@@ -7,11 +7,11 @@ namespace {
 
 // Enough to cover a step that takes much longer than the others; more would only hold memory.
 constexpr std::size_t batches_ahead = 4;
-constexpr std::size_t largest_in_caller = 16384;  // bytes
+constexpr std::size_t max_bytes_in_caller = 16384;  // bytes
 
 bool worth_a_thread(const Collator& collator, bool decodes, const LoaderOptions& options) {
     return !options.indices_only && (decodes || !options.sampler.order.empty() ||
-                                     collator.batch_bytes() > largest_in_caller);
+                                     collator.batch_bytes() > max_bytes_in_caller);
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ namespace engine {
 namespace {
 
 // Eight million indices of an epoch; each takes up to four times its text in memory.
-constexpr std::uintmax_t largest_order_file = std::uintmax_t{64} << 20;
+constexpr std::uintmax_t max_order_bytes = std::uintmax_t{64} << 20;
 
 [[noreturn]] void refuse_order(Message message) {
     throw Error(ErrorCode::data, std::move(message),
@@ -26,7 +26,7 @@ constexpr std::uintmax_t largest_order_file = std::uintmax_t{64} << 20;
 std::ifstream open_order(const std::string& file) {
     std::error_code error;
     if (!std::filesystem::is_regular_file(file, error)) refuse_order(msg("{}: no such file", file));
-    if (std::filesystem::file_size(file, error) > largest_order_file) {
+    if (std::filesystem::file_size(file, error) > max_order_bytes) {
         refuse_order(msg("{}: over 64 MiB, too long for an order file", file));
     }
     std::ifstream in(file);

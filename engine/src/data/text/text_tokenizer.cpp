@@ -79,10 +79,10 @@ private:
     /// Keeps the front of a word that ends in a later piece.
     void hold(std::string_view part) {
         held_.append(part);
-        if (held_.size() <= longest_word_bytes) return;
+        if (held_.size() <= max_word_bytes) return;
         throw Error(
             ErrorCode::data,
-            msg("{}, line {}: a word of more than {} MiB", file_, line_, longest_word_bytes >> 20),
+            msg("{}, line {}: a word of more than {} MiB", file_, line_, max_word_bytes >> 20),
             msg("Words are separated by white space. Read a text without it with the kind "
                 "text-chars."));
     }

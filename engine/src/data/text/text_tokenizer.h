@@ -17,7 +17,7 @@ inline constexpr std::string_view unknown_token = "<unk>";
 class Tokenizer {
 public:
     /// A longer word is refused: it is held in memory as a whole.
-    static constexpr std::size_t longest_word_bytes = std::size_t{16} << 20;
+    static constexpr std::size_t max_word_bytes = std::size_t{16} << 20;
 
     virtual ~Tokenizer() = default;
 

@@ -28,7 +28,7 @@ using nlohmann::ordered_json;
 constexpr char metadata_key[] = "halftone_capsule";
 constexpr int format = 1;
 constexpr std::size_t max_batches = 65536, max_fields = 256;
-constexpr double largest_count = 0x1p53;
+constexpr double max_count = 0x1p53;
 
 struct Prefix {
     TensorMap TrainingState::*map;
@@ -137,7 +137,7 @@ private:
 
 std::int64_t parse_count(const json& value) {
     const auto number = value.get<std::int64_t>();
-    if (number < 0 || static_cast<double>(number) > largest_count)
+    if (number < 0 || static_cast<double>(number) > max_count)
         throw std::invalid_argument("a count");
     return number;
 }
@@ -146,7 +146,7 @@ SavedNumbers finite_numbers(const json& object, double least) {
     SavedNumbers out;
     for (const auto& [name, value] : object.get_ref<const json::object_t&>()) {
         out[name] = number_of(value);
-        if (!(out[name] >= least) || !(out[name] <= largest_count * largest_count))
+        if (!(out[name] >= least) || !(out[name] <= max_count * max_count))
             throw std::invalid_argument("a number");
     }
     return out;

@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::int64_t usual_interval = 50;
 constexpr std::int64_t max_samples = 2000;
-constexpr std::chrono::milliseconds shortest_pause{250};
+constexpr std::chrono::milliseconds min_pause{250};
 
 }  // namespace
 
@@ -32,7 +32,7 @@ bool SamplePlan::wants(std::int64_t step) const {
 void SamplePlan::sampled(std::int64_t step) {
     if (!now_) return;
     --left_;
-    next_ = now_() + shortest_pause;
+    next_ = now_() + min_pause;
     const std::int64_t remaining = planned_ - step;
     const bool saves = left_ <= max_samples / 2 && left_ > 0 && remaining > 0;
     due_ = step + (saves ? (remaining + left_ - 1) / left_ : 0);

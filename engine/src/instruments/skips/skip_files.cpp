@@ -68,7 +68,7 @@ private:
 
 namespace fs = std::filesystem;
 
-constexpr std::uintmax_t largest_report = 64 << 20;
+constexpr std::uintmax_t max_report_bytes = 64 << 20;
 
 fs::path folder_of(const fs::path& run_folder) { return run_folder / "skips"; }
 
@@ -82,7 +82,7 @@ fs::path made_folder(const fs::path& run_folder) {
 
 std::optional<SkipReport> read_report(const fs::path& file) {
     std::error_code error;
-    if (fs::file_size(file, error) > largest_report || error) return std::nullopt;
+    if (fs::file_size(file, error) > max_report_bytes || error) return std::nullopt;
     std::ostringstream text;
     text << std::ifstream(file, std::ios::binary).rdbuf();
     try {

@@ -20,12 +20,12 @@ namespace engine {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::size_t max_unfinished = 32, longest_path = 4096;
+constexpr std::size_t max_unfinished = 32, max_path_size = 4096;
 
 /// A signal handler reads these, so there is neither a lock nor memory that is reserved for them.
 struct UnfinishedPlace {
     std::atomic<pid_t> owner{0};  ///< a forked process has the places of its parent, too
-    std::array<char, longest_path> path{};
+    std::array<char, max_path_size> path{};
 };
 static_assert(std::atomic<pid_t>::is_always_lock_free);
 
@@ -71,7 +71,7 @@ fs::path end_of_links(fs::path path) {
 
 void UnfinishedFile::note(const std::string& path) {
     forget();
-    if (path.size() >= longest_path) return;
+    if (path.size() >= max_path_size) return;
     for (std::size_t i = 0; i < max_unfinished; ++i) {
         UnfinishedPlace& place = unfinished_places[i];
         pid_t free = nobody;

@@ -33,7 +33,7 @@ using nlohmann::json;
 
 constexpr std::string_view prefix = "lease.";
 constexpr std::size_t longest = 4096;  ///< bytes of a lease's file
-constexpr std::size_t longest_host = 64;
+constexpr std::size_t max_host_size = 64;
 constexpr std::int64_t max_number = std::int64_t{1} << 60;
 constexpr int max_tries = 5;  ///< programs that take a lease at the same time
 
@@ -143,7 +143,7 @@ std::string host_name(std::string text) {
     };
     std::ranges::replace_if(
         text, [&](char c) { return !is_plain(c); }, '?');
-    return text.substr(0, longest_host);
+    return text.substr(0, max_host_size);
 }
 
 struct WrittenLease {

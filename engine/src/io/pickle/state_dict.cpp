@@ -12,7 +12,7 @@ constexpr std::string_view usual_keys[] = {"state_dict", "model_state_dict", "mo
 constexpr std::size_t max_listed = 10;
 constexpr char whole_value[] = ".";
 // Names may be shared within a pickle, so that a small file could fill the memory with copies.
-constexpr std::size_t longest_name = 256, longest_key = 256, max_tensors = 1 << 20;
+constexpr std::size_t max_name_size = 256, max_key_size = 256, max_tensors = 1 << 20;
 
 /// Whether a key holds state of the training and not of a model: optimizer, optimizer_states, ...
 bool is_of_training(const std::string& key) {
@@ -42,7 +42,7 @@ private:
         while (!open.empty()) {
             const Place place = std::move(open.back());
             open.pop_back();
-            if (place.key.size() > longest_key) continue;
+            if (place.key.size() > max_key_size) continue;
             std::vector<Place> inside;
             if (const auto* dict = all_.get<PickleDict>(place.value))
                 inside = take_dict(*dict, place.key);
@@ -64,7 +64,7 @@ private:
         for (const auto& [name_ref, value] : dict.items) {
             const auto* name = all_.get<std::string>(name_ref);
             // An optimizer's state is by number.
-            if (name == nullptr || name->size() > longest_name) continue;
+            if (name == nullptr || name->size() > max_name_size) continue;
             here.tensors.erase(*name);  // a later entry replaces an earlier one
             inner.erase(*name);
             if (const TorchTensor* tensor = rules_.tensor(all_[value])) {

@@ -20,8 +20,8 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "storages are copied as they are");
 
-constexpr std::uint64_t longest_pickle = 16 << 20;
-constexpr std::uint64_t longest_byte_order = 16;
+constexpr std::uint64_t max_pickle_bytes = 16 << 20;
+constexpr std::uint64_t max_byte_order = 16;
 /// Tensors may share storages (tied weights) or repeat elements (expanded views), but a small file
 /// must not expand to more memory than this.
 constexpr std::uint64_t max_growth = 4, free_growth = 16 << 20;
@@ -55,9 +55,9 @@ Head read_head(const fs::path& path) {
         if (const auto folder = folder_of(entry->name, "data.pkl")) {
             if (!head.folder.empty()) refuse(path, msg("it has data.pkl twice"));
             head.folder = *folder;
-            head.pickle = zip.read_text(longest_pickle);
+            head.pickle = zip.read_text(max_pickle_bytes);
         } else if (folder_of(entry->name, "byteorder")) {
-            head.big_endian = zip.read_text(longest_byte_order) == "big";
+            head.big_endian = zip.read_text(max_byte_order) == "big";
         }
     }
     if (head.folder.empty()) refuse(path, msg("the zip archive holds no data.pkl"));

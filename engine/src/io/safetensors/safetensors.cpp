@@ -26,8 +26,8 @@ static_assert(std::endian::native == std::endian::little, "safetensors is little
 
 constexpr char metadata_key[] = "__metadata__";
 constexpr std::size_t length_bytes = 8;
-constexpr std::uint64_t longest_header = 100'000'000;  // as the format's own library has it
-constexpr std::size_t deepest_header = 3;              // file, tensor, list
+constexpr std::uint64_t max_header_bytes = 100'000'000;  // as the format's own library has it
+constexpr std::size_t max_header_depth = 3;              // file, tensor, list
 
 [[noreturn]] void refuse(const std::filesystem::path& path, const Message& reason) {
     throw Error(ErrorCode::data,
@@ -88,7 +88,7 @@ std::string read_header(Source& source, const std::filesystem::path& path) {
     if (all < length_bytes) refuse(path, msg("it ends after {} bytes", all));
     std::uint64_t length = 0;
     source.read(std::as_writable_bytes(std::span(&length, 1)));
-    if (length > longest_header || length > source.left())
+    if (length > max_header_bytes || length > source.left())
         refuse(path, msg("it claims a header of {} bytes and has {} in all", length, all));
     std::string header(length, '\0');
     source.read(std::span(header));
@@ -136,7 +136,8 @@ public:
 private:
     json parse() {
         JsonFault fault;
-        json header = read_json(text_, {.bytes = longest_header, .depth = deepest_header}, &fault);
+        json header =
+            read_json(text_, {.bytes = max_header_bytes, .depth = max_header_depth}, &fault);
         if (fault.kind == JsonFault::Kind::too_deep)
             refuse(path_, msg("its header is nested too deeply"));
         if (fault.kind == JsonFault::Kind::repeated)

@@ -37,12 +37,12 @@ TensorList run_col2im(const OpArguments& args) {
 std::int64_t window_count(const OpInfo& info, std::int64_t size, const ColumnOptions& o,
                           std::size_t i) {
     if (std::min({o.kernel[i], o.dilation[i], o.stride[i]}) < 1 || o.padding[i] < 0 || size < 1 ||
-        std::max({o.kernel[i], o.dilation[i], o.stride[i], o.padding[i]}) > largest_step) {
+        std::max({o.kernel[i], o.dilation[i], o.stride[i], o.padding[i]}) > max_step) {
         throw Error(ErrorCode::value,
                     std::string(info.name) +
                         ": sizes, kernel, dilation and stride start at 1, padding at 0; all but "
                         "sizes are at most " +
-                        std::to_string(largest_step));
+                        std::to_string(max_step));
     }
     const std::int64_t room =
         padded_size(size, o.padding[i]) - window_span(o.kernel[i], o.dilation[i]);

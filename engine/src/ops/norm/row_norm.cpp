@@ -62,8 +62,8 @@ const OpInfo row_norm_backward_info{"layer_norm_backward", CastPolicy::none,
                                     "layer_norm_backward(dy, x, weight?)", 2,
                                     "Its inputs have the forward op's types; sums in fp32."};
 
-/// The backward pass written in plain ops, so that it can be differentiated: everything (rows, cols)
-/// in f32 (f64 for f64), with moments recomputed from x so that they belong to the graph.
+/// The backward pass written in plain ops, so that it can be differentiated: everything (rows,
+/// cols) in f32 (f64 for f64), with moments recomputed from x so that they belong to the graph.
 struct PlainRowNorm {
     Tensor xhat, rstd;
     bool rms;

@@ -72,10 +72,10 @@ Tensor mean_backward(const Tensor& dy, const Pool2dShape& s, bool adaptive) {
 PoolAxis pool_axis(const OpInfo& info, std::int64_t size, std::int64_t kernel, std::int64_t stride,
                    std::int64_t padding, std::int64_t dilation, bool ceil_mode) {
     if (kernel < 1 || stride < 1 || dilation < 1 || padding < 0 || padding > kernel / 2 ||
-        std::max({kernel, stride, dilation}) > largest_step) {
+        std::max({kernel, stride, dilation}) > max_step) {
         throw Error(ErrorCode::value,
                     std::string(info.name) + ": kernel, stride and dilation are from 1 to " +
-                        std::to_string(largest_step) + ", padding is at most half the kernel");
+                        std::to_string(max_step) + ", padding is at most half the kernel");
     }
     const std::int64_t span =
         padded_size(size, padding) - window_span(kernel, dilation) + (ceil_mode ? stride - 1 : 0);

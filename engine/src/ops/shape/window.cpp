@@ -10,9 +10,8 @@ namespace engine {
 namespace {
 
 bool outside(const Dims& values, std::int64_t least) {
-    return std::any_of(values.begin(), values.end(), [least](std::int64_t value) {
-        return value < least || value > largest_step;
-    });
+    return std::any_of(values.begin(), values.end(),
+                       [least](std::int64_t value) { return value < least || value > max_step; });
 }
 
 }  // namespace
@@ -41,7 +40,7 @@ Steps steps_of(const OpInfo& info, int dims, const std::vector<std::int64_t>& st
                     std::string(info.name) +
                         ": stride, dilation and groups start at 1, padding at 0; stride, dilation "
                         "and padding are at most " +
-                        std::to_string(largest_step));
+                        std::to_string(max_step));
     }
     return by;
 }

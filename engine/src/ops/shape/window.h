@@ -23,9 +23,9 @@ std::int64_t padded_size(std::int64_t size, std::int64_t padding);
 std::int64_t window_span(std::int64_t taps, std::int64_t dilation);
 
 /// Largest stride, padding and dilation: the libraries take 32 bits.
-constexpr std::int64_t largest_step = (std::int64_t{1} << 31) - 1;
+constexpr std::int64_t max_step = (std::int64_t{1} << 31) - 1;
 /// Checked steps: stride, dilation and groups are at least 1, padding at least 0; all but groups
-/// are at most largest_step.
+/// are at most max_step.
 Steps steps_of(const OpInfo& info, int dims, const std::vector<std::int64_t>& stride,
                const std::vector<std::int64_t>& padding, const std::vector<std::int64_t>& dilation,
                std::int64_t groups);

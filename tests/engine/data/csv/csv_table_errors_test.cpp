@@ -94,7 +94,7 @@ INSTANTIATE_TEST_SUITE_P(
         BadCsv{"Utf8CutByTheEndOfTheLine", "a,b\n1,\xE6\n3,4\n", "line 2: not valid UTF-8"},
         BadCsv{"TwoColumnsOfOneName", "a,b,a\n1,2,3\n", "line 1: two columns are named \"a\""},
         BadCsv{"TooManyColumns", wide(10001, "y\n"), "line 1: more than 10000 columns"},
-        BadCsv{"RowTooLarge", "a,b\n1,\"" + std::string(longest_csv_row * 2, 'x'),
+        BadCsv{"RowTooLarge", "a,b\n1,\"" + std::string(max_csv_row * 2, 'x'),
                "line 2: the row that begins here is longer than 16 MiB"}),
     [](const auto& bad) { return std::string(bad.param.name); });
 
