@@ -20,12 +20,19 @@ public:
         before_ = status("VmRSS:");
     }
 
-    /// Whether the system lets a process set its own peak back.
-    bool known() const { return known_ && before_ > 0; }
+    /// Whether the system lets a process set its own peak back, and freed memory is given back: a
+    /// sanitizer keeps it for a while.
+    bool known() const { return !has_sanitizer && known_ && before_ > 0; }
     /// Bytes above what was in use at the start.
     std::int64_t grown() const { return status("VmHWM:") - before_; }
 
 private:
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    static constexpr bool has_sanitizer = true;
+#else
+    static constexpr bool has_sanitizer = false;
+#endif
+
     static std::int64_t status(const std::string& line) {
         std::ifstream in("/proc/self/status");
         for (std::string word; in >> word;) {

@@ -103,20 +103,25 @@ TEST(DatasetDescriptor, DescribesTheFieldsOfGeneratedSetsAsTheyAre) {
     EXPECT_GT(generated, 0);
 }
 
+/// The bytes to the next field, which may hold integers of 64 bits.
+std::size_t aligned(std::size_t bytes) {
+    return (bytes + alignof(std::int64_t) - 1) / alignof(std::int64_t) * alignof(std::int64_t);
+}
+
 /// All fields of sample `index`. For a stream: a window of 8 tokens.
 std::vector<std::byte> read_sample_bytes(const Dataset& data, std::int64_t index) {
     std::vector<std::size_t> sizes;
     std::size_t total = 0;
     for (const FieldSpec& field : data.schema().fields) {
         sizes.push_back(field.windowed ? 8 * size_of(field.dtype) : field.sample_bytes());
-        total += sizes.back();
+        total += aligned(sizes.back());
     }
     std::vector<std::byte> bytes(total, std::byte{0xff});
     std::vector<SampleFields::Place> places;
     std::size_t at = 0;
     for (const std::size_t size : sizes) {
         places.push_back({.data = bytes.data() + at, .bytes = size});
-        at += size;
+        at += aligned(size);
     }
     data.read(index, SampleFields(places));
     return bytes;
