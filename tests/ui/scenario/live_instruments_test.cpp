@@ -1,6 +1,7 @@
 // X-ray and shadow pass of a run that is training or paused, and the precision search.
 #include <QAbstractButton>
 #include <QComboBox>
+#include <QSignalSpy>
 #include <QTreeWidget>
 
 #include "microscope/microscope_model.h"
@@ -133,10 +134,11 @@ TEST_F(LiveInstruments, FiguresGoOnWhilePlotsAreOutOfSight) {
     show(u"xray"_s);
     commands.start();
     scheduler.setSaving(true);
-    int frames = 0;
-    QObject::connect(&feed, &EventFeed::rowsArrived, &scheduler, [&] { scheduler.charge(1000); });
-    QObject::connect(&feed, &EventFeed::figuresDue, &scheduler, [&] { ++frames; });
-    EXPECT_TRUE(QTest::qWaitFor([&] { return frames >= 3; }, patience)) << frames;
+    // The run goes on, and so do frames, until the fixture has stopped it.
+    const QSignalSpy frames(&feed, &EventFeed::figuresDue);
+    QObject::connect(&feed, &EventFeed::rowsArrived, &scheduler,
+                     [this] { scheduler.charge(1000); });
+    EXPECT_TRUE(QTest::qWaitFor([&] { return frames.count() >= 3; }, patience)) << frames.count();
 }
 
 TEST_F(LiveInstruments, AForcedTypeIsKeptForTheNextStartAndTakenBack) {
