@@ -99,12 +99,12 @@ void give_up_launch(const std::string& sentence) {
 
 int leave_launch(int exit_code) { return joined() ? joined()->leave(exit_code) : exit_code; }
 
-LaunchFacts launch_facts() { return {mpi_library(), find_mpirun()}; }
+LaunchFacts launch_facts() { return {mpi_library(), find_mpirun(mpi_library())}; }
 
 Message why_no_workers() {
     if (mpi_library().empty())
         return msg("Several workers need MPI, and this program was built without it.");
-    if (find_mpirun().empty())
+    if (find_mpirun(mpi_library()).empty())
         return msg("Several workers are started by mpirun, which is not in PATH.");
     return {};
 }

@@ -186,12 +186,15 @@ bool OwnNetwork::enter() const {
     return true;
 }
 
-std::string find_mpirun() {
+std::string find_mpirun(std::string_view library) {
     const char* path = std::getenv("PATH");
     std::istringstream folders(path ? path : "");
     for (std::string folder; std::getline(folders, folder, ':');) {
         const std::string file = (folder.empty() ? "." : folder) + "/mpirun";
-        if (access(file.c_str(), X_OK) == 0) return file;
+        // Debian has the launchers of both libraries side by side, and mpirun is one of them.
+        for (const char* suffix : {library.starts_with("MPICH") ? ".mpich" : ".openmpi", ""}) {
+            if (access((file + suffix).c_str(), X_OK) == 0) return file + suffix;
+        }
     }
     return {};
 }
@@ -200,7 +203,7 @@ int run_workers(std::int64_t workers, const std::vector<std::string>& command) {
     if (const Message problem = why_no_workers(); !problem.empty())
         throw Error(ErrorCode::device, problem,
                     msg("Set workers to 1, or install Open MPI and build with HALFTONE_MPI=ON."));
-    std::vector<std::string> words = {find_mpirun(), "-n", std::to_string(workers)};
+    std::vector<std::string> words = {find_mpirun(mpi_library()), "-n", std::to_string(workers)};
     words.insert(words.end(), command.begin(), command.end());
     std::vector<char*> arguments;
     for (auto& word : words) arguments.push_back(word.data());

@@ -2,11 +2,13 @@
 
 #include <array>
 #include <string>
+#include <string_view>
 
 namespace engine {
 
-/// The mpirun of PATH; empty if there is none.
-std::string find_mpirun();
+/// The mpirun of PATH that belongs to an MPI library (mpi_library()), as far as its name says so:
+/// the first folder with an mpirun decides. Empty if there is none.
+std::string find_mpirun(std::string_view library);
 
 /// Whether a run that mpirun starts stays on this machine: no batch system and no list of hosts
 /// that the user has named gives it others.

@@ -7,9 +7,12 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <string>
+
+#include "temp_folder.h"
 
 namespace engine {
 namespace {
@@ -78,6 +81,28 @@ TEST(OwnNetwork, IsNotForARunThatMayHaveOtherMachines) {
     EXPECT_FALSE(stays_on_this_machine());
     ::unsetenv("SLURM_JOB_NUM_NODES");
     ::unsetenv("SLURM_JOB_ID");
+}
+
+TEST(FindMpirun, TakesTheLaunchersOfTheLibraryFromTheFirstFolderThatHasOne) {
+    const test_support::TempFolder folder;
+    const auto add = [&](const std::string& name) {
+        std::filesystem::create_directories((folder / name).parent_path());
+        std::ofstream(folder / name) << "#!/bin/sh\n";
+        std::filesystem::permissions(folder / name, std::filesystem::perms::owner_all);
+        return (folder / name).string();
+    };
+    const std::string path = std::getenv("PATH");
+    ::setenv("PATH", (folder.str() + "/own:" + folder.str() + "/system").c_str(), 1);
+    EXPECT_EQ(find_mpirun("MPICH 4.0.2"), "");
+    const std::string plain = add("system/mpirun"), of_mpich = add("system/mpirun.mpich"),
+                      of_open_mpi = add("system/mpirun.openmpi");
+    EXPECT_EQ(find_mpirun("MPICH 4.0.2"), of_mpich);
+    EXPECT_EQ(find_mpirun("Open MPI v4.1.4"), of_open_mpi);
+    std::filesystem::remove(of_mpich);
+    EXPECT_EQ(find_mpirun("MPICH 4.0.2"), plain);
+    const std::string own = add("own/mpirun");
+    EXPECT_EQ(find_mpirun("Open MPI v4.1.4"), own);
+    ::setenv("PATH", path.c_str(), 1);
 }
 
 }  // namespace
