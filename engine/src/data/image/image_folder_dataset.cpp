@@ -176,7 +176,7 @@ private:
                     msg("Set dataset.path to a folder with a folder of pictures for each class."));
     }
 
-    /// Reports that there is no test part: nothing measures the model then.
+    /// Adds the warning that there is no test part, so that nothing measures the model.
     void hold_out(ImageFolder& found) {
         const double share = options_.number("test_share");
         found.test = split_test(found.train, share, seed_);
