@@ -66,6 +66,7 @@ architectures() {
 build_programs() {
     local target targets=()
     for target in "${programs[@]}"; do targets+=("$(basename "$target")"); done
+    HALFTONE_CUDA=1 installer/cudnn_frontend.sh || fail "the CUDA backend needs the headers of cudnn-frontend"
     cmake -S . -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=Release -DHALFTONE_UNITY=ON -DHALFTONE_UI=OFF -DHALFTONE_BENCH=OFF \
         -DHALFTONE_MPI=OFF -DHALFTONE_CUDA=REQUIRED -DCMAKE_CUDA_ARCHITECTURES="${HALFTONE_ARCH:-$(architectures)}" \
         -DHALFTONE_LIBRARIES=SHARED \

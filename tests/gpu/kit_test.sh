@@ -17,6 +17,8 @@ tree=$work/tree
 mkdir -p "$tree"/{installer,tests/gpu,tests/bench,tests/peer/golden} "$work/bin"
 cp "$root"/installer/{gpu_kit,check_glibc}.sh "$tree/installer/"
 cp "$root"/tests/gpu/run.sh "$tree/tests/gpu/"
+printf '%s\n' '#!/bin/sh' "echo frontend >> '$work/cmake.log'" > "$tree/installer/cudnn_frontend.sh"
+chmod +x "$tree/installer/cudnn_frontend.sh"
 echo 'print(1)' > "$tree/tests/peer/op_cases.py"
 echo 'print(2)' > "$tree/tests/bench/compare.py"
 echo '{}' > "$tree/tests/peer/golden/models.json"
@@ -61,6 +63,7 @@ head -c $((1000 * 3074)) /dev/zero | gzip > "$work/data/cifar100-15k/test.bin.gz
 
 kit() { env CUDACXX=nvcc PATH="$work/bin:$PATH" HALFTONE_DATA="$work/data" "$tree/installer/gpu_kit.sh" "$work/out" > "$work/log" 2>&1; }
 kit || { complain "no kit"; cat "$work/log"; }
+[[ $(head -1 "$work/cmake.log") == frontend ]] || complain "cudnn-frontend is not fetched before the build is configured"
 grep -q 'HALFTONE_MPI=OFF.*HALFTONE_CUDA=REQUIRED.*ARCHITECTURES=90-real;100-real;120 .*LIBRARIES=SHARED' "$work/cmake.log" ||
     complain "$(cat "$work/cmake.log")"
 grep -q '^the tree: 3.0 MiB$' "$work/log" || complain "the tree's size: $(cat "$work/log")"
