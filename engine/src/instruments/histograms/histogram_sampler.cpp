@@ -186,9 +186,9 @@ void HistogramSampler::after_update(const StepView& step) {
 
 void HistogramSampler::end(const StepView&) { pass_.reset(); }
 
-void HistogramSampler::fill(StepRecord& row) const {
-    if (sample_ && sample_->step == row.step)
-        row.scale_floor = static_cast<float>(scale_floor(*sample_));
+std::optional<float> HistogramSampler::scale_floor(std::int64_t step) const {
+    if (!sample_ || sample_->step != step) return std::nullopt;
+    return static_cast<float>(engine::scale_floor(*sample_));
 }
 
 double scale_floor(const HistogramSample& sample) {

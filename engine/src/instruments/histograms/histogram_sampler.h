@@ -108,8 +108,8 @@ public:
     void before_update(const StepView& step) override;
     void after_update(const StepView& step) override;
     void end(const StepView& step) override;
-    /// scale_floor() of the step, where its sample is still here.
-    void fill(StepRecord& row) const override;
+    /// That of the step's sample, where it is still here.
+    std::optional<float> scale_floor(std::int64_t step) const override;
 
 private:
     class Pass;

@@ -8,7 +8,7 @@
 #include "engine/record/scale_outlook.h"
 #include "train/run/advice.h"
 #include "train/step/saved_numbers.h"
-#include "train/step/step_figures.h"
+#include "train/step/row_builder.h"
 
 namespace engine {
 

@@ -164,19 +164,21 @@ void RunLoop::train_step() {
     progress_.batch = progress_.epoch_ended ? 0 : batches_.back().index_in_epoch + 1;
     std::int64_t samples = 0;
     for (const auto& batch : batches_) samples += batch.samples;
-    submitted_.push_back({.start = last_start_,
-                          .epoch = progress_.epoch,
-                          .samples = samples,
-                          .data_s = data_s,
-                          .step_s = seconds_since(start),
-                          .elapsed_s = progress_.elapsed_s});
+    submitted_.push_back({last_start_,
+                          {.epoch = progress_.epoch,
+                           .samples = samples,
+                           .data_s = data_s,
+                           .step_s = seconds_since(start),
+                           .elapsed_s = progress_.elapsed_s,
+                           .clock_s = 0,
+                           .peak_before = peak_before_}});
     pass_warnings_on();  // the step is already among the submitted ones if this throws
     // On the CPU this step; on a GPU the one before it, so that a turn takes as long as a step.
     const auto finished = trainer_->take(/*all=*/false);
-    SubmittedStep& given = submitted_.back();
-    given.step_s = seconds_since(start);
-    given.elapsed_s = progress_.elapsed_s += given.step_s;
-    given.clock_s = clock_now();
+    LoopFigures& figures = submitted_.back().figures;
+    figures.step_s = seconds_since(start);
+    figures.elapsed_s = progress_.elapsed_s += figures.step_s;
+    figures.clock_s = clock_now();
     if (finished) finish_step(*finished);
     write_pending();
     if (Clock::now() - checked_ >= check_interval) check_files();
@@ -188,9 +190,10 @@ void RunLoop::settle() {
     while (const auto finished = trainer_->take(/*all=*/true)) {
         const double waited = seconds_since(start);
         start = Clock::now();
-        submitted_.front().step_s += waited;
-        submitted_.front().elapsed_s = progress_.elapsed_s += waited;
-        submitted_.front().clock_s = clock_now();
+        LoopFigures& figures = submitted_.front().figures;
+        figures.step_s += waited;
+        figures.elapsed_s = progress_.elapsed_s += waited;
+        figures.clock_s = clock_now();
         finish_step(*finished);
     }
     write_pending();
@@ -218,20 +221,12 @@ double RunLoop::clock_now() {
 
 void RunLoop::finish_step(CompletedStep step) {
     check_hold();
-    const SubmittedStep given = submitted_.front();
+    const InFlight submitted = submitted_.front();
     submitted_.pop_front();
-    StepRecord& row = step.row;
-    const auto samples = static_cast<double>(given.samples);
-    row.epoch = given.epoch;
-    row.elapsed_s = given.elapsed_s;
-    row.clock_s = given.clock_s;
-    row.data_ms = static_cast<float>(given.data_s * 1e3);
-    row.step_ms = static_cast<float>(given.step_s * 1e3);
-    row.samples_per_s = static_cast<float>(samples / given.step_s);
-    row.peak_bytes = std::max(row.peak_bytes, peak_before_);
-    progress_.add(step.sums, static_cast<double>(row.loss));
-    last_row_ = row;
-    keep_batch(given.start, row);
+    RowBuilder::complete(step.row, submitted.figures);
+    progress_.add(step.sums, static_cast<double>(step.row.loss));
+    last_row_ = step.row;
+    keep_batch(submitted.start, step.row);
     pending_.push_back(step);
 }
 

@@ -122,14 +122,10 @@ private:
     void cut_batches(LoaderOptions& options) const;
     TrainingState gathered_state();
     StepStart next_start() const;
-    /// The host's part of a step that was submitted to the device.
-    struct SubmittedStep {
+    /// A step that was submitted to the device.
+    struct InFlight {
         StepStart start;
-        std::int64_t epoch, samples;
-        double data_s;
-        double step_s = 0;
-        double elapsed_s = 0;
-        double clock_s = 0;
+        LoopFigures figures;
     };
     LoaderOptions training_options() const;
     std::int64_t steps_per_epoch(std::int64_t batches) const;
@@ -189,7 +185,7 @@ private:
     std::optional<SkippedBatches> skipped_;
     std::optional<BestMetric> best_;
     std::optional<EpochRules> rules_;
-    std::deque<SubmittedStep> submitted_;  // steps in flight
+    std::deque<InFlight> submitted_;
     std::deque<CompletedStep> pending_;     // rows to be written
     std::vector<Batch> batches_;
     StepStart last_start_;  // of the step submitted last

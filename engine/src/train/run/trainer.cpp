@@ -1,6 +1,5 @@
 #include "train/run/trainer.h"
 
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -94,8 +93,7 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
       context_(config, device, std::move(ranks)),
       scratch_(context_.accounting(), device),
       task_(make_task(config, data)),
-      columns_(*task_),
-      figures_(device) {
+      rows_(device, *task_) {
     const ModelShape shape = task_->model_shape();
     check_model_fits(config_, shape, device);
     accounting()->set_limit(memory_limit);
@@ -112,7 +110,7 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
     take_from_first(model_->buffers());
     step_ =
         std::make_unique<TrainStep>(config_, *task_, *model_, device, planned, context_.ranks());
-    step_->deliver_figures(figures_.slots());
+    step_->deliver_figures(rows_.slots());
     const MixedPrecision& precision = step_->precision();
     graph_ = std::make_unique<StepGraph>(*step_, captured_schema(*task_, *model_, precision, true),
                                          device, config_.batch_size, config_.accumulate);
@@ -166,7 +164,7 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     if (batches.front().index_in_epoch == 0) step_->begin_pass();
     step_->announce(steps_ + 1);
     const bool replays = graph_->prepare(batches);
-    StepMarks& marks = figures_.begin(step_->figures());
+    StepMarks& marks = rows_.begin(step_->figures());
     if (replays) {
         graph_->replay(batches, feed, marks.next_event());
     } else {
@@ -183,43 +181,26 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
         marks.mark();
     }
     if (before_) before_->check();
-    StepRecord row{};
-    row.step = ++steps_;
     for (const Batch& batch : batches) samples_ += batch.samples;
-    row.samples = samples_;
-    row.memory_bytes = accounting()->total();
-    row.peak_bytes = accounting()->peak();
-    row.scale_floor = std::numeric_limits<float>::quiet_NaN();
-    row.exchange_ms = row.exchange_hidden_share = std::numeric_limits<float>::quiet_NaN();
-    if (context_.ranks()) exchanges_.push_back(step_->exchange_timer());
-    step_->complete_row(row);
-    figures_.push(row);
+    rows_.push({.step = ++steps_,
+                .samples = samples_,
+                .memory_bytes = accounting()->total(),
+                .peak_bytes = accounting()->peak(),
+                .scale_floor = step_->scale_floor(steps_),
+                .exchange = ranks() ? step_->exchange_timer() : ExchangeTimer()});
 }
 
 std::optional<CompletedStep> Trainer::take(bool all) {
     const DeviceScope scope(device());
     const MixedPrecision& precision = step_->precision();
-    auto step = figures_.take(all, {.scaled = precision.loss_scale().defined(),
-                                    .may_skip = precision.scaler().is_enabled(),
-                                    .watched_f16 = precision.watches_f16(),
-                                    .columns = &columns_});
+    auto step = rows_.take(all, {.scaled = precision.loss_scale().defined(),
+                                 .may_skip = precision.scaler().is_enabled(),
+                                 .watched_f16 = precision.watches_f16(),
+                                 .updates_apart = updates_apart_});
     if (!step) return step;
-    updates_ = step->row.updates += updates_apart_;
-    if (Communicator* const ranks = context_.ranks()) {
-        if (DeviceRanks* const gpus = ranks->on_device()) gpus->check_intact();
-        fill_exchange(step->row);
-    }
+    updates_ = step->row.updates;
+    if (DeviceRanks* const gpus = ranks() ? ranks()->on_device() : nullptr) gpus->check_intact();
     return step;
-}
-
-void Trainer::fill_exchange(StepRecord& row) {
-    const ExchangeTimes times = exchanges_.front()();
-    exchanges_.pop_front();
-    row.exchange_ms = static_cast<float>(times.total_ms);
-    row.exchange_hidden_share =
-        times.total_ms > 0 ? static_cast<float>(times.hidden_ms / times.total_ms) : 1;
-    // The part of the exchange that the backward pass did not hide comes after its mark.
-    row.optimizer_ms -= row.exchange_ms * (1 - row.exchange_hidden_share);
 }
 
 CompletedStep Trainer::step(std::span<const Batch> batches, BatchFeed& feed) {

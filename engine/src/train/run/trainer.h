@@ -1,6 +1,5 @@
 #pragma once
 
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -9,9 +8,9 @@
 
 #include "tensor/memory/workspace_allocator.h"
 #include "train/step/evaluation_graph.h"
+#include "train/step/row_builder.h"
 #include "train/step/run_context.h"
 #include "train/step/state_before.h"
-#include "train/step/step_figures.h"
 #include "train/step/step_graph.h"
 #include "train/step/train_step.h"
 
@@ -39,8 +38,7 @@ public:
     /// of code memory names a batch size to try.
     void submit(std::span<const Batch> batches, BatchFeed& feed);
     /// The oldest step that was submitted and not taken, if more steps than may be in flight were
-    /// submitted, or if `all`. Fills every field of the row that the computation determines; the
-    /// caller fills epoch, elapsed_s, step_ms (on a GPU), data_ms and samples_per_s.
+    /// submitted, or if `all`. Its row lacks the columns of RowBuilder::complete().
     std::optional<CompletedStep> take(bool all);
     /// submit() and its figures at once; throws a value that was refused.
     CompletedStep step(std::span<const Batch> batches, BatchFeed& feed);
@@ -118,22 +116,19 @@ private:
     void take_from_first(const std::vector<Parameter>& tensors) const;
     void submit_step(std::span<const Batch> batches, BatchFeed& feed);
     SavedNumbers counts() const;
-    void fill_exchange(StepRecord& row);
 
     RunConfig config_;
     RunContext context_;
     WorkspaceShare scratch_;  // destroyed after all members that hold memory
     std::unique_ptr<Task> task_;
-    TaskColumns columns_;
     std::unique_ptr<Model> model_;
     std::unique_ptr<TrainStep> step_;
     std::unique_ptr<StepGraph> graph_;
     std::unique_ptr<Evaluator> evaluator_;
     std::unique_ptr<EvaluationGraph> evaluation_graph_;
     std::unique_ptr<StateBefore> before_;  // null: states are not kept
-    StepFigures figures_;
-    std::vector<Message> warnings_;        // on the weights that training starts from
-    std::deque<ExchangeTimer> exchanges_;  // of the steps in flight
+    RowBuilder rows_;
+    std::vector<Message> warnings_;  // on the weights that training starts from
     std::int64_t steps_ = 0;
     std::int64_t updates_ = 0;
     std::int64_t updates_apart_ = 0;  // counted, but not by the optimizer, which a twin may replace

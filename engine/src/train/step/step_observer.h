@@ -1,10 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 
 #include "data/loader/batch.h"
-#include "engine/record/step_record.h"
 #include "optim/optimizer.h"
 #include "tasks/task.h"
 #include "train/step/mixed_precision.h"
@@ -62,8 +62,11 @@ public:
     /// The phase's optimizers have stepped, or skipped. The loss scale has not moved.
     virtual void after_update(const StepView&) {}
     virtual void end(const StepView&) {}
-    /// After every step, wanted or not: what the observer knows for its row of the record.
-    virtual void fill(StepRecord& row) const { (void)row; }
+    /// StepRecord::scale_floor of a step that ended, if the observer has measured it.
+    virtual std::optional<float> scale_floor(std::int64_t step) const {
+        (void)step;
+        return std::nullopt;
+    }
 };
 
 }  // namespace engine

@@ -1,6 +1,7 @@
 #include "train/step/train_step.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 
@@ -359,8 +360,12 @@ void TrainStep::announce(std::int64_t step) {
     }
 }
 
-void TrainStep::complete_row(StepRecord& row) const {
-    for (const auto& observer : observers_) observer->fill(row);
+float TrainStep::scale_floor(std::int64_t step) const {
+    float out = std::numeric_limits<float>::quiet_NaN();
+    for (const auto& observer : observers_) {
+        if (const auto floor = observer->scale_floor(step)) out = *floor;
+    }
+    return out;
 }
 
 StepView TrainStep::view(std::size_t phase, std::size_t micro_batch) {

@@ -84,8 +84,8 @@ public:
     void detach(const StepObserver& observer);
     /// Determines which observers want the next step, number `step` of the run from 1.
     void announce(std::int64_t step);
-    /// Completes the row of the step that ended with what the observers measured.
-    void complete_row(StepRecord& row) const;
+    /// See StepObserver::scale_floor().
+    float scale_floor(std::int64_t step) const;
     /// Whether an observer wants that step, so that it must be computed eagerly.
     bool is_observed() const { return !observing_.empty(); }
 

@@ -1,4 +1,4 @@
-#include "train/step/step_figures.h"
+#include "train/step/row_builder.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -35,17 +35,15 @@ kernels::StepFigures figures_of_a_step() {
     return figures;
 }
 
-StepRecord numbered(std::int64_t step) {
-    StepRecord row{};
-    row.step = step;
-    return row;
+SubmittedStep numbered(std::int64_t step) {
+    return {.step = step, .samples = 8 * step, .memory_bytes = 100, .peak_bytes = 300};
 }
 
 /// Steps of a device, as far as their figures go.
 struct Steps {
-    explicit Steps(const Device& device_)
+    Steps(const Device& device_, const Task& task)
         : device(device_),
-          ring(device),
+          rows(device, task),
           record(device),
           number(Tensor::zeros({}, DType::i64, device)) {
         record.clear();
@@ -59,16 +57,16 @@ struct Steps {
     }
     /// A step with these figures, the first.
     void only(const kernels::StepFigures& figures, std::int64_t step) {
-        StepMarks& marks = ring.begin(record);
+        StepMarks& marks = rows.begin(record);
         marks.mark();
         record.set(figures);
         finish({});
         marks.mark();
-        ring.push(numbered(step));
+        rows.push(numbered(step));
     }
     /// A step, eager or the replay of end().
     void next(std::int64_t step, kernels::cuda::Graph* graph = nullptr) {
-        StepMarks& marks = ring.begin(record);
+        StepMarks& marks = rows.begin(record);
         if (graph) {
             graph->launch(current_stream(), marks.next_event());
         } else {
@@ -76,30 +74,29 @@ struct Steps {
             end();
             marks.mark();
         }
-        ring.push(numbered(step));
+        rows.push(numbered(step));
     }
 
     Device device;
-    StepFigures ring;
+    RowBuilder rows;
     DeviceRecord<kernels::StepFigures> record;
     Tensor number;
 
 private:
     std::int64_t* counter() const { return number.data_as<std::int64_t>(); }
     void finish(kernels::StepEnding ending) const {
-        ending.slots = ring.slots();
+        ending.slots = rows.slots();
         on(device, kernels::cpu::end_step, kernels::cuda::end_step)(record.data(), ending,
                                                                     current_stream());
     }
 };
 
 /// The record's row for a step of this task.
-StepRecord row_of(const Task& task, const kernels::StepFigures& figures, RowOptions meaning = {}) {
-    Steps steps(default_device());
+StepRecord row_of(const Task& task, const kernels::StepFigures& figures,
+                  const RowOptions& options = {}) {
+    Steps steps(default_device(), task);
     steps.only(figures, 1);
-    const TaskColumns columns(task);
-    meaning.columns = &columns;
-    return steps.ring.take(/*all=*/true, meaning).value().row;
+    return steps.rows.take(/*all=*/true, options).value().row;
 }
 
 std::unique_ptr<Task> classification() {
@@ -119,14 +116,14 @@ std::unique_ptr<Task> regression() {
     return make_task(test::small_run("mlp", "fp32"), schema);
 }
 
-TEST(StepFigures, AccuracyHasTheColumnOfThatName) {
+TEST(RowBuilder, AccuracyHasTheColumnOfThatName) {
     const StepRecord row = row_of(*classification(), figures_of_a_step());
     EXPECT_EQ(row.loss, 0.75F);
     EXPECT_EQ(row.accuracy, 0.75F);
     for (const auto column : metric_columns) EXPECT_TRUE(std::isnan(row.*column));
 }
 
-TEST(StepFigures, OtherMetricsHaveColumnsOfTheirOwn) {
+TEST(RowBuilder, OtherMetricsHaveColumnsOfTheirOwn) {
     kernels::StepFigures figures = figures_of_a_step();
     figures.sums.values[0] = 2;   // squared errors
     figures.sums.values[1] = 0;   // targets
@@ -138,7 +135,7 @@ TEST(StepFigures, OtherMetricsHaveColumnsOfTheirOwn) {
     EXPECT_TRUE(std::isnan(row.metric_3));
 }
 
-TEST(StepFigures, UpdatesOfFurtherOptimizersCountAmongTheMetrics) {
+TEST(RowBuilder, UpdatesOfFurtherOptimizersCountAmongTheMetrics) {
     const test::Adversaries task;
     const std::vector<Metric> metrics = task.step_metrics();
     ASSERT_EQ(metrics.size(), 1u);
@@ -175,15 +172,16 @@ public:
     mutable int asked = 0;
 };
 
-TEST(StepFigures, ATaskIsAskedForItsDescriptorsOncePerRun) {
+TEST(RowBuilder, ATaskIsAskedForItsDescriptorsOncePerRun) {
     const AskedTask task;
-    const TaskColumns columns(task);
+    Steps steps(default_device(), task);
     const int before = task.asked;
-    StepRecord row{};
     for (int step = 1; step <= 3; ++step) {
         kernels::StepFigures figures{};
         figures.sums.loss = step;
-        columns.fill(row, figures);
+        figures.ended = step - 1;
+        steps.only(figures, step);
+        const StepRecord row = steps.rows.take(/*all=*/true, {}).value().row;
         for (std::size_t i = 0; i < max_metrics; ++i)
             EXPECT_EQ(row.*metric_columns[i], static_cast<float>(step) + static_cast<float>(i));
         EXPECT_EQ(row.accuracy, static_cast<float>(step + static_cast<int>(max_metrics)));
@@ -191,7 +189,7 @@ TEST(StepFigures, ATaskIsAskedForItsDescriptorsOncePerRun) {
     EXPECT_EQ(task.asked, before);
 }
 
-TEST(StepFigures, ScaleAndSkipsAreThoseOfTheSettings) {
+TEST(RowBuilder, ScaleAndSkipsAreThoseOfTheSettings) {
     kernels::StepFigures figures = figures_of_a_step();
     figures.gradient_statistics.found_inf = 1;
     const auto task = classification();
@@ -209,34 +207,70 @@ TEST(StepFigures, ScaleAndSkipsAreThoseOfTheSettings) {
     EXPECT_EQ(scaled.grad_zero_share, 0.5F);
 }
 
-TEST(StepFigures, WhatIsNoColumnComesBesideTheRow) {
+TEST(RowBuilder, WhatIsNoColumnComesBesideTheRow) {
     kernels::StepFigures figures = figures_of_a_step();
     figures.state_resets = 3;
     const auto task = classification();
-    const TaskColumns columns(*task);
     for (const bool scaled : {false, true}) {
-        Steps steps(Device{});
-        StepFigures& ring = steps.ring;
+        Steps steps(Device{}, *task);
         steps.only(figures, 9);
-        const CompletedStep step =
-            ring.take(false, {.scaled = scaled, .columns = &columns}).value();
-        EXPECT_EQ(step.row.step, 9) << "what the host knew of it";
+        const CompletedStep step = steps.rows.take(false, {.scaled = scaled}).value();
         EXPECT_EQ(step.state_resets, 3);
         EXPECT_EQ(step.next_loss_scale, scaled ? 2 : 1);
         EXPECT_EQ(step.sums.values[0], 6);
         EXPECT_FALSE(step.refused.has_value());
-        EXPECT_FALSE(ring.take(true, {.columns = &columns}).has_value());
+        EXPECT_FALSE(steps.rows.take(true, {}).has_value());
     }
+}
+
+TEST(RowBuilder, TheHostsColumnsAreThoseOfTheSubmittedStep) {
+    const auto task = classification();
+    Steps steps(Device{}, *task);
+    StepMarks& marks = steps.rows.begin(steps.record);
+    marks.mark();
+    SubmittedStep submitted = numbered(9);
+    submitted.scale_floor = 16;
+    submitted.exchange = [] { return ExchangeTimes{.total_ms = 4, .hidden_ms = 3}; };
+    steps.end();
+    marks.mark();
+    steps.rows.push(submitted);
+    const StepRecord row = steps.rows.take(true, {.updates_apart = 5}).value().row;
+    EXPECT_EQ(row.step, 9);
+    EXPECT_EQ(row.samples, 72);
+    EXPECT_EQ(row.memory_bytes, 100);
+    EXPECT_EQ(row.peak_bytes, 300);
+    EXPECT_EQ(row.scale_floor, 16);
+    EXPECT_EQ(row.exchange_ms, 4);
+    EXPECT_EQ(row.exchange_hidden_share, 0.75F);
+    EXPECT_EQ(row.updates, 1 + 5);
+}
+
+TEST(RowBuilder, TheLoopsColumnsAreItsClocksAndTheHighestPeak) {
+    StepRecord row{};
+    row.peak_bytes = 300;
+    const LoopFigures loop{.epoch = 2,
+                           .samples = 8,
+                           .data_s = 0.125,
+                           .step_s = 0.5,
+                           .elapsed_s = 3,
+                           .clock_s = 1000,
+                           .peak_before = 400};
+    RowBuilder::complete(row, loop);
+    EXPECT_EQ(row.epoch, 2);
+    EXPECT_EQ(row.data_ms, 125);
+    EXPECT_EQ(row.step_ms, 500);
+    EXPECT_EQ(row.samples_per_s, 16);
+    EXPECT_EQ(row.elapsed_s, 3);
+    EXPECT_EQ(row.clock_s, 1000);
+    EXPECT_EQ(row.peak_bytes, 400);
 }
 
 // The figures of each step leave the device by its last kernel, captured or not, while those of the
 // step before are still unread.
-TEST(StepFigures, OfADeviceComeOneStepLateAndInOrder) {
+TEST(RowBuilder, OfADeviceComeOneStepLateAndInOrder) {
     HALFTONE_NEEDS_CUDA();
     const auto task = classification();
-    const TaskColumns columns(*task);
-    const RowOptions meaning{.columns = &columns};
-    Steps steps(cuda);
+    Steps steps(cuda, *task);
     kernels::cuda::begin_capture(current_stream());
     steps.end();
     const auto graph = kernels::cuda::end_capture(current_stream());
@@ -246,29 +280,28 @@ TEST(StepFigures, OfADeviceComeOneStepLateAndInOrder) {
     constexpr std::int64_t count = 8;
     for (std::int64_t step = 1; step <= count; ++step) {
         steps.next(step, is_eager(step) ? nullptr : graph.get());
-        const auto taken = steps.ring.take(/*all=*/false, meaning);
+        const auto taken = steps.rows.take(/*all=*/false, {});
         ASSERT_EQ(taken.has_value(), step > 1);
         if (!taken) continue;
         EXPECT_EQ(taken->row.step, step - 1);
         EXPECT_EQ(taken->row.updates, step - 1);
         EXPECT_EQ(std::isnan(taken->row.step_ms), !is_eager(step - 1)) << step;
     }
-    EXPECT_EQ(steps.ring.take(true, meaning).value().row.updates, count);
+    EXPECT_EQ(steps.rows.take(true, {}).value().row.updates, count);
     EXPECT_EQ(kernels::cuda::call_counts().synchronizations, waits);
 }
 
-TEST(StepFigures, OfTheStepAfterOneThatFailedBehindItsEndAreItsOwn) {
+TEST(RowBuilder, OfTheStepAfterOneThatFailedBehindItsEndAreItsOwn) {
     const auto task = classification();
-    const TaskColumns columns(*task);
-    Steps steps(default_device());
+    Steps steps(default_device(), *task);
     std::vector<std::int64_t> updates;
     const auto take = [&](bool all) {
-        while (const auto taken = steps.ring.take(all, {.columns = &columns}))
+        while (const auto taken = steps.rows.take(all, {}))
             updates.push_back(taken->row.updates);
     };
     steps.next(1);
     take(false);
-    (void)steps.ring.begin(steps.record);
+    (void)steps.rows.begin(steps.record);
     steps.end();  // and never pushed
     for (const std::int64_t step : {2, 3}) {
         steps.next(step);
