@@ -110,7 +110,8 @@ void update_interception() noexcept {
     intercepting = autocast_state().force != nullptr || attached != nullptr;
 }
 
-Call::Call(const OpInfo& info, const TensorList& inputs, bool typed)
+Call::Call(const OpInfo& info, const TensorList& inputs, bool typed,
+           std::span<const CallArgument> arguments)
     : info_(info), observer_(attached) {
     const auto first = std::ranges::find_if(
         inputs, [](const Tensor& each) { return eligible(each, each.device().kind); });
@@ -122,7 +123,7 @@ Call::Call(const OpInfo& info, const TensorList& inputs, bool typed)
         if (rule_ != nullptr && !on && !typed)
             result_type_ = is_norm(info) ? first->dtype() : unforced_type(inputs, kind_);
     }
-    if (observer_ != nullptr) observer_->on_call({&info_, inputs, rule_});
+    if (observer_ != nullptr) observer_->on_call({&info_, inputs, rule_, arguments});
 }
 
 Call::~Call() {

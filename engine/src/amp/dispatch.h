@@ -7,6 +7,7 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <typeinfo>
 #include <vector>
 
 #include "amp/autocast.h"
@@ -62,11 +63,28 @@ private:
 // with all of its arguments in order. Without forced types and without a trace that is one
 // predictable branch.
 
+/// An argument of a call, in the type that its operation declares.
+class CallArgument {
+public:
+    template <typename T>
+    explicit CallArgument(const T& value) : type_(&typeid(T)), value_(&value) {}
+    /// Null: it has another type.
+    template <typename T>
+    const T* as() const {
+        return *type_ == typeid(T) ? static_cast<const T*>(value_) : nullptr;
+    }
+
+private:
+    const std::type_info* type_;
+    const void* value_;
+};
+
 /// A call as its caller made it.
 struct OpCall {
     const OpInfo* info;
     std::span<const Tensor> inputs;  ///< before casts; undefined ones are left out
     const ForceRule* forced;         ///< the rule that decides; null: the operation's policy
+    std::span<const CallArgument> arguments;  ///< all, in order; while the call runs
 };
 
 /// Sees the calls of operations on the thread that it is attached to, gradients' too. Calls nest.
@@ -121,7 +139,8 @@ bool names_type(const T&) {
 class Call {
 public:
     /// `typed`: its caller gave the type of the result.
-    Call(const OpInfo& info, const TensorList& inputs, bool typed);
+    Call(const OpInfo& info, const TensorList& inputs, bool typed,
+         std::span<const CallArgument> arguments);
     ~Call();
     Call(const Call&) = delete;
     Call& operator=(const Call&) = delete;
@@ -168,7 +187,8 @@ template <typename F, typename... Args>
 auto dispatched(const OpInfo& info, F op, const Args&... args) {
     TensorList inputs;
     (detail::collect(inputs, args), ...);
-    detail::Call call(info, inputs, (detail::names_type(args) || ...));
+    const CallArgument arguments[] = {CallArgument(args)...};
+    detail::Call call(info, inputs, (detail::names_type(args) || ...), arguments);
     const auto run = [&] {
         if (!call.forced()) {
             call.enter();
@@ -190,7 +210,8 @@ template <typename F, typename... Args>
 Tensor dispatched_copy(const OpInfo& info, F op, const Args&... args) {
     TensorList inputs;
     (detail::collect(inputs, args), ...);
-    detail::Call call(info, inputs, false);
+    const CallArgument arguments[] = {CallArgument(args)...};
+    detail::Call call(info, inputs, false, arguments);
     call.enter();
     Tensor result = op(args...);
     if (call.forced()) result = call.cast(result);

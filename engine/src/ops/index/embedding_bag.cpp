@@ -176,13 +176,14 @@ const OpInfo embedding_bag_info{
 Tensor embedding_bag(const Tensor& asked, const Tensor& weight, const Tensor& asked_offsets,
                      const Tensor& sample_weights, const EmbeddingBagOptions& options) {
     if (intercepted(embedding_bag_info)) {
-        const auto call = [&](const Tensor& table, const Tensor& factors) {
+        const auto call = [&](const Tensor& table, const Tensor& factors, const auto&...) {
             EmbeddingBagOptions own = options;
             // The gradient of a cast table passes the cast, which needs it dense.
             if (table.dtype() != weight.dtype()) own.sparse = false;
             return embedding_bag(asked, table, asked_offsets, factors, own);
         };
-        return dispatched(embedding_bag_info, call, weight, sample_weights);
+        return dispatched(embedding_bag_info, call, weight, sample_weights,
+                          EmbeddingBagCall{asked, asked_offsets, options});
     }
     check_floating(embedding_bag_info, weight);
     check_rank(embedding_bag_info, weight, 2);

@@ -21,6 +21,12 @@ struct EmbeddingBagOptions {
     bool sparse = false;
 };
 
+/// The other arguments, as an observer of calls sees them beside the tables that may be cast.
+struct EmbeddingBagCall {
+    Tensor index, offsets;
+    EmbeddingBagOptions options;
+};
+
 /// Sums, or means, of rows of the table `weight` (rows, d). Returns (bags, d) of the table's type.
 ///
 /// - index (n) with offsets (bags), i64 or i32, ascending from 0: bag b has the indices from

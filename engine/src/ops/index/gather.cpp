@@ -136,10 +136,12 @@ Tensor rows_or_zeros(const Tensor& x, std::int64_t asked_dim, const Tensor& inde
 Tensor selected_once(const Tensor& x, std::int64_t asked_dim, const Tensor& index,
                      const Tensor& inverse) {
     const int dim = wrap_dim("index_select", asked_dim, x.rank());
-    return record(index_select_info, {x}, select_rows(x, dim, index, true),
-                  {save(index), save(inverse)}, [dim](const Tensor& dy, const Saved& saved) {
-                      return selected_once(dy, dim, saved[1], saved[0]);
-                  });
+    const Tensor inputs[] = {x, index};
+    return record_many(index_select_info, inputs, select_rows(x, dim, index, true),
+                       {save(index), save(inverse)},
+                       [dim](std::span<const Tensor> dy, const Saved& saved) {
+                           return TensorList{selected_once(dy[0], dim, saved[1], saved[0]), {}};
+                       });
 }
 
 Tensor rows_added(const Tensor& dy, const Shape& shape, std::int64_t dim, const Tensor& index) {

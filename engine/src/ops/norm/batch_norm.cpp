@@ -33,14 +33,6 @@ TensorList run_batch_norm_relu(const OpArguments& args) {
 }
 
 /// The tensors of a call beside x, each (channels) or undefined.
-struct BatchNormTensors {
-    Tensor weight, bias, running_mean, running_var;
-};
-struct BatchNormOptions {
-    bool training;
-    double momentum, eps;
-};
-
 /// autocast.md#operations-without-an-entry (1.11): low x with f32 companions is fine, f32 x with
 /// low ones is not.
 void check_companion(const OpInfo& info, const Tensor& x, const Tensor& t) {
@@ -176,19 +168,20 @@ private:
 /// A call whose type may be forced: x and the residual are cast, companions as far as x asks.
 template <typename F>
 Tensor forceable(const OpInfo& info, const Tensor& x, const Tensor& residual,
-                 const BatchNormTensors& t, bool training, const F& normalized) {
-    const auto call = [&](const Tensor& from, const Tensor& added) {
+                 const BatchNormTensors& t, const BatchNormOptions& options,
+                 const F& normalized) {
+    const auto call = [&](const Tensor& from, const Tensor& added, const auto&...) {
         const Statistic mean(t.running_mean, from), var(t.running_var, from);
         const Tensor y = normalized(
             from, added,
             {companion(t.weight, from), companion(t.bias, from), mean.used(), var.used()});
-        if (training) {
+        if (options.training) {
             mean.put_back();
             var.put_back();
         }
         return y;
     };
-    return dispatched(info, call, x, residual);
+    return dispatched(info, call, x, residual, t, options);
 }
 
 /// Whether a batch norm's backward pass may write its results where it reads this operand. On a CPU
@@ -286,7 +279,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                   double momentum, double eps) {
     if (intercepted(batch_norm_info)) {
         return forceable(batch_norm_info, x, {}, {weight, bias, running_mean, running_var},
-                         training,
+                         {training, momentum, eps},
                          [&](const Tensor& from, const Tensor&, const BatchNormTensors& t) {
                              return batch_norm(from, t.weight, t.bias, t.running_mean,
                                                t.running_var, training, momentum, eps);
@@ -302,7 +295,7 @@ Tensor batch_norm_relu(const Tensor& x, const Tensor& residual, const Tensor& we
                        bool training, double momentum, double eps) {
     if (intercepted(batch_norm_relu_info)) {
         return forceable(batch_norm_relu_info, x, residual,
-                         {weight, bias, running_mean, running_var}, training,
+                         {weight, bias, running_mean, running_var}, {training, momentum, eps},
                          [&](const Tensor& from, const Tensor& added, const BatchNormTensors& t) {
                              return batch_norm_relu(from, added, t.weight, t.bias, t.running_mean,
                                                     t.running_var, training, momentum, eps);

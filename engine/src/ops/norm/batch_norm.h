@@ -6,6 +6,15 @@ namespace engine {
 
 extern const OpInfo batch_norm_info, batch_norm_relu_info;
 
+// Arguments of both beside x and the residual, as an observer of calls sees them.
+struct BatchNormTensors {
+    Tensor weight, bias, running_mean, running_var;
+};
+struct BatchNormOptions {
+    bool training;
+    double momentum, eps;
+};
+
 /// (x - mean) / sqrt(var + eps) * weight + bias over channels, x (N, C) or (N, C, ...) of rank
 /// 3 to 5; computed
 /// in f32 (f64 for f64) and rounded once to x's type. weight, bias and the running statistics are
