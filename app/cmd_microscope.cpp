@@ -84,7 +84,7 @@ double own_scale(const std::filesystem::path& folder, const HistogramSample& sam
 }
 
 View view_of(const std::filesystem::path& folder, const MicroscopeArguments& args) {
-    const auto kind = engine::find_histogram_kind(args.kind);
+    const auto kind = engine::value_of_name<HistogramKind>(args.kind);
     if (!kind)
         refuse(
             engine::msg("--kind: {}: use gradients, activations, weights or updates", args.kind));
@@ -162,7 +162,7 @@ void print_scale(const View& view) {
 void print_table(const View& view) {
     print_formatted("step %lld%s, %s", static_cast<long long>(view.sample.step),
                     view.sample.shadow ? " (shadow pass in FP32)" : "",
-                    std::string(to_string(view.kind)).c_str());
+                    name(view.kind));
     if (view.kind == HistogramKind::gradients)
         print_formatted(" at loss scale %s", engine::power_text(view.scale).c_str());
     if (view.sample.step != view.asked)
@@ -210,7 +210,7 @@ void print_json(const View& view) {
     ordered_json out = {{"step", view.sample.step},
                         {"asked", view.asked},
                         {"shadow", view.sample.shadow},
-                        {"kind", to_string(view.kind)},
+                        {"kind", name(view.kind)},
                         {"loss_scale", view.sample.loss_scale},
                         {"scale", view.scale},
                         {"first_exponent", ExponentHistogram::first_exponent},
@@ -218,7 +218,7 @@ void print_json(const View& view) {
     for (const LayerHistogram& layer : view.sample.layers) {
         if (layer.kind != view.kind) continue;
         ordered_json each = {
-            {"layer", layer.layer}, {"type", to_string(layer.type)}, {"flushed", layer.flushed}};
+            {"layer", layer.layer}, {"type", name(layer.type)}, {"flushed", layer.flushed}};
         each.update(figures(view, layer.values));
         out["layers"].push_back(std::move(each));
     }

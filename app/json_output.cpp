@@ -169,20 +169,6 @@ std::string to_json(const engine::MachineReport& report, const engine::LaunchFac
 
 namespace {
 
-const char* name(engine::VerdictTone tone) {
-    switch (tone) {
-        case engine::VerdictTone::neutral:
-            return "neutral";
-        case engine::VerdictTone::good:
-            return "good";
-        case engine::VerdictTone::caution:
-            return "caution";
-        case engine::VerdictTone::bad:
-            return "bad";
-    }
-    return "";
-}
-
 ordered_json verdict_object(const engine::Verdict& verdict) {
     ordered_json out = {{"tone", name(verdict.tone)}, {"headline", verdict.headline.str()}};
     for (const char* key : {"cost", "evidence"}) out[key] = ordered_json::array();

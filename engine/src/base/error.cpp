@@ -44,32 +44,6 @@ int exit_code_of_run(ErrorCode code) noexcept {
     }
 }
 
-const char* name(ErrorCode code) noexcept {
-    switch (code) {
-        case ErrorCode::settings:
-            return "settings";
-        case ErrorCode::data:
-            return "data";
-        case ErrorCode::device:
-            return "device";
-        case ErrorCode::memory:
-            return "memory";
-        case ErrorCode::training:
-            return "training";
-        case ErrorCode::io:
-            return "io";
-        case ErrorCode::shape:
-            return "shape";
-        case ErrorCode::dtype:
-            return "dtype";
-        case ErrorCode::state:
-            return "state";
-        case ErrorCode::value:
-            return "value";
-    }
-    return "unknown";
-}
-
 std::string Message::str() const {
     const std::string form = with_singulars(text, args);
     std::string out;

@@ -48,6 +48,8 @@ struct GuideColumn {
 
     std::size_t width() const { return categories.empty() ? 1 : categories.size(); }
 };
+template <>
+inline constexpr std::array enum_names<GuideColumn::Id> = {"no", "decimal", "criteo"};
 
 /// Everything needed to make inputs for a trained model without its data set. A run keeps it as
 /// inputs.json.

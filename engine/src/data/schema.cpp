@@ -7,30 +7,6 @@
 
 namespace engine {
 
-const char* name(FieldKind kind) {
-    switch (kind) {
-        case FieldKind::image:
-            return "image";
-        case FieldKind::features:
-            return "features";
-        case FieldKind::tokens:
-            return "tokens";
-        case FieldKind::indices:
-            return "indices";
-        case FieldKind::label:
-            return "label";
-        case FieldKind::value:
-            return "value";
-        case FieldKind::mask:
-            return "mask";
-        case FieldKind::offsets:
-            return "offsets";
-        case FieldKind::other:
-            break;
-    }
-    return "other";
-}
-
 void check_ragged(const FieldSpec& field) {
     if (field.ragged == Ragged::no) return;
     if (field.shape.rank() > 0 && field.shape.numel() > 0) return;

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/names.h"
 #include "tensor/dims.h"
 #include "tensor/dtype.h"
 
@@ -25,7 +26,9 @@ enum class FieldKind {
     offsets,   ///< i64 (batch + 1): where each sample's rows begin in a packed ragged field
     other,     ///< known to the task alone
 };
-const char* name(FieldKind kind);
+template <>
+inline constexpr std::array enum_names<FieldKind> = {
+    "image", "features", "tokens", "indices", "label", "value", "mask", "offsets", "other"};
 
 /// How a field with a varying number of rows keeps a fixed shape, so that a step can be captured.
 /// FieldSpec::shape[0] is the largest number of rows of a sample (its capacity).
@@ -34,6 +37,8 @@ enum class Ragged {
     masked,  ///< (batch, capacity, ...), zeros behind each sample's rows, with a field `NAME.mask`
     packed,  ///< (batch * capacity, ...), all rows in sequence, then zeros, with `NAME.offsets`
 };
+template <>
+inline constexpr std::array enum_names<Ragged> = {"no", "masked", "packed"};
 
 /// Per channel, feature or target, over the training part: batches hold (value - mean) / deviation.
 struct Normalization {

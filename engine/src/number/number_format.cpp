@@ -113,22 +113,6 @@ const NumberFormat* find_number_format(std::string_view name) {
     return found == formats.end() ? nullptr : *found;
 }
 
-std::string_view name(NumberClass number_class) {
-    switch (number_class) {
-        case NumberClass::zero:
-            return "zero";
-        case NumberClass::subnormal:
-            return "subnormal";
-        case NumberClass::normal:
-            return "normal";
-        case NumberClass::infinite:
-            return "infinite";
-        case NumberClass::nan:
-            break;
-    }
-    return "nan";
-}
-
 std::uint32_t to_bits(const NumberFormat& format, double value) {
     switch (format.kind) {
         case FormatKind::fp32:

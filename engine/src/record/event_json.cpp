@@ -223,60 +223,6 @@ ordered_json settings_json(const RunConfig& config, bool foreign) {
 
 bool nan_is_a_value(std::string_view field) { return field == "loss" || field == "grad_norm"; }
 
-const char* name(ScaleChanged::Kind kind) noexcept {
-    switch (kind) {
-        case ScaleChanged::Kind::grown:
-            return "grown";
-        case ScaleChanged::Kind::skipped_calibrating:
-            return "skipped_calibrating";
-        case ScaleChanged::Kind::skipped_normal:
-            return "skipped_normal";
-        case ScaleChanged::Kind::skipped_persistent:
-            return "skipped_persistent";
-    }
-    return "unknown";
-}
-
-const char* name(RunState state) noexcept {
-    switch (state) {
-        case RunState::idle:
-            return "idle";
-        case RunState::preparing:
-            return "preparing";
-        case RunState::training:
-            return "training";
-        case RunState::paused:
-            return "paused";
-        case RunState::evaluating:
-            return "evaluating";
-        case RunState::stopping:
-            return "stopping";
-        case RunState::done:
-            return "done";
-        case RunState::failed:
-            return "failed";
-    }
-    return "unknown";
-}
-
-const char* name(DoneReason reason) noexcept {
-    switch (reason) {
-        case DoneReason::epochs:
-            return "epochs";
-        case DoneReason::max_steps:
-            return "max_steps";
-        case DoneReason::stopped:
-            return "stopped";
-        case DoneReason::early_stopping:
-            return "early_stopping";
-        case DoneReason::diverged:
-            return "diverged";
-        case DoneReason::failed:
-            return "failed";
-    }
-    return "unknown";
-}
-
 std::string to_json_line(const Event& event) {
     const ordered_json object = std::visit([](const auto& e) { return to_object(e); }, event);
     return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);

@@ -13,9 +13,6 @@ namespace engine {
 /// "nan". In other fields NaN means "not measured" and is left out.
 bool nan_is_a_value(std::string_view field);
 
-/// "grown", "skipped_calibrating", ...
-const char* name(ScaleChanged::Kind kind) noexcept;
-
 /// Descriptors of metrics as JSON, and back. parse_metrics throws json::exception.
 nlohmann::ordered_json metrics_json(const std::vector<Metric>& metrics);
 std::vector<Metric> parse_metrics(const nlohmann::json& list);

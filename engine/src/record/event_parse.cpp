@@ -47,13 +47,10 @@ PartFigures part(const json& object, std::string_view prefix) {
     return figures;
 }
 
-/// The value of an enum, counted from 0 to last, by its name; throws if there is none of that name.
+/// Throws if no value has this name.
 template <typename Enum>
-Enum from_name(const json& word, Enum last) {
-    const auto& asked = word.get_ref<const std::string&>();
-    for (int i = 0; i <= static_cast<int>(last); ++i) {
-        if (asked == name(static_cast<Enum>(i))) return static_cast<Enum>(i);
-    }
+Enum from_name(const json& word) {
+    if (const auto value = value_of_name<Enum>(word.get_ref<const std::string&>())) return *value;
     throw std::invalid_argument("unknown name");
 }
 
@@ -109,7 +106,7 @@ Event step_examined(const json& o) {
 }
 
 Event state_changed(const json& o) {
-    return StateChanged{o.at("run").get<std::string>(), from_name(o.at("state"), RunState::failed)};
+    return StateChanged{o.at("run").get<std::string>(), from_name<RunState>(o.at("state"))};
 }
 
 Event epoch_done(const json& o) {
@@ -128,7 +125,7 @@ Event epoch_done(const json& o) {
 Event scale_changed(const json& o) {
     ScaleChanged e{o.at("run").get<std::string>(),
                    o.at("step").get<std::int64_t>(),
-                   from_name(o.at("kind"), ScaleChanged::Kind::skipped_persistent),
+                   from_name<ScaleChanged::Kind>(o.at("kind")),
                    static_cast<float>(number(o, "from")),
                    static_cast<float>(number(o, "to")),
                    o.value("clean_steps", std::int64_t{0})};
@@ -142,14 +139,14 @@ Event warning(const json& o) {
 }
 
 Event failed(const json& o) {
-    return RunFailed{o.at("run").get<std::string>(), from_name(o.at("code"), ErrorCode::value),
+    return RunFailed{o.at("run").get<std::string>(), from_name<ErrorCode>(o.at("code")),
                      message(o, "message"), message(o, "hint")};
 }
 
 Event done(const json& o) {
     RunDone e;
     e.run = o.at("run").get<std::string>();
-    e.reason = from_name(o.at("reason"), DoneReason::failed);
+    e.reason = from_name<DoneReason>(o.at("reason"));
     e.steps = o.value("steps", std::int64_t{0});
     e.updates = o.value("updates", std::int64_t{0});
     e.skipped = o.value("skipped", std::int64_t{0});

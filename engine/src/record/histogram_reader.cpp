@@ -12,9 +12,6 @@ namespace fs = std::filesystem;
 namespace layout = histogram_layout;
 namespace {
 
-constexpr std::array<std::string_view, histogram_kind_count> kind_names = {
-    "gradients", "activations", "weights", "updates"};
-
 Error no_histograms(const fs::path& path, const std::string& reason) {
     return {ErrorCode::data, msg("{}: cannot open the histograms: {}", path.string(), reason),
             msg("Give the folder of a run that kept some (instruments.histograms_every).")};
@@ -32,28 +29,6 @@ ColumnFile column_file(const fs::path& path) {
 }
 
 }  // namespace
-
-std::string_view to_string(HistogramKind kind) {
-    return kind_names.at(static_cast<std::size_t>(kind));
-}
-
-std::optional<HistogramKind> find_histogram_kind(std::string_view name) {
-    const auto found = std::find(kind_names.begin(), kind_names.end(), name);
-    if (found == kind_names.end()) return std::nullopt;
-    return static_cast<HistogramKind>(found - kind_names.begin());
-}
-
-std::string_view to_string(ValueType type) {
-    switch (type) {
-        case ValueType::bf16:
-            return "bf16";
-        case ValueType::f16:
-            return "fp16";
-        case ValueType::f32:
-            break;
-    }
-    return "fp32";
-}
 
 ExponentHistogram HistogramSample::total(HistogramKind kind) const {
     ExponentHistogram sum;

@@ -31,28 +31,11 @@ constexpr char select_queue[] =
     "place, id";
 
 QueueState state_of(const std::string& word) {
-    for (const QueueState state :
-         {QueueState::waiting, QueueState::running, QueueState::done, QueueState::failed}) {
-        if (word == name(state)) return state;
-    }
+    if (const auto state = value_of_name<QueueState>(word)) return *state;
     throw DamagedDatabase{};
 }
 
 }  // namespace
-
-const char* name(QueueState state) noexcept {
-    switch (state) {
-        case QueueState::waiting:
-            return "waiting";
-        case QueueState::running:
-            return "running";
-        case QueueState::done:
-            return "done";
-        case QueueState::failed:
-            return "failed";
-    }
-    return "unknown";
-}
 
 struct RunQueue::Impl {
     const fs::path root;

@@ -4,33 +4,8 @@
 
 namespace engine {
 
-const char* name(DType dtype) {
-    switch (dtype) {
-        case DType::f64:
-            return "f64";
-        case DType::f32:
-            return "f32";
-        case DType::f16:
-            return "f16";
-        case DType::bf16:
-            return "bf16";
-        case DType::i64:
-            return "i64";
-        case DType::i32:
-            return "i32";
-        case DType::u8:
-            return "u8";
-        case DType::boolean:
-            return "bool";
-    }
-    return "?";
-}
-
 DType dtype_from_name(const std::string& wanted) {
-    for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16, DType::i64,
-                              DType::i32, DType::u8, DType::boolean}) {
-        if (wanted == name(dtype)) return dtype;
-    }
+    if (const auto dtype = value_of_name<DType>(wanted)) return *dtype;
     throw Error(ErrorCode::value, "no dtype is called " + wanted);
 }
 

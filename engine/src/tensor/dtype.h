@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "engine/base/names.h"
 #include "kernels/dtype.h"
 
 namespace engine {
@@ -11,7 +12,9 @@ using kernels::is_floating;
 using kernels::size_of;
 
 /// "f32", "f16", ...: the short names of the specification.
-const char* name(DType dtype);
+template <>
+inline constexpr std::array enum_names<DType> = {
+    "f64", "f32", "f16", "bf16", "i64", "i32", "u8", "bool"};
 /// DType of a short name. Throws Error(value).
 DType dtype_from_name(const std::string& name);
 

@@ -60,18 +60,6 @@ std::int64_t planned_steps(const RunConfig& config, const LintContext& context) 
 
 }  // namespace
 
-const char* name(LintSeverity severity) noexcept {
-    switch (severity) {
-        case LintSeverity::note:
-            return "note";
-        case LintSeverity::warning:
-            return "warning";
-        case LintSeverity::error:
-            return "error";
-    }
-    return "";
-}
-
 bool runs_on_gpu(const RunConfig& config, std::size_t cards) {
     return config.device.starts_with("cuda") || (config.device == "auto" && cards > 0);
 }

@@ -267,20 +267,4 @@ std::vector<ScalePolicy> usual_policies() {
     return out;
 }
 
-const char* name(ReplayedStep step) noexcept {
-    switch (step) {
-        case ReplayedStep::applied:
-            return "applied";
-        case ReplayedStep::skipped:
-            return "skipped";
-        case ReplayedStep::unknown_applied:
-            return "unknown_applied";
-        case ReplayedStep::unknown_skipped:
-            return "unknown_skipped";
-        case ReplayedStep::broken:
-            return "broken";
-    }
-    return "";
-}
-
 }  // namespace engine

@@ -103,7 +103,7 @@ TEST(NumberFormat, TellsWhatBitsStandFor) {
     EXPECT_EQ(classify(fp16_format, 0x7c01), NumberClass::nan);
     EXPECT_EQ(classify(fp8_e4m3_format, 0x7e), NumberClass::normal);
     EXPECT_EQ(classify(fp8_e4m3_format, 0xff), NumberClass::nan);
-    EXPECT_EQ(name(NumberClass::subnormal), "subnormal");
+    EXPECT_STREQ(name(NumberClass::subnormal), "subnormal");
     EXPECT_FALSE(next_above(fp16_format, 0x7c01));
 }
 

@@ -172,9 +172,9 @@ TEST(HistogramRecord, AddsUpTheLayersOfAKind) {
     EXPECT_FALSE(sample.flushed(HistogramKind::weights));
     EXPECT_EQ(sample.find("none", HistogramKind::gradients), nullptr);
     for (int kind = 0; kind < histogram_kind_count; ++kind)
-        EXPECT_EQ(find_histogram_kind(to_string(static_cast<HistogramKind>(kind))),
+        EXPECT_EQ(value_of_name<HistogramKind>(name(static_cast<HistogramKind>(kind))),
                   static_cast<HistogramKind>(kind));
-    EXPECT_EQ(find_histogram_kind("biases"), std::nullopt);
+    EXPECT_EQ(value_of_name<HistogramKind>("biases"), std::nullopt);
 }
 
 TEST(HistogramRecord, RefusesWhatIsNotWhole) {

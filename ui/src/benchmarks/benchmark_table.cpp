@@ -76,7 +76,7 @@ QStringList csvFields(const BenchmarkResult& result) {
             batch(p.largest_batch),
             atLeast(p.largest_batch),
             truth(p.pays()),
-            text(engine::name_of(p.reason)),
+            text(engine::name(p.reason)),
             csvField(speedupSentence(p)),
             csvField(result.machine),
             result.when.toString(Qt::ISODate)};

@@ -10,37 +10,6 @@ using namespace Qt::StringLiterals;
 using engine::ExponentHistogram;
 using engine::HistogramKind;
 
-namespace {
-
-/// The name in a file. Not translated: programs read it.
-QString kindName(HistogramKind kind) {
-    switch (kind) {
-        case HistogramKind::gradients:
-            return u"gradients"_s;
-        case HistogramKind::activations:
-            return u"activations"_s;
-        case HistogramKind::weights:
-            return u"weights"_s;
-        case HistogramKind::updates:
-            return u"updates"_s;
-    }
-    return {};
-}
-
-QString typeName(engine::ValueType type) {
-    switch (type) {
-        case engine::ValueType::f16:
-            return u"f16"_s;
-        case engine::ValueType::bf16:
-            return u"bf16"_s;
-        case engine::ValueType::f32:
-            return u"f32"_s;
-    }
-    return {};
-}
-
-}  // namespace
-
 QString microscopeCsv(const engine::HistogramSample& sample, HistogramKind kind) {
     QStringList head{u"step"_s, u"shadow"_s,  u"loss_scale"_s, u"kind"_s, u"layer"_s,
                      u"type"_s, u"flushed"_s, u"zero"_s,       u"below"_s};
@@ -53,9 +22,9 @@ QString microscopeCsv(const engine::HistogramSample& sample, HistogramKind kind)
         QStringList line{QString::number(sample.step),
                          sample.shadow ? u"1"_s : u"0"_s,
                          QString::number(sample.loss_scale, 'g', 17),
-                         kindName(kind),
+                         QString::fromLatin1(engine::name(kind)),
                          csvField(QString::fromStdString(layer.layer)),
-                         typeName(layer.type),
+                         QString::fromLatin1(engine::name(layer.type)).remove(u'p'),
                          layer.flushed ? u"1"_s : u"0"_s,
                          QString::number(layer.values.zero),
                          QString::number(layer.values.below)};

@@ -9,22 +9,8 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 using engine::XrayOp;
-using engine::XrayPass;
 
 namespace {
-
-/// The name in a file. Not translated: programs read it.
-QString passName(XrayPass pass) {
-    switch (pass) {
-        case XrayPass::forward:
-            return u"forward"_s;
-        case XrayPass::backward:
-            return u"backward"_s;
-        case XrayPass::update:
-            return u"update"_s;
-    }
-    return {};
-}
 
 /// "f16[32x6x24x24] f32[6]"
 QString tensorList(const std::vector<engine::XrayTensor>& tensors) {
@@ -46,7 +32,7 @@ QString line(const QStringList& fields) { return fields.join(u',') + u'\n'; }
 QStringList fieldsOf(const XrayOp& op) {
     std::int64_t castBytes = 0;
     for (const auto& cast : op.casts) castBytes += cast.bytes;
-    return {passName(op.pass),
+    return {QString::fromLatin1(engine::name(op.pass)),
             csvField(op.module),
             csvField(op.op),
             csvField(tensorList(op.inputs)),
@@ -88,7 +74,7 @@ QString xrayCsv(const engine::Xray& first, const engine::Xray& second, const OpF
         if (!(one != nullptr && filter.passes(*one)) && !(two != nullptr && filter.passes(*two)))
             continue;
         const XrayOp& any = one != nullptr ? *one : *two;
-        QStringList fields{QString::number(first.step), passName(any.pass), csvField(any.module),
+        QStringList fields{QString::number(first.step), QString::fromLatin1(engine::name(any.pass)), csvField(any.module),
                            csvField(any.op)};
         for (const XrayOp* op : {one, two})
             fields << (op == nullptr ? QString() : csvField(tensorList(op->outputs)));

@@ -3,6 +3,7 @@
 #include <stdexcept>
 
 #include "engine/base/message.h"
+#include "engine/base/names.h"
 
 namespace engine {
 
@@ -19,14 +20,15 @@ enum class ErrorCode {
     state,     ///< a call that is not allowed now (autograd, scaler); exit code 2
     value,     ///< an argument out of its range; exit code 2
 };
+template <>
+inline constexpr std::array enum_names<ErrorCode> = {
+    "settings", "data", "device", "memory", "training", "io", "shape", "dtype", "state", "value"};
 
 /// Exit code of the command line for an error of this kind (interfaces.md, section 2).
 int exit_code(ErrorCode code) noexcept;
 /// Returns the exit code of a run that this error has ended: 5 unless settings, data or device
 /// caused it.
 int exit_code_of_run(ErrorCode code) noexcept;
-/// "settings", "data", ...: the name used in `--json`.
-const char* name(ErrorCode code) noexcept;
 
 /// The current operation cannot go on.
 /// what(): one sentence for the user, naming the operation and the value that was wrong.

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/base/message.h"
+#include "engine/base/names.h"
 #include "engine/record/exponent_histogram.h"
 
 namespace engine {
@@ -22,8 +23,10 @@ enum class SkipCause {
     scale_too_large,   ///< only the scaled gradients overflowed: benign
     optimizer,         ///< the gradients are finite, and the update made a weight non-finite
 };
-/// "damaged_state", ...: the name in JSON.
-const char* name(SkipCause cause) noexcept;
+template <>
+inline constexpr std::array enum_names<SkipCause> = {
+    "unknown", "damaged_state", "bad_input", "forward_overflow", "mathematical", "scale_too_large",
+    "optimizer"};
 /// "Scale too large", ...
 Message title(SkipCause cause);
 
@@ -35,7 +38,9 @@ enum class SkipStage {
     backward,  ///< from the scaled loss on
     update,    ///< a weight after the optimizer's update
 };
-const char* name(SkipStage stage) noexcept;
+template <>
+inline constexpr std::array enum_names<SkipStage> = {
+    "state", "batch", "forward", "backward", "update"};
 
 /// One look at a tensor.
 struct TensorGlance {

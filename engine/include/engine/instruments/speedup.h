@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/message.h"
+#include "engine/base/names.h"
 #include "engine/instruments/xray.h"
 #include "engine/settings/run_config.h"
 
@@ -45,8 +46,10 @@ enum class PayReason : std::uint8_t {
     update,          ///< the optimizer keeps masters and 16-bit copies
     undecided        ///< faster in the median, but not in every pair: the machine was busy
 };
-/// "products", "no-arithmetic" ...: as `bench --json` writes it.
-std::string name_of(PayReason reason);
+template <>
+inline constexpr std::array enum_names<PayReason> = {
+    "products", "traffic", "no-arithmetic", "launch-bound", "casts", "memory-bound",
+    "small-products", "update", "undecided"};
 
 /// Speed of one precision beside FP32, both in turns.
 struct Speedup {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/base/message.h"
+#include "engine/base/names.h"
 #include "engine/instruments/captured_step.h"
 #include "engine/settings/run_config.h"
 
@@ -16,6 +17,8 @@ namespace engine {
 /// Every operation of one training step (interfaces.md, section 2).
 
 enum class XrayPass : std::uint8_t { forward, backward, update };
+template <>
+inline constexpr std::array enum_names<XrayPass> = {"forward", "backward", "update"};
 
 struct XrayTensor {
     std::string dtype;  ///< "f32", "f16", "bf16", "i64", ...

@@ -5,6 +5,8 @@
 #include <span>
 #include <string_view>
 
+#include "engine/base/names.h"
+
 namespace engine {
 
 enum class FormatKind : std::uint8_t { fp32, tf32, fp16, bf16, fp8_e4m3, fp8_e5m2 };
@@ -38,8 +40,9 @@ const NumberFormat* find_number_format(std::string_view name);
 
 /// Kinds of number that the bits of a format stand for.
 enum class NumberClass : std::uint8_t { zero, subnormal, normal, infinite, nan };
-/// "zero", "subnormal", ...
-std::string_view name(NumberClass number_class);
+template <>
+inline constexpr std::array enum_names<NumberClass> = {
+    "zero", "subnormal", "normal", "infinite", "nan"};
 
 /// Bits of the value rounded to the format once, by the conversions that the engine's tensors use:
 /// to nearest, ties to even, subnormals kept. Beyond the largest value infinity, and NaN in

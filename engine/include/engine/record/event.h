@@ -40,7 +40,9 @@ enum class RunState {
     failed,      ///< ended by an error
 };
 
-const char* name(RunState state) noexcept;
+template <>
+inline constexpr std::array enum_names<RunState> = {
+    "idle", "preparing", "training", "paused", "evaluating", "stopping", "done", "failed"};
 
 /// Facts, in the order they happened. `run` is the run's id ("12" in the store, or its folder's
 /// name).
@@ -133,6 +135,9 @@ struct ScaleChanged {
         clean_steps;  ///< without a skip, since the scale last changed or a step was skipped
     std::optional<float> loss = {};  ///< of a skipped step whose loss itself was NaN or infinite
 };
+template <>
+inline constexpr std::array enum_names<ScaleChanged::Kind> = {
+    "grown", "skipped_calibrating", "skipped_normal", "skipped_persistent"};
 
 struct RunWarning {
     std::string run;
@@ -155,7 +160,9 @@ enum class DoneReason {
     diverged,        ///< the loss stayed non-finite for `stop_on_nan` steps
     failed,          ///< by any other error
 };
-const char* name(DoneReason reason) noexcept;
+template <>
+inline constexpr std::array enum_names<DoneReason> = {
+    "epochs", "max_steps", "stopped", "early_stopping", "diverged", "failed"};
 
 struct RunDone {
     std::string run;

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/names.h"
 #include "engine/record/exponent_histogram.h"
 
 namespace engine {
@@ -20,14 +21,15 @@ enum class HistogramKind : std::uint8_t {
     weights,      ///< before the update; the f32 masters where there are any
     updates,      ///< weights after the update minus before
 };
-inline constexpr int histogram_kind_count = 4;
-/// "gradients", "activations", "weights", "updates".
-std::string_view to_string(HistogramKind kind);
-std::optional<HistogramKind> find_histogram_kind(std::string_view name);
+template <>
+inline constexpr std::array enum_names<HistogramKind> = {
+    "gradients", "activations", "weights", "updates"};
+inline constexpr int histogram_kind_count = std::size(enum_names<HistogramKind>);
 
 /// The narrowest type that the values, or what they were computed from, went through.
 enum class ValueType : std::uint8_t { f32, bf16, f16 };
-std::string_view to_string(ValueType type);
+template <>
+inline constexpr std::array enum_names<ValueType> = {"fp32", "bf16", "fp16"};
 
 /// The values of one layer and kind in one step.
 struct LayerHistogram {

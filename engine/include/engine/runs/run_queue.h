@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/names.h"
 #include "engine/settings/run_config.h"
 
 namespace engine {
@@ -17,8 +18,8 @@ enum class QueueState {
     done,     ///< ended as planned
     failed,   ///< ended by an error, or diverged
 };
-/// "waiting", "running", "done", "failed".
-const char* name(QueueState state) noexcept;
+template <>
+inline constexpr std::array enum_names<QueueState> = {"waiting", "running", "done", "failed"};
 
 /// Settings to train, and their name.
 struct QueueEntry {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/base/message.h"
+#include "engine/base/names.h"
 #include "engine/settings/run_config.h"
 
 namespace engine {
@@ -18,7 +19,8 @@ enum class LintSeverity {
     warning,  ///< is likely to cost accuracy or to end in NaN
     error,    ///< is wrong
 };
-const char* name(LintSeverity severity) noexcept;
+template <>
+inline constexpr std::array enum_names<LintSeverity> = {"note", "warning", "error"};
 
 /// A hazard of settings that can run.
 struct LintFinding {

@@ -54,6 +54,8 @@ private:
 };
 
 enum class VerdictTone { neutral, good, caution, bad };
+template <>
+inline constexpr std::array enum_names<VerdictTone> = {"neutral", "good", "caution", "bad"};
 
 /// One sentence on two runs, and what it rests on.
 struct Verdict {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/base/message.h"
+#include "engine/base/names.h"
 #include "engine/record/step_record.h"
 #include "engine/settings/run_config.h"
 
@@ -38,7 +39,9 @@ enum class ReplayedStep : std::uint8_t {
     /// A static or absent scaler applies gradients that are not finite.
     broken,
 };
-const char* name(ReplayedStep step) noexcept;
+template <>
+inline constexpr std::array enum_names<ReplayedStep> = {
+    "applied", "skipped", "unknown_applied", "unknown_skipped", "broken"};
 constexpr bool is_unknown(ReplayedStep step) {
     return step == ReplayedStep::unknown_applied || step == ReplayedStep::unknown_skipped;
 }

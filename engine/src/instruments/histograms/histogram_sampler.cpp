@@ -211,8 +211,8 @@ void CountedTensors::write(const std::filesystem::path& folder) const {
     std::filesystem::create_directories(folder, error);
     if (error) throw_write_error(folder, error.value());
     for (std::size_t kind = 0; kind < tensors_.size(); ++kind) {
-        const std::string name(to_string(static_cast<HistogramKind>(kind)));
-        save_tensors(folder / (name + ".safetensors"), tensors_[kind]);
+        const std::string kind_name = name(static_cast<HistogramKind>(kind));
+        save_tensors(folder / (kind_name + ".safetensors"), tensors_[kind]);
     }
 }
 

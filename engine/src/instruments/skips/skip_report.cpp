@@ -32,13 +32,6 @@ bool is_bad_step(const SkippedStep& step) {
 
 }  // namespace
 
-const char* name(SkipCause cause) noexcept {
-    constexpr std::array names = {"unknown",          "damaged_state", "bad_input",
-                                  "forward_overflow", "mathematical",  "scale_too_large",
-                                  "optimizer"};
-    return names[static_cast<std::size_t>(cause)];
-}
-
 Message title(SkipCause cause) {
     switch (cause) {
         case SkipCause::unknown:
@@ -57,11 +50,6 @@ Message title(SkipCause cause) {
             return msg("Optimizer");
     }
     return {};
-}
-
-const char* name(SkipStage stage) noexcept {
-    constexpr std::array names = {"state", "batch", "forward", "backward", "update"};
-    return names[static_cast<std::size_t>(stage)];
 }
 
 Message SkipReport::verdict() const {

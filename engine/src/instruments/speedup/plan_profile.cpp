@@ -84,11 +84,6 @@ using nlohmann::ordered_json;
 
 constexpr std::size_t shown_rows = 10;
 
-const char* name_of(XrayPass pass) {
-    constexpr const char* names[] = {"forward", "backward", "update"};
-    return names[static_cast<std::size_t>(pass)];
-}
-
 std::string plan_shape_text(const XrayTensor& tensor) {
     std::string out;
     for (const std::int64_t extent : tensor.shape)
@@ -106,7 +101,7 @@ double flops_per_s(const PlanRow& row) { return row.us > 0 ? row.flops / row.us 
 
 Cells cells(const PlanRow& row) {
     return {row.op,
-            name_of(row.pass),
+            name(row.pass),
             row.compute_dtype,
             shapes_text(row.inputs),
             row.engine.empty() ? "own" : row.engine,
@@ -128,7 +123,7 @@ ordered_json to_value(const PlanRow& row) {
     const ordered_json share =
         std::isnan(row.peak_share) ? ordered_json() : ordered_json(row.peak_share);
     return {{"op", row.op},
-            {"pass", name_of(row.pass)},
+            {"pass", name(row.pass)},
             {"compute_dtype", row.compute_dtype},
             {"inputs", shapes(row.inputs)},
             {"outputs", shapes(row.outputs)},

@@ -145,30 +145,6 @@ Message make_sentence(const Speedup& p) {
 
 }  // namespace
 
-std::string name_of(PayReason reason) {
-    switch (reason) {
-        case PayReason::products:
-            return "products";
-        case PayReason::traffic:
-            return "traffic";
-        case PayReason::no_arithmetic:
-            return "no-arithmetic";
-        case PayReason::launch_bound:
-            return "launch-bound";
-        case PayReason::casts:
-            return "casts";
-        case PayReason::memory_bound:
-            return "memory-bound";
-        case PayReason::update:
-            return "update";
-        case PayReason::undecided:
-            return "undecided";
-        case PayReason::small_products:
-            break;
-    }
-    return "small-products";
-}
-
 bool Speedup::pays() const { return least > 1 && speed_up >= min_speed_up; }
 
 void explain(Speedup& speedup) {

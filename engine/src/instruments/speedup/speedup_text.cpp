@@ -144,7 +144,7 @@ std::string to_markdown(const std::vector<Speedup>& rows) {
 std::string to_json(const Speedup& p) {
     nlohmann::json json{{"event", "pay_off"},
                         {"pays", p.pays()},
-                        {"reason", name_of(p.reason)},
+                        {"reason", name(p.reason)},
                         {"why", p.sentence.str()},
                         {"fp32_parts", make_json(p.fp32)},
                         {"parts", make_json(p.amp)}};

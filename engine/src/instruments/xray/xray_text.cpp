@@ -66,18 +66,6 @@ Cells cells(const XrayOp& op) {
             bytes_text(op.memory_bytes)};
 }
 
-const char* title(XrayPass pass) {
-    switch (pass) {
-        case XrayPass::forward:
-            return "forward";
-        case XrayPass::backward:
-            return "backward";
-        case XrayPass::update:
-            return "update";
-    }
-    return "";
-}
-
 /// Operations in order, with a line of its own where the module or the pass changes.
 std::string op_table(const Xray& xray) {
     std::vector<Cells> lines = {
@@ -86,7 +74,7 @@ std::string op_table(const Xray& xray) {
     for (const XrayOp& op : xray.ops) {
         if (before == nullptr || before->module != op.module || before->pass != op.pass) {
             Cells head(lines.front().size());
-            head[0] = std::string(title(op.pass)) + (op.module.empty() ? "" : " " + op.module);
+            head[0] = std::string(name(op.pass)) + (op.module.empty() ? "" : " " + op.module);
             lines.push_back(std::move(head));
         }
         lines.push_back(cells(op));

@@ -30,26 +30,6 @@ void forbid_rest(void* data, std::size_t bytes, std::size_t capacity, const Devi
 
 }  // namespace
 
-const char* name(MemoryUse use) {
-    switch (use) {
-        case MemoryUse::weights:
-            return "weights";
-        case MemoryUse::masters:
-            return "masters";
-        case MemoryUse::gradients:
-            return "gradients";
-        case MemoryUse::optimizer:
-            return "optimizer";
-        case MemoryUse::activations:
-            return "activations";
-        case MemoryUse::cast_cache:
-            return "cast cache";
-        case MemoryUse::workspace:
-            return "workspace";
-    }
-    return "?";
-}
-
 void MemoryAccounting::add(MemoryUse use, std::int64_t bytes) noexcept {
     bytes_[static_cast<std::size_t>(use)].fetch_add(bytes, std::memory_order_relaxed);
     const std::int64_t total = total_.fetch_add(bytes, std::memory_order_relaxed) + bytes;

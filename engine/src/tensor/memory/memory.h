@@ -8,6 +8,7 @@
 #include <string>
 
 #include "engine/base/message.h"
+#include "engine/base/names.h"
 #include "tensor/device.h"
 
 namespace engine {
@@ -16,8 +17,10 @@ class MemoryPool;  // tensor/memory/memory_pool.h
 
 /// Purpose of a block of memory (decisions.md#memory, D8).
 enum class MemoryUse { weights, masters, gradients, optimizer, activations, cast_cache, workspace };
-constexpr int memory_uses = 7;
-const char* name(MemoryUse use);
+template <>
+inline constexpr std::array enum_names<MemoryUse> = {
+    "weights", "masters", "gradients", "optimizer", "activations", "cast cache", "workspace"};
+constexpr int memory_uses = std::size(enum_names<MemoryUse>);
 
 /// Bytes by use, of one run. Thread-safe. Every block keeps a reference to its accounts.
 class MemoryAccounting {

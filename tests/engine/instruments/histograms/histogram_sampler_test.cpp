@@ -54,7 +54,7 @@ void expect_counts(const HistogramSample& sample, const CountedTensors& kept) {
         Histograms counted;
         for (const auto& [name, tensor] : kept.of(kind))
             counted[test::module_of(name)] += test::histogram_of(tensor.values());
-        SCOPED_TRACE(to_string(kind));
+        SCOPED_TRACE(name(kind));
         expect_equal(of_kind(sample, kind), counted);
     }
 }

@@ -106,7 +106,7 @@ TEST(Speedup, WritesATableAndJson) {
     const auto json = nlohmann::json::parse(to_json(rows[0]));
     EXPECT_EQ(json.at("model"), "mlp");
     EXPECT_EQ(json.at("pays"), rows[0].pays());
-    EXPECT_EQ(json.at("reason"), name_of(rows[0].reason));
+    EXPECT_EQ(json.at("reason"), name(rows[0].reason));
     EXPECT_EQ(json.at("parts").at("brief_ops"), rows[0].amp.brief_ops);
     EXPECT_FALSE(json.contains("largest_batch")) << "it was not searched";
 }

@@ -114,7 +114,7 @@ void HistogramInstrument::read(const std::string& run, const std::filesystem::pa
         [folder, step = asked.first, layer = instrument_.layer, quantity = instrument_.quantity] {
             std::optional<Shown> out;
             try {
-                const auto kind = engine::find_histogram_kind(quantity).value_or(
+                const auto kind = engine::value_of_name<engine::HistogramKind>(quantity).value_or(
                     engine::HistogramKind::gradients);
                 if (!engine::HistogramRecordReader::exists(folder)) return out;
                 auto reader = engine::HistogramRecordReader::open(folder);
