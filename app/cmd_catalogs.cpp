@@ -185,12 +185,16 @@ void describe_catalog(Command& command, std::string (*json)(), std::vector<Entry
 }  // namespace
 
 void describe_ops(Command command) {
-    auto as_json = std::make_shared<bool>(false), as_page = std::make_shared<bool>(false);
+    auto as_json = std::make_shared<bool>(false), as_page = std::make_shared<bool>(false),
+         samples = std::make_shared<bool>(false);
     const Option json = command.flag("--json", *as_json, "A JSON list on standard output");
     command.flag("--markdown", *as_page, "The page engine/OPERATIONS.md").excludes(json);
-    command.run([as_json, as_page] {
+    command.flag("--samples", *samples, "Small calls of the operations instead, as JSON");
+    command.run([as_json, as_page, samples] {
         if (*as_page)
             print_ops_page();
+        else if (*samples)
+            std::cout << engine::op_samples_json();
         else if (*as_json)
             std::cout << ops_json() << '\n';
         else

@@ -302,13 +302,7 @@ std::vector<OpSample> forceable_samples() {
     return out;
 }
 
-std::string label(const testing::TestParamInfo<OpSample>& info) {
-    std::string text = std::string(info.param.op) + "_" + info.param.label;
-    for (auto& c : text) {
-        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-    }
-    return text;
-}
+std::string label(const testing::TestParamInfo<OpSample>& info) { return test_label(info.param); }
 INSTANTIATE_TEST_SUITE_P(Catalog, EveryForceableOp, testing::ValuesIn(forceable_samples()), label);
 
 }  // namespace

@@ -140,5 +140,10 @@ struct OpSummary {
     bool forceable;
 };
 std::vector<OpSummary> ops();
+/// A list of small calls, at least one of each op with a gradient. An argument is a shape of random
+/// values in `range` (-2 to 2), null, or an object: values by rows as "i64", "bool" or "like" (the
+/// type of the random ones), "mask", "swapped" (last two dimensions), "log_softmax", or a "list".
+/// The first `outputs` results have a gradient, and no sum has more than `terms` terms.
+std::string_view op_samples_json();
 
 }  // namespace engine

@@ -5,6 +5,7 @@
 #include "engine/settings/catalog.h"
 #include "op_samples.h"
 #include "ops/catalog/catalog.h"
+#include "ops/pointwise/binary.h"
 #include "tensor/cast.h"
 
 namespace engine {
@@ -12,12 +13,22 @@ namespace {
 
 class EveryOp : public testing::TestWithParam<OpSample> {};
 
+/// The square, so that the second derivative of a linear op is not zero.
+Function squared(const OpSample& sample) {
+    return [&sample](const TensorList& leaves) {
+        const Tensor y = sample.call(leaves);
+        return mul(y, y);
+    };
+}
+
 TEST_P(EveryOp, HasTheGradientOfFiniteDifferences) {
-    expect_gradients(GetParam().call, arguments(GetParam(), DType::f64));
+    const OpSample& sample = GetParam();
+    expect_gradients([&](const TensorList& leaves) { return sample.call(leaves); },
+                     arguments(sample, DType::f64));
 }
 
 TEST_P(EveryOp, HasTheSecondGradientOfFiniteDifferences) {
-    expect_second_gradients(GetParam().call, arguments(GetParam(), DType::f64));
+    expect_second_gradients(squared(GetParam()), arguments(GetParam(), DType::f64));
 }
 
 /// Compares 16-bit and f32 results with those of the same op in f64, on the same, already rounded
@@ -26,6 +37,7 @@ TEST_P(EveryOp, AgreesWithItsF64FormInEveryType) {
     const OpSample& sample = GetParam();
     const GradMode off(false);
     for (const DType dtype : {DType::f32, DType::f16, DType::bf16}) {
+        if (sample.op == "ctc_loss" && dtype != DType::f32) continue;  // does not take them
         const TensorList args = arguments(sample, dtype, false);
         TensorList wide;
         for (const auto& x : args) wide.push_back(to(x, DType::f64));
@@ -34,18 +46,12 @@ TEST_P(EveryOp, AgreesWithItsF64FormInEveryType) {
         const double bound = 16 * unit + 4 * sample.sum_length * 0x1p-23;
         SCOPED_TRACE(name(dtype));
         const Tensor y = sample.call(args);
-        EXPECT_EQ(y.dtype(), std::string(sample.op) == "to" ? DType::f64 : dtype);
+        EXPECT_EQ(y.dtype(), sample.op == "to" ? DType::f64 : dtype);
         expect_close(to(y, DType::f64), sample.call(wide), bound);
     }
 }
 
-std::string label(const testing::TestParamInfo<OpSample>& info) {
-    std::string text = std::string(info.param.op) + "_" + info.param.label;
-    for (auto& c : text) {
-        if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-    }
-    return text;
-}
+std::string label(const testing::TestParamInfo<OpSample>& info) { return test_label(info.param); }
 INSTANTIATE_TEST_SUITE_P(Catalog, EveryOp, testing::ValuesIn(op_samples()), label);
 
 TEST(Catalog, EveryOpWithAGradientHasASample) {
