@@ -13,7 +13,9 @@ struct ComputeThread::Impl {
     std::condition_variable changed;   // turns, wakes or stopping
     std::condition_variable finished;  // a turn ended
     std::vector<std::shared_ptr<Turn>> turns;
+    std::vector<std::function<void()>> works;
     const Turn* running = nullptr;
+    bool working = false;
     std::uint64_t wakes = 0;
     std::size_t rounds = 0;  // since there was nothing to do; compute thread only
     bool stopping = false;
@@ -34,8 +36,19 @@ struct ComputeThread::Impl {
         {
             const std::lock_guard lock(mutex);
             running = nullptr;
+            working = false;
         }
         finished.notify_all();
+    }
+
+    std::function<void()> begin_work() {
+        std::unique_lock lock(mutex);
+        changed.wait(lock, [&] { return stopping || !held; });
+        if (stopping || works.empty()) return nullptr;
+        working = true;
+        auto work = std::move(works.front());
+        works.erase(works.begin());
+        return work;
     }
 
     /// One turn of each; false if none had anything to do.
@@ -44,6 +57,11 @@ struct ComputeThread::Impl {
         for (std::size_t i = 0; auto turn = begin(i); ++i) {
             any = turn->run_turn() || any;
             turn.reset();  // before remove() may return: its caller frees the turn, not this thread
+            end();
+        }
+        while (auto work = begin_work()) {
+            work();
+            work = nullptr;  // before a Pause may begin
             end();
         }
         // After an idle round the first session comes first again: it is the first to prepare and
@@ -86,6 +104,15 @@ void ComputeThread::add(std::shared_ptr<Turn> turn) {
     impl_->changed.notify_all();
 }
 
+void ComputeThread::run_once(std::function<void()> work) {
+    {
+        const std::lock_guard lock(impl_->mutex);
+        impl_->works.push_back(std::move(work));
+        ++impl_->wakes;
+    }
+    impl_->changed.notify_all();
+}
+
 void ComputeThread::remove(const Turn* turn) {
     std::unique_lock lock(impl_->mutex);
     auto& turns = impl_->turns;
@@ -102,7 +129,7 @@ ComputeThread::Pause::Pause(ComputeThread& thread) : impl_(*thread.impl_) {
     std::unique_lock lock(impl_.mutex);
     impl_.finished.wait(lock, [&] { return !impl_.held; });
     impl_.held = true;
-    impl_.finished.wait(lock, [&] { return impl_.running == nullptr; });
+    impl_.finished.wait(lock, [&] { return impl_.running == nullptr && !impl_.working; });
 }
 
 ComputeThread::Pause::~Pause() {

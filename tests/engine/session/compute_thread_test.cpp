@@ -6,6 +6,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <future>
 #include <mutex>
 #include <thread>
 #include <vector>
@@ -104,6 +105,23 @@ TEST(ComputeThread, RunsItsTurnsOneAfterAnotherOnOneThread) {
         EXPECT_NE(order[i], order[i + 1]) << "turn " << i;
         EXPECT_NE(order[i], order[i + 2]) << "turn " << i;
     }
+}
+
+TEST(ComputeThread, RunsWorkOnceInItsOrderAndDropsWhatIsLeft) {
+    std::vector<int> done;
+    std::promise<void> all;
+    ComputeThread thread;
+    for (int i = 0; i < 3; ++i)
+        thread.run_once([&done, i] { done.push_back(i); });
+    thread.run_once([&all] { all.set_value(); });
+    all.get_future().wait();
+    EXPECT_EQ(done, (std::vector<int>{0, 1, 2}));
+    std::atomic<int> works = 0;
+    {
+        ComputeThread passing;
+        for (int i = 0; i < 100; ++i) passing.run_once([&works] { ++works; });
+    }
+    EXPECT_LE(works, 100);
 }
 
 TEST(ComputeThread, RunsNoTurnDuringAPause) {

@@ -40,8 +40,7 @@ struct ExperimentTest : testing::Test {
     }
 
     QTemporaryDir folder;
-    ComputeJobs jobs;
-    Experiment experiment{&jobs};
+    Experiment experiment;
     PendingEvents pending;
 };
 
@@ -93,8 +92,7 @@ TEST_F(ExperimentTest, AnotherOneReplacesIt) {
 }
 
 TEST(Experiment, RefusesToRunWithoutAPlaceForRuns) {
-    ComputeJobs jobs;
-    Experiment experiment(&jobs);
+    Experiment experiment;
     EXPECT_THROW(experiment.open({engine::RunConfig{}}), engine::Error);
 }
 

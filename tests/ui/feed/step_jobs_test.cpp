@@ -111,18 +111,14 @@ TEST_F(StepJobsTest, EndWithWhoAskedForThem) {
 }
 
 TEST_F(StepJobsTest, SayHowFarAReplayIsAndCanBeCancelled) {
-    Replay replay;
+    ReplayProgress replay;
     TimeLeft left;
-    EXPECT_EQ(StepJobs::textOf(replay, left), QString());
-    const std::shared_ptr<Replay> shared(&replay, [](Replay*) {});
-    const auto counter = Replay::counter(shared);
-    counter(79);
-    counter(39);
-    EXPECT_TRUE(StepJobs::textOf(replay, left)
-                    .startsWith(u"Computing the steps before it again: 40 of 79"_s));
-    replay.cancel();
-    EXPECT_THROW(counter(38), engine::Error);
-    EXPECT_EQ(StepJobs::textOf(replay, left), u"Cancelling…"_s);
+    EXPECT_EQ(replay.text(false, left), QString());
+    replay.note(79);
+    replay.note(39);
+    EXPECT_TRUE(replay.text(false, left).startsWith(
+        u"Computing the steps before it again: 40 of 79"_s));
+    EXPECT_EQ(replay.text(true, left), u"Cancelling…"_s);
     // A job that is cancelled takes nothing, and the next one runs.
     bool taken = false;
     jobs.run<int>(

@@ -57,7 +57,7 @@ TEST_F(TwinBadgeTest, AClickChecksAndARepeatedOneChecksAgain) {
 TEST_F(TwinBadgeTest, AFailedCheckIsRedAndNamesTensorAndStep) {
     TwinBadge badge(context, &model, nullptr,
                     [](const engine::RunConfig& a, engine::RunConfig b,
-                       const BitCheckLimits& limits, BitCheckProgress& progress) {
+                       const BitCheckLimits& limits, BitCheckTask::Link& progress) {
                         b.precision.preset = "amp-bf16";
                         return checkBits(a, engine::completed(b), limits, progress);
                     });
@@ -81,7 +81,7 @@ TEST_F(TwinBadgeTest, AClickEndsACheckThatRuns) {
     std::atomic<bool> began = false;
     TwinBadge badge(context, &model, nullptr,
                     [&](const engine::RunConfig& a, const engine::RunConfig& b,
-                        BitCheckLimits limits, BitCheckProgress& progress) {
+                        BitCheckLimits limits, BitCheckTask::Link& progress) {
                         limits = {.steps = 1'000'000, .seconds = 60};
                         began = true;
                         engine::RunConfig endless = a;
@@ -117,7 +117,7 @@ TEST_F(TwinBadgeTest, SaysWhenItCannotCheck) {
     config.dataset.path = {"/nonexistent"};
     TwinBadge badge(context, &model, nullptr,
                     [config](const engine::RunConfig&, const engine::RunConfig&,
-                             const BitCheckLimits& limits, BitCheckProgress& progress) {
+                             const BitCheckLimits& limits, BitCheckTask::Link& progress) {
                         return checkBits(config, config, limits, progress);
                     });
     badge.click();
@@ -139,13 +139,13 @@ engine::RunConfig spirals(const std::string& precision) {
 
 TEST(BitCheck, APrecisionBesideItselfHasTheSameBits) {
     for (const char* precision : {"fp32", "amp-fp16", "amp-bf16"}) {
-        BitCheckProgress progress;
+        BitCheckTask::Link progress;
         const BitCheck found =
             checkBits(spirals(precision), spirals(precision), {.steps = 12}, progress);
         EXPECT_TRUE(found.identical())
             << precision << ": " << found.tensor.toStdString() << found.problem.toStdString();
         EXPECT_EQ(found.steps, 12);
-        EXPECT_EQ(progress.step, 12);
+        EXPECT_EQ(progress.progress(), 12);
     }
 }
 
@@ -154,14 +154,14 @@ TEST(BitCheck, SkippedStepsAreNoDifference) {
     engine::RunConfig config = spirals("amp-fp16");
     config.scaler.init_scale = 0x1p40;
     config = engine::completed(config);
-    BitCheckProgress progress;
+    BitCheckTask::Link progress;
     const BitCheck found = checkBits(config, config, {.steps = 5}, progress);
     EXPECT_TRUE(found.identical()) << found.tensor.toStdString();
     EXPECT_EQ(found.steps, 5);
 }
 
 TEST(BitCheck, NamesTheFirstTensorThatDiffersAndItsStep) {
-    BitCheckProgress progress;
+    BitCheckTask::Link progress;
     const BitCheck found = checkBits(spirals("fp32"), spirals("amp-bf16"), {.steps = 8}, progress);
     EXPECT_FALSE(found.identical());
     EXPECT_EQ(found.step, 1);
@@ -180,7 +180,7 @@ TEST(BitCheck, NamesALayerWhoseGradientAloneDiffers) {
     engine::RunConfig scaled = spirals("amp-fp16"), plain = scaled;
     scaled.scaler.init_scale = 0x1p12;
     plain.scaler.init_scale = 0x1p-12;
-    BitCheckProgress progress;
+    BitCheckTask::Link progress;
     const BitCheck found =
         checkBits(engine::completed(scaled), engine::completed(plain), {.steps = 3}, progress);
     EXPECT_FALSE(found.identical());
@@ -192,7 +192,7 @@ TEST(BitCheck, SaysWhyNothingWasCompared) {
     engine::RunConfig config = spirals("fp32");
     config.dataset.kind = "mnist";
     config.dataset.path = {"/nonexistent"};
-    BitCheckProgress progress;
+    BitCheckTask::Link progress;
     const BitCheck found = checkBits(config, config, {.steps = 3}, progress);
     EXPECT_FALSE(found.identical());
     EXPECT_FALSE(found.problem.isEmpty());
@@ -200,12 +200,11 @@ TEST(BitCheck, SaysWhyNothingWasCompared) {
 }
 
 TEST(BitCheck, EndsWhenItIsToldToOrItsTimeIsOver) {
-    BitCheckProgress progress;
-    progress.stop = true;
+    BitCheckTask::Link progress, ended;
+    ended.stop();
     const BitCheck stopped =
-        checkBits(spirals("fp32"), spirals("fp32"), {.steps = 1'000'000}, progress);
+        checkBits(spirals("fp32"), spirals("fp32"), {.steps = 1'000'000}, ended);
     EXPECT_LT(stopped.steps, 1'000'000);
-    progress.stop = false;
     const BitCheck timed =
         checkBits(spirals("fp32"), spirals("fp32"), {.steps = 1'000'000, .seconds = 0.5}, progress);
     EXPECT_LT(timed.steps, 1'000'000);

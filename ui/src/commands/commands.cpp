@@ -9,7 +9,7 @@
 #include "engine/runs/run_group.h"
 #include "engine/session/session.h"
 #include "engine/settings/catalog.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "feed/event_feed.h"
 #include "models/settings_checks.h"
 #include "models/settings_model.h"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "engine/io/work_scope.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "text/format.h"
 
 namespace ui {

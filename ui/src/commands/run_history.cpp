@@ -10,7 +10,7 @@
 #include "commands/commands.h"
 #include "engine/base/error.h"
 #include "engine/runs/run_group.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "feed/event_feed.h"
 #include "text/event_text.h"
 #include "text/format.h"

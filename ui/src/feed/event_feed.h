@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "feed/compute_jobs.h"
+#include "feed/background_task.h"
 #include "feed/experiment.h"
 #include "feed/pending_events.h"
 #include "feed/stored_runs.h"
@@ -37,7 +37,12 @@ public:
     void finishFrame();
 
     Experiment& experiment() { return experiment_; }
-    ComputeJobs& jobs() { return jobs_; }
+    /// Runs work on the compute thread between the steps of the experiment, which waits for it.
+    Executor betweenSteps() {
+        return [this](std::function<void()> work) {
+            experiment_.thread()->run_once(std::move(work));
+        };
+    }
 
     /// Overlays stored runs, also on a running experiment. An empty list returns to the experiment
     /// alone. A run that another process is writing is followed while it is on screen. Throws
@@ -93,8 +98,7 @@ private:
     void notePublished();
     void reportError(const std::shared_ptr<RunTrack>& track);
 
-    ComputeJobs jobs_;
-    Experiment experiment_{&jobs_};
+    Experiment experiment_;
     StoredRuns stored_;
     std::set<std::string> hidden_;  ///< runs of the experiment
     PendingEvents pending_;

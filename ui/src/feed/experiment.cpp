@@ -40,6 +40,11 @@ RunState combined(const std::vector<RunState>& states) {
     return allFailed ? RunState::failed : RunState::done;
 }
 
+const std::shared_ptr<engine::ComputeThread>& Experiment::thread() {
+    if (!thread_) thread_ = std::make_shared<engine::ComputeThread>();
+    return thread_;
+}
+
 void Experiment::clear() {
     sessions_.clear();
     twin_.reset();
@@ -54,7 +59,7 @@ void Experiment::end() {
 void Experiment::openSession(const engine::RunConfig& config,
                              const engine::SessionOptions& options) {
     sessions_.push_back(
-        std::make_unique<engine::Session>(config, jobs_->thread(), store_, options));
+        std::make_unique<engine::Session>(config, thread(), store_, options));
     tracks_.push_back(std::make_shared<RunTrack>(std::string(), config));
 }
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "engine/runs/run_store.h"
+#include "engine/session/compute_thread.h"
 #include "engine/session/session.h"
 #include "engine/train/resume.h"
-#include "feed/compute_jobs.h"
 #include "feed/run_track.h"
 
 namespace ui {
@@ -22,9 +22,8 @@ class PendingEvents;
 class Experiment final : public QObject {
     Q_OBJECT
 public:
-    /// The sessions take turns with the jobs, on the thread of the jobs.
-    explicit Experiment(ComputeJobs* jobs) : jobs_(jobs) {}
-
+    /// The thread on which the sessions take turns. It starts when it is first needed.
+    const std::shared_ptr<engine::ComputeThread>& thread();
     /// Where runs are kept; needed before one is opened.
     void setStore(std::shared_ptr<engine::RunStore> store) { store_ = std::move(store); }
     const std::shared_ptr<engine::RunStore>& store() const { return store_; }
@@ -99,7 +98,7 @@ private:
     void replace(const std::function<void()>& make);
     void take(std::size_t session, const engine::Event& event, PendingEvents& pending);
 
-    ComputeJobs* jobs_;
+    std::shared_ptr<engine::ComputeThread> thread_;
     std::shared_ptr<engine::RunStore> store_;
     std::vector<std::unique_ptr<engine::Session>> sessions_;
     TrackList tracks_;

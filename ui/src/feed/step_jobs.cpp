@@ -3,11 +3,8 @@
 #include <filesystem>
 #include <utility>
 
-#include "engine/base/error.h"
-#include "engine/io/work_scope.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
-#include "text/format.h"
 
 namespace ui {
 
@@ -19,47 +16,39 @@ struct StepJobs::Job {
     engine::RunConfig settings;
     std::optional<CapturedStep> captured;
     Work work, take;
-    Failure problem;
-    std::shared_ptr<Replay> replay;
 
     /// On the compute thread.
-    void run() {
-        try {
-            if (!captured) {
-                captured = folder.empty() ? engine::capture_first_step(settings)
-                                          : engine::capture_step(folder, step,
-                                                                 Replay::counter(replay));
-            }
-            const engine::WorkScope scope([this](double) { replay->check(); });
-            replay->check();
-            work(*captured);
-        } catch (const std::exception& error) {
-            problem = Failure(error);
+    CapturedStep run(Task::Link& link) {
+        const auto count = [&link](std::int64_t left) {
+            link.check();
+            link.report([left](ReplayProgress& progress) { progress.note(left); });
+        };
+        if (!captured) {
+            captured = folder.empty() ? engine::capture_first_step(settings)
+                                      : engine::capture_step(folder, step, count);
         }
+        const engine::WorkScope scope(link.watcher());
+        link.check();
+        work(*captured);
+        return *captured;
     }
 };
 
-StepJobs::StepJobs(EventFeed* feed, QObject* parent) : QObject(parent), feed_(feed) {
-    constexpr int often = 250;  // ms
-    timer_.setInterval(often);
-    connect(&timer_, &QTimer::timeout, this, &StepJobs::stateChanged);
-}
-
-StepJobs::~StepJobs() { replay_->cancel(); }
-
-QString StepJobs::textOf(const Replay& replay, TimeLeft& left) {
-    const std::int64_t total = replay.total(), done = replay.done();
-    if (replay.isCancelled()) return tr("Cancelling…");
+QString ReplayProgress::text(bool cancelled, TimeLeft& time) const {
+    if (cancelled) return StepJobs::tr("Cancelling…");
     if (total == 0) return {};
-    return left.behind(tr("Computing the steps before it again: %1 of %2")
+    const std::int64_t done = std::max<std::int64_t>(total - left, 0);
+    return time.behind(StepJobs::tr("Computing the steps before it again: %1 of %2")
                            .arg(count(done), count(total)),
                        static_cast<double>(done) / static_cast<double>(total));
 }
 
-QString StepJobs::progress() { return busy_ ? textOf(*replay_, left_) : QString(); }
+StepJobs::StepJobs(EventFeed* feed, QObject* parent)
+    : QObject(parent), feed_(feed), task_([this] { emit stateChanged(); }, 250) {}
 
 void StepJobs::cancel() {
-    replay_->cancel();
+    cancelled_ = true;
+    task_.stop();
     emit stateChanged();
 }
 
@@ -73,12 +62,10 @@ void StepJobs::start(const StepSource& source, const std::optional<CapturedStep>
                      Work take) {
     if (busy_) return;
     busy_ = true;
-    abandoned_ = false;
+    cancelled_ = abandoned_ = false;
     problem_ = {};
-    auto job = std::make_shared<Job>();
-    job->replay = replay_ = std::make_shared<Replay>();
     left_ = {};
-    timer_.start();
+    auto job = std::make_shared<Job>();
     job->captured = known;
     job->work = std::move(work);
     job->take = std::move(take);
@@ -91,21 +78,22 @@ void StepJobs::start(const StepSource& source, const std::optional<CapturedStep>
     feed_->experiment().captureNextStep(track, this, [this, job](engine::NextStepCapture capture) {
         job->captured = std::move(capture.step);
         if (job->captured) return compute(job);
-        job->problem = Failure(capture.problem);
-        finish(*job);
+        finish(*job, {{}, engine::Error(engine::ErrorCode::state, capture.problem)});
     });
 }
 
 void StepJobs::compute(const std::shared_ptr<Job>& job) {
-    feed_->jobs().run(
-        this, [job] { job->run(); }, [this, job] { finish(*job); });
+    task_.start([job](Task::Link& link) { return job->run(link); },
+                [this, job](const Outcome<CapturedStep>& outcome) { finish(*job, outcome); },
+                feed_->betweenSteps());
+    if (cancelled_) task_.stop();
 }
 
-void StepJobs::finish(const Job& job) {
+void StepJobs::finish(const Job& job, const Outcome<CapturedStep>& outcome) {
     busy_ = false;
-    timer_.stop();
-    problem_ = abandoned_ ? Failure() : job.problem;
-    if (job.problem.isEmpty()) job.take(*job.captured);
+    if (!abandoned_) problem_ = outcome.failure();
+    if (!abandoned_ && outcome.stopped()) problem_ = Failure(engine::msg("Cancelled."));
+    if (outcome.result) job.take(*outcome.result);
     emit stateChanged();
 }
 

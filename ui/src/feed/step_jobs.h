@@ -2,51 +2,32 @@
 
 #include <QObject>
 #include <QString>
-#include <QTimer>
 #include <algorithm>
-#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 
-#include "engine/base/error.h"
 #include "engine/instruments/captured_step.h"
+#include "feed/background_task.h"
 #include "text/format.h"
-#include "text/language.h"
 
 namespace ui {
 
 class EventFeed;
 class RunTrack;
 
-/// The way of a replay to its step, shared by the compute thread, which counts, and the GUI thread,
-/// which reads and cancels.
-class Replay {
-public:
-    /// For the engine: called with the steps that are left; throws Error(state) once cancelled.
-    static std::function<void(std::int64_t)> counter(const std::shared_ptr<Replay>& replay) {
-        return [replay](std::int64_t left) {
-            replay->check();
-            if (replay->total_ < left) replay->total_ = left;
-            replay->left_ = left;
-        };
-    }
-    /// Throws Error(state) once cancelled.
-    void check() const {
-        if (cancelled_) throw engine::Error(engine::ErrorCode::state, engine::msg("Cancelled."));
-    }
-    void cancel() { cancelled_ = true; }
-    bool isCancelled() const { return cancelled_; }
+/// How far a replay is on its way to a step.
+struct ReplayProgress {
+    std::int64_t total = 0;  ///< steps to compute on the way; 0: none, or not known yet
+    std::int64_t left = 0;
 
-    /// Steps to compute on the way; 0: none, or not known yet.
-    std::int64_t total() const { return total_; }
-    /// Number of steps that are computed.
-    std::int64_t done() const { return std::max<std::int64_t>(total_ - left_, 0); }
-
-private:
-    std::atomic<std::int64_t> total_ = 0, left_ = 0;
-    std::atomic<bool> cancelled_ = false;
+    void note(std::int64_t steps) {
+        total = std::max(total, steps);
+        left = steps;
+    }
+    /// "Computing the steps before it again: 40 of 79 · 0:03 left"; empty while no step is.
+    QString text(bool cancelled, TimeLeft& time) const;
 };
 
 /// Which step instruments look at.
@@ -57,19 +38,20 @@ struct StepSource {
 };
 
 /// Computes something about a copy of a step off the GUI thread, one job at a time. A job runs
-/// between the steps of the experiment, which waits for it. GUI thread.
+/// between the steps of the experiment, which waits for it, and is given up with this object. GUI
+/// thread.
 class StepJobs final : public QObject {
     Q_OBJECT
 public:
     explicit StepJobs(EventFeed* feed, QObject* parent = nullptr);
-    /// Gives up a job that runs.
-    ~StepJobs() override;
 
     bool busy() const { return busy_; }
     /// Why the last job failed; empty if it did not.
     QString problem() const { return problem_.text(); }
-    /// "Computing the steps before it again: 40 of 79 · 0:03 left"; empty while no step is.
-    QString progress();
+    /// As ReplayProgress::text().
+    QString progress() {
+        return busy_ ? task_.progress().text(cancelled_, left_) : QString();
+    }
     /// Gives up the job: between the steps before its own, and within a trace between operations.
     void cancel();
     /// Gives up a job that nobody waits for any more: it ends without a problem.
@@ -93,28 +75,25 @@ public:
             });
     }
 
-    /// The words of progress() for a replay.
-    static QString textOf(const Replay& replay, TimeLeft& left);
-
 signals:
     /// A job began, came further or ended.
     void stateChanged();
 
 private:
+    using Task = BackgroundTask<ReplayProgress, engine::CapturedStep>;
     using Work = std::function<void(const engine::CapturedStep&)>;
     struct Job;
     void start(const StepSource& source, const std::optional<engine::CapturedStep>& known,
                Work work, Work take);
     void compute(const std::shared_ptr<Job>& job);
-    void finish(const Job& job);
+    void finish(const Job& job, const Outcome<engine::CapturedStep>& outcome);
 
     EventFeed* feed_;
     bool busy_ = false;
-    bool abandoned_ = false;
+    bool cancelled_ = false, abandoned_ = false;
     Failure problem_;
-    std::shared_ptr<Replay> replay_ = std::make_shared<Replay>();
     TimeLeft left_;
-    QTimer timer_;
+    Task task_;
 };
 
 }  // namespace ui

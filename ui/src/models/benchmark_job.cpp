@@ -8,7 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/runs/comparison.h"
 #include "engine/train/machine.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 
 namespace ui {
 

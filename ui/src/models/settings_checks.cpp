@@ -8,7 +8,7 @@
 #include "engine/session/session.h"
 #include "engine/settings/catalog.h"
 #include "engine/train/machine.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "models/settings_model.h"
 
 namespace ui {

@@ -6,7 +6,7 @@
 #include "commands/commands.h"
 #include "engine/base/error.h"
 #include "engine/instruments/capsule.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "feed/step_jobs.h"
@@ -99,19 +99,13 @@ void SkipsModel::readList() {
     const auto folder = folder_;
     inBackground(
         this,
-        [folder]() -> std::optional<engine::SkipList> {
-            try {
-                return engine::list_skips(folder);
-            } catch (const std::exception&) {
-                return std::nullopt;
-            }
-        },
-        [this, folder, read](std::optional<engine::SkipList> found) {
+        [folder] { return engine::list_skips(folder); },
+        [this, folder, read](Outcome<engine::SkipList> found) {
             reading_ = false;
             if (folder != folder_) return;
             known_ = read;  // a record that cannot be read is not read again at every frame
-            if (found) {
-                skips_ = std::move(*found);
+            if (found.result) {
+                skips_ = std::move(*found.result);
                 readPicture();
                 emit listChanged();
                 emit stepChanged();
@@ -207,7 +201,7 @@ void SkipsModel::updateWatch() {
 engine::ExaminationProgress SkipsModel::checking() const {
     if (examined_ > 0) {
         const auto* here = report();
-        return {examined_, *operations_, here != nullptr ? here->operations : 0};
+        return {examined_, task_.progress().operations, here != nullptr ? here->operations : 0};
     }
     return context_.feed->experiment().examination();
 }
@@ -238,43 +232,36 @@ const engine::SkipReport* SkipsModel::report() const {
     return here != nullptr && here->report ? &*here->report : nullptr;
 }
 
-void SkipsModel::run(std::function<void()> work, std::function<void()> done) {
-    if (busy_) return;
-    busy_ = true;
+template <typename Work, typename Done>
+void SkipsModel::run(Work work, Done done) {
+    if (busy()) return;
     problem_ = {};
     left_ = {};
-    emit stateChanged();
-    auto problem = std::make_shared<Failure>();
-    context_.feed->jobs().run(
-        this,
-        [work = std::move(work), problem] {
-            try {
-                work();
-            } catch (const std::exception& error) {
-                *problem = Failure(error);
-            }
+    auto result = std::make_shared<std::optional<
+        std::invoke_result_t<Work&, const engine::SkipOptions&, Task::Link&>>>();
+    task_.start(
+        [work = std::move(work), result](Task::Link& link) {
+            engine::SkipOptions options;
+            options.replay = [&link](std::int64_t left) {
+                link.check();
+                link.report([left](Progress& progress) { progress.replay.note(left); });
+            };
+            *result = work(options, link);
+            return true;
         },
-        [this, problem, done = std::move(done)] {
-            busy_ = false;
+        [this, result, done = std::move(done)](const Outcome<bool>& outcome) {
             examined_ = 0;
-            problem_ = *problem;
-            if (problem_.isEmpty()) done();
+            problem_ = outcome.stopped() ? Failure(engine::msg("Cancelled.")) : outcome.failure();
+            if (outcome.result) done(std::move(**result));
             emit stateChanged();
             examineIfIdle();  // another step may have been selected meanwhile
-        });
+        },
+        context_.feed->betweenSteps());
+    emit stateChanged();
 }
-
-engine::SkipOptions SkipsModel::replayed() {
-    if (!busy_) replay_ = std::make_shared<Replay>();
-    engine::SkipOptions options;
-    options.replay = Replay::counter(replay_);
-    return options;
-}
-
-QString SkipsModel::progress() { return busy_ ? StepJobs::textOf(*replay_, left_) : QString(); }
 
 void SkipsModel::cancel() {
-    replay_->cancel();
+    task_.stop();
     emit stateChanged();
 }
 
@@ -295,7 +282,7 @@ double SkipsModel::expectedSeconds() const {
 
 void SkipsModel::examineIfIdle() {
     const auto* here = step();
-    if (!visible_ || here == nullptr || report() != nullptr || busy_) return;
+    if (!visible_ || here == nullptr || report() != nullptr || busy()) return;
     if (context_.feed->experiment().isTraining() || tried_.contains(here->step)) return;
     tried_.insert(here->step);
     examine();
@@ -303,22 +290,21 @@ void SkipsModel::examineIfIdle() {
 
 void SkipsModel::examine() {
     const auto* here = step();
-    if (here == nullptr || busy_) return;
-    auto report = std::make_shared<std::optional<engine::SkipReport>>();
+    if (here == nullptr || busy()) return;
     examined_ = here->step;
-    *operations_ = 0;
-    engine::SkipOptions options = replayed();
-    options.operation = [operations = operations_, replay = replay_](std::int64_t done) {
-        replay->check();
-        *operations = done;
-    };
-    run([folder = folder_, number = here->step, report,
-         options] { *report = engine::examine_skip(folder, number, options); },
-        [this, folder = folder_, report] {
-            if (folder != folder_ || !*report) return;
+    run(
+        [folder = folder_, number = here->step](engine::SkipOptions options, Task::Link& link) {
+            options.operation = [&link](std::int64_t done) {
+                link.check();
+                link.report([done](Progress& progress) { progress.operations = done; });
+            };
+            return engine::examine_skip(folder, number, options);
+        },
+        [this, folder = folder_](const engine::SkipReport& report) {
+            if (folder != folder_) return;
             pictured_ = 0;
             for (auto& each : skips_.list) {
-                if (each.step == (*report)->step) each.report = **report;
+                if (each.step == report.step) each.report = report;
             }
             readPicture();
             emit listChanged();
@@ -329,11 +315,13 @@ void SkipsModel::examine() {
 void SkipsModel::retry(const engine::RetryChange& change) {
     const auto* here = step();
     if (here == nullptr) return;
-    auto trial = std::make_shared<std::optional<engine::StepTrial>>();
-    run([folder = folder_, number = here->step, change, trial,
-         options = replayed()] { *trial = engine::retry_step(folder, number, change, options); },
-        [this, trial] {
-            trial_ = *trial;
+    run(
+        [folder = folder_, number = here->step, change](const engine::SkipOptions& options,
+                                                        Task::Link&) {
+            return engine::retry_step(folder, number, change, options);
+        },
+        [this](const engine::StepTrial& trial) {
+            trial_ = trial;
             emit stepChanged();
         });
 }
@@ -342,9 +330,11 @@ void SkipsModel::saveCapsule(const QString& file) {
     const auto* here = step();
     if (here == nullptr || file.isEmpty()) return;
     run(
-        [folder = folder_, number = here->step, path = std::filesystem::path(file.toStdString()),
-         options = replayed()] { engine::write_capsule(folder, number, path, options); },
-        [this, file] {
+        [folder = folder_, number = here->step, path = std::filesystem::path(file.toStdString())](
+            const engine::SkipOptions& options, Task::Link&) {
+            return engine::write_capsule(folder, number, path, options);
+        },
+        [this, file](std::int64_t) {
             context_.commands->report(
                 {tr("Saved as %1.").arg(file), {}, engine::ErrorCode::io, true, file});
         });

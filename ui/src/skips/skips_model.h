@@ -4,7 +4,6 @@
 #include <QImage>
 #include <QObject>
 #include <QTimer>
-#include <atomic>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -48,9 +47,11 @@ public:
     /// The last step that was computed again with a change.
     const std::optional<engine::StepTrial>& trial() const { return trial_; }
 
-    bool busy() const { return busy_; }
+    bool busy() const { return task_.running(); }
     /// "Computing the steps before it again: 40 of 79 · 0:03 left"; empty while no step is.
-    QString progress();
+    QString progress() {
+        return busy() ? task_.progress().replay.text(task_.stopped(), left_) : QString();
+    }
     /// Gives up what is computed.
     void cancel();
     /// Seconds that an examination of the step on show is expected to take; 0: unknown.
@@ -84,15 +85,21 @@ signals:
 
 private:
     void refresh();
-    /// Options of a job that reports its way and can be cancelled.
-    engine::SkipOptions replayed();
     void readList();
     bool isRead() const;
     void readPicture();
     void updateWatch();
     bool isLive() const;
     bool isPinned() const;
-    void run(std::function<void()> work, std::function<void()> done);
+    struct Progress {
+        ReplayProgress replay;
+        std::int64_t operations = 0;  ///< of examine() so far
+    };
+    using Task = BackgroundTask<Progress, bool>;
+    /// Runs work(options) between the steps of the experiment, then done(result) here unless it
+    /// failed. The options count its way to the step and give it up once cancelled.
+    template <typename Work, typename Done>
+    void run(Work work, Done done);
 
     Context context_;
     std::shared_ptr<RunTrack> track_;
@@ -106,18 +113,14 @@ private:
     QImage picture_;
     std::int64_t pictured_ = 0;  ///< the step of picture_
     std::optional<engine::StepTrial> trial_;
-    bool busy_ = false;
     Failure problem_;
     QTimer timer_;
     bool visible_ = false, armed_ = false;
     bool watching_ = false;          ///< as posted to the sessions of watched_
     const void* watched_ = nullptr;  ///< the experiment's first track
-    /// Operations of examine() so far, from the compute thread.
-    std::shared_ptr<std::atomic<std::int64_t>> operations_ =
-        std::make_shared<std::atomic<std::int64_t>>(0);
     std::int64_t examined_ = 0;  ///< the step that examine() is at; 0: none
-    std::shared_ptr<Replay> replay_ = std::make_shared<Replay>();
     TimeLeft left_;
+    Task task_;
     std::set<std::int64_t> tried_;  ///< steps that examineIfIdle() began
     /// Cache of expectedSeconds().
     mutable std::int64_t expectedOf_ = 0, replayed_ = 0;

@@ -4,7 +4,7 @@
 #include <QPushButton>
 #include <variant>
 
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "theme/theme.h"
 #include "tryit/answer_view.h"
 #include "widgets/choices.h"

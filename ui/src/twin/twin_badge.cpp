@@ -74,14 +74,16 @@ public:
         }
     }
 
-    void run(std::int64_t steps, double seconds, BitCheckProgress& progress) {
+    void run(std::int64_t steps, double seconds, BitCheckTask::Link& link) {
         QElapsedTimer time;
         time.start();
         for (const auto& session : sessions_) session->post(engine::Command::start);
         while (!ended(reference()) || !ended(other())) {
             (ended(reference()) ? other() : reference()).wait(lookEvery);
-            progress.step = std::min(reference().record().size(), steps);
-            if (progress.stop || static_cast<double>(time.elapsed()) > 1e3 * seconds) {
+            link.report([step = std::min(reference().record().size(), steps)](std::int64_t& at) {
+                at = step;
+            });
+            if (link.stopped() || static_cast<double>(time.elapsed()) > 1e3 * seconds) {
                 for (const auto& session : sessions_) session->post(engine::Command::stop);
             }
         }
@@ -165,19 +167,12 @@ BitCheck Pair::compare(std::int64_t most) const {
 }  // namespace
 
 BitCheck checkBits(const engine::RunConfig& reference, const engine::RunConfig& other,
-                   const BitCheckLimits& limits, BitCheckProgress& progress) {
-    try {
-        const std::int64_t steps =
-            std::min(stepsOf(reference, limits.steps), stepsOf(other, limits.steps));
-        Pair pair(shortened(reference, steps), shortened(other, steps));
-        pair.run(steps, limits.seconds, progress);
-        return pair.compare(steps);
-    } catch (const engine::Error& error) {
-        return {.tensor = {},
-                .problem = joined({engineText(error.message()), engineText(error.hint())})};
-    } catch (const std::exception& error) {
-        return {.tensor = {}, .problem = QString::fromUtf8(error.what())};
-    }
+                   const BitCheckLimits& limits, BitCheckTask::Link& link) {
+    const std::int64_t steps =
+        std::min(stepsOf(reference, limits.steps), stepsOf(other, limits.steps));
+    Pair pair(shortened(reference, steps), shortened(other, steps));
+    pair.run(steps, limits.seconds, link);
+    return pair.compare(steps);
 }
 
 namespace {
@@ -188,19 +183,17 @@ constexpr int maxWidth = 320;      // of the text
 }  // namespace
 
 TwinBadge::TwinBadge(const Context& context, TwinModel* model, QWidget* parent, Checker checker)
-    : QToolButton(parent), context_(context), model_(model), checker_(std::move(checker)) {
+    : QToolButton(parent),
+      context_(context),
+      model_(model),
+      checker_(std::move(checker)),
+      check_([this] { refresh(); }, progressEvery) {
     setObjectName(u"chip"_s);
-    timer_.setInterval(progressEvery);
-    connect(&timer_, &QTimer::timeout, this, &TwinBadge::refresh);
     connect(this, &QToolButton::clicked, this, &TwinBadge::toggle);
     connect(model_, &TwinModel::contentChanged, this, &TwinBadge::refresh);
     connect(model_, &TwinModel::grew, this, &TwinBadge::refresh);
     connect(context_.settings, &SettingsModel::changed, this, &TwinBadge::refresh);
     refresh();
-}
-
-TwinBadge::~TwinBadge() {
-    if (progress_) progress_->stop = true;
 }
 
 std::optional<engine::RunConfig> TwinBadge::config() const {
@@ -226,8 +219,8 @@ std::optional<BitCheck> TwinBadge::shown() const {
 }
 
 void TwinBadge::toggle() {
-    if (progress_)
-        progress_->stop = true;
+    if (checking())
+        check_.stop();
     else
         start();
 }
@@ -235,25 +228,19 @@ void TwinBadge::toggle() {
 void TwinBadge::start() {
     const auto own = config();
     if (!own) return;
-    progress_ = std::make_shared<BitCheckProgress>();
     checked_ = own;
-    auto found = std::make_shared<BitCheck>();
-    context_.feed->jobs().run(
-        this,
-        [check = checker_, config = *own, limits = limits_, progress = progress_, found] {
-            *found = check(config, config, limits, *progress);
+    check_.start(
+        [check = checker_, config = *own, limits = limits_](BitCheckTask::Link& link) {
+            return check(config, config, limits, link);
         },
-        [this, found] { take(*found); });
-    timer_.start();
+        [this](const Outcome<BitCheck>& outcome) { take(outcome); }, context_.feed->betweenSteps());
     refresh();
 }
 
-void TwinBadge::take(const BitCheck& found) {
-    timer_.stop();
+void TwinBadge::take(const Outcome<BitCheck>& outcome) {
+    found_ = outcome.result.value_or(BitCheck{.problem = outcome.failure().text()});
     // Steps compared before the user stopped it count too.
-    found_ = found;
-    if (progress_->stop && found.steps == 0) checked_.reset();
-    progress_.reset();
+    if (check_.stopped() && found_.steps == 0) checked_.reset();
     refresh();
 }
 
@@ -292,7 +279,7 @@ void TwinBadge::refresh() {
     setEnabled(own.has_value() || checking());
     if (checking()) {
         return setStatus({},
-                    tr("checking step %1 of %2").arg(count(progress_->step), count(limits_.steps)),
+                    tr("checking step %1 of %2").arg(count(check_.progress()), count(limits_.steps)),
                     tr("Click to end the check."));
     }
     if (!own) return setStatus({}, tr("No check"), tr("Some settings are invalid."));

@@ -1,15 +1,13 @@
 #pragma once
 
 #include <QString>
-#include <QTimer>
 #include <QToolButton>
-#include <atomic>
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <optional>
 
 #include "engine/settings/run_config.h"
+#include "feed/background_task.h"
 #include "twin/twin_model.h"
 #include "view/context.h"
 
@@ -20,7 +18,7 @@ struct BitCheck {
     std::int64_t steps = 0;  ///< compared
     std::int64_t step = 0;   ///< of the first difference; 0: there is none
     QString tensor;          ///< the first that differs in it, in the order of computation
-    QString problem;         ///< why nothing was compared; empty: something was
+    QString problem = {};    ///< why nothing was compared; empty: something was
 
     bool identical() const { return problem.isEmpty() && steps > 0 && step == 0; }
 };
@@ -31,18 +29,15 @@ struct BitCheckLimits {
     double seconds = 20;
 };
 
-/// Shared with the thread that checks.
-struct BitCheckProgress {
-    std::atomic<std::int64_t> step{0};
-    std::atomic<bool> stop{false};
-};
+/// Its progress is the step.
+using BitCheckTask = BackgroundTask<std::int64_t, BitCheck>;
 
 /// Trains both from the start in lockstep. Compares the loss, loss scale and gradient norm of each
 /// step bit for bit, and the gradients of each layer value by value if the step was not skipped.
-/// Keeps nothing. Blocks until the end, or until `progress` returns stop: not for the GUI thread.
-/// Throws nothing.
+/// Keeps nothing. Blocks until the end, or until it is stopped: not for the GUI thread. Throws
+/// engine::Error.
 BitCheck checkBits(const engine::RunConfig& reference, const engine::RunConfig& other,
-                   const BitCheckLimits& limits, BitCheckProgress& progress);
+                   const BitCheckLimits& limits, BitCheckTask::Link& link);
 
 /// Whether two runs of one precision have the same bits; otherwise a twin would show the engine's
 /// own noise. Shows the result of the last check, and checks on a click. If the twin on screen is
@@ -51,18 +46,17 @@ class TwinBadge final : public QToolButton {
     Q_OBJECT
 public:
     using Checker = std::function<BitCheck(const engine::RunConfig&, const engine::RunConfig&,
-                                           const BitCheckLimits&, BitCheckProgress&)>;
+                                           const BitCheckLimits&, BitCheckTask::Link&)>;
 
     TwinBadge(const Context& context, TwinModel* model, QWidget* parent = nullptr,
               Checker checker = checkBits);
-    ~TwinBadge() override;
 
-    bool checking() const { return progress_ != nullptr; }
+    bool checking() const { return check_.running(); }
 
 private:
     void toggle();
     void start();
-    void take(const BitCheck& found);
+    void take(const Outcome<BitCheck>& outcome);
     void refresh();
     void setStatus(const QString& tone, const QString& text, const QString& tip);
     void showResult(const BitCheck& found);
@@ -76,10 +70,9 @@ private:
     TwinModel* model_;
     Checker checker_;
     BitCheckLimits limits_;
-    std::shared_ptr<BitCheckProgress> progress_;  ///< of a check that runs; null: none
-    std::optional<engine::RunConfig> checked_;    ///< what found_ is about
+    std::optional<engine::RunConfig> checked_;  ///< what found_ is about
     BitCheck found_;
-    QTimer timer_;
+    BitCheckTask check_;
 };
 
 }  // namespace ui

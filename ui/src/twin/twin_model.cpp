@@ -5,7 +5,7 @@
 
 #include "commands/run_history.h"
 #include "engine/base/error.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "plots/plot_link.h"

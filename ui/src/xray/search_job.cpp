@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "engine/base/error.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "text/language.h"
 
 namespace ui {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 namespace engine {
@@ -28,6 +29,8 @@ public:
     void add(std::shared_ptr<Turn> turn);
     /// Returns when no turn of it is running or will run. Not to be called from the compute thread.
     void remove(const Turn* turn);
+    /// Runs work() once, after the turns of the round in flight, which wait for it. It must not throw.
+    void run_once(std::function<void()> work);
     /// Something may have changed: ask every turn again.
     void wake();
     class Pause;

@@ -7,7 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/record/histogram_record.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "lab/instruments/instrument.h"
 #include "lab/lessons/run_style.h"
 #include "text/format.h"

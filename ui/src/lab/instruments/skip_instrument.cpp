@@ -8,7 +8,7 @@
 #include "engine/base/error.h"
 #include "engine/instruments/skip_report.h"
 #include "engine/instruments/skips.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "lab/instruments/instrument.h"
 #include "text/format.h"
 #include "text/language.h"

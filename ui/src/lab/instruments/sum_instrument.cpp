@@ -4,7 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/number/number_arithmetic.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "lab/instruments/instrument.h"
 #include "lab/instruments/weight_curves.h"
 #include "lab/numbers/number_words.h"

@@ -7,7 +7,7 @@
 
 #include "engine/base/error.h"
 #include "engine/instruments/xray.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "lab/instruments/instrument.h"
 #include "text/language.h"
 #include "theme/theme.h"

@@ -3,7 +3,7 @@
 #include <utility>
 
 #include "engine/io/work_scope.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 
 namespace ui {
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "commands/commands.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "feed/row_source.h"
 #include "lab/numbers/number_words.h"
 #include "plots/plot_options.h"

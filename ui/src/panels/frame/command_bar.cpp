@@ -9,7 +9,7 @@
 #include "commands/run_actor.h"
 #include "engine/settings/catalog.h"
 #include "engine/train/machine.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "models/settings_model.h"

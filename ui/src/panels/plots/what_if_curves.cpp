@@ -9,7 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/settings/catalog.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "plots/plot_link.h"

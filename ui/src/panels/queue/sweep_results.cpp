@@ -9,7 +9,7 @@
 #include "commands/commands.h"
 #include "commands/queue_runner.h"
 #include "engine/runs/sweep.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "feed/event_feed.h"
 #include "models/sweep_model.h"
 #include "panels/queue/sweep_plot.h"

@@ -11,7 +11,7 @@
 #include <variant>
 
 #include "engine/base/error.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "models/settings_model.h"
 #include "text/format.h"
 #include "text/language.h"

@@ -11,7 +11,7 @@
 #include "commands/commands.h"
 #include "engine/base/error.h"
 #include "engine/settings/catalog.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "models/settings_model.h"
 #include "panels/settings/data_sketch.h"
 #include "text/event_text.h"

@@ -6,7 +6,7 @@
 #include <variant>
 
 #include "engine/base/error.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "models/settings_model.h"
 #include "plots/axis_tickers.h"
 #include "plots/custom_plot.h"

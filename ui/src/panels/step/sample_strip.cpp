@@ -6,7 +6,7 @@
 #include <QVBoxLayout>
 
 #include "engine/runs/run_store.h"
-#include "feed/background.h"
+#include "feed/background_task.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "text/format.h"
