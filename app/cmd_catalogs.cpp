@@ -58,7 +58,7 @@ std::vector<Entry> model_entries() {
     std::vector<Entry> out;
     for (const auto& model : engine::models()) {
         Entry& entry = out.emplace_back(Entry{model.kind, model.title, model.summary});
-        entry.details.push_back("takes: " + joined(model.inputs));
+        entry.details.push_back("takes: " + joined(engine::input_names(model)));
         add_options(entry, "model.options.", model.options);
     }
     return out;
@@ -91,9 +91,9 @@ std::vector<Entry> task_entries() {
 std::vector<Entry> preset_entries() {
     std::vector<Entry> out;
     for (const auto& info : engine::precisions())
-        out.push_back({info.preset, info.title, info.summary});
+        out.push_back({info.kind, info.title, info.summary});
     for (const auto& info : engine::scaler_presets())
-        out.push_back({info.preset, info.title, info.summary});
+        out.push_back({info.kind, info.title, info.summary});
     return out;
 }
 

@@ -255,11 +255,10 @@ json options_json(const std::vector<engine::OptionSpec>& specs) {
 }
 
 /// The data sets whose samples the model takes.
-std::vector<std::string> fitting_datasets(const engine::ModelInfo& model) {
+std::vector<std::string> fitting_datasets(const engine::ModelDescriptor& model) {
     std::vector<std::string> kinds;
     for (const auto& set : engine::datasets()) {
-        if (std::find(model.inputs.begin(), model.inputs.end(), set.input) != model.inputs.end())
-            kinds.push_back(set.kind);
+        if (model.takes(set)) kinds.push_back(set.kind);
     }
     return kinds;
 }
@@ -273,7 +272,7 @@ std::string models_json() {
                        {"title", model.title},
                        {"summary", model.summary},
                        {"options", options_json(model.options)},
-                       {"inputs", model.inputs},
+                       {"inputs", engine::input_names(model)},
                        {"datasets", fitting_datasets(model)}});
     }
     return dumped(out, 1);
@@ -319,7 +318,7 @@ std::string presets_json() {
     json out = json::array();
     for (const auto& info : engine::precisions()) {
         const auto& s = info.settings;
-        out.push_back({{"name", info.preset},
+        out.push_back({{"name", info.kind},
                        {"kind", "precision"},
                        {"title", info.title},
                        {"summary", info.summary},
@@ -332,7 +331,7 @@ std::string presets_json() {
     }
     for (const auto& info : engine::scaler_presets()) {
         const auto& s = info.settings;
-        out.push_back({{"name", info.preset},
+        out.push_back({{"name", info.kind},
                        {"kind", "scaler"},
                        {"title", info.title},
                        {"summary", info.summary},

@@ -66,7 +66,7 @@ std::vector<std::string> lesson_result_keys() {
     std::vector<std::string> keys = {"steps",       "updates",  "skipped",       "growths",
                                      "diverged_at", "wall_s",   "samples_per_s", "peak_bytes",
                                      "step_ms",     "test_loss"};
-    for (const TaskInfo& task : tasks())
+    for (const TaskDescriptor& task : tasks())
         for (const Metric& metric : task.metrics)
             if (std::ranges::find(keys, "test_" + metric.key) == keys.end())
                 keys.push_back("test_" + metric.key);

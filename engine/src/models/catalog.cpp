@@ -1,7 +1,5 @@
 #include "engine/settings/catalog.h"
 
-#include <algorithm>
-
 #include "engine/base/error.h"
 #include "models/model_descriptor.h"
 #include "tensor/module_scope.h"
@@ -12,7 +10,7 @@ namespace engine {
 #include "models/descriptors.inc"
 #undef HALFTONE_MODEL
 
-std::span<const ModelDescriptor> model_descriptors() {
+std::span<const ModelDescriptor> models() {
     static const std::vector<ModelDescriptor> list = {
 #define HALFTONE_MODEL(name) name##_descriptor(),
 #include "models/descriptors.inc"
@@ -22,30 +20,22 @@ std::span<const ModelDescriptor> model_descriptors() {
 }
 
 bool ModelDescriptor::takes(FieldKind field) const {
-    return std::find(inputs.begin(), inputs.end(), field) != inputs.end();
+    return std::ranges::find(inputs, field) != inputs.end();
+}
+
+bool ModelDescriptor::takes(const DatasetDescriptor& data) const {
+    return std::ranges::any_of(inputs, [&](FieldKind field) { return name(field) == data.input; });
 }
 
 const ModelDescriptor& model_descriptor(const std::string& kind) {
-    const auto all = model_descriptors();
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const ModelDescriptor& one) { return one.kind == kind; });
-    if (found != all.end()) return *found;
+    if (const ModelDescriptor* found = find_kind(models(), kind)) return *found;
     throw Error(ErrorCode::settings, msg("There is no model called {}.", kind));
 }
 
-std::span<const ModelInfo> models() {
-    static const std::vector<ModelInfo> list = [] {
-        std::vector<ModelInfo> infos;
-        for (const ModelDescriptor& from : model_descriptors()) {
-            ModelInfo info{from.kind,      from.title, from.summary,
-                           from.options,   {},         from.second_derivative,
-                           from.has_blocks};
-            for (const FieldKind kind : from.inputs) info.inputs.emplace_back(name(kind));
-            infos.push_back(std::move(info));
-        }
-        return infos;
-    }();
-    return list;
+std::vector<std::string> input_names(const ModelDescriptor& model) {
+    std::vector<std::string> names;
+    for (const FieldKind kind : model.inputs) names.emplace_back(name(kind));
+    return names;
 }
 
 std::unique_ptr<Model> make_model(const ModelConfig& config, const ModelShape& shape,

@@ -1,8 +1,6 @@
-#include <algorithm>
-
 #include "engine/base/error.h"
-#include "engine/settings/catalog.h"
-#include "optim/schedule_descriptor.h"
+#include "kernels/step_figures.h"
+#include "optim/optimizer_descriptor.h"
 
 namespace engine {
 namespace {
@@ -150,7 +148,7 @@ ScheduleDescriptor plateau_schedule() {
 
 }  // namespace
 
-std::span<const ScheduleDescriptor> schedule_descriptors() {
+std::span<const ScheduleDescriptor> schedules() {
     static const std::vector<ScheduleDescriptor> list = [] {
         std::vector<ScheduleDescriptor> all = {constant_schedule(),   cosine_schedule(),
                                                step_schedule(),       one_cycle_schedule(),
@@ -165,21 +163,8 @@ std::span<const ScheduleDescriptor> schedule_descriptors() {
 }
 
 const ScheduleDescriptor& schedule_descriptor(const std::string& kind) {
-    const auto all = schedule_descriptors();
-    const auto found = std::find_if(
-        all.begin(), all.end(), [&](const ScheduleDescriptor& one) { return one.kind == kind; });
-    if (found != all.end()) return *found;
+    if (const ScheduleDescriptor* found = find_kind(schedules(), kind)) return *found;
     throw Error(ErrorCode::settings, "schedule.kind: there is no schedule " + kind);
-}
-
-std::span<const ScheduleInfo> schedules() {
-    static const std::vector<ScheduleInfo> list = [] {
-        std::vector<ScheduleInfo> infos;
-        for (const ScheduleDescriptor& from : schedule_descriptors())
-            infos.push_back({from.kind, from.title, from.summary, from.options});
-        return infos;
-    }();
-    return list;
 }
 
 }  // namespace engine

@@ -22,10 +22,7 @@ namespace {
 constexpr std::int64_t rows_at_once = 16384;
 
 std::string preset_title(const RunConfig& config) {
-    for (const auto& info : precisions()) {
-        if (info.preset == config.precision.preset) return info.title;
-    }
-    return config.precision.preset;
+    return title_of(precisions(), config.precision.preset);
 }
 
 /// "4,482"
@@ -99,7 +96,8 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     add(msg("Growths of the loss scale"),
         [](const Reported& run) { return std::to_string(run.figures.growths); });
     add(msg("Mean time per step"), [](const Reported& run) {
-        return std::isnan(run.figures.step_ms) ? "–" : number_or_dash("%.4g ms", run.figures.step_ms);
+        return std::isnan(run.figures.step_ms) ? "–"
+                                               : number_or_dash("%.4g ms", run.figures.step_ms);
     });
     add(msg("Training time"),
         [](const Reported& run) { return number_or_dash("%.4g s", run.summary().wall_s); });
@@ -109,12 +107,12 @@ ReportTable run_table(const std::vector<Reported>& runs) {
     });
     add(msg("Device"), [](const Reported& run) {
         std::string device = run.events.started().device;
-        std::ranges::transform(device, device.begin(), [](unsigned char c) {
-            return static_cast<char>(std::toupper(c));
-        });
+        std::ranges::transform(device, device.begin(),
+                               [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
         return device;
     });
-    add(msg("Parameters"), [](const Reported& run) { return whole(run.events.started().parameters); });
+    add(msg("Parameters"),
+        [](const Reported& run) { return whole(run.events.started().parameters); });
     add(msg("Seed"), [](const Reported& run) {
         return run.summary().origin ? "–" : std::to_string(run.config().seed);
     });

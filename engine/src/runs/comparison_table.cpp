@@ -90,9 +90,9 @@ ComparisonRow row_of(const ComparedRuns& compared) {
     ComparisonRow row;
     row.precision = compared.precision;
     row.seeds = compared.runs.size();
-    row.diverged = static_cast<std::size_t>(std::count_if(
-        compared.runs.begin(), compared.runs.end(),
-        [](const FinishedRun& run) { return end_state(run.done) == "diverged"; }));
+    row.diverged = static_cast<std::size_t>(
+        std::count_if(compared.runs.begin(), compared.runs.end(),
+                      [](const FinishedRun& run) { return end_state(run.done) == "diverged"; }));
     const auto over = [&](auto figure) { return mean_and_spread(over_seeds(compared, figure)); };
     row.metric = compared.metric;
     const auto losses = [](const FinishedRun& run) {
@@ -152,10 +152,7 @@ PrecisionConfig preset_alone(const std::string& preset) {
     return out;
 }
 
-bool is_preset(const std::string& name) {
-    return std::ranges::any_of(precisions(),
-                               [&name](const PrecisionInfo& info) { return info.preset == name; });
-}
+bool is_preset(const std::string& name) { return find_kind(precisions(), name) != nullptr; }
 
 bool scales_loss(const PrecisionConfig& precision) {
     return is_preset(precision.preset) && resolve(precision).scaler != ScalerMode::off;
@@ -188,9 +185,8 @@ std::vector<std::string> overrides_left_out(const RunConfig& config,
     leave_out(chosen.autocast.has_value(), "precision.autocast");
     leave_out(chosen.batch_norm.has_value(), "precision.batch_norm");
     leave_out(chosen.master_weights.has_value(), "precision.master_weights");
-    const bool some_scale = std::ranges::any_of(presets, [](const std::string& preset) {
-        return scales_loss(preset_alone(preset));
-    });
+    const bool some_scale = std::ranges::any_of(
+        presets, [](const std::string& preset) { return scales_loss(preset_alone(preset)); });
     leave_out(chosen_scaler(chosen).has_value() && !some_scale, "precision.scaler");
     leave_out(!chosen.force.empty(), "precision.force");
     return out;

@@ -130,7 +130,7 @@ std::string recognise_path(const std::string& path) {
             if (std::string kind = recognise_cifar(path, *format); !kind.empty()) return kind;
         }
         if (std::string kind = recognise_idx(path); !kind.empty()) return kind;
-        for (const DatasetDescriptor& set : dataset_descriptors()) {
+        for (const DatasetDescriptor& set : datasets()) {
             if (set.recognise != nullptr && set.recognise(path)) return set.kind;
         }
         return "";

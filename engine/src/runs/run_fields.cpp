@@ -60,7 +60,8 @@ constexpr Result results[] = {
     {"notes", "Notes", Kind::text, [](const RunSummary& run) { return text_value(run.notes); }},
     {"starred", "Starred", Kind::flag, [](const RunSummary& run) { return RunValue(run.starred); }},
     {"state", "State", Kind::text, [](const RunSummary& run) { return text_value(run.state); }},
-    {"started", "Started", Kind::date, [](const RunSummary& run) { return text_value(run.started); }},
+    {"started", "Started", Kind::date,
+     [](const RunSummary& run) { return text_value(run.started); }},
     {"steps", "Steps", Kind::number, [](const RunSummary& run) { return RunValue(run.steps); }},
     {"skipped", "Skipped steps", Kind::number,
      [](const RunSummary& run) { return RunValue(run.skipped); }},
@@ -158,7 +159,7 @@ std::vector<RunField> run_fields(std::span<const RunSummary> runs) {
     std::vector<RunField> fields;
     for (const Result& result : results)
         fields.push_back({result.name, result.label, result.kind, false});
-    for (const TaskInfo& task : tasks()) {
+    for (const TaskDescriptor& task : tasks()) {
         for (const Metric& metric : task.metrics) add_metric(fields, metric);
     }
     for (const RunSummary& run : runs) {

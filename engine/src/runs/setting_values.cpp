@@ -8,7 +8,7 @@
 namespace engine {
 namespace {
 
-using FieldKind = RunField::Kind;
+using ValueKind = RunField::Kind;
 
 RunValue as_value(bool value) { return value; }
 RunValue as_value(std::int64_t value) { return value; }
@@ -93,10 +93,7 @@ RunValue setting(const RunConfig& config, std::string_view path) {
 /// The five settings that a preset stands for.
 RunValue precision_setting(const PrecisionConfig& given, std::string_view name) {
     if (name == "force") return as_value(given.force);
-    const auto known = precisions();
-    const bool has_preset = std::any_of(
-        known.begin(), known.end(), [&](const auto& info) { return info.preset == given.preset; });
-    if (!has_preset) return {};
+    if (find_kind(precisions(), given.preset) == nullptr) return {};
     const ResolvedPrecision precision = resolve(given);
     if (name == "weights") return as_value(precision.weights);
     if (name == "autocast") return as_value(precision.autocast);
@@ -105,28 +102,28 @@ RunValue precision_setting(const PrecisionConfig& given, std::string_view name) 
     return as_value(precision.scaler);
 }
 
-FieldKind kind_of(bool) { return FieldKind::flag; }
-FieldKind kind_of(std::int64_t) { return FieldKind::number; }
-FieldKind kind_of(double) { return FieldKind::number; }
-FieldKind kind_of(const HistogramInterval&) { return FieldKind::mixed; }
+ValueKind kind_of(bool) { return ValueKind::flag; }
+ValueKind kind_of(std::int64_t) { return ValueKind::number; }
+ValueKind kind_of(double) { return ValueKind::number; }
+ValueKind kind_of(const HistogramInterval&) { return ValueKind::mixed; }
 template <typename T>
-FieldKind kind_of(const T&) {
-    return FieldKind::text;
+ValueKind kind_of(const T&) {
+    return ValueKind::text;
 }
-FieldKind kind_of(const std::optional<bool>&) { return FieldKind::flag; }
+ValueKind kind_of(const std::optional<bool>&) { return ValueKind::flag; }
 
 /// The kind of an option that several kinds have: mixed if their types differ.
-FieldKind kind_of_option(std::string_view group, std::string_view name) {
-    std::optional<FieldKind> out;
+ValueKind kind_of_option(std::string_view group, std::string_view name) {
+    std::optional<ValueKind> out;
     for (const auto& [kind, specs] : options_by_kind(group)) {
         const OptionSpec* spec = find_option(specs, name);
         if (spec == nullptr) continue;
-        const FieldKind own =
+        const ValueKind own =
             std::visit([](const auto& value) { return kind_of(value); }, spec->default_value);
-        if (out && *out != own) return FieldKind::mixed;
+        if (out && *out != own) return ValueKind::mixed;
         out = own;
     }
-    return out.value_or(FieldKind::text);
+    return out.value_or(ValueKind::text);
 }
 
 std::string label_of(const std::string& path) {

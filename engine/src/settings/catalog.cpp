@@ -2,9 +2,9 @@
 
 namespace engine {
 
-std::span<const PrecisionInfo> precisions() {
+std::span<const PrecisionDescriptor> precisions() {
     // The rows of interfaces.md, section 1, that this version runs.
-    static const std::vector<PrecisionInfo> infos = {
+    static const std::vector<PrecisionDescriptor> infos = {
         {"fp32",
          "FP32",
          "Everything in fp32: the baseline for the other precisions.",
@@ -40,12 +40,12 @@ std::span<const PrecisionInfo> precisions() {
     return infos;
 }
 
-std::span<const ScalerPresetInfo> scaler_presets() {
-    static const std::vector<ScalerPresetInfo> infos = [] {
+std::span<const ScalerDescriptor> scaler_presets() {
+    static const std::vector<ScalerDescriptor> infos = [] {
         ScalerConfig classroom;
         classroom.preset = "classroom";
         classroom.growth_interval = 25;
-        return std::vector<ScalerPresetInfo>{
+        return std::vector<ScalerDescriptor>{
             {"production", "Production",
              "PyTorch's values: the scale doubles after 2,000 overflow-free steps.",
              ScalerConfig{}},

@@ -184,7 +184,8 @@ std::vector<FieldInfo> run_fields() {
         {"instruments.histograms_every", "Histograms every",
          "Keeps exponent histograms of gradients, activations, weights and updates by layer after "
          "this many steps (0 = only on demand). auto: every 50 steps, at most 4 a second and 2,000 "
-         "in a run, which costs a ResNet-18 at most 1 % of its time and an MLP at most 5 %. Results "
+         "in a run, which costs a ResNet-18 at most 1 % of its time and an MLP at most 5 %. "
+         "Results "
          "do not change.",
          "steps"},
         {"instruments.armed", "Armed",
@@ -252,13 +253,6 @@ Choices kind_choices(std::span<const Info> infos) {
     return choices;
 }
 
-template <typename Info>
-Choices preset_choices(std::span<const Info> infos) {
-    Choices choices;
-    for (const auto& info : infos) choices.push_back({info.preset, info.title, info.summary});
-    return choices;
-}
-
 /// The values of the fields that take words.
 Choices word_choices(std::string_view path) {
     if (path == "dataset.kind") return kind_choices(datasets());
@@ -268,8 +262,8 @@ Choices word_choices(std::string_view path) {
         choices.insert(choices.begin(), {"auto", "Auto", ""});
         return choices;
     }
-    if (path == "precision.preset") return preset_choices(precisions());
-    if (path == "scaler.preset") return preset_choices(scaler_presets());
+    if (path == "precision.preset") return kind_choices(precisions());
+    if (path == "scaler.preset") return kind_choices(scaler_presets());
     if (path == "optimizer.kind") return kind_choices(optimizers());
     if (path == "schedule.kind") return kind_choices(schedules());
     if (path == "device") return {{"auto", "Auto"}, {"cpu", "CPU"}, {"cuda", "CUDA"}};

@@ -87,7 +87,7 @@ std::vector<std::string> take_compared(json& document, SettingErrors& setting_er
                            : json();
     document.erase(section);
     std::vector<std::string> known;
-    for (const auto& info : precisions()) known.push_back(info.preset);
+    for (const auto& info : precisions()) known.push_back(info.kind);
     const auto is_known = [&known](const json& item) {
         if (!item.is_string()) return false;
         const auto& name = item.get_ref<const std::string&>();

@@ -42,19 +42,19 @@ std::vector<SettingError> validate(const RunConfig& config) {
 }
 
 ResolvedPrecision resolve(const PrecisionConfig& precision) {
-    for (const auto& info : precisions()) {
-        if (info.preset != precision.preset) continue;
-        ResolvedPrecision out = info.settings;
-        out.weights = precision.weights.value_or(out.weights);
-        out.autocast = precision.autocast.value_or(out.autocast);
-        out.batch_norm = precision.batch_norm.value_or(out.batch_norm);
-        out.master_weights = precision.master_weights.value_or(out.master_weights);
-        out.scaler = precision.scaler.value_or(out.scaler);
-        out.force = precision.force;
-        return out;
+    const PrecisionDescriptor* preset = find_kind(precisions(), precision.preset);
+    if (preset == nullptr) {
+        throw Error(ErrorCode::settings, msg("{}: not a precision", precision.preset),
+                    msg("The presets command lists the precisions."));
     }
-    throw Error(ErrorCode::settings, msg("{}: not a precision", precision.preset),
-                msg("The presets command lists the precisions."));
+    ResolvedPrecision out = preset->settings;
+    out.weights = precision.weights.value_or(out.weights);
+    out.autocast = precision.autocast.value_or(out.autocast);
+    out.batch_norm = precision.batch_norm.value_or(out.batch_norm);
+    out.master_weights = precision.master_weights.value_or(out.master_weights);
+    out.scaler = precision.scaler.value_or(out.scaler);
+    out.force = precision.force;
+    return out;
 }
 
 RunConfig completed(RunConfig config) {
@@ -73,9 +73,7 @@ RunConfig with_absolute_paths(RunConfig config) {
 
 RunConfig default_comparison() {
     RunConfig config;
-    for (const auto& info : scaler_presets()) {
-        if (info.preset == "classroom") config.scaler = info.settings;
-    }
+    config.scaler = scaler_presets().back().settings;  // classroom
     return completed(std::move(config));
 }
 

@@ -52,9 +52,8 @@ json parse_document(std::string_view text, SettingErrors& setting_errors) {
 /// Presets come first: they fill fields that are not given.
 void fill_from_presets(ConfigReader& reader, RunConfig& config) {
     reader("scaler.preset", config.scaler.preset);
-    for (const auto& info : scaler_presets()) {
-        if (info.preset == config.scaler.preset) config.scaler = info.settings;
-    }
+    if (const auto* preset = find_kind(scaler_presets(), config.scaler.preset))
+        config.scaler = preset->settings;
 }
 
 bool is_default_somewhere(const OptionGroup& group, const std::string& name,

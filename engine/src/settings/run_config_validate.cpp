@@ -31,17 +31,10 @@ Names choice_names(std::string_view field) {
     return names;
 }
 
-template <typename Info>
-const Info& require_info(std::span<const Info> infos, const std::string& kind) {
-    return *std::find_if(infos.begin(), infos.end(),
-                         [&kind](const Info& info) { return info.kind == kind; });
-}
-
 Names models_for(const std::string& dataset) {
     Names names;
-    const std::string& input = require_info(datasets(), dataset).input;
     for (const auto& model : models()) {
-        if (has(model.inputs, input)) names.push_back(model.kind);
+        if (model.takes(*find_dataset(dataset))) names.push_back(model.kind);
     }
     return names;
 }
@@ -141,7 +134,7 @@ private:
         check_count("dataset.test_limit", c_.dataset.test_limit, 0);
         check_below_one("dataset.validation_share", c_.dataset.validation_share);
         if (refused("dataset.kind")) return;
-        const DatasetInfo& info = require_info(datasets(), c_.dataset.kind);
+        const DatasetDescriptor& info = *find_dataset(c_.dataset.kind);
         require(info.needs.empty() || !c_.dataset.path.empty(), "dataset.path", std::string(),
                 info.page.empty()
                     ? msg("choose the folder or the files of {}", info.kind)
@@ -172,7 +165,7 @@ private:
     void check_model() {
         check_name("model.kind", c_.model.kind);
         if (refused("model.kind")) return;
-        require(c_.recompute == Recompute::off || require_info(models(), c_.model.kind).has_blocks,
+        require(c_.recompute == Recompute::off || find_kind(models(), c_.model.kind)->has_blocks,
                 "recompute", word_of(c_.recompute),
                 msg("use off: {} has no blocks to recompute", c_.model.kind));
         require(!c_.model.new_head || !c_.model.init_from.empty(), "model.new_head", true,
@@ -303,7 +296,7 @@ private:
         check_name("optimizer.kind", c_.optimizer.kind);
         if (refused("optimizer.kind")) return;
         const OptimizerConfig o = completed(c_).optimizer;
-        const OptimizerInfo& info = require_info(optimizers(), o.kind);
+        const OptimizerDescriptor& info = *find_kind(optimizers(), o.kind);
         const bool typed = std::none_of(info.options.begin(), info.options.end(), [&](auto& spec) {
             return refused("optimizer." + spec.name);
         });
@@ -324,7 +317,7 @@ private:
     void check_gradient_penalty() {
         check_not_negative("gradient_penalty", c_.gradient_penalty);
         if (refused("model.kind")) return;
-        require(c_.gradient_penalty == 0 || require_info(models(), c_.model.kind).second_derivative,
+        require(c_.gradient_penalty == 0 || find_kind(models(), c_.model.kind)->second_derivative,
                 "gradient_penalty", c_.gradient_penalty,
                 msg("use 0 with {}: a gradient penalty needs mlp or lenet", c_.model.kind));
     }

@@ -12,7 +12,7 @@ namespace engine {
 #include "tasks/descriptors.inc"
 #undef HALFTONE_TASK
 
-std::span<const TaskDescriptor> task_descriptors() {
+std::span<const TaskDescriptor> tasks() {
     static const std::vector<TaskDescriptor> list = {
 #define HALFTONE_TASK(name) name##_descriptor(),
 #include "tasks/descriptors.inc"
@@ -21,19 +21,9 @@ std::span<const TaskDescriptor> task_descriptors() {
     return list;
 }
 
-std::span<const TaskInfo> tasks() {
-    static const std::vector<TaskInfo> list = [] {
-        std::vector<TaskInfo> infos;
-        for (const TaskDescriptor& from : task_descriptors())
-            infos.push_back({from.kind, from.title, from.summary, from.metrics});
-        return infos;
-    }();
-    return list;
-}
-
 const TaskDescriptor& task_of(const RunConfig& config, const Schema& data) {
     const ModelDescriptor& model = model_descriptor(config.model.kind);
-    const auto all = task_descriptors();
+    const auto all = tasks();
     const bool choose = config.task.kind == "auto";
     const auto found = std::find_if(all.begin(), all.end(), [&](const TaskDescriptor& task) {
         return (choose || task.kind == config.task.kind) && task.fits(data, model);
@@ -109,10 +99,9 @@ std::vector<Metric> metrics_of(const RunConfig& config, const Schema& data) {
 }  // namespace
 
 std::vector<Metric> metrics_of(const RunConfig& config) {
-    const auto sets = dataset_descriptors();
-    const auto found = std::ranges::find(sets, config.dataset.kind, &DatasetDescriptor::kind);
-    return found == sets.end() ? std::vector<Metric>()
-                               : metrics_of(config, found->schema(config.dataset));
+    const DatasetDescriptor* data = find_dataset(config.dataset.kind);
+    return data == nullptr ? std::vector<Metric>()
+                           : metrics_of(config, data->schema(config.dataset));
 }
 
 std::vector<Metric> metrics_of(const RunConfig& config, const DatasetPreview& preview) {

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
-#include <string>
 
 #include "models/model_descriptor.h"
 #include "tasks/task.h"
@@ -15,19 +13,6 @@ struct TaskSetup {
     const Schema& data;  ///< of the data set, without transforms
 };
 
-/// A kind of task: the only place that knows it (decisions.md#descriptor, D16).
-struct TaskDescriptor {
-    std::string kind;     ///< as in RunConfig
-    std::string title;    ///< "Language model"
-    std::string summary;  ///< one sentence
-    std::vector<Metric> metrics = {};
-    /// Whether it can be learnt from batches of these fields by a model that takes such inputs.
-    bool (*fits)(const Schema& data, const ModelDescriptor& model) = nullptr;
-    std::unique_ptr<Task> (*make)(const TaskSetup& setup) = nullptr;
-};
-
-/// All kinds; of those that fit, `auto` takes the first.
-std::span<const TaskDescriptor> task_descriptors();
 /// The task that the settings name, or for `auto` the first that fits. Throws Error(settings) if
 /// none does.
 const TaskDescriptor& task_of(const RunConfig& config, const Schema& data);

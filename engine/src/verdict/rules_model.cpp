@@ -103,14 +103,15 @@ void far_learning_rate(const LintSubject& s, Findings& out) {
     constexpr double far = 100;
     const LearningRate rate = learning_rate_of(s.config);
     if (!(rate.given > far * rate.usual)) return;
-    out.push_back({.id = "learning-rate-far-above-default",
-                   .severity = LintSeverity::warning,
-                   .sentence = msg("A learning rate of {} is over 100 times the usual {} of {}",
-                                   rate.given, rate.usual, rate.optimizer),
-                   .reason = msg("Hardly any network trains at such a rate: the first updates throw "
-                                 "the weights far off."),
-                   .handbook = "The loss falls in the first steps",
-                   .fix = {"optimizer.lr=" + number_words(rate.usual)}});
+    out.push_back(
+        {.id = "learning-rate-far-above-default",
+         .severity = LintSeverity::warning,
+         .sentence = msg("A learning rate of {} is over 100 times the usual {} of {}", rate.given,
+                         rate.usual, rate.optimizer),
+         .reason = msg("Hardly any network trains at such a rate: the first updates throw "
+                       "the weights far off."),
+         .handbook = "The loss falls in the first steps",
+         .fix = {"optimizer.lr=" + number_words(rate.usual)}});
 }
 
 void unaligned_batch(const LintSubject& s, Findings& out) {
@@ -128,12 +129,10 @@ void unaligned_batch(const LintSubject& s, Findings& out) {
 }  // namespace
 
 LearningRate learning_rate_of(const RunConfig& config) {
-    for (const OptimizerInfo& info : optimizers()) {
-        if (info.kind != config.optimizer.kind) continue;
-        return {TypedOptions(config.optimizer.options, info.options).number("lr"),
-                TypedOptions({}, info.options).number("lr"), info.title};
-    }
-    return {};
+    const OptimizerDescriptor* kind = find_kind(optimizers(), config.optimizer.kind);
+    if (kind == nullptr) return {};
+    return {TypedOptions(config.optimizer.options, kind->options).number("lr"),
+            TypedOptions({}, kind->options).number("lr"), kind->title};
 }
 
 void lint_model(const LintSubject& subject, Findings& out) {

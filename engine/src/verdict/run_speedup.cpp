@@ -117,23 +117,13 @@ StepTimes read_step_times(const RunFigures& run) {
             typical(run, &StepRecord::optimizer_ms)};
 }
 
-const PrecisionInfo* find_precision_info(const RunFigures& run) {
-    for (const auto& info : precisions()) {
-        if (info.preset == run.precision) return &info;
-    }
-    return nullptr;
-}
-
 bool computes_in_16_bits(const RunFigures& run) {
-    const PrecisionInfo* info = find_precision_info(run);
-    return info != nullptr && (info->settings.autocast != AutocastFormat::off ||
-                               info->settings.weights == WeightFormat::fp16);
+    const PrecisionDescriptor* preset = find_kind(precisions(), run.precision);
+    return preset != nullptr && preset->settings.computes_in_16_bits();
 }
 
 std::string run_title(const RunFigures& run) {
-    if (!run.title.empty()) return run.title;
-    const PrecisionInfo* info = find_precision_info(run);
-    return info != nullptr ? info->title : run.precision;
+    return run.title.empty() ? title_of(precisions(), run.precision) : run.title;
 }
 
 std::string percent(double share) { return std::to_string(std::lround(100 * share)); }
@@ -221,10 +211,11 @@ RunSpeedup run_speedup(const RunFigures& baseline, const RunFigures& other) {
     } else if (gap.clear() && gap.claim() >= min_speed_up) {
         out.sentence = pays(name, fp32, mixed);
     } else if (gap.low > 1) {
-        out.sentence = msg(
-            "It is not known whether {} pays off: its fastest steps are {} times as fast as FP32's, "
-            "the rest of the difference may be other load on this machine.",
-            name, figure_text(gap.quiet_ratio));
+        out.sentence =
+            msg("It is not known whether {} pays off: its fastest steps are {} times as fast as "
+                "FP32's, "
+                "the rest of the difference may be other load on this machine.",
+                name, figure_text(gap.quiet_ratio));
     } else {
         out.sentence =
             msg("Too early to say whether {} pays off: it trains {} to {} times as fast as FP32 "

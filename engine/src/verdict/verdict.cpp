@@ -16,11 +16,7 @@ namespace engine {
 namespace {
 
 std::string title(const RunFigures& run) {
-    if (!run.title.empty()) return run.title;
-    for (const auto& info : precisions()) {
-        if (info.preset == run.precision) return info.title;
-    }
-    return run.precision;
+    return run.title.empty() ? title_of(precisions(), run.precision) : run.title;
 }
 
 /// Outcomes of an evaluation that both runs made. Only where several seeds ran and both were
@@ -69,10 +65,8 @@ Outcomes seeded_outcomes(const RunFigures& baseline, const RunFigures& other) {
 bool evaluated(const RunFigures& run) { return !run.tests.empty(); }
 
 bool has_master_weights(const RunFigures& run) {
-    for (const auto& info : precisions()) {
-        if (info.preset == run.precision) return info.settings.master_weights;
-    }
-    return false;
+    const PrecisionDescriptor* preset = find_kind(precisions(), run.precision);
+    return preset != nullptr && preset->settings.master_weights;
 }
 
 /// Share of the recent weight updates that rounded to nothing; 0 where it is not measured or
@@ -208,19 +202,12 @@ bool differ(const std::string& baseline, const std::string& other) {
     return !baseline.empty() && !other.empty() && baseline != other;
 }
 
-std::string task_title(const std::string& kind) {
-    for (const TaskInfo& info : tasks()) {
-        if (info.kind == kind) return info.title;
-    }
-    return kind;
-}
-
 Verdict different_tasks(const RunFigures& baseline, const RunFigures& other) {
     return {VerdictTone::neutral,
             msg("Different tasks: not compared."),
             {},
-            {msg("{}: {}. {}: {}.", title(baseline), task_title(baseline.task), title(other),
-                 task_title(other.task))}};
+            {msg("{}: {}. {}: {}.", title(baseline), title_of(tasks(), baseline.task), title(other),
+                 title_of(tasks(), other.task))}};
 }
 
 /// Differences between the two runs, in sentences; empty if there are none.
@@ -241,8 +228,8 @@ Sentences differences(const RunFigures& baseline, const RunFigures& other) {
 
 /// A result on other data is nothing to be pleased or worried about.
 void name_differences(Verdict& verdict, const RunFigures& baseline, const RunFigures& other) {
-    const bool same_data = !differ(baseline.data, other.data) &&
-                           !differ(baseline.data_settings, other.data_settings);
+    const bool same_data =
+        !differ(baseline.data, other.data) && !differ(baseline.data_settings, other.data_settings);
     if (!same_data && verdict.tone == VerdictTone::good) verdict.tone = VerdictTone::neutral;
     const Sentences named = differences(baseline, other);
     verdict.evidence.insert(verdict.evidence.begin(), named.begin(), named.end());

@@ -254,7 +254,7 @@ ScalePolicy to_policy(const RunConfig& config, std::string name) {
 std::vector<ScalePolicy> usual_policies() {
     std::vector<ScalePolicy> out;
     for (const auto& info : scaler_presets())
-        out.push_back({info.preset, ScalerMode::dynamic, info.settings});
+        out.push_back({info.kind, ScalerMode::dynamic, info.settings});
     ScalerConfig patient;
     patient.hysteresis = 2;
     out.push_back({"hysteresis-2", ScalerMode::dynamic, patient});

@@ -13,7 +13,7 @@ namespace {
 
 TEST(DatasetDescriptor, EveryKindIsDescribed) {
     std::set<std::string> kinds, titles;
-    for (const DatasetDescriptor& descriptor : dataset_descriptors()) {
+    for (const DatasetDescriptor& descriptor : datasets()) {
         SCOPED_TRACE(descriptor.kind);
         EXPECT_FALSE(descriptor.kind.empty());
         EXPECT_FALSE(descriptor.title.empty());
@@ -26,12 +26,12 @@ TEST(DatasetDescriptor, EveryKindIsDescribed) {
         kinds.insert(descriptor.kind);
         titles.insert(descriptor.title);
     }
-    EXPECT_EQ(kinds.size(), dataset_descriptors().size());
-    EXPECT_EQ(titles.size(), dataset_descriptors().size());
+    EXPECT_EQ(kinds.size(), datasets().size());
+    EXPECT_EQ(titles.size(), datasets().size());
 }
 
 TEST(DatasetDescriptor, EveryOptionHasAValidDefaultAndAnExplanation) {
-    for (const DatasetDescriptor& descriptor : dataset_descriptors()) {
+    for (const DatasetDescriptor& descriptor : datasets()) {
         std::set<std::string> names;
         for (const OptionSpec& option : descriptor.options) {
             SCOPED_TRACE(descriptor.kind + "." + option.name);
@@ -44,7 +44,7 @@ TEST(DatasetDescriptor, EveryOptionHasAValidDefaultAndAnExplanation) {
 }
 
 TEST(DatasetDescriptor, AugmentsOnlyImages) {
-    for (const DatasetDescriptor& descriptor : dataset_descriptors()) {
+    for (const DatasetDescriptor& descriptor : datasets()) {
         if (!descriptor.augments) continue;
         EXPECT_NE(descriptor.schema({}).find(FieldKind::image), nullptr) << descriptor.kind;
     }
@@ -90,7 +90,7 @@ DatasetConfig small(const DatasetDescriptor& descriptor) {
 
 TEST(DatasetDescriptor, DescribesTheFieldsOfGeneratedSetsAsTheyAre) {
     int generated = 0;
-    for (const DatasetDescriptor& descriptor : dataset_descriptors()) {
+    for (const DatasetDescriptor& descriptor : datasets()) {
         if (!descriptor.needs.empty()) continue;
         SCOPED_TRACE(descriptor.kind);
         ++generated;
@@ -128,7 +128,7 @@ std::vector<std::byte> read_sample_bytes(const Dataset& data, std::int64_t index
 }
 
 TEST(DatasetDescriptor, GeneratesTheSameSamplesOfTheSameSeed) {
-    for (const DatasetDescriptor& descriptor : dataset_descriptors()) {
+    for (const DatasetDescriptor& descriptor : datasets()) {
         if (!descriptor.needs.empty()) continue;
         SCOPED_TRACE(descriptor.kind);
         const DatasetConfig config = small(descriptor);
@@ -166,7 +166,7 @@ std::vector<std::byte> read_alone(const Dataset& data, std::size_t wanted) {
 }
 
 TEST(DatasetDescriptor, GeneratedSetsGiveEachFieldAlone) {
-    for (const DatasetDescriptor& descriptor : dataset_descriptors()) {
+    for (const DatasetDescriptor& descriptor : datasets()) {
         if (!descriptor.needs.empty()) continue;
         SCOPED_TRACE(descriptor.kind);
         const DataParts parts = descriptor.open(small(descriptor), 1, {});

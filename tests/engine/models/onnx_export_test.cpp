@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(Types, OnnxExport, testing::Values(DType::f32, DType::f
                          [](const auto& type) { return std::string(name(type.param)); });
 
 TEST_P(OnnxExport, OfEveryModelIsWellFormedUnderPyTorchsNames) {
-    for (const ModelDescriptor& kind : model_descriptors()) {
+    for (const ModelDescriptor& kind : models()) {
         SCOPED_TRACE(kind.kind);
         ModelConfig config;
         config.kind = kind.kind;

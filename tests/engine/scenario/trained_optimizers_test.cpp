@@ -20,7 +20,7 @@ std::pair<double, double> losses(const RunConfig& config) {
 
 /// The last loss as a share of the first. Takes the better of two rates: the optimizer's default,
 /// and twenty times that, since the run is so short.
-double remaining_loss(const OptimizerInfo& optimizer, const std::string& precision,
+double remaining_loss(const OptimizerDescriptor& optimizer, const std::string& precision,
                       const Options& more = {}) {
     const double usual = std::get<double>(find_option(optimizer.options, "lr")->default_value);
     double lowest = 1;

@@ -68,8 +68,8 @@ TEST(Catalog, DescribesAnOptionAsTheKindHasIt) {
 
 TEST(Catalog, EveryPrecisionPassesValidation) {
     for (const auto& info : precisions()) {
-        EXPECT_TRUE(parse_run_config("{}", {"precision.preset=" + info.preset}).errors.empty())
-            << info.preset;
+        EXPECT_TRUE(parse_run_config("{}", {"precision.preset=" + info.kind}).errors.empty())
+            << info.kind;
         EXPECT_FALSE(info.summary.empty());
     }
     EXPECT_EQ(precisions().size(), 6u);
@@ -77,7 +77,7 @@ TEST(Catalog, EveryPrecisionPassesValidation) {
 
 TEST(Catalog, TheFirstScalerPresetIsTheDefault) {
     EXPECT_EQ(scaler_presets()[0].settings, ScalerConfig{});
-    EXPECT_EQ(scaler_presets()[1].preset, scaler_presets()[1].settings.preset);
+    EXPECT_EQ(scaler_presets()[1].kind, scaler_presets()[1].settings.preset);
     EXPECT_EQ(scaler_presets()[1].settings.growth_interval, 25);
 }
 

@@ -63,12 +63,12 @@ TEST(TaskCatalog, ATaskThatIsNamedIsTakenWhereItFits) {
 
 TEST(TaskCatalog, EveryTaskHasTextsAndAPrimaryMetric) {
     ASSERT_FALSE(tasks().empty());
-    for (const TaskInfo& task : tasks()) {
+    for (const TaskDescriptor& task : tasks()) {
         EXPECT_FALSE(task.title.empty()) << task.kind;
         EXPECT_EQ(task.summary.back(), '.') << task.kind;
         EXPECT_FALSE(task.metrics.empty()) << task.kind;
     }
-    const auto classification = std::ranges::find(tasks(), "classification", &TaskInfo::kind);
+    const auto classification = std::ranges::find(tasks(), "classification", &TaskDescriptor::kind);
     ASSERT_NE(classification, tasks().end());
     EXPECT_EQ(classification->metrics, classification_metrics());
 }

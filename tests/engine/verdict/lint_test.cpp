@@ -132,11 +132,11 @@ TEST(Lint, OfThePresetsOnACpuOnlyPureFp16HasAFinding) {
     for (const auto& info : precisions()) {
         if (info.settings.tf32) continue;  // needs a GPU
         RunConfig config = completed(RunConfig{});
-        config.precision.preset = info.preset;
-        const bool pure = info.preset == "pure-fp16";
+        config.precision.preset = info.kind;
+        const bool pure = info.kind == "pure-fp16";
         EXPECT_EQ(ids(lint(config)), pure ? std::vector<std::string>{"fp16-without-scaler"}
                                           : std::vector<std::string>{})
-            << info.preset;
+            << info.kind;
     }
 }
 

@@ -82,7 +82,7 @@ TEST(Tokens, KeepCurvesVisible) {
 bool offered(const std::string& preset) {
     const auto& all = engine::precisions();
     return std::any_of(all.begin(), all.end(),
-                       [&](const auto& info) { return info.preset == preset; });
+                       [&](const auto& info) { return info.kind == preset; });
 }
 
 // The comparisons that the program offers: FP32 with each other precision.

@@ -26,9 +26,7 @@ constexpr int boxIndent = 5;  // of a check box's square
 QStringList lowPresets() {
     QStringList presets;
     for (const auto& info : engine::precisions()) {
-        const bool low = info.settings.autocast != engine::AutocastFormat::off ||
-                         info.settings.weights == engine::WeightFormat::fp16;
-        if (low) presets << QString::fromStdString(info.preset);
+        if (info.settings.computes_in_16_bits()) presets << QString::fromStdString(info.kind);
     }
     return presets;
 }

@@ -75,7 +75,7 @@ std::vector<BenchmarkResult> orderedResults(const BenchmarkBook& book) {
         const auto entry =
             std::ranges::find(book.entries, result.settings, &BenchmarkEntry::settings);
         const auto preset =
-            std::ranges::find(presets, result.row.precision, &engine::PrecisionInfo::preset);
+            std::ranges::find(presets, result.row.precision, &engine::PrecisionDescriptor::kind);
         return std::pair(entry - book.entries.begin(), preset - presets.begin());
     };
     std::vector<BenchmarkResult> results = book.results;

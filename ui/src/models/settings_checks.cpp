@@ -37,8 +37,8 @@ DeviceLimits limitsOf(const std::string& device) {
     limits.device = problemOf(device, "fp32");  // which runs wherever there is a device
     if (!limits.device.empty()) return limits;
     for (const auto& info : engine::precisions()) {
-        const engine::Message problem = problemOf(device, info.preset);
-        if (!problem.empty()) limits.precisions[QString::fromStdString(info.preset)] = problem;
+        const engine::Message problem = problemOf(device, info.kind);
+        if (!problem.empty()) limits.precisions[QString::fromStdString(info.kind)] = problem;
     }
     return limits;
 }

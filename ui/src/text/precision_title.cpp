@@ -2,6 +2,7 @@
 
 #include <QCoreApplication>
 
+#include "engine/record/event.h"
 #include "engine/settings/catalog.h"
 #include "text/language.h"
 
@@ -36,10 +37,7 @@ QString programName(const engine::RunOrigin& origin) {
 }
 
 QString precisionTitle(const std::string& preset) {
-    for (const auto& info : engine::precisions()) {
-        if (info.preset == preset) return engineText(info.title);
-    }
-    return QString::fromStdString(preset);
+    return engineText(engine::title_of(engine::precisions(), preset));
 }
 
 QString precisionTitle(const engine::PrecisionConfig& precision) {
@@ -47,14 +45,8 @@ QString precisionTitle(const engine::PrecisionConfig& precision) {
 }
 
 QString taskTitle(const engine::RunConfig& config) {
-    const auto* data = engine::find_dataset(config.dataset.kind);
-    QString model = QString::fromStdString(config.model.kind);
-    for (const auto& info : engine::models()) {
-        if (info.kind == config.model.kind) model = engineText(info.title);
-    }
-    return (data != nullptr ? engineText(data->title)
-                            : QString::fromStdString(config.dataset.kind)) +
-           u" · "_s + model;
+    return engineText(engine::title_of(engine::datasets(), config.dataset.kind)) + u" · "_s +
+           engineText(engine::title_of(engine::models(), config.model.kind));
 }
 
 }  // namespace ui

@@ -19,15 +19,6 @@ struct SpeedupWords {
     Q_DECLARE_TR_FUNCTIONS(SpeedupWords)
 };
 
-/// The title of a kind; the kind itself if the catalog lacks it.
-template <typename Infos>
-QString titleOf(const Infos& infos, const std::string& kind) {
-    for (const auto& info : infos) {
-        if (info.kind == kind) return engineText(info.title);
-    }
-    return QString::fromStdString(kind);
-}
-
 QString line(const QString& what, const QString& fp32, const QString& other) {
     return u"<tr><td>%1</td><td align='right'>&nbsp;&nbsp;%2</td>"
            "<td align='right'>&nbsp;&nbsp;&nbsp;%3</td></tr>"_s.arg(what.toHtmlEscaped(), fp32,
@@ -78,13 +69,15 @@ QString timesText(double ratio) {
 
 QString speedupTitle(const engine::RunConfig& settings) {
     return SpeedupWords::tr("%1 · %2 · batch %3")
-        .arg(titleOf(engine::models(), settings.model.kind),
-             titleOf(engine::datasets(), settings.dataset.kind), count(settings.batch_size));
+        .arg(engineText(engine::title_of(engine::models(), settings.model.kind)),
+             engineText(engine::title_of(engine::datasets(), settings.dataset.kind)),
+             count(settings.batch_size));
 }
 
 QString speedupShortTitle(const engine::RunConfig& settings) {
     return SpeedupWords::tr("%1, batch %2")
-        .arg(titleOf(engine::models(), settings.model.kind), count(settings.batch_size));
+        .arg(engineText(engine::title_of(engine::models(), settings.model.kind)),
+             count(settings.batch_size));
 }
 
 QString speedupSentence(const engine::Speedup& row) {

@@ -1,7 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,46 +16,103 @@
 #include "engine/base/options.h"
 #include "engine/settings/run_config.h"
 
+namespace kernels {
+struct LearningRateSchedule;
+}
+
 namespace engine {
 
 struct DatasetPreview;
 
-/// Texts here are English; the window translates them by looking the whole text up.
+// Members of the descriptors with these types are for the engine alone.
+class Model;
+class Optimizer;
+class Task;
+struct DataParts;
+struct ModelSetup;
+struct OptimizerOptions;
+struct Parameter;
+struct Schema;
+struct TaskSetup;
+enum class FieldKind;
+enum class ModelOutput;
+/// "image", "features", "tokens"
+const char* name(FieldKind kind);
 
-struct DatasetInfo {
-    std::string kind;                        ///< as in RunConfig
-    std::string title;                       ///< "Fashion-MNIST"
-    std::string summary;                     ///< one sentence
-    std::string needs;                       ///< "" if generated, else what the path must hold
-    std::string files;                       ///< of an official set: the names of its files
-    std::string page;                        ///< and the address where they are
-    std::string unit;                        ///< "images", "rows", "tokens"
-    std::string input;                       ///< "image", "features", "tokens"
-    std::vector<std::int64_t> sample_shape;  ///< (C, H, W), (features) or (window)
-    std::int64_t classes;                    ///< or words of the vocabulary; 0: none
-    bool augments;                           ///< crop and flip make sense
-    bool files_decide;                       ///< shape and classes are a typical file's
-    std::vector<OptionSpec> options;         ///< "dataset.NAME"
+/// The entry of a catalog with this name; null: there is none.
+template <typename Kind>
+const Kind* find_kind(std::span<const Kind> all, std::string_view kind) {
+    const auto found = std::ranges::find(all, kind, &Kind::kind);
+    return found == all.end() ? nullptr : &*found;
+}
+
+/// Its title; of an unknown kind the name itself.
+template <typename Kind>
+std::string title_of(std::span<const Kind> all, const std::string& kind) {
+    const Kind* found = find_kind(all, kind);
+    return found == nullptr ? kind : found->title;
+}
+
+/// A kind of data set: the only place that knows it (decisions.md#descriptor, D16), as each
+/// descriptor below. Texts are English; the window translates them by looking the whole text up.
+struct DatasetDescriptor {
+    std::string kind;       ///< as in RunConfig
+    std::string title;      ///< "Fashion-MNIST"
+    std::string summary;    ///< one sentence
+    std::string needs{};    ///< "" if generated, else what the path must hold
+    std::string files{};    ///< of an official set: the names of its files
+    std::string page{};     ///< and the address where they are
+    std::string unit;       ///< what one sample is called: "images", "rows", "tokens"
+    bool augments = false;  ///< crop and flip make sense
+    std::vector<OptionSpec> options = {};  ///< "dataset.NAME"
+    /// Fields of its samples, known without opening it. Where its files decide, of a typical one.
+    Schema (*schema)(const DatasetConfig& config) = nullptr;
+    bool files_decide = false;
+    DataParts (*open)(const DatasetConfig& config, std::int64_t seed,
+                      const std::stop_token& stop) = nullptr;
+    /// Opens a text with the ids of a given vocabulary (open_dataset_as); null for other kinds.
+    DataParts (*open_as)(const std::vector<std::string>& vocabulary, const DatasetConfig& config,
+                         std::int64_t seed, const std::stop_token& stop) = nullptr;
+    /// Whether a file or folder holds it, by its content; null: never recognised, or by
+    /// recognise_path() itself.
+    bool (*recognise)(const std::filesystem::path& path) = nullptr;
+
+    // datasets() takes these from the schema.
+    std::string input = {};                       ///< "image", "features", "tokens"
+    std::vector<std::int64_t> sample_shape = {};  ///< (C, H, W), (features) or (window)
+    std::int64_t classes = 0;                     ///< or words of the vocabulary; 0: none
 };
-std::span<const DatasetInfo> datasets();
+/// All kinds, in the order in which they are offered; so are the other catalogs.
+std::span<const DatasetDescriptor> datasets();
 /// Null if there is no such kind.
-const DatasetInfo* find_dataset(std::string_view kind);
-/// The name of one sample of these settings, as DatasetInfo::unit; "samples" if the data set is
-/// unknown.
+const DatasetDescriptor* find_dataset(std::string_view kind);
+/// The name of one sample of these settings, as DatasetDescriptor::unit; "samples" if the data set
+/// is unknown.
 std::string sample_unit(const RunConfig& config);
 /// The unit of speed: "rows/s", "tokens/s", and "samples/s" for everything else.
 std::string speed_unit(const RunConfig& config);
 
-struct ModelInfo {
+/// A kind of model.
+struct ModelDescriptor {
     std::string kind;
-    std::string title;
-    std::string summary;
-    std::vector<OptionSpec> options;  ///< "model.options.NAME"
-    std::vector<std::string> inputs;  ///< that it takes: "image", "features", "tokens"
-    bool second_derivative;           ///< of all its operations
-    bool has_blocks;                  ///< that can be computed again (recompute)
+    std::string title;              ///< "ResNet-18"
+    std::string summary;            ///< one sentence
+    std::vector<FieldKind> inputs;  ///< that its first input may be
+    ModelOutput output{};
+    std::vector<OptionSpec> options = {};  ///< "model.options.NAME"
+    /// Rows of token_scores are those of the first time step, then of the second; else sample after
+    /// sample.
+    bool steps_first = false;
+    bool second_derivative = false;  ///< all of its operations have one (gradient_penalty)
+    bool has_blocks = false;         ///< that can be computed again (recompute)
+    std::unique_ptr<Model> (*make)(const ModelSetup& setup) = nullptr;
+
+    bool takes(FieldKind kind) const;
+    bool takes(const DatasetDescriptor& data) const;
 };
-std::span<const ModelInfo> models();
+std::span<const ModelDescriptor> models();
+/// "image", "features"
+std::vector<std::string> input_names(const ModelDescriptor& model);
 /// Parameter count of the model for these settings, which must have passed validate(). If it
 /// depends on the data set's files, the count for a typical file.
 std::int64_t parameter_count(const RunConfig& config);
@@ -58,52 +120,68 @@ std::int64_t parameter_count(const RunConfig& config);
 /// model or the task.
 std::int64_t parameter_count(const RunConfig& config, const DatasetPreview& preview);
 
-struct TaskInfo {
+/// A kind of task.
+struct TaskDescriptor {
     std::string kind;
-    std::string title;
-    std::string summary;
-    std::vector<Metric> metrics;
+    std::string title;    ///< "Language model"
+    std::string summary;  ///< one sentence
+    std::vector<Metric> metrics = {};
+    /// Whether it can be learnt from batches of these fields by a model that takes such inputs.
+    bool (*fits)(const Schema& data, const ModelDescriptor& model) = nullptr;
+    std::unique_ptr<Task> (*make)(const TaskSetup& setup) = nullptr;
 };
-std::span<const TaskInfo> tasks();
+/// Of those that fit, `auto` takes the first.
+std::span<const TaskDescriptor> tasks();
 /// Metrics of the task for these settings, as far as they are known without the data.
 std::vector<Metric> metrics_of(const RunConfig& config);
 /// The metrics for the data of the preview: a table with words to predict has other metrics than
 /// one with numbers.
 std::vector<Metric> metrics_of(const RunConfig& config, const DatasetPreview& preview);
 
-struct PrecisionInfo {
-    std::string preset;
-    std::string title;  ///< "AMP FP16"
-    std::string summary;
+struct PrecisionDescriptor {
+    std::string kind;     ///< as precision.preset
+    std::string title;    ///< "AMP FP16"
+    std::string summary;  ///< one or two sentences
     ResolvedPrecision settings;
 };
-std::span<const PrecisionInfo> precisions();
+std::span<const PrecisionDescriptor> precisions();
 
-struct ScalerPresetInfo {
-    std::string preset;
+struct ScalerDescriptor {
+    std::string kind;  ///< as scaler.preset
     std::string title;
     std::string summary;
     ScalerConfig settings;
 };
-std::span<const ScalerPresetInfo> scaler_presets();
+std::span<const ScalerDescriptor> scaler_presets();
 
-struct OptimizerInfo {
+/// A kind of optimizer.
+struct OptimizerDescriptor {
     std::string kind;
-    std::string title;
-    std::string summary;
-    std::vector<OptionSpec> options;  ///< "optimizer.NAME"
+    std::string title;                ///< "AdamW"
+    std::string summary;              ///< one sentence
+    std::vector<OptionSpec> options;  ///< "optimizer.NAME"; optimizers() adds LARC's
+    /// Numbers of state that it keeps for each parameter, in f32 unless it says otherwise.
+    int (*states)(const TypedOptions& options) = nullptr;
+    bool low_state = false;  ///< the state of 16-bit weights without masters is in 16 bits
     /// Finds conflicts between options that are valid one by one; null: there can be none.
     std::optional<OptionConflict> (*check)(const TypedOptions& options) = nullptr;
+    std::unique_ptr<Optimizer> (*make)(const TypedOptions& options,
+                                       std::vector<Parameter> parameters,
+                                       const OptimizerOptions& common) = nullptr;
 };
-std::span<const OptimizerInfo> optimizers();
+std::span<const OptimizerDescriptor> optimizers();
 
-struct ScheduleInfo {
+/// A kind of learning-rate schedule.
+struct ScheduleDescriptor {
     std::string kind;
-    std::string title;
-    std::string summary;
-    std::vector<OptionSpec> options;  ///< "schedule.NAME"
+    std::string title;                     ///< "Cosine"
+    std::string summary = {};              ///< one sentence, or empty
+    std::vector<OptionSpec> options = {};  ///< "schedule.NAME"
+    /// The schedule for `planned` updates, without the warm-up; skipped steps do not advance it.
+    kernels::LearningRateSchedule (*make)(const TypedOptions& options, double lr,
+                                          std::int64_t planned) = nullptr;
 };
-std::span<const ScheduleInfo> schedules();
+std::span<const ScheduleDescriptor> schedules();
 
 /// One field of RunConfig: how to show and explain it. An option shared by several kinds of its
 /// section is one field, with the description of the first kind.

@@ -123,8 +123,8 @@ struct EarlyStoppingConfig {
     bool operator==(const EarlyStoppingConfig&) const = default;
 };
 
-/// When exponent histograms are kept: after every so many steps, only on demand (0), or `automatic`:
-/// every 50 steps, at most four a second and 2,000 in a run.
+/// When exponent histograms are kept: after every so many steps, only on demand (0), or
+/// `automatic`: every 50 steps, at most four a second and 2,000 in a run.
 struct HistogramInterval {
     std::int64_t steps = 0;
     bool automatic = false;
@@ -240,6 +240,11 @@ struct ResolvedPrecision {
     ScalerMode scaler = ScalerMode::off;
     bool tf32 = false;  ///< f32 products in TensorFloat-32, where the device has it
     ForcedTypes force = {};
+
+    /// Stores or computes in 16 bits, apart from forced types.
+    bool computes_in_16_bits() const {
+        return weights != WeightFormat::fp32 || autocast != AutocastFormat::off;
+    }
 };
 
 /// Reads settings from JSON text and applies `overrides` ("path=value", as in --set) on top, then

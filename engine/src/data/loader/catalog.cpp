@@ -1,7 +1,5 @@
 #include "engine/settings/catalog.h"
 
-#include <algorithm>
-
 #include "data/dataset_descriptor.h"
 #include "engine/base/error.h"
 
@@ -11,62 +9,33 @@ namespace engine {
 #include "data/descriptors.inc"
 #undef HALFTONE_DATASET
 
-std::span<const DatasetDescriptor> dataset_descriptors() {
-    static const std::vector<DatasetDescriptor> list = {
+std::span<const DatasetDescriptor> datasets() {
+    static const std::vector<DatasetDescriptor> list = [] {
+        std::vector<DatasetDescriptor> all = {
 #define HALFTONE_DATASET(name) name##_descriptor(),
 #include "data/descriptors.inc"
 #undef HALFTONE_DATASET
-    };
-    return list;
-}
-
-const DatasetDescriptor& dataset_descriptor(const std::string& kind) {
-    const auto all = dataset_descriptors();
-    const auto found = std::find_if(all.begin(), all.end(),
-                                    [&](const DatasetDescriptor& one) { return one.kind == kind; });
-    if (found != all.end()) return *found;
-    throw Error(ErrorCode::settings,
-                msg("dataset.kind: {} is not a data set of this version", kind),
-                msg("`halftone datasets` lists those that it reads."));
-}
-
-namespace {
-
-DatasetInfo make_info(const DatasetDescriptor& from) {
-    const Schema schema = from.schema({});
-    const FieldSpec& input = schema.fields.front();
-    const FieldSpec* label = schema.find(FieldKind::label);
-    return {.kind = from.kind,
-            .title = from.title,
-            .summary = from.summary,
-            .needs = from.needs,
-            .files = from.files,
-            .page = from.page,
-            .unit = from.unit,
-            .input = name(input.kind),
-            .sample_shape = {input.shape.begin(), input.shape.end()},
-            .classes = label == nullptr ? 0 : label->cardinality,
-            .augments = from.augments,
-            .files_decide = from.files_decide,
-            .options = from.options};
-}
-
-}  // namespace
-
-std::span<const DatasetInfo> datasets() {
-    static const std::vector<DatasetInfo> list = [] {
-        std::vector<DatasetInfo> infos;
-        for (const DatasetDescriptor& descriptor : dataset_descriptors())
-            infos.push_back(make_info(descriptor));
-        return infos;
+        };
+        for (DatasetDescriptor& each : all) {
+            const Schema schema = each.schema({});
+            const FieldSpec& input = schema.fields.front();
+            const FieldSpec* label = schema.find(FieldKind::label);
+            each.input = name(input.kind);
+            each.sample_shape = {input.shape.begin(), input.shape.end()};
+            each.classes = label == nullptr ? 0 : label->cardinality;
+        }
+        return all;
     }();
     return list;
 }
 
-const DatasetInfo* find_dataset(std::string_view kind) {
-    const auto all = datasets();
-    const auto found = std::ranges::find(all, kind, &DatasetInfo::kind);
-    return found == all.end() ? nullptr : &*found;
+const DatasetDescriptor* find_dataset(std::string_view kind) { return find_kind(datasets(), kind); }
+
+const DatasetDescriptor& dataset_descriptor(const std::string& kind) {
+    if (const DatasetDescriptor* found = find_dataset(kind)) return *found;
+    throw Error(ErrorCode::settings,
+                msg("dataset.kind: {} is not a data set of this version", kind),
+                msg("`halftone datasets` lists those that it reads."));
 }
 
 std::string speed_unit(const RunConfig& config) {
@@ -75,8 +44,8 @@ std::string speed_unit(const RunConfig& config) {
 }
 
 std::string sample_unit(const RunConfig& config) {
-    const DatasetInfo* info = find_dataset(config.dataset.kind);
-    return info != nullptr ? info->unit : "samples";
+    const DatasetDescriptor* found = find_dataset(config.dataset.kind);
+    return found != nullptr ? found->unit : "samples";
 }
 
 }  // namespace engine

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "engine/base/metric.h"
-#include "optim/schedule_descriptor.h"
+#include "optim/optimizer_descriptor.h"
 #include "train/step/make_optimizer.h"
 
 namespace engine {

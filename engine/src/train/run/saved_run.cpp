@@ -82,9 +82,7 @@ Message restored_weights(const SavedRun& saved, const StateChange& change) {
 }
 
 std::string optimizer_title(const RunConfig& config) {
-    const auto all = optimizers();
-    const auto found = std::ranges::find(all, config.optimizer.kind, &OptimizerInfo::kind);
-    return found == all.end() ? config.optimizer.kind : found->title;
+    return title_of(optimizers(), config.optimizer.kind);
 }
 
 std::string saved_scale(const SavedRun& saved) {

@@ -5,7 +5,6 @@
 
 #include "engine/base/error.h"
 #include "optim/optimizer_descriptor.h"
-#include "optim/schedule_descriptor.h"
 
 namespace engine {
 namespace {

@@ -9,7 +9,7 @@ namespace {
 
 TEST(ImageOptions, EveryImageSetHasCutoutAndThoseInColourHaveJitter) {
     int sets = 0;
-    for (const DatasetDescriptor& set : dataset_descriptors()) {
+    for (const DatasetDescriptor& set : datasets()) {
         const Schema schema = set.schema({});
         const FieldSpec* image = schema.find(FieldKind::image);
         if (image == nullptr) continue;

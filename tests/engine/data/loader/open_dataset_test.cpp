@@ -75,7 +75,7 @@ TEST(OpenDataset, RefusesAKindThatItDoesNotKnow) {
     }
 }
 
-void expect_as_described(const DatasetInfo& info, const Dataset& train) {
+void expect_as_described(const DatasetDescriptor& info, const Dataset& train) {
     const FieldSpec& input = train.schema().fields.front();
     EXPECT_EQ(info.input, name(input.kind));
     if (info.files_decide) return;

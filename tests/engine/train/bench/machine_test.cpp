@@ -73,10 +73,10 @@ bool trains(const GpuGeneration& generation, const std::string& preset, ForcedTy
 TEST(Machine, RefusesOnACardWhatItsLibrariesLack) {
     const GpuGeneration &turing = gpu_generation(7, 5), &ampere = gpu_generation(8, 0);
     for (const auto& each : precisions()) {
-        EXPECT_TRUE(trains(ampere, each.preset)) << each.preset;
-        const std::string preset = each.preset;
+        EXPECT_TRUE(trains(ampere, each.kind)) << each.kind;
+        const std::string preset = each.kind;
         const bool lacks = preset == "tf32" || preset == "amp-bf16";
-        EXPECT_EQ(trains(turing, each.preset), !lacks) << each.preset;
+        EXPECT_EQ(trains(turing, each.kind), !lacks) << each.kind;
     }
     EXPECT_FALSE(trains(turing, "amp-fp16", {{"linear", ForcedType::bf16}}));
     EXPECT_TRUE(trains(turing, "amp-fp16", {{"linear", ForcedType::fp32}}));

@@ -183,11 +183,8 @@ QLabel* CommandBar::chip(const QString& name) {
 QString CommandBar::compareText() const {
     if (const RunActor* actor = context_.commands->actor()) return actor->startText();
     QStringList titles;
-    for (const QString& preset : context_.settings->comparison()) {
-        for (const auto& info : engine::precisions()) {
-            if (QString::fromStdString(info.preset) == preset) titles << engineText(info.title);
-        }
-    }
+    for (const QString& preset : context_.settings->comparison())
+        titles << precisionTitle(preset.toStdString());
     if (titles.size() > 2) return tr("Compare %1 precisions").arg(titles.size());
     return tr("Compare %1").arg(titles.join(u" · "_s));
 }

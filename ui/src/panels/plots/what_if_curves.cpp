@@ -38,9 +38,8 @@ public:
 }  // namespace
 
 QString policyTitle(const std::string& policy) {
-    for (const auto& info : engine::scaler_presets()) {
-        if (info.preset == policy) return engineText(info.title);
-    }
+    if (const auto* preset = engine::find_kind(engine::scaler_presets(), policy))
+        return engineText(preset->title);
     const QString key = QString::fromStdString(policy);
     const QString number = key.section(u'-', -1);
     if (key.startsWith(u"static-"_s)) return PolicyWords::constant(number.toDouble());
@@ -189,8 +188,8 @@ void WhatIfCurves::addTo(PlotContent& content, const Tokens& tokens) const {
     if (!replay_) return;
     // Owned by the replay; a click on it selects the run.
     const std::shared_ptr<const void> owner(replay_, replay_->track.get());
-    Curve curve{policyTitle(policy_), tokens.accent, true, &replay_->known,
-                &replay_->track->axis(),         owner};
+    Curve curve{policyTitle(policy_), tokens.accent,           true,
+                &replay_->known,      &replay_->track->axis(), owner};
     curve.gaps = true;
     content.curves.push_back(curve);
     curve.name.clear();

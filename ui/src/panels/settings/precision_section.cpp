@@ -57,7 +57,7 @@ void PrecisionSection::refreshIfOther() {
     QStringList now = context_.settings->comparison();
     now << context_.settings->text(u"precision.preset"_s);
     for (const auto& info : engine::precisions())
-        now << context_.settings->lacking(QString::fromStdString(info.preset));
+        now << context_.settings->lacking(QString::fromStdString(info.kind));
     for (const auto& run : context_.settings->comparisonConfigs())
         now << precisionTitle(run.precision);
     now << context_.settings->leftOutOfComparison();
@@ -96,10 +96,9 @@ void PrecisionSection::addChip(const QString& preset, const QString& title) {
     chip->setIconSize({12, 12});
     chip->setIcon(
         iconPixmap(u"dot"_s, context_.theme->precision(preset.toStdString()), size::icon, 2));
-    for (const auto& info : engine::precisions()) {
-        if (QString::fromStdString(info.preset) != preset) continue;
+    if (const auto* info = engine::find_kind(engine::precisions(), preset.toStdString())) {
         chip->setText(title);
-        chip->setToolTip(u"<p>"_s + engineText(info.summary).toHtmlEscaped() + u"</p>"_s);
+        chip->setToolTip(u"<p>"_s + engineText(info->summary).toHtmlEscaped() + u"</p>"_s);
     }
     const QString why = context_.settings->lacking(preset);
     chip->setProperty("refused", !why.isEmpty());
@@ -130,7 +129,7 @@ void PrecisionSection::addChip(const QString& preset, const QString& title) {
 void PrecisionSection::addPlus() {
     QList<QPair<QString, QString>> missing;
     for (const auto& info : engine::precisions()) {
-        const QString preset = QString::fromStdString(info.preset);
+        const QString preset = QString::fromStdString(info.kind);
         if (!context_.settings->comparison().contains(preset)) {
             missing.append({preset, engineText(info.title)});
         }

@@ -33,15 +33,10 @@ std::vector<Choice> deviceChoices(const std::vector<DeviceCheck::Device>& device
 
 std::vector<Choice> modelChoices(const QString& dataset) {
     const auto* chosen = engine::find_dataset(dataset.toStdString());
-    const std::string input = chosen != nullptr ? chosen->input : std::string();
     std::vector<Choice> models;
     for (Choice& choice : catalogChoices(u"model.kind"_s)) {
-        for (const auto& info : engine::models()) {
-            if (info.kind != choice.value.toStdString()) continue;
-            const bool takes =
-                std::find(info.inputs.begin(), info.inputs.end(), input) != info.inputs.end();
-            if (takes) models.push_back(choice);
-        }
+        const auto* model = engine::find_kind(engine::models(), choice.value.toStdString());
+        if (chosen != nullptr && model->takes(*chosen)) models.push_back(choice);
     }
     return models;
 }
