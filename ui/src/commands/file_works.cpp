@@ -2,11 +2,8 @@
 
 #include <QElapsedTimer>
 #include <QFileInfo>
-#include <atomic>
 #include <utility>
 
-#include "engine/io/work_scope.h"
-#include "feed/background_task.h"
 #include "text/format.h"
 
 namespace ui {
@@ -18,65 +15,37 @@ namespace {
 constexpr int worksLookEvery = 200;  // ms
 constexpr qint64 shortWork = 250;  // ms: over before anybody could read about it
 
-struct Cancelled {};
-
 }  // namespace
 
 struct FileWorks::Job {
-    FileWork given;
-    std::atomic<bool> cancelled{false};
-    std::atomic<bool> ended{false};  ///< the other thread is through with it
-    std::atomic<double> share{0};
-    QElapsedTimer since;
-    bool succeeded = false;  ///< read once `ended`
-
-    /// Runs on another thread.
-    Problem run() {
-        const engine::WorkScope scope([this](double done) {
-            if (cancelled) throw Cancelled{};
-            share = done;
-        });
-        try {
-            const QString said = given.work();
-            succeeded = true;
-            return {said, {}, engine::ErrorCode::io, true, given.file};
-        } catch (const Cancelled&) {
-            return {tr("%1: cancelled. Nothing was kept.").arg(given.title), {},
-                    engine::ErrorCode::io, true};
-        } catch (const engine::Error& error) {
-            const Failure failure(error);
-            return {failure.sentence(), failure.hint(), error.code(), false, {}, false, failure};
-        } catch (const std::exception& error) {
-            return {QString::fromUtf8(error.what()), {}, engine::ErrorCode::io};
-        }
+    Job(FileWork work, FileWorks* works)
+        : given(std::move(work)), task([works] { emit works->changed(); }, worksLookEvery) {
+        since.start();
     }
+    FileWork given;
+    QElapsedTimer since;
+    BackgroundTask<double, QString> task;  ///< its progress is the share
 };
 
-FileWorks::FileWorks(QObject* parent) : QObject(parent) {
-    timer_.setInterval(worksLookEvery);
-    connect(&timer_, &QTimer::timeout, this, &FileWorks::changed);
-}
+FileWorks::FileWorks(QObject* parent) : QObject(parent) {}
 
 FileWorks::~FileWorks() {
-    for (const auto& job : jobs_) job->cancelled = true;
-    for (const auto& job : jobs_) job->ended.wait(false);
+    for (const auto& job : jobs_) job->task.stop();
+    for (const auto& job : jobs_) job->task.wait();
 }
 
 void FileWorks::start(FileWork work) {
-    auto job = std::make_shared<Job>();
-    job->given = std::move(work);
-    job->since.start();
-    jobs_.push_back(job);
-    timer_.start();
-    inBackground(
-        this,
-        [job] {
-            Problem said = job->run();
-            job->ended = true;
-            job->ended.notify_all();
-            return said;
+    jobs_.push_back(std::make_unique<Job>(std::move(work), this));
+    Job* const job = jobs_.back().get();
+    job->task.start(
+        [work = job->given.work](auto& link) {
+            const engine::WorkScope scope([&link](double done) {
+                link.check();
+                link.report([done](double& share) { share = done; });
+            });
+            return work();
         },
-        [this, job](const Problem& said) { end(job, said); });
+        [this, job](const Outcome<QString>& outcome) { end(job, outcome); });
     emit changed();
 }
 
@@ -92,29 +61,39 @@ void FileWorks::write(const QString& file, FileWriter writer, std::function<void
            owner});
 }
 
-void FileWorks::end(const std::shared_ptr<Job>& job, const Problem& problem) {
-    std::erase(jobs_, job);
+void FileWorks::end(const Job* job, const Outcome<QString>& outcome) {
+    const FileWork given = job->given;
+    std::erase_if(jobs_, [job](const auto& each) { return each.get() == job; });
     left_ = {};
-    if (jobs_.empty()) timer_.stop();
     emit changed();
-    if (!problem.sentence.isEmpty()) emit told(problem);
-    if (job->succeeded && job->given.done && job->given.owner) job->given.done();
+    if (outcome.error) {
+        const Failure failure = outcome.failure();
+        emit told({failure.sentence(), failure.hint(), outcome.error->code(), false, {}, false,
+                   failure});
+    } else if (outcome.stopped()) {
+        emit told({tr("%1: cancelled. Nothing was kept.").arg(given.title), {},
+                   engine::ErrorCode::io, true});
+    } else {
+        if (!outcome.result->isEmpty())
+            emit told({*outcome.result, {}, engine::ErrorCode::io, true, given.file});
+        if (given.done && given.owner) given.done();
+    }
 }
 
 bool FileWorks::isLong() const {
     return !jobs_.empty() && jobs_.front()->since.hasExpired(shortWork);
 }
 
-double FileWorks::share() const { return jobs_.empty() ? 0 : jobs_.front()->share.load(); }
+double FileWorks::share() const { return jobs_.empty() ? 0 : jobs_.front()->task.progress(); }
 
 QString FileWorks::text() {
     if (jobs_.empty()) return {};
     const Job& first = *jobs_.front();
     QString text = first.given.title;
-    if (first.cancelled) {
+    if (first.task.stopped()) {
         text = tr("%1: cancelling…").arg(text);
-    } else if (first.share > 0) {
-        text = left_.behind(text + u" · "_s + percent(first.share), first.share);
+    } else if (share() > 0) {
+        text = left_.behind(text + u" · "_s + percent(share()), share());
     }
     const std::int64_t more = std::ssize(jobs_) - 1;
     return more == 0 ? text : tr("%1 (and %2 more)").arg(text, count(more));
@@ -122,7 +101,7 @@ QString FileWorks::text() {
 
 void FileWorks::cancel() {
     if (jobs_.empty()) return;
-    jobs_.front()->cancelled = true;
+    jobs_.front()->task.stop();
     emit changed();
 }
 

@@ -3,12 +3,12 @@
 #include <QObject>
 #include <QPointer>
 #include <QString>
-#include <QTimer>
 #include <functional>
 #include <memory>
 #include <vector>
 
 #include "engine/base/error.h"
+#include "feed/background_task.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "text/named_output.h"
@@ -70,11 +70,10 @@ signals:
 
 private:
     struct Job;
-    void end(const std::shared_ptr<Job>& job, const Problem& problem);
+    void end(const Job* job, const Outcome<QString>& outcome);
 
-    std::vector<std::shared_ptr<Job>> jobs_;  ///< in order
+    std::vector<std::unique_ptr<Job>> jobs_;  ///< in order
     TimeLeft left_;
-    QTimer timer_;
 };
 
 }  // namespace ui

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <stop_token>
 #include <type_traits>
 #include <utility>
 
@@ -89,11 +90,12 @@ public:
     class Link {
     public:
         explicit Link(BackgroundTask* task = nullptr) : task_(task) {}
-        bool stopped() const { return stopped_; }
-        void stop() { stopped_ = true; }
+        bool stopped() const { return stop_.stop_requested(); }
+        void stop() { stop_.request_stop(); }
+        std::stop_token token() const { return stop_.get_token(); }
         /// Throws Stopped if the work was stopped.
         void check() const {
-            if (stopped_) throw Stopped{};
+            if (stopped()) throw Stopped{};
         }
         /// For an engine::WorkScope: files that are written end with the work.
         engine::WorkWatcher watcher() const {
@@ -111,7 +113,8 @@ public:
 
     private:
         friend class BackgroundTask;
-        std::atomic<bool> stopped_{false}, ended_{false};
+        std::stop_source stop_;
+        std::atomic<bool> ended_{false};
         mutable std::mutex mutex_;  ///< guards progress_
         Progress progress_{};
         BackgroundTask* task_;  ///< null: nobody waits for the outcome. GUI thread.
@@ -149,10 +152,10 @@ public:
     void stop() {
         if (link_) link_->stop();
     }
-    /// Stops the work and drops its outcome.
+    /// Stops the work and drops its outcome and its progress.
     void drop() {
         stop();
-        if (link_) link_->task_ = nullptr;
+        if (link_) std::exchange(link_, nullptr)->task_ = nullptr;
         running_ = false;
         timer_.stop();
     }
@@ -162,7 +165,7 @@ public:
     }
     bool running() const { return running_; }
     /// Whether the work was stopped, and has perhaps not ended yet.
-    bool stopped() const { return link_ && link_->stopped_; }
+    bool stopped() const { return link_ && link_->stopped(); }
     bool stopping() const { return running_ && stopped(); }
     /// Of the last work.
     Progress progress() const { return link_ ? link_->progress() : Progress{}; }
@@ -177,7 +180,7 @@ private:
     }
 
     QTimer timer_;
-    std::shared_ptr<Link> link_;  ///< null: nothing was started
+    std::shared_ptr<Link> link_;  ///< null: nothing was started, or it was dropped
     std::function<void(Outcome<Result>)> ended_;
     bool running_ = false;
 };

@@ -1,20 +1,13 @@
 #include "models/benchmark_job.h"
 
 #include <algorithm>
-#include <atomic>
-#include <mutex>
-#include <utility>
 
-#include "engine/base/error.h"
 #include "engine/runs/comparison.h"
 #include "engine/train/machine.h"
-#include "feed/background_task.h"
 
 namespace ui {
 
 namespace {
-
-constexpr int pollEvery = 100;  // ms
 
 /// The card that "auto" or "cuda:N" stands for, else the processor.
 QString machineName(const std::string& device) {
@@ -26,104 +19,59 @@ QString machineName(const std::string& device) {
     return QString::fromStdString(machine.cards[card].name);
 }
 
+/// The precisions that can run with these settings.
+std::vector<std::string> possible(const BenchmarkJob::Order& order, std::size_t setting) {
+    std::vector<std::string> out;
+    for (const std::string& preset : order.precisions) {
+        if (engine::validate(engine::in_precision(order.settings[setting], preset)).empty())
+            out.push_back(preset);
+    }
+    return out;
+}
+
 }  // namespace
 
-struct BenchmarkJob::Shared {
-    struct Outcome {
-        std::size_t setting = 0;
-        std::vector<engine::Speedup> rows;
-        QString machine;
-        engine::Message problem;  ///< empty: none
+BenchmarkJob::BenchmarkJob(QObject* parent) : QObject(parent), task_([this] { poll(); }) {}
+
+BenchmarkJob::Measured BenchmarkJob::measure(const Order& order, std::size_t setting,
+                                             Task::Link& link) {
+    Measured out;
+    out.setting = setting;
+    engine::SpeedupOptions options;
+    options.precisions = possible(order, setting);
+    options.batch_memory = order.batchMemory;
+    options.goes_on = [&](const engine::SpeedupProgress& at) {
+        link.report([&](Progress& progress) { progress.place = {setting, at}; });
+        return !link.stopped();
     };
-
-    Order order;
-    std::atomic<bool> stop{false};
-    std::mutex mutex;  ///< guards the next two
-    Place place;
-    std::vector<Outcome> outcomes;
-
-    void run() {
-        for (std::size_t i = 0; i < order.settings.size() && !stop; ++i) {
-            const Outcome outcome = measure(i);
-            const std::lock_guard lock(mutex);
-            outcomes.push_back(outcome);
-        }
-    }
-
-private:
-    /// The precisions that can run with these settings.
-    std::vector<std::string> possible(std::size_t setting) const {
-        std::vector<std::string> out;
-        for (const std::string& preset : order.precisions) {
-            if (engine::validate(engine::in_precision(order.settings[setting], preset)).empty())
-                out.push_back(preset);
-        }
+    if (options.precisions.empty()) {
+        out.problem = engine::msg("These settings cannot run in any of the precisions.");
         return out;
     }
-
-    Outcome measure(std::size_t setting) {
-        Outcome out;
-        out.setting = setting;
-        engine::SpeedupOptions options;
-        options.precisions = possible(setting);
-        options.batch_memory = order.batchMemory;
-        options.goes_on = [&](const engine::SpeedupProgress& at) {
-            const std::lock_guard lock(mutex);
-            place = {setting, at};
-            return !stop;
-        };
-        if (options.precisions.empty()) {
-            out.problem = engine::msg("These settings cannot run in any of the precisions.");
-            return out;
-        }
-        try {
-            out.rows = engine::measure_speedup(order.settings[setting], options);
-            out.machine = machineName(order.settings[setting].device);
-        } catch (const engine::Error& error) {
-            out.problem = error.message();
-        } catch (const std::exception& error) {
-            out.problem = engine::msg("Training cannot continue: {}.", error.what());
-        }
-        return out;
-    }
-};
-
-BenchmarkJob::BenchmarkJob(QObject* parent) : QObject(parent) {
-    timer_.setInterval(pollEvery);
-    connect(&timer_, &QTimer::timeout, this, &BenchmarkJob::poll);
-}
-
-BenchmarkJob::~BenchmarkJob() { stop(); }
-
-void BenchmarkJob::stop() {
-    if (shared_) shared_->stop = true;
-}
-
-bool BenchmarkJob::stopped() const { return shared_ && shared_->stop; }
-
-BenchmarkJob::Place BenchmarkJob::place() const {
-    if (!shared_) return {};
-    const std::lock_guard lock(shared_->mutex);
-    return shared_->place;
+    const auto work = [&] {
+        out.rows = engine::measure_speedup(order.settings[setting], options);
+        out.machine = machineName(order.settings[setting].device);
+        return true;
+    };
+    if (const auto outcome = outcomeOf(work); outcome.error)
+        out.problem = outcome.error->message();
+    return out;
 }
 
 void BenchmarkJob::start(const Order& order) {
-    if (running_) return;
-    running_ = true;
+    if (running()) return;
     share_ = 0;
+    told_ = 0;
     order_ = order;
-    shared_ = std::make_shared<Shared>();
-    shared_->order = order;
-    timer_.start();
-    inBackground(
-        this,
-        [shared = shared_] {
-            shared->run();
+    task_.start(
+        [order](Task::Link& link) {
+            for (std::size_t i = 0; i < order.settings.size() && !link.stopped(); ++i) {
+                const Measured one = measure(order, i, link);
+                link.report([&one](Progress& progress) { progress.measured.push_back(one); });
+            }
             return true;
         },
-        [this](bool) {
-            timer_.stop();
-            running_ = false;
+        [this](const Outcome<bool>&) {
             drain();
             emit ended();
         });
@@ -144,15 +92,12 @@ void BenchmarkJob::poll() {
 }
 
 void BenchmarkJob::drain() {
-    std::vector<Shared::Outcome> outcomes;
-    {
-        const std::lock_guard lock(shared_->mutex);
-        outcomes = std::exchange(shared_->outcomes, {});
-    }
-    for (const auto& outcome : outcomes) {
-        const engine::RunConfig& settings = order_.settings[outcome.setting];
-        if (!outcome.problem.empty()) emit failed(settings, outcome.problem);
-        if (!outcome.rows.empty()) emit measured(settings, outcome.rows, outcome.machine);
+    const auto all = task_.progress().measured;
+    for (; told_ < all.size(); ++told_) {
+        const auto& [setting, rows, machine, problem] = all[told_];
+        const engine::RunConfig settings = order_.settings[setting];
+        if (!problem.empty()) emit failed(settings, problem);
+        if (!rows.empty()) emit measured(settings, rows, machine);
     }
 }
 

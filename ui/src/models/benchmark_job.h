@@ -1,13 +1,12 @@
 #pragma once
 
 #include <QObject>
-#include <QTimer>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "engine/instruments/speedup.h"
+#include "feed/background_task.h"
 
 namespace ui {
 
@@ -28,18 +27,17 @@ public:
     };
 
     explicit BenchmarkJob(QObject* parent = nullptr);
-    ~BenchmarkJob() override;
 
     void start(const Order& order);
     /// Ends after the block, or the trial of a batch, in progress.
-    void stop();
-    bool running() const { return running_; }
+    void stop() { task_.stop(); }
+    bool running() const { return task_.running(); }
     /// Whether stop() was called and the thread has not ended yet.
-    bool stopping() const { return running_ && stopped(); }
+    bool stopping() const { return task_.stopping(); }
     /// Whether stop() was called after the last start().
-    bool stopped() const;
+    bool stopped() const { return task_.stopped(); }
     const Order& order() const { return order_; }
-    Place place() const;
+    Place place() const { return task_.progress().place; }
     /// The share of the blocks that are done, in [0, 1].
     double share() const { return share_; }
     /// Pairs of blocks per precision.
@@ -55,15 +53,25 @@ signals:
     void ended();
 
 private:
-    struct Shared;  ///< what the thread and this object share
+    struct Measured {
+        std::size_t setting = 0;
+        std::vector<engine::Speedup> rows;
+        QString machine;
+        engine::Message problem;  ///< empty: none
+    };
+    struct Progress {
+        Place place;
+        std::vector<Measured> measured;
+    };
+    using Task = BackgroundTask<Progress, bool>;
+    static Measured measure(const Order& order, std::size_t setting, Task::Link& link);
     void poll();
     void drain();
 
-    QTimer timer_;
     Order order_;
-    std::shared_ptr<Shared> shared_;
-    bool running_ = false;
+    std::size_t told_ = 0;  ///< settings whose outcome was told
     double share_ = 0;
+    Task task_;
 };
 
 }  // namespace ui

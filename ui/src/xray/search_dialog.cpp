@@ -212,7 +212,7 @@ void SearchDialog::start() {
 }
 
 void SearchDialog::showProgress() {
-    const auto& trials = job_->trials();
+    const auto [trials, confirmed, toConfirm] = job_->progress();
     for (auto i = static_cast<std::size_t>(trials_->topLevelItemCount()); i < trials.size(); ++i) {
         auto* item = new QTreeWidgetItem(
             trials_, {QString::number(i + 1), count(std::ssize(trials[i].fp32)),
@@ -222,13 +222,13 @@ void SearchDialog::showProgress() {
         trials_->scrollToItem(item);
     }
     if (!job_->running() || !cancel_->isEnabled()) return;
-    if (job_->toConfirm() > 0) {
-        progress_->setRange(0, static_cast<int>(job_->toConfirm()));
-        progress_->setValue(static_cast<int>(job_->confirmed()));
-        result_->setText(left_.behind(
-            tr("Confirming by a short training: step %1 of %2")
-                .arg(count(job_->confirmed()), count(job_->toConfirm())),
-            static_cast<double>(job_->confirmed()) / static_cast<double>(job_->toConfirm())));
+    if (toConfirm > 0) {
+        progress_->setRange(0, static_cast<int>(toConfirm));
+        progress_->setValue(static_cast<int>(confirmed));
+        result_->setText(left_.behind(tr("Confirming by a short training: step %1 of %2")
+                                          .arg(count(confirmed), count(toConfirm)),
+                                      static_cast<double>(confirmed) /
+                                          static_cast<double>(toConfirm)));
     } else if (!trials.empty()) {
         result_->setText(tr("Trial %1: %2 operations in FP32, gradient error %3, %4")
                              .arg(count(std::ssize(trials)), count(std::ssize(trials.back().fp32)),

@@ -1,8 +1,6 @@
 #pragma once
 
 #include <QObject>
-#include <QTimer>
-#include <memory>
 #include <optional>
 #include <vector>
 
@@ -17,7 +15,6 @@ class SearchJob final : public QObject {
     Q_OBJECT
 public:
     explicit SearchJob(EventFeed* feed, QObject* parent = nullptr);
-    ~SearchJob() override;
 
     struct Question {
         engine::RunConfig config;         ///< of the run that is searched
@@ -29,15 +26,15 @@ public:
                Question question);
     void cancel();
     bool running() const { return running_; }
-    bool stopping() const;
+    bool stopping() const { return running_ && stopped_; }
     /// The question that was asked last.
     const std::optional<Question>& asked() const { return asked_; }
 
-    /// Trials so far.
-    const std::vector<engine::PrecisionTrial>& trials() const { return trials_; }
-    /// Steps of the confirming trainings; 0 of 0 before them.
-    std::int64_t confirmed() const { return confirmed_; }
-    std::int64_t toConfirm() const { return toConfirm_; }
+    struct Progress {
+        std::vector<engine::PrecisionTrial> trials;
+        std::int64_t confirmed = 0, toConfirm = 0;  ///< steps of the confirming trainings
+    };
+    Progress progress() const { return task_.progress(); }
     /// The step that was searched; 0: not yet.
     std::int64_t step() const { return step_; }
     const std::optional<engine::FoundPrecision>& found() const { return found_; }
@@ -49,18 +46,15 @@ signals:
     void ended();
 
 private:
-    struct Shared;  ///< what the search's thread and this object share
-    void search(const engine::CapturedStep& step, const engine::PrecisionSearchOptions& options);
-    void poll();
-    void end();
+    using Task = BackgroundTask<Progress, engine::FoundPrecision>;
+    void search(const engine::CapturedStep& step);
+    void end(const QString& problem);
 
     StepJobs* jobs_;
-    QTimer timer_;
-    std::shared_ptr<Shared> shared_;
-    bool running_ = false;
+    Task task_;
+    bool running_ = false, stopped_ = false;
     std::optional<Question> asked_;
-    std::vector<engine::PrecisionTrial> trials_;
-    std::int64_t confirmed_ = 0, toConfirm_ = 0, step_ = 0;
+    std::int64_t step_ = 0;
     std::optional<engine::FoundPrecision> found_;
     QString problem_;
 };

@@ -10,7 +10,6 @@
 #include "engine/base/error.h"
 #include "engine/io/named_file.h"
 #include "engine/lab/lesson.h"
-#include "lab/lesson_page/aside_writer.h"
 #include "lab/lessons/lesson_shelf.h"
 #include "text/event_text.h"
 #include "text/format.h"
@@ -52,8 +51,7 @@ ClassDialog::ClassDialog(const QString& folder, const LessonShelf& shelf, QWidge
       answers_(engine::collect_answers(folder.toStdString())),
       table_(new QTableWidget(0, 5, this)),
       unread_(makeLabel({}, "caution", this)),
-      said_(makeLabel({}, "dim", this)),
-      writer_(new AsideWriter(this)) {
+      said_(makeLabel({}, "dim", this)) {
     setWindowTitle(tr("Answers of the class"));
     setAttribute(Qt::WA_DeleteOnClose);
     auto* column = new QVBoxLayout(this);
@@ -85,19 +83,7 @@ ClassDialog::ClassDialog(const QString& folder, const LessonShelf& shelf, QWidge
     save_ = buttons->addButton(tr("Save all answers as CSV…"), QDialogButtonBox::ActionRole);
     cancel_ = buttons->addButton(tr("Cancel"), QDialogButtonBox::ActionRole);
     connect(save_, &QPushButton::clicked, this, &ClassDialog::askAndSave);
-    connect(cancel_, &QPushButton::clicked, writer_, &AsideWriter::cancel);
-    connect(writer_, &AsideWriter::ended, this, [this](const QString& file, const Failure& failure) {
-        showWriting();
-        restyle(said_, "role", failure.isEmpty() ? u"good"_s : u"bad"_s);
-        said_->setText(failure.isEmpty() ? tr("Saved as %1.").arg(file) : failure.text());
-        said_->show();
-    });
-    connect(writer_, &AsideWriter::cancelled, this, [this] {
-        showWriting();
-        restyle(said_, "role", u"dim"_s);
-        said_->setText(tr("Cancelled. No file was written."));
-        said_->show();
-    });
+    connect(cancel_, &QPushButton::clicked, this, [this] { writing_.stop(); });
     showWriting();
     connect(buttons, &QDialogButtonBox::rejected, this, &QDialog::reject);
     column->addWidget(buttons);
@@ -136,16 +122,33 @@ void ClassDialog::askAndSave() {
 }
 
 void ClassDialog::saveCsv(const QString& file) {
-    writer_->start([answers = answers_, file] {
-        engine::write_named_file(file.toStdString(), engine::answers_csv(answers));
-        return file;
-    });
+    writing_.start(
+        [answers = answers_, file](auto& link) {
+            const engine::WorkScope scope(link.watcher());
+            engine::write_named_file(file.toStdString(), engine::answers_csv(answers));
+            return file;
+        },
+        [this](const Outcome<QString>& written) {
+            showWriting();
+            if (written.result)
+                say(tr("Saved as %1.").arg(*written.result), u"good"_s);
+            else if (written.error)
+                say(written.failure().text(), u"bad"_s);
+            else
+                say(tr("Cancelled. No file was written."), u"dim"_s);
+        });
     showWriting();
+}
+
+void ClassDialog::say(const QString& text, const QString& role) {
+    restyle(said_, "role", role);
+    said_->setText(text);
+    said_->show();
 }
 
 /// Sets the buttons by whether a file is written.
 void ClassDialog::showWriting() {
-    const bool running = writer_->running();
+    const bool running = writing_.running();
     save_->setEnabled(!answers_.rows.empty() && !running);
     cancel_->setVisible(running);
     said_->setVisible(false);

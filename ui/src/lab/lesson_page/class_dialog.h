@@ -1,8 +1,10 @@
 #pragma once
 
 #include <QDialog>
+#include <variant>
 
 #include "engine/lab/lesson_answers.h"
+#include "feed/background_task.h"
 
 class QLabel;
 class QPushButton;
@@ -10,7 +12,6 @@ class QTableWidget;
 
 namespace ui {
 
-class AsideWriter;
 class LessonShelf;
 
 /// The answers of a class, collected from a folder: for each prediction how many gave each answer,
@@ -28,12 +29,13 @@ private:
     void fill(const LessonShelf& shelf);
     void askAndSave();
     void showWriting();
+    void say(const QString& text, const QString& role);
 
     engine::ClassAnswers answers_;
     QTableWidget* table_;
     QLabel* unread_;
     QLabel* said_;  ///< how the writing of the table went
-    AsideWriter* writer_;
+    BackgroundTask<std::monostate, QString> writing_;  ///< its result is the file
     QPushButton* save_ = nullptr;
     QPushButton* cancel_ = nullptr;
 };

@@ -8,7 +8,6 @@
 #include <QPushButton>
 #include <QVBoxLayout>
 
-#include "lab/lesson_page/aside_writer.h"
 #include "lab/lessons/lesson_model.h"
 #include "text/format.h"
 #include "theme/tokens.h"
@@ -23,8 +22,7 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
     : QDialog(parent),
       model_(model),
       name_(new QLineEdit(this)),
-      status_(makeLabel({}, "dim", this)),
-      writer_(new AsideWriter(this)) {
+      status_(makeLabel({}, "dim", this)) {
     setWindowTitle(tr("Hand in answers"));
     setAttribute(Qt::WA_DeleteOnClose);
     auto* column = new QVBoxLayout(this);
@@ -69,25 +67,14 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
     });
     cancel_ = buttons->addButton(tr("Cancel"), QDialogButtonBox::ActionRole);
     cancel_->setObjectName(u"cancelHandIn"_s);
-    connect(cancel_, &QPushButton::clicked, writer_, &AsideWriter::cancel);
-    connect(writer_, &AsideWriter::ended, this, [this](const QString& file, const Failure& failure) {
-        refresh();
-        if (failure.isEmpty())
-            setStatus(tr("Handed in as %1.").arg(file), "good");
-        else
-            setStatus(failure.text(), "bad");
-    });
-    connect(writer_, &AsideWriter::cancelled, this, [this] {
-        refresh();
-        setStatus(tr("Cancelled. Nothing was handed in."), "dim");
-    });
+    connect(cancel_, &QPushButton::clicked, this, [this] { writing_.stop(); });
     connect(name_, &QLineEdit::textChanged, this, &HandInDialog::refresh);
     column->addWidget(buttons);
     refresh();
 }
 
 void HandInDialog::refresh() {
-    const bool named = !name_->text().trimmed().isEmpty(), running = writer_->running();
+    const bool named = !name_->text().trimmed().isEmpty(), running = writing_.running();
     folder_->setEnabled(named && hasAnswers_ && !running);
     file_->setEnabled(named && hasAnswers_ && !running);
     cancel_->setVisible(running);
@@ -102,13 +89,24 @@ void HandInDialog::setStatus(const QString& text, const char* role) {
 
 void HandInDialog::handIn(const QString& path, bool folder) {
     model_->notes().setLearner(name_->text().trimmed());
-    writer_->start([path, folder, answers = model_->notes().answers()] {
-        if (folder)
-            return QString::fromStdString(
-                engine::hand_in_answers(path.toStdString(), answers).string());
-        engine::write_answers(path.toStdString(), answers);
-        return path;
-    });
+    writing_.start(
+        [path, folder, answers = model_->notes().answers()](auto& link) {
+            const engine::WorkScope scope(link.watcher());
+            if (folder)
+                return QString::fromStdString(
+                    engine::hand_in_answers(path.toStdString(), answers).string());
+            engine::write_answers(path.toStdString(), answers);
+            return path;
+        },
+        [this](const Outcome<QString>& written) {
+            refresh();
+            if (written.result)
+                setStatus(tr("Handed in as %1.").arg(*written.result), "good");
+            else if (written.error)
+                setStatus(written.failure().text(), "bad");
+            else
+                setStatus(tr("Cancelled. Nothing was handed in."), "dim");
+        });
     refresh();
     setStatus(tr("Handing in…"), "dim");
 }

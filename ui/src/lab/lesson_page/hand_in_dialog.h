@@ -1,6 +1,9 @@
 #pragma once
 
 #include <QDialog>
+#include <variant>
+
+#include "feed/background_task.h"
 
 class QLabel;
 class QLineEdit;
@@ -8,7 +11,6 @@ class QPushButton;
 
 namespace ui {
 
-class AsideWriter;
 class LessonModel;
 
 /// Hands in the answers of all lessons under the learner's name: into the folder of a class, or as
@@ -29,7 +31,7 @@ private:
     QLineEdit* name_;
     QLabel* status_;
     bool hasAnswers_ = false;
-    AsideWriter* writer_;
+    BackgroundTask<std::monostate, QString> writing_;  ///< its result is the file
     QPushButton* folder_;
     QPushButton* file_;
     QPushButton* cancel_;

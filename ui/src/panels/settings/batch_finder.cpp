@@ -4,14 +4,8 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QTimer>
 #include <QVBoxLayout>
-#include <atomic>
-#include <mutex>
-#include <variant>
 
-#include "engine/base/error.h"
-#include "feed/background_task.h"
 #include "models/settings_model.h"
 #include "text/format.h"
 #include "text/language.h"
@@ -23,52 +17,15 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
-namespace {
-
-constexpr int refreshEvery = 100;  // ms
-using BatchOrMessage = std::variant<engine::FoundBatch, engine::Message>;
-
-}  // namespace
-
-struct BatchFinder::Search {
-    engine::RunConfig config;
-    std::int64_t memory = 0;
-    std::atomic<bool> stop{false};
-    std::mutex mutex;  ///< guards the next two
-    std::vector<engine::BatchTrial> trials;
-    std::int64_t trying = 0;
-
-    BatchOrMessage run() {
-        engine::FindBatchOptions options;
-        options.memory = memory;
-        options.before = [this](std::int64_t batch) {
-            const std::lock_guard lock(mutex);
-            trying = batch;
-            return !stop.load();
-        };
-        options.after = [this](const engine::BatchTrial& trial) {
-            const std::lock_guard lock(mutex);
-            trials.push_back(trial);
-        };
-        try {
-            return engine::find_largest_batch(config, options);
-        } catch (const engine::Error& error) {
-            return error.message();
-        } catch (const std::exception& error) {
-            return engine::msg("Training cannot continue: {}.", error.what());
-        }
-    }
-};
-
 BatchFinder::BatchFinder(const Context& context, QWidget* parent)
     : QDialog(parent),
       context_(context),
+      search_([this] { refresh(); }),
       memory_(new QLineEdit(this)),
       find_(new QPushButton(tr("Find"), this)),
       trials_(makeLabel({}, nullptr, this)),
       words_(makeLabel({}, "dim", this)),
-      use_(new QPushButton(this)),
-      timer_(new QTimer(this)) {
+      use_(new QPushButton(this)) {
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("Find the largest batch"));
     auto* column = new QVBoxLayout(this);
@@ -87,13 +44,7 @@ BatchFinder::BatchFinder(const Context& context, QWidget* parent)
     words_->setWordWrap(true);
     column->addWidget(words_);
     column->addLayout(makeFoot());
-    timer_->setInterval(refreshEvery);
-    connect(timer_, &QTimer::timeout, this, &BatchFinder::refresh);
     resize(480, 360);
-}
-
-BatchFinder::~BatchFinder() {
-    if (search_) search_->stop = true;
 }
 
 QLayout* BatchFinder::makeLimit() {
@@ -134,24 +85,30 @@ void BatchFinder::start() {
                             .arg(memory_->text().trimmed()));
         return;
     }
-    search_ = std::make_shared<Search>();
-    search_->config = context_.settings->config();
-    search_->memory = memory;
     find_->setEnabled(false);
     use_->hide();
     trials_->clear();
     words_->setText(tr("Preparing"));
-    timer_->start();
-    inBackground(
-        this, [search = search_] { return search->run(); },
-        [this](const BatchOrMessage& found) {
-            timer_->stop();
+    search_.start(
+        [config = context_.settings->config(), memory](auto& link) {
+            engine::FindBatchOptions options;
+            options.memory = memory;
+            options.before = [&link](std::int64_t batch) {
+                link.report([batch](Progress& progress) { progress.trying = batch; });
+                return !link.stopped();
+            };
+            options.after = [&link](const engine::BatchTrial& trial) {
+                link.report([&trial](Progress& progress) { progress.trials.push_back(trial); });
+            };
+            return engine::find_largest_batch(config, options);
+        },
+        [this](const Outcome<engine::FoundBatch>& found) {
             refresh();
             find_->setEnabled(true);
-            if (const auto* problem = std::get_if<engine::Message>(&found))
-                words_->setText(engineText(*problem));
+            if (found.error)
+                words_->setText(found.failure().sentence());
             else
-                finish(std::get<engine::FoundBatch>(found));
+                finish(*found.result);
         });
 }
 
@@ -170,13 +127,7 @@ QString BatchFinder::trialRow(const engine::BatchTrial& trial) const {
 }
 
 void BatchFinder::refresh() {
-    std::vector<engine::BatchTrial> trials;
-    std::int64_t trying = 0;
-    {
-        const std::lock_guard lock(search_->mutex);
-        trials = search_->trials;
-        trying = search_->trying;
-    }
+    const auto [trials, trying] = search_.progress();
     QString rows;
     for (const auto& trial : trials) rows += trialRow(trial);
     trials_->setText(u"<table>"_s + rows + u"</table>"_s);

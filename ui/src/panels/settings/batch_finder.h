@@ -1,9 +1,9 @@
 #pragma once
 
 #include <QDialog>
-#include <memory>
 
 #include "engine/train/batch_finder.h"
+#include "feed/background_task.h"
 #include "view/context.h"
 
 class QLabel;
@@ -18,10 +18,12 @@ class BatchFinder final : public QDialog {
     Q_OBJECT
 public:
     explicit BatchFinder(const Context& context, QWidget* parent = nullptr);
-    ~BatchFinder() override;
 
 private:
-    struct Search;  ///< what the search's thread and the dialog share
+    struct Progress {
+        std::vector<engine::BatchTrial> trials;
+        std::int64_t trying = 0;
+    };
     QLayout* makeLimit();
     QLayout* makeFoot();
     void start();
@@ -31,13 +33,12 @@ private:
     QString trialRow(const engine::BatchTrial& trial) const;
 
     Context context_;
-    std::shared_ptr<Search> search_;
+    BackgroundTask<Progress, engine::FoundBatch> search_;
     QLineEdit* memory_;
     QPushButton* find_;
     QLabel* trials_;
     QLabel* words_;
     QPushButton* use_;
-    QTimer* timer_;
 };
 
 }  // namespace ui

@@ -6,12 +6,8 @@
 #include <QPainter>
 #include <QVBoxLayout>
 
-#include <mutex>
-
 #include "commands/commands.h"
-#include "engine/base/error.h"
 #include "engine/settings/catalog.h"
-#include "feed/background_task.h"
 #include "models/settings_model.h"
 #include "panels/settings/data_sketch.h"
 #include "text/event_text.h"
@@ -30,22 +26,6 @@ namespace {
 constexpr int pictureCount = 8;
 constexpr int progressEvery = 200;      // ms
 constexpr std::size_t maxClasses = 6;  // that are named
-
-struct Answer {
-    engine::DatasetPreview preview;
-    engine::Message problem;
-};
-
-Answer look(const engine::DatasetConfig& dataset, std::int64_t seed,
-            const engine::PreviewProgress& progress) {
-    try {
-        return {engine::preview_dataset(dataset, seed, pictureCount, progress), {}};
-    } catch (const engine::Error& error) {
-        return {{}, error.message()};
-    } catch (const std::exception& error) {
-        return {{}, engine::Message(error.what())};
-    }
-}
 
 QPixmap strip(const std::vector<engine::DatasetPreview::Thumbnail>& thumbnails, qreal scale) {
     const int cell = size::thumbnail;
@@ -77,16 +57,8 @@ bool predictsNumber(const engine::DatasetPreview& preview) {
 
 }  // namespace
 
-struct DataPreview::Look {
-    std::stop_source stop;
-    std::mutex mutex;  ///< guards share
-    engine::ReadingShare share;
-};
-
 DataPreview::DataPreview(const Context& context, QWidget* parent)
-    : QWidget(parent), context_(context), timer_(new QTimer(this)) {
-    timer_->setInterval(progressEvery);
-    connect(timer_, &QTimer::timeout, this, &DataPreview::showProgress);
+    : QWidget(parent), context_(context), look_([this] { showProgress(); }, progressEvery) {
     auto* column = new QVBoxLayout(this);
     column->setContentsMargins(0, 2, 0, 2);
     column->setSpacing(size::grid);
@@ -131,44 +103,30 @@ void DataPreview::ask() {
     const QString key = context_.settings->dataKey();
     if (key == asked_) return;
     asked_ = key;
-    if (look_) look_->stop.request_stop();
-    timer_->stop();
+    look_.drop();
     const auto* info = engine::find_dataset(config.dataset.kind);
     if (info != nullptr && !info->needs.empty() && config.dataset.path.empty()) {
         showProblem(engineText(info->needs));
         return;
     }
     counts_->setText(tr("Reading…"));
-    look_ = std::make_shared<Look>();
-    timer_->start();
-    inBackground(
-        this,
-        [dataset = config.dataset, seed = config.seed, shared = look_] {
-            const auto note = [&shared = *shared](const engine::ReadingShare& share) {
-                const std::lock_guard lock(shared.mutex);
-                shared.share = share;
+    look_.start(
+        [dataset = config.dataset, seed = config.seed](auto& link) {
+            const auto note = [&link](const engine::ReadingShare& share) {
+                link.report([&share](engine::ReadingShare& at) { at = share; });
             };
-            return look(dataset, seed, {note, shared->stop.get_token()});
+            return engine::preview_dataset(dataset, seed, pictureCount, {note, link.token()});
         },
-        [this, key](const Answer& answer) {
-            if (key != asked_) return;  // the settings have moved on
-            timer_->stop();
-            if (!answer.problem.empty()) return showProblem(engineText(answer.problem));
-            show(answer.preview);
-            context_.settings->setData(key, answer.preview);
+        [this, key](const Outcome<engine::DatasetPreview>& found) {
+            if (found.error) return showProblem(found.failure().sentence());
+            show(*found.result);
+            context_.settings->setData(key, *found.result);
         });
-}
-
-DataPreview::~DataPreview() {
-    if (look_) look_->stop.request_stop();
 }
 
 /// Shows how many files of a folder of pictures, or how much of a large file is read.
 void DataPreview::showProgress() {
-    const engine::ReadingShare share = [this] {
-        const std::lock_guard lock(look_->mutex);
-        return look_->share;
-    }();
+    const engine::ReadingShare share = look_.progress();
     if (share.total == 0) return;
     const QString text =
         share.in_bytes

@@ -1,11 +1,10 @@
 #pragma once
 
 #include <QLabel>
-#include <QTimer>
 #include <QWidget>
-#include <memory>
 
 #include "engine/data/dataset_preview.h"
+#include "feed/background_task.h"
 #include "text/format.h"
 #include "view/context.h"
 
@@ -19,13 +18,11 @@ class DataPreview final : public QWidget {
     Q_OBJECT
 public:
     explicit DataPreview(const Context& context, QWidget* parent = nullptr);
-    ~DataPreview() override;
     /// Asks for the file or folder of the data set.
     void choosePath();
     void setLocked(bool locked);
 
 private:
-    struct Look;  ///< what the reading thread and the preview share
     void ask();
     void showProgress();
     /// "1,000 train · 200 test rows · 3 classes"
@@ -39,8 +36,7 @@ private:
     DataSketch* sketch_;
     QLabel* counts_;
     QString asked_;  ///< settings that the preview was asked for
-    std::shared_ptr<Look> look_;
-    QTimer* timer_;
+    BackgroundTask<engine::ReadingShare, engine::DatasetPreview> look_;
     TimeLeft left_;
 };
 

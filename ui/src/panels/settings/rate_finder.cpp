@@ -1,12 +1,7 @@
 #include "panels/settings/rate_finder.h"
 
 #include <QPushButton>
-#include <atomic>
-#include <mutex>
-#include <variant>
 
-#include "engine/base/error.h"
-#include "feed/background_task.h"
 #include "models/settings_model.h"
 #include "plots/axis_tickers.h"
 #include "plots/custom_plot.h"
@@ -21,9 +16,6 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-constexpr int drawEvery = 100;  // ms
-using RateOrMessage = std::variant<engine::FoundRate, engine::Message>;
-
 /// Leaves out the last points, where the loss diverges: with them the rest of the curve would look
 /// flat.
 auto endOfCurve(const QVector<double>& losses) {
@@ -33,36 +25,14 @@ auto endOfCurve(const QVector<double>& losses) {
 
 }  // namespace
 
-struct RateFinder::Test {
-    engine::RunConfig config;
-    std::atomic<bool> stop{false};
-    std::mutex mutex;  ///< guards points
-    std::vector<engine::RatePoint> points;
-
-    RateOrMessage run() {
-        try {
-            return engine::find_learning_rate(config, {}, [this](const engine::RatePoint& point) {
-                const std::lock_guard lock(mutex);
-                points.push_back(point);
-                return !stop.load();
-            });
-        } catch (const engine::Error& error) {
-            return error.message();
-        } catch (const std::exception& error) {
-            return engine::msg("Training cannot continue: {}.", error.what());
-        }
-    }
-};
-
 RateFinder::RateFinder(const Context& context, QWidget* parent)
     : QDialog(parent),
       context_(context),
-      test_(std::make_shared<Test>()),
+      test_([this] { refresh(); }),
       plot_(new QCustomPlot(this)),
       words_(makeLabel({}, "dim", this)),
       valley_(new QPushButton(this)),
-      steepest_(new QPushButton(this)),
-      timer_(new QTimer(this)) {
+      steepest_(new QPushButton(this)) {
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("Find the learning rate"));
     auto* column = new QVBoxLayout(this);
@@ -81,8 +51,6 @@ RateFinder::RateFinder(const Context& context, QWidget* parent)
     resize(640, 440);
     start();
 }
-
-RateFinder::~RateFinder() { test_->stop = true; }
 
 void RateFinder::makePlot() {
     const Tokens& tokens = context_.theme->tokens();
@@ -116,29 +84,26 @@ void RateFinder::makeFoot() {
 }
 
 void RateFinder::start() {
-    test_->config = context_.settings->config();
-    timer_->setInterval(drawEvery);
-    connect(timer_, &QTimer::timeout, this, &RateFinder::refresh);
-    timer_->start();
     words_->setText(tr("Preparing"));
-    inBackground(
-        this, [test = test_] { return test->run(); },
-        [this](RateOrMessage found) {
-            timer_->stop();
+    test_.start(
+        [config = context_.settings->config()](auto& link) {
+            return engine::find_learning_rate(
+                config, {}, [&link](const engine::RatePoint& point) {
+                    link.report([&point](auto& points) { points.push_back(point); });
+                    return !link.stopped();
+                });
+        },
+        [this](const Outcome<engine::FoundRate>& found) {
             refresh();
-            if (const auto* problem = std::get_if<engine::Message>(&found))
-                words_->setText(engineText(*problem));
+            if (found.error)
+                words_->setText(found.failure().sentence());
             else
-                finish(std::get<engine::FoundRate>(found));
+                finish(*found.result);
         });
 }
 
 void RateFinder::refresh() {
-    std::vector<engine::RatePoint> points;
-    {
-        const std::lock_guard lock(test_->mutex);
-        points = test_->points;
-    }
+    const std::vector<engine::RatePoint> points = test_.progress();
     if (points.empty()) return;
     QVector<double> rates, losses, smoothed;
     for (const auto& point : points) {

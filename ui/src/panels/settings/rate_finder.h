@@ -1,10 +1,10 @@
 #pragma once
 
 #include <QDialog>
-#include <memory>
 #include <vector>
 
 #include "engine/train/learning_rate_finder.h"
+#include "feed/background_task.h"
 #include "text/format.h"
 #include "view/context.h"
 
@@ -20,10 +20,8 @@ class RateFinder final : public QDialog {
     Q_OBJECT
 public:
     explicit RateFinder(const Context& context, QWidget* parent = nullptr);
-    ~RateFinder() override;
 
 private:
-    struct Test;  ///< what the test's thread and the dialog share
     void makePlot();
     void makeFoot();
     void start();
@@ -34,13 +32,12 @@ private:
     void mark(double rate);
 
     Context context_;
-    std::shared_ptr<Test> test_;
+    BackgroundTask<std::vector<engine::RatePoint>, engine::FoundRate> test_;
     QCustomPlot* plot_;
     TimeLeft left_;
     QLabel* words_;
     QPushButton* valley_;
     QPushButton* steepest_;
-    QTimer* timer_;
 };
 
 }  // namespace ui
