@@ -10,7 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/io/named_file.h"
 #include "engine/runs/run_store.h"
-#include "record/json_number.h"
+#include "engine/base/json.h"
 
 namespace engine {
 namespace fs = std::filesystem;

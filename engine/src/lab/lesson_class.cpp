@@ -2,9 +2,9 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "base/text_table.h"
 #include "engine/base/error.h"
 #include "engine/base/plain_text.h"
+#include "engine/base/table.h"
 #include "engine/lab/lesson_answers.h"
 #include "engine/lab/lesson_results.h"
 #include "record/median.h"
@@ -71,11 +71,10 @@ std::string measured_text(const std::vector<const ClassAnswers::Row*>& rows) {
     return out.empty() ? "-" : out;
 }
 
-/// A number keeps its sign, a text does not become a formula.
 template <typename Value>
-std::string cell_of(const std::optional<Value>& value, bool raw) {
-    const bool number = value && std::holds_alternative<double>(*value);
-    return number ? text_of(value) : csv_cell(text_of(value), raw);
+Cell make_cell(const std::optional<Value>& value) {
+    const auto* number = value ? std::get_if<double>(&*value) : nullptr;
+    return number != nullptr ? Cell(*number, shown_format(*number)) : Cell(text_of(value));
 }
 
 /// A learner's name as that of a file; what a path would read differently becomes a dash.
@@ -153,26 +152,24 @@ std::vector<PredictionSummary> summarize_answers(const ClassAnswers& answers) {
 }
 
 std::string answers_table(const ClassAnswers& answers) {
-    std::vector<Cells> lines = {{"lesson", "prediction", "answers", "predicted", "measured"}};
+    Table table{{"lesson", "prediction", "answers", "predicted", "measured"}};
     for (const auto& each : summarize_answers(answers))
-        lines.push_back({each.lesson, each.prediction, std::to_string(each.answers),
-                         each.predicted, each.measured});
+        table.rows.push_back(
+            {each.lesson, each.prediction, each.answers, each.predicted, each.measured});
     std::string out = std::to_string(answers.learners) +
                       (answers.learners == 1 ? " learner\n" : " learners\n") +
-                      aligned(lines, lines.front().size());
+                      to_text(table, table.columns.size());
     for (const auto& [file, reason] : answers.unreadable)
         out += one_line(file) + ": " + reason + '\n';
     return out;
 }
 
 std::string answers_csv(const ClassAnswers& answers, bool raw) {
-    const auto text = [raw](const std::string& cell) { return csv_cell(cell, raw); };
-    std::string out = "learner,file,lesson,prediction,predicted,measured\n";
+    Table table{{"learner", "file", "lesson", "prediction", "predicted", "measured"}};
     for (const auto& row : answers.rows)
-        out += text(row.learner) + ',' + text(row.file) + ',' + text(row.lesson) + ',' +
-               text(row.prediction) + ',' + cell_of(row.answer, raw) + ',' +
-               cell_of(row.measured, raw) + '\n';
-    return out;
+        table.rows.push_back({row.learner, row.file, row.lesson, row.prediction,
+                              make_cell(row.answer), make_cell(row.measured)});
+    return to_csv(table, raw);
 }
 
 std::string answers_json(const ClassAnswers& answers) {

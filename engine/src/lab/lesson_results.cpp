@@ -4,8 +4,8 @@
 #include <cmath>
 #include <map>
 
-#include "base/text_table.h"
 #include "engine/base/error.h"
+#include "engine/base/table.h"
 #include "engine/instruments/skips.h"
 #include "engine/instruments/xray.h"
 #include "engine/settings/catalog.h"
@@ -267,8 +267,11 @@ std::string to_string(const std::optional<LessonValue>& value) {
         return std::to_string(series->size()) + " values";
     const double number = std::get<double>(*value);
     if (std::isnan(number)) return "nan";
-    const bool whole = std::abs(number) < 1e15 && number == std::floor(number);
-    return number_text(whole ? "%.0f" : "%.4g", number);
+    return number_text(shown_format(number), number);
+}
+
+const char* shown_format(double number) {
+    return std::abs(number) < 1e15 && number == std::floor(number) ? "%.0f" : "%.4g";
 }
 
 }  // namespace engine

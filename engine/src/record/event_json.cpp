@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/settings/run_config.h"
-#include "record/json_number.h"
+#include "engine/base/json.h"
 #include "settings/config_reader.h"
 
 namespace engine {

@@ -30,6 +30,24 @@ ColumnFile column_file(const fs::path& path) {
 
 }  // namespace
 
+Table to_table(const HistogramSample& sample, HistogramKind kind) {
+    Table out{{"step", "shadow", "loss_scale", "kind", "layer", "type", "flushed", "zero", "below"}};
+    for (int e = ExponentHistogram::first_exponent; e <= ExponentHistogram::last_exponent; ++e)
+        out.columns.push_back(std::to_string(e));
+    for (const char* last : {"inf", "nan"}) out.columns.emplace_back(last);
+    constexpr const char* types[] = {"f32", "bf16", "f16"};  // by ValueType
+    for (const LayerHistogram& layer : sample.layers) {
+        if (layer.kind != kind) continue;
+        const ExponentHistogram& values = layer.values;
+        Table::Row& row = out.rows.emplace_back(Table::Row{
+            sample.step, sample.shadow, Cell(sample.loss_scale, "%.17g"), name(kind), layer.layer,
+            types[static_cast<int>(layer.type)], layer.flushed, values.zero, values.below});
+        row.insert(row.end(), values.bins.begin(), values.bins.end());
+        row.insert(row.end(), {values.infinite, values.nan});
+    }
+    return out;
+}
+
 ExponentHistogram HistogramSample::total(HistogramKind kind) const {
     ExponentHistogram sum;
     for (const LayerHistogram& layer : layers) {

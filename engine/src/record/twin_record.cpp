@@ -262,4 +262,15 @@ std::optional<std::size_t> TwinDigest::first_to_diverge() const {
     return first;
 }
 
+Table to_table(const TwinDigest& digest, const TwinStep& step) {
+    Table out{{"step", "skipped", "layer", "error", "angle_degrees", "rounding", "diverged_step"}};
+    for (std::size_t i = 0; i < digest.layers().size(); ++i) {
+        const TwinLayer& layer = digest.layers()[i];
+        out.rows.push_back({step.step, step.skipped, layer.name, finite_cell(step.errors[i]),
+                            finite_cell(step.angles[i]), finite_cell(layer.rounding.value_or(NAN)),
+                            layer.diverged > 0 ? Cell(layer.diverged) : Cell()});
+    }
+    return out;
+}
+
 }  // namespace engine

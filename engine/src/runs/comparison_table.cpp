@@ -5,8 +5,8 @@
 #include <limits>
 #include <optional>
 
-#include "base/text_table.h"
 #include "engine/base/metric.h"
+#include "engine/base/table.h"
 #include "engine/number/figure_text.h"
 #include "engine/record/figures.h"
 #include "engine/runs/comparison.h"
@@ -130,7 +130,7 @@ std::string name_of(const ComparisonRow& row) {
            std::to_string(row.seeds) + " diverged)";
 }
 
-Cells to_cells(const ComparisonRow& row) {
+Table::Row to_cells(const ComparisonRow& row) {
     const bool spread = row.seeds > 1;
     return {name_of(row),
             spread_text("%.4f", row.best_test_loss, spread),
@@ -139,11 +139,11 @@ Cells to_cells(const ComparisonRow& row) {
             spread_text("%.4f", row.last_test_metric, spread),
             spread_text("%.3f", row.step_ms, spread),
             spread_text("%.0f", row.samples_per_s, spread),
-            number_text("%.2fx", row.speed_up),
-            std::isfinite(row.peak_bytes) ? bytes_text(std::llround(row.peak_bytes)) : "-",
-            number_text("%.0f", row.updates),
-            number_text("%.0f", row.skipped),
-            number_text("%.0f", row.growths)};
+            Cell(row.speed_up, "%.2fx"),
+            std::isfinite(row.peak_bytes) ? bytes_text(std::llround(row.peak_bytes)) : Cell(),
+            Cell(row.updates, "%.0f"),
+            Cell(row.skipped, "%.0f"),
+            Cell(row.growths, "%.0f")};
 }
 
 PrecisionConfig preset_alone(const std::string& preset) {
@@ -223,11 +223,10 @@ std::string comparison_table(const std::vector<ComparisonRow>& rows, const std::
     const std::string key = rows.empty() || rows.front().metric.key.empty()
                                 ? std::string("metric")
                                 : rows.front().metric.key;
-    std::vector<Cells> lines = {{"precision", "best loss", "last loss", "best " + key,
-                                 "last " + key, "ms/step", unit, "speed-up in turns", "peak",
-                                 "updates", "skipped", "growths"}};
-    for (const auto& row : rows) lines.push_back(to_cells(row));
-    return aligned(lines, 1);
+    Table table{{"precision", "best loss", "last loss", "best " + key, "last " + key, "ms/step",
+                 unit, "speed-up in turns", "peak", "updates", "skipped", "growths"}};
+    for (const auto& row : rows) table.rows.push_back(to_cells(row));
+    return to_text(table, 1);
 }
 
 }  // namespace engine

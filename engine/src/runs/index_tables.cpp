@@ -8,7 +8,7 @@
 #include "base/json_reader.h"
 #include "engine/base/error.h"
 #include "record/event_json.h"
-#include "record/json_number.h"
+#include "engine/base/json.h"
 
 namespace engine {
 namespace fs = std::filesystem;

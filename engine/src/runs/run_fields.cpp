@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/json_reader.h"
-#include "base/text_table.h"
+#include "engine/base/table.h"
 #include "engine/runs/run_group.h"
 #include "engine/settings/catalog.h"
 #include "runs/setting_values.h"

@@ -4,15 +4,15 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/text_table.h"
 #include "engine/base/plain_text.h"
+#include "engine/base/table.h"
 #include "engine/number/figure_text.h"
 #include "engine/runs/run_fields.h"
 #include "engine/runs/run_group.h"
 #include "engine/settings/catalog.h"
 #include "engine/settings/run_config.h"
 #include "record/event_json.h"
-#include "record/json_number.h"
+#include "engine/base/json.h"
 #include "runs/stored_run.h"
 #include "settings/config_fields.h"
 #include "settings/config_reader.h"
@@ -51,24 +51,23 @@ std::string settings_of_origin(const RunOrigin& origin, const RunSummary& run) {
 }
 
 std::string epochs_table(const std::vector<Event>& events, const std::vector<Metric>& metrics) {
-    std::vector<Cells> lines = {{"epoch", "step", "training loss"}};
-    for (const Metric& metric : metrics) lines.front().push_back("training " + metric.key);
-    lines.front().push_back("test loss");
-    for (const Metric& metric : metrics) lines.front().push_back("test " + metric.key);
-    lines.front().push_back("seconds");
+    Table table{{"epoch", "step"}};
+    for (const std::string part : {"training ", "test "}) {
+        table.columns.push_back(part + "loss");
+        for (const Metric& metric : metrics) table.columns.push_back(part + metric.key);
+    }
+    table.columns.emplace_back("seconds");
     for (const auto& event : events) {
         const auto* epoch = std::get_if<EpochDone>(&event);
         if (epoch == nullptr) continue;
-        Cells cells = {std::to_string(epoch->epoch), std::to_string(epoch->step)};
+        Table::Row& row = table.rows.emplace_back(Table::Row{epoch->epoch, epoch->step});
         for (const PartFigures* part : {&epoch->train, &epoch->test}) {
-            cells.push_back(number_text("%.4f", part->loss));
-            for (const Metric& metric : metrics)
-                cells.push_back(number_text("%.4f", part->of(metric.key)));
+            row.emplace_back(part->loss, "%.4f");
+            for (const Metric& metric : metrics) row.emplace_back(part->of(metric.key), "%.4f");
         }
-        cells.push_back(number_text("%.1f", epoch->seconds));
-        lines.push_back(std::move(cells));
+        row.emplace_back(epoch->seconds, "%.1f");
     }
-    return lines.size() > 1 ? aligned(lines, 0) : "none ended\n";
+    return table.rows.empty() ? "none ended\n" : to_text(table, 0);
 }
 
 std::string problems(const std::vector<Event>& events) {
@@ -104,27 +103,28 @@ std::string indented(const std::string& text) {
 }
 
 /// The figures of the last step, and the mean of the last 20.
-void add_training_figures(std::vector<Cells>& lines, const KeyFigures& now) {
-    lines.push_back({"loss, last 20", number_text("%.4g", now.loss_last_20)});
-    lines.push_back({"loss at the last step", number_text("%.4g", now.loss)});
+void add_training_figures(std::vector<Table::Row>& lines, const KeyFigures& now) {
+    lines.push_back({"loss, last 20", Cell(now.loss_last_20, "%.4g")});
+    lines.push_back({"loss at the last step", Cell(now.loss, "%.4g")});
     if (!std::isnan(now.scale_now) && now.scale_now != 1)
         lines.push_back({"scale now", power_value_text(now.scale_now)});
 }
 
 std::string figures(const RunSummary& run) {
-    std::vector<Cells> lines = {
-        {"state", state_text(run)},
+    Table table{{"state", state_text(run)}};
+    std::vector<Table::Row>& lines = table.rows;
+    lines = {
         {"started", run.started},
         {"folder", run.folder.string()},
         {"data set", dataset_name(run)},
         {"model", model_name(run)},
         {"precision", run.config.precision.preset},
         {"steps", std::to_string(run.steps) + ", " + std::to_string(run.skipped) + " skipped"},
-        {"test loss", number_text("%.4f", run.test.loss)}};
+        {"test loss", Cell(run.test.loss, "%.4f")}};
     add_training_figures(lines, figures_of_run(run.folder));
     for (const Metric& metric : run.metrics)
-        lines.push_back({"test " + metric.key, number_text("%.4f", run.test.of(metric.key))});
-    lines.push_back({"training time", number_text("%.4g s", run.wall_s)});
+        lines.push_back({"test " + metric.key, Cell(run.test.of(metric.key), "%.4f")});
+    lines.push_back({"training time", Cell(run.wall_s, "%.4g s")});
     lines.push_back({"mean speed", std::isnan(run.samples_per_s) ? "-"
                                                                  : figure_text(run.samples_per_s) +
                                                                        ' ' + run_speed_unit(run)});
@@ -136,7 +136,7 @@ std::string figures(const RunSummary& run) {
     if (run.group_number > 0)
         lines.push_back(
             {"belongs to", group_title(run).str() + " (" + group_name(run.group_number) + ")"});
-    std::string out = aligned(lines, 2);
+    std::string out = to_text(table, 2);
     if (run.starred) out += "starred\n";
     if (!run.title.empty()) out += "title: " + one_line(run.title) + '\n';
     if (!run.tags.empty()) out += "tags: " + one_line(run.tags) + '\n';
@@ -245,19 +245,18 @@ std::string primary_text(const RunSummary& run, bool with_key) {
 
 std::string runs_table(const std::vector<RunSummary>& runs) {
     const std::string key = common_key(runs);
-    std::vector<Cells> lines = {{"run", "started", "state", "data set", "model", "precision",
-                                 "steps", "skipped", "test loss",
-                                 "test " + (key.empty() ? "metric" : key), "seconds"}};
+    Table table{{"run", "started", "state", "data set", "model", "precision", "steps", "skipped",
+                 "test loss", "test " + (key.empty() ? "metric" : key), "seconds"}};
     for (const auto& run : runs) {
-        lines.push_back({run.run, run.started, state_text(run), dataset_name(run), model_name(run),
-                         run.config.precision.preset, std::to_string(run.steps),
-                         std::to_string(run.skipped), number_text("%.4f", run.test.loss),
-                         primary_text(run, key.empty()), number_text("%.4g", run.wall_s)});
+        table.rows.push_back({run.run, run.started, state_text(run), dataset_name(run),
+                              model_name(run), run.config.precision.preset, run.steps, run.skipped,
+                              Cell(run.test.loss, "%.4f"), primary_text(run, key.empty()),
+                              Cell(run.wall_s, "%.4g")});
     }
     const auto add = [&](const char* head, auto text) {
         if (std::ranges::all_of(runs, [&](const auto& run) { return text(run).empty(); })) return;
-        lines.front().push_back(head);
-        for (std::size_t i = 0; i < runs.size(); ++i) lines[i + 1].push_back(text(runs[i]));
+        table.columns.emplace_back(head);
+        for (std::size_t i = 0; i < runs.size(); ++i) table.rows[i].emplace_back(text(runs[i]));
     };
     add("group", [](const RunSummary& run) {
         return run.group_number > 0 ? group_name(run.group_number) : std::string();
@@ -267,7 +266,7 @@ std::string runs_table(const std::vector<RunSummary>& runs) {
     add("starred", [](const RunSummary& run) { return std::string(run.starred ? "*" : ""); });
     add("title", [](const RunSummary& run) { return run.title; });
     add("tags", [](const RunSummary& run) { return run.tags; });
-    return aligned(lines, 6);
+    return to_text(table, 6);
 }
 
 namespace {
@@ -275,14 +274,14 @@ namespace {
 /// Fields down, runs across.
 std::string side_by_side(const std::vector<RunSummary>& runs,
                          const std::vector<RunDifference>& rows) {
-    std::vector<Cells> lines = {{""}};
+    Table table{{""}};
     for (const RunSummary& run : runs)
-        lines.front().push_back(run.title.empty() ? run.run : run.title);
+        table.columns.push_back(run.title.empty() ? run.run : run.title);
     for (const RunDifference& row : rows) {
-        Cells& cells = lines.emplace_back(Cells{row.field});
-        for (const auto& value : row.values) cells.push_back(value.empty() ? "-" : value);
+        Table::Row& cells = table.rows.emplace_back(Table::Row{row.field});
+        for (const auto& value : row.values) cells.push_back(value.empty() ? Cell() : value);
     }
-    return aligned(lines, 1);
+    return to_text(table, 1);
 }
 
 ordered_json rows_json(const std::vector<RunDifference>& rows) {

@@ -3,10 +3,10 @@
 #include <limits>
 #include <map>
 
-#include "base/text_table.h"
 #include "engine/base/metric.h"
+#include "engine/base/table.h"
 #include "engine/runs/sweep.h"
-#include "record/json_number.h"
+#include "engine/base/json.h"
 #include "settings/config_reader.h"
 
 namespace engine {
@@ -116,16 +116,15 @@ std::string sweep_table(const SweepPlan& plan, const std::vector<SweepRow>& rows
     std::string figure = "figure";
     if (known != rows.end())
         figure = known->part + " " + (known->metric.key.empty() ? "loss" : known->metric.key);
-    std::vector<Cells> lines = {
-        {"settings", "best " + figure, "last " + figure, "seconds", "seeds", "runs"}};
+    Table table{{"settings", "best " + figure, "last " + figure, "seconds", "seeds", "runs"}};
     for (const SweepRow& row : rows) {
         const bool spread = row.finished > 1;
-        lines.push_back({row.label, spread_text("%.4f", row.best, spread),
-                         spread_text("%.4f", row.last, spread),
-                         number_text("%.1f", row.wall_s.mean), seeds_text(plan, row),
-                         join(row.runs)});
+        table.rows.push_back({row.label, spread_text("%.4f", row.best, spread),
+                              spread_text("%.4f", row.last, spread),
+                              Cell(row.wall_s.mean, "%.1f"), seeds_text(plan, row),
+                              join(row.runs)});
     }
-    return aligned(lines, 1);
+    return to_text(table, 1);
 }
 
 std::string sweep_verdict(const SweepPlan& plan, const std::vector<SweepRow>& rows) {

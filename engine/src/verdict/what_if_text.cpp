@@ -2,10 +2,10 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 
-#include "base/text_table.h"
+#include "engine/base/table.h"
 #include "engine/number/figure_text.h"
 #include "engine/verdict/what_if.h"
-#include "record/json_number.h"
+#include "engine/base/json.h"
 
 namespace engine {
 namespace {
@@ -25,7 +25,7 @@ std::string lost_text(const WhatIf& policy) {
     return least + " to " + number_text("%.3g %%", 100 * policy.lost_at_most);
 }
 
-std::string step_text(std::int64_t step) { return step == 0 ? "-" : std::to_string(step); }
+Cell step_cell(std::int64_t step) { return step == 0 ? Cell() : Cell(step); }
 
 std::string floor_text(const WhatIf& policy) {
     if (policy.floors == 0) return "-";
@@ -79,16 +79,15 @@ Message what_if_conclusion(const std::vector<WhatIf>& policies) {
 }
 
 std::string what_if_table(const std::vector<WhatIf>& policies) {
-    std::vector<Cells> lines = {{"policy", "skipped", "unknown", "updates", "parts at", "breaks at",
-                                 "lowest", "highest", "last", "lost to 0", "below floor"}};
+    Table table{{"policy", "skipped", "unknown", "updates", "parts at", "breaks at", "lowest",
+                 "highest", "last", "lost to 0", "below floor"}};
     for (const WhatIf& each : policies) {
-        lines.push_back({each.policy.name, std::to_string(each.skipped),
-                         std::to_string(each.unknown), std::to_string(each.updates()),
-                         step_text(each.parts_at), step_text(each.breaks_at),
-                         scale_text(each.lowest), scale_text(each.highest), scale_text(each.last),
-                         lost_text(each), floor_text(each)});
+        table.rows.push_back({each.policy.name, each.skipped, each.unknown, each.updates(),
+                              step_cell(each.parts_at), step_cell(each.breaks_at),
+                              scale_text(each.lowest), scale_text(each.highest),
+                              scale_text(each.last), lost_text(each), floor_text(each)});
     }
-    return aligned(lines, 1);
+    return to_text(table, 1);
 }
 
 std::string to_json_line(const std::string& run, const WhatIf& policy, const Message& sentence) {

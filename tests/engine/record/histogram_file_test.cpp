@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <functional>
 #include <random>
@@ -205,6 +206,27 @@ TEST(HistogramRecord, RefusesWhatIsNotWhole) {
                 HasSubstr("damaged"));
     EXPECT_THAT(writing_error([&] { HistogramWriter(run.path()).append(sample_of_layers(1)); }),
                 HasSubstr("damaged"));
+}
+
+TEST(MicroscopeCsv, HasALineForEachLayerOfTheKind) {
+    HistogramSample sample;
+    sample.step = 12;
+    sample.shadow = true;
+    sample.loss_scale = 65536;
+    sample.layers.resize(2);
+    sample.layers[0].layer = "fc,1";
+    sample.layers[0].values.bins[0] = 3;
+    sample.layers[0].values.zero = 5;
+    sample.layers[0].values.nan = 2;
+    sample.layers[1].kind = HistogramKind::weights;
+    const Table table = to_table(sample, HistogramKind::gradients);
+    ASSERT_EQ(table.columns.size(), 9U + ExponentHistogram::bin_count + 2U);
+    EXPECT_EQ(table.columns[9], "-48");
+    EXPECT_EQ(table.columns[table.columns.size() - 3], "17");
+    const std::string csv = to_csv(table);
+    EXPECT_THAT(csv, testing::HasSubstr("\n12,1,65536,gradients,\"fc,1\",f32,0,5,0,3,0,"));
+    EXPECT_TRUE(csv.ends_with(",0,0,2\n"));
+    EXPECT_EQ(std::ranges::count(csv, '\n'), 2);
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <array>
 #include <limits>
 
 #include "engine/record/twin.h"
@@ -81,6 +82,20 @@ TEST(TwinDigest, KnowsTheFirstDifference) {
     EXPECT_FALSE(digest.identical());
     EXPECT_EQ(digest.first_difference().step, 3);
     EXPECT_EQ(digest.first_difference().layer, 1);
+}
+
+TEST(TwinCsv, HasALineForEachLayerOfTheStep) {
+    TwinDigest digest({"fc,1", "fc2"});
+    for (std::int64_t step = 1; step <= 6; ++step) {
+        digest.add({.step = step, .layer = 0, .error = step == 1 ? 0.25F : 0.5F, .angle = 2});
+        digest.add({.step = step, .layer = 1, .error = 0.01F, .angle = 1});
+    }
+    const std::array errors{0.5F, std::numeric_limits<float>::quiet_NaN()};
+    const std::array angles{2.0F, std::numeric_limits<float>::quiet_NaN()};
+    EXPECT_EQ(to_csv(to_table(
+                  digest, {.step = 6, .skipped = true, .errors = errors, .angles = angles})),
+              "step,skipped,layer,error,angle_degrees,rounding,diverged_step\n"
+              "6,1,\"fc,1\",0.5,2,0.25,1\n6,1,fc2,,,0.00999999978,\n");
 }
 
 }  // namespace

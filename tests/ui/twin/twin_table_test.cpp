@@ -32,23 +32,5 @@ TEST(GradientErrorText, IsAShareAndAFactorWhereItIsLarge) {
     EXPECT_EQ(gradientErrorText(std::numeric_limits<double>::quiet_NaN()), u"–"_s);
 }
 
-TEST(TwinCsv, HasALineForEachLayerOfTheStep) {
-    engine::TwinDigest digest({"fc,1", "fc2"});
-    for (std::int64_t step = 1; step <= 6; ++step) {
-        digest.add({.step = step, .layer = 0, .error = step == 1 ? 0.25F : 0.5F, .angle = 2});
-        digest.add({.step = step, .layer = 1, .error = 0.01F, .angle = 1});
-    }
-    const std::array errors{0.5F, std::numeric_limits<float>::quiet_NaN()};
-    const std::array angles{2.0F, std::numeric_limits<float>::quiet_NaN()};
-    const QStringList lines =
-        twinCsv(digest, {.step = 6, .skipped = true, .errors = errors, .angles = angles})
-            .split(u'\n');
-    ASSERT_EQ(lines.size(), 4) << "head, two layers, the end";
-    EXPECT_EQ(lines[0], u"step,skipped,layer,error,angle_degrees,rounding,diverged_step"_s);
-    EXPECT_EQ(lines[1], u"6,1,\"fc,1\",0.5,2,0.25,1"_s);
-    EXPECT_EQ(lines[2], u"6,1,fc2,,,0.00999999978,"_s);
-    EXPECT_EQ(lines[3], QString());
-}
-
 }  // namespace
 }  // namespace ui

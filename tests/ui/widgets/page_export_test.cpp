@@ -16,7 +16,7 @@ struct PageExportTest : testing::Test {
     PageExportTest() {
         plots.setText(u"plot"_s);
         plots.resize(120, 40);
-        page.csv = [] { return u"a,b\n1,µs\n"_s; };
+        page.table = [] { return engine::Table{{"a", "b"}, {{1, "µs"}}}; };
         page.plots = &plots;
     }
     QString at(const QString& name) const { return folder.filePath(name); }
@@ -52,13 +52,6 @@ TEST_F(PageExportTest, SaysThatAFileCannotBeWritten) {
     EXPECT_FALSE(writePage(page, at(u"missing/a.png"_s)));
     page.plots = nullptr;
     EXPECT_FALSE(writePage(page, at(u"b.png"_s)));
-}
-
-TEST(CsvField, IsQuotedWhereItMust) {
-    EXPECT_EQ(csvField(u"plain text"_s), u"plain text"_s);
-    EXPECT_EQ(csvField(u"a,b"_s), u"\"a,b\""_s);
-    EXPECT_EQ(csvField(u"=1+µ"_s), u"'=1+µ"_s) << "no formula";
-    EXPECT_EQ(csvField(u"a \"b\""_s), u"\"a \"\"b\"\"\""_s);
 }
 
 }  // namespace

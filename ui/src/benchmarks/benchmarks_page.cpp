@@ -188,7 +188,7 @@ PageExport BenchmarksPage::whatToExport() {
     makePicture();
     PageExport page;
     page.name = u"benchmarks"_s;
-    page.csv = [this] { return benchmarkCsv(orderedResults(context_.benchmarks->book())); };
+    page.table = [this] { return benchmarkTable(orderedResults(context_.benchmarks->book())); };
     page.markdown = [this] {
         return benchmarkMarkdown(orderedResults(context_.benchmarks->book()));
     };

@@ -12,7 +12,6 @@
 #include "microscope/drift_map.h"
 #include "microscope/exponent_plot.h"
 #include "microscope/layer_map.h"
-#include "microscope/microscope_csv.h"
 #include "microscope/microscope_model.h"
 #include "microscope/scale_answer.h"
 #include "microscope/scale_table.h"
@@ -264,7 +263,7 @@ void MicroscopePage::exportFigures() {
     PageExport page;
     page.name = u"microscope-%1-step-%2"_s.arg(QString::fromStdString(model_->track()->run()),
                                                QString::number(model_->sample()->step));
-    page.csv = [this] { return microscopeCsv(*model_->sample(), model_->kind()); };
+    page.table = [this] { return to_table(*model_->sample(), model_->kind()); };
     page.plots = columns_;
     page.write = [this](const QString& file, FileWriter writer) {
         context_.commands->works()->write(file, std::move(writer));

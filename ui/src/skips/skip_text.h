@@ -19,8 +19,4 @@ QString indexText(const std::vector<std::int64_t>& index);
 /// "3 × 224 × 224"
 QString shapeText(const std::vector<std::int64_t>& shape);
 
-/// The skipped and non-finite steps as CSV, a line a step, with the first non-finite tensor of
-/// examined ones. Unknown fields are empty; non-finite numbers are "inf", "nan".
-QString skipsCsv(const engine::SkipList& skips);
-
 }  // namespace ui

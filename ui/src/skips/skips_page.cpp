@@ -238,7 +238,7 @@ void SkipsPage::exportFigures() {
     if (model_->step() == nullptr) return;
     PageExport page;
     page.name = u"skips-%1"_s.arg(QString::fromStdString(model_->track()->run()));
-    page.csv = [this] { return skipsCsv(model_->skips()); };
+    page.table = [this] { return to_table(model_->skips()); };
     page.plots = columns_;
     page.write = [this](const QString& file, FileWriter writer) {
         context_.commands->works()->write(file, std::move(writer));

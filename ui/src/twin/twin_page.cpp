@@ -48,7 +48,7 @@ private:
     void refreshVerdict();
     void start();
     void exportFigures();
-    QString csv() const;
+    engine::Table table() const;
 
     Context context_;
     TwinModel* model_;
@@ -212,12 +212,12 @@ void TwinPage::start() {
                                   .skip_together = together_->isChecked()});
 }
 
-QString TwinPage::csv() const {
+engine::Table TwinPage::table() const {
     const std::int64_t at = model_->current();
-    return twinCsv(model_->digest(), {.step = at + 1,
-                                      .skipped = model_->skipped(at),
-                                      .errors = model_->stepValues(at, false),
-                                      .angles = model_->stepValues(at, true)});
+    return to_table(model_->digest(), {.step = at + 1,
+                                       .skipped = model_->skipped(at),
+                                       .errors = model_->stepValues(at, false),
+                                       .angles = model_->stepValues(at, true)});
 }
 
 void TwinPage::exportFigures() {
@@ -225,7 +225,7 @@ void TwinPage::exportFigures() {
     PageExport page;
     page.name = u"twin-%1-step-%2"_s.arg(QString::fromStdString(model_->other()->run()),
                                          QString::number(model_->current() + 1));
-    page.csv = [this] { return csv(); };
+    page.table = [this] { return table(); };
     page.plots = columns_;
     page.write = [this](const QString& file, FileWriter writer) {
         context_.commands->works()->write(file, std::move(writer));

@@ -11,7 +11,6 @@
 #include "feed/run_track.h"
 #include "text/format.h"
 #include "theme/theme.h"
-#include "widgets/page_export.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -302,30 +301,6 @@ void SinceResync::paintEvent(QPaintEvent*) {
                      u"0"_s);
     painter.drawText(QRectF(plot.right() - 70, plot.bottom() + 2, 70, line), Qt::AlignRight,
                      count(longest));
-}
-
-namespace {
-
-QString number(float value) {
-    return std::isfinite(value) ? QString::number(static_cast<double>(value), 'g', 9) : QString();
-}
-
-}  // namespace
-
-QString twinCsv(const engine::TwinDigest& digest, const TwinStep& step) {
-    QString out = u"step,skipped,layer,error,angle_degrees,rounding,diverged_step\n"_s;
-    for (std::size_t i = 0; i < digest.layers().size(); ++i) {
-        const engine::TwinLayer& layer = digest.layers()[i];
-        const QStringList line{QString::number(step.step),
-                               step.skipped ? u"1"_s : u"0"_s,
-                               csvField(QString::fromStdString(layer.name)),
-                               number(step.errors[i]),
-                               number(step.angles[i]),
-                               layer.rounding ? number(*layer.rounding) : QString(),
-                               layer.diverged > 0 ? QString::number(layer.diverged) : QString()};
-        out += line.join(u',') + u'\n';
-    }
-    return out;
 }
 
 }  // namespace ui

@@ -7,7 +7,6 @@
 #include <QWidget>
 
 #include "engine/base/error.h"
-#include "engine/base/plain_text.h"
 #include "widgets/save_dialog.h"
 
 namespace ui {
@@ -65,7 +64,7 @@ FileWriter pageWriter(const PageExport& page, const QString& file) {
     const auto ends = [&file](const char* ending) {
         return file.endsWith(QLatin1StringView(ending), Qt::CaseInsensitive);
     };
-    if (ends(".csv")) return writerOf(file, page.csv().toUtf8());
+    if (ends(".csv")) return writerOf(file, QByteArray::fromStdString(to_csv(page.table())));
     if (ends(".md")) return page.markdown ? writerOf(file, page.markdown().toUtf8()) : FileWriter();
     if (page.plots != nullptr && ends(".png")) return pngWriter(page.plots, file);
     if (page.plots != nullptr && ends(".svg")) return svgWriter(page.plots, file);
@@ -87,9 +86,5 @@ void exportPage(QWidget* parent, const PageExport& page) {
     if (file.isEmpty()) return;
     if (FileWriter writer = pageWriter(page, file)) page.write(file, std::move(writer));
 }
-
-QString csvField(const QString& text) { return csvField(text.toStdString()); }
-
-QString csvField(const std::string& text) { return QString::fromStdString(engine::csv_cell(text)); }
 
 }  // namespace ui

@@ -3,6 +3,7 @@
 #include <QString>
 #include <functional>
 
+#include "engine/base/table.h"
 #include "text/named_output.h"
 
 class QWidget;
@@ -11,9 +12,9 @@ namespace ui {
 
 /// Content that a page can write into a file.
 struct PageExport {
-    QString name;                  ///< of the file, without ending
-    std::function<QString()> csv;  ///< the figures on show; with a line feed at its end
-    QWidget* plots = nullptr;      ///< what pictures show
+    QString name;                          ///< of the file, without ending
+    std::function<engine::Table()> table;  ///< the figures on show
+    QWidget* plots = nullptr;              ///< what pictures show
     /// Has the writer write the file, off the GUI thread.
     std::function<void(const QString& file, FileWriter writer)> write;
     std::function<QString()> markdown = {};  ///< the same figures as a table; null: not offered
@@ -27,8 +28,5 @@ FileWriter pageWriter(const PageExport& page, const QString& file);
 /// Writes the page without asking, at once. False if the file cannot be written or has another
 /// ending.
 bool writePage(const PageExport& page, const QString& file);
-/// A text as a field of a CSV line, see engine::csv_cell(). Numbers are written without it.
-QString csvField(const QString& text);
-QString csvField(const std::string& text);
 
 }  // namespace ui

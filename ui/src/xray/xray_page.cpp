@@ -27,7 +27,6 @@
 #include "xray/search_dialog.h"
 #include "xray/timeline.h"
 #include "xray/totals_strip.h"
-#include "xray/xray_csv.h"
 
 namespace ui {
 
@@ -356,11 +355,12 @@ void XrayPage::openSearch() {
     dialog_->activateWindow();
 }
 
-QString XrayPage::csv() const {
+engine::Table XrayPage::table() const {
+    const auto passes = [this](const engine::XrayOp& op) { return filterBy_.passes(op); };
     if (model_->view() != XrayView::difference)
-        return model_->trace() ? xrayCsv(*model_->trace(), filterBy_) : QString();
+        return model_->trace() ? to_table(*model_->trace(), passes) : engine::Table();
     if (!model_->ownTrace() || !model_->otherTrace()) return {};
-    return xrayCsv(*model_->ownTrace(), *model_->otherTrace(), filterBy_);
+    return to_table(*model_->ownTrace(), *model_->otherTrace(), passes);
 }
 
 void XrayPage::exportFigures() {
@@ -369,7 +369,7 @@ void XrayPage::exportFigures() {
     page.name = u"xray-%1-step-%2"_s.arg(
         model_->track() ? QString::fromStdString(model_->track()->run()) : u"settings"_s,
         QString::number(model_->trace()->step));
-    page.csv = [this] { return csv(); };
+    page.table = [this] { return table(); };
     page.plots = timeline_;
     page.write = [this](const QString& file, FileWriter writer) {
         context_.commands->works()->write(file, std::move(writer));

@@ -31,7 +31,7 @@ public:
     explicit XrayPage(const Context& context, QWidget* parent = nullptr);
 
     /// The CSV that Ctrl+E writes.
-    QString csv() const;
+    engine::Table table() const;
 
 protected:
     void showEvent(QShowEvent* event) override;

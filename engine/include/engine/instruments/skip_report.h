@@ -9,6 +9,7 @@
 
 #include "engine/base/message.h"
 #include "engine/base/names.h"
+#include "engine/base/table.h"
 #include "engine/record/exponent_histogram.h"
 
 namespace engine {
@@ -185,6 +186,8 @@ struct SkipList {
     std::vector<SkippedStep> list;
     std::vector<RecurringSample> recurring;
 };
+/// A row for each step, with the first non-finite tensor of examined ones; unknown cells are empty.
+Table to_table(const SkipList& skips);
 
 /// Consecutive steps of a list with one outcome and, as far as they were examined, one cause.
 struct SkipGroup {

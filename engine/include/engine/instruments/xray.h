@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <limits>
 #include <map>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "engine/base/message.h"
 #include "engine/base/names.h"
+#include "engine/base/table.h"
 #include "engine/instruments/captured_step.h"
 #include "engine/settings/run_config.h"
 
@@ -140,6 +142,13 @@ struct XrayPair {
 /// in a module and pass with the nth run in the other trace. In the order of `first`; an operation
 /// that only `second` has follows its predecessor there. The traces must outlive the result.
 std::vector<XrayPair> pair_ops(const Xray& first, const Xray& second);
+
+using XrayFilter = std::function<bool(const XrayOp&)>;
+/// The operations that pass, in the order of the step. Times in microseconds; an unknown share of
+/// the peak is left out.
+Table to_table(const Xray& xray, const XrayFilter& passes);
+/// The operations of two traces side by side: those of which either passes.
+Table to_table(const Xray& first, const Xray& second, const XrayFilter& passes);
 
 /// One JSON object.
 std::string to_json(const Xray& xray, int indent = -1);

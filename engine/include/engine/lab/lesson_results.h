@@ -61,5 +61,7 @@ std::optional<bool> is_right(const Prediction& prediction, const LessonAnswer& a
 
 /// "0.0412", "1,540", "fp16", "-": for tables and the page.
 std::string to_string(const std::optional<LessonValue>& value);
+/// A printf format: whole numbers have no decimals.
+const char* shown_format(double number);
 
 }  // namespace engine

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/names.h"
+#include "engine/base/table.h"
 #include "engine/record/exponent_histogram.h"
 
 namespace engine {
@@ -60,6 +61,9 @@ struct HistogramSample {
 
     bool operator==(const HistogramSample&) const = default;
 };
+/// A row for each layer of this kind: how many values lie in each bin, whose column is named after
+/// its exponent.
+Table to_table(const HistogramSample& sample, HistogramKind kind);
 
 /// Reads the histograms in a run's folder, live or finished. Samples are published whole. One
 /// thread at a time.

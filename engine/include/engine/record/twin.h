@@ -8,6 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/base/table.h"
+
 namespace engine {
 
 struct TwinOptions {
@@ -134,5 +136,15 @@ private:
     bool identical_ = true;
     TwinRow first_difference_;
 };
+
+/// One step of a twin.
+struct TwinStep {
+    std::int64_t step = 0;  ///< from 1
+    bool skipped = false;
+    std::span<const float> errors, angles;  ///< by layer; NaN: not finite
+};
+
+/// The layers of a step: their errors and angles in it, and the figures of the whole twin for each.
+Table to_table(const TwinDigest& digest, const TwinStep& step);
 
 }  // namespace engine

@@ -13,7 +13,7 @@
 #include "io/file/sha256.h"
 #include "io/safetensors/safetensors.h"
 #include "io/safetensors/tensor_file.h"
-#include "record/json_number.h"
+#include "engine/base/json.h"
 #include "settings/config_reader.h"
 #include "tasks/task_descriptor.h"
 #include "tensor/layout.h"

@@ -5,7 +5,7 @@
 #include "engine/instruments/capsule.h"
 #include "instruments/capsule/capsule_file.h"
 #include "instruments/skips/skip_json.h"
-#include "record/json_number.h"
+#include "engine/base/json.h"
 
 namespace engine {
 namespace {

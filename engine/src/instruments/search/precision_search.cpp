@@ -9,15 +9,15 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "base/text_table.h"
 #include "engine/base/error.h"
+#include "engine/base/table.h"
 #include "engine/settings/catalog.h"
 #include "engine/settings/run_config.h"
 #include "instruments/replay/scratch_folder.h"
 #include "instruments/replay/step_variant.h"
 #include "instruments/search/minimal_precision.h"
 #include "instruments/xray/op_trace.h"
-#include "record/json_number.h"
+#include "engine/base/json.h"
 #include "train/run/run_loop.h"
 
 namespace engine {

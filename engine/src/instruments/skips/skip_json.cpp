@@ -3,7 +3,7 @@
 #include "base/json_reader.h"
 #include "engine/base/error.h"
 #include "engine/instruments/skips.h"
-#include "record/json_number.h"
+#include "engine/base/json.h"
 
 namespace engine {
 namespace {

@@ -162,4 +162,27 @@ std::string skips_page(const SkipList& skips) {
     return out.str();
 }
 
+Table to_table(const SkipList& skips) {
+    Table out{{"step", "skipped", "loss", "loss_scale", "grad_norm", "cause", "stage", "module",
+               "name", "op", "dtype", "inf", "nan", "values", "largest_in_f32", "passing_scale",
+               "scale_bound"}};
+    const auto known = [](double value) { return std::isnan(value) ? Cell() : Cell(value); };
+    for (const SkippedStep& step : skips.list) {
+        Table::Row& row = out.rows.emplace_back(
+            Table::Row{step.step, step.skipped, step.loss, step.loss_scale, step.grad_norm});
+        if (const auto& report = step.report) {
+            row.emplace_back(name(report->cause));
+            if (const auto& bad = report->first)
+                row.insert(row.end(),
+                           {name(bad->stage), bad->module, bad->name, bad->op, bad->tensor.dtype,
+                            bad->infinite, bad->nan, bad->total, known(bad->largest_in_f32)});
+            row.resize(out.columns.size() - 2);
+            row.push_back(known(report->passing_scale));
+            row.push_back(known(report->scale_bound));
+        }
+        row.resize(out.columns.size());
+    }
+    return out;
+}
+
 }  // namespace engine

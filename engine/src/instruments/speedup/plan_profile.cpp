@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <nlohmann/json.hpp>
 
-#include "base/text_table.h"
+#include "engine/base/json.h"
+#include "engine/base/table.h"
 #include "instruments/xray/op_trace.h"
 #include "instruments/xray/peak_speed.h"
 #include "kernels/cuda_device.h"
@@ -99,17 +99,17 @@ std::string shapes_text(const std::vector<XrayTensor>& tensors) {
 
 double flops_per_s(const PlanRow& row) { return row.us > 0 ? row.flops / row.us * 1e6 : 0; }
 
-Cells cells(const PlanRow& row) {
+Table::Row cells(const PlanRow& row) {
     return {row.op,
             name(row.pass),
             row.compute_dtype,
             shapes_text(row.inputs),
             row.engine.empty() ? "own" : row.engine,
-            std::to_string(row.runs),
-            number_text("%.1f", row.us),
-            number_text("%.1f", flops_per_s(row) * 1e-9),
-            std::isnan(row.peak_share) ? "-" : number_text("%.1f %%", 100 * row.peak_share),
-            number_text("%.1f", row.lost_us)};
+            row.runs,
+            Cell(row.us, "%.1f"),
+            Cell(flops_per_s(row) * 1e-9, "%.1f"),
+            Cell(100 * row.peak_share, "%.1f %%"),
+            Cell(row.lost_us, "%.1f")};
 }
 
 ordered_json shapes(const std::vector<XrayTensor>& tensors) {
@@ -120,8 +120,6 @@ ordered_json shapes(const std::vector<XrayTensor>& tensors) {
 }
 
 ordered_json to_value(const PlanRow& row) {
-    const ordered_json share =
-        std::isnan(row.peak_share) ? ordered_json() : ordered_json(row.peak_share);
     return {{"op", row.op},
             {"pass", name(row.pass)},
             {"compute_dtype", row.compute_dtype},
@@ -132,7 +130,7 @@ ordered_json to_value(const PlanRow& row) {
             {"us", row.us},
             {"flops", row.flops},
             {"flops_per_s", flops_per_s(row)},
-            {"peak_share", share},
+            {"peak_share", finite_or_null(row.peak_share)},
             {"lost_us", row.lost_us}};
 }
 
@@ -191,20 +189,20 @@ PlanProfile profile_plans(const RunConfig& config) {
 }
 
 std::string text_of(const PlanProfile& profile) {
-    std::vector<Cells> table = {{"operation", "pass", "type", "inputs", "engine", "runs", "us",
-                                 "GFLOP/s", "of peak", "lost us"}};
+    Table table{{"operation", "pass", "type", "inputs", "engine", "runs", "us", "GFLOP/s",
+                 "of peak", "lost us"}};
     double us = 0, lost = 0;
     for (const PlanRow& row : profile.rows) {
         us += row.us;
         lost += row.lost_us;
-        if (table.size() <= shown_rows) table.push_back(cells(row));
+        if (table.rows.size() < shown_rows) table.rows.push_back(cells(row));
     }
     std::string out = "Plans of an eager step on " + profile.device + ", " +
                       number_text("%.3f", profile.step_ms) +
                       " ms: " + std::to_string(profile.rows.size()) + " that take " +
                       number_text("%.3f", us / 1000) + " ms, " + number_text("%.3f", lost / 1000) +
                       " ms more than at peak. The worst:\n";
-    out += aligned(table, 5);
+    out += to_text(table, 5);
     for (const auto& [dtype, peak] : profile.peaks)
         out += "A large product in " + dtype + " reaches " + number_text("%.1f", peak * 1e-9) +
                " GFLOP/s here.\n";

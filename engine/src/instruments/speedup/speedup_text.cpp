@@ -1,7 +1,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json_reader.h"
-#include "base/text_table.h"
+#include "engine/base/table.h"
 #include "engine/instruments/speedup.h"
 #include "engine/number/figure_text.h"
 #include "engine/train/batch_finder.h"
@@ -9,17 +9,15 @@
 namespace engine {
 namespace {
 
-std::string number(const char* format, double value) { return number_text(format, value); }
-
 /// The memory limit of the largest batches, the same for all rows of a measurement; 0: none
 /// searched.
 std::int64_t batch_memory(const std::vector<Speedup>& rows) {
     return rows.empty() ? 0 : rows.front().batch_memory;
 }
 
-Cells heads(std::int64_t batch_memory) {
-    Cells out{"model",    "precision",     "batch",      "FP32 ms", "AMP ms",
-              "speed-up", "least to most", "memory", "FP32's"};
+std::vector<std::string> heads(std::int64_t batch_memory) {
+    std::vector<std::string> out{"model",    "precision",     "batch",  "FP32 ms", "AMP ms",
+                                 "speed-up", "least to most", "memory", "FP32's"};
     if (batch_memory > 0) {
         out.push_back("largest batch in " + bytes_text(batch_memory));
         out.emplace_back("FP32's");
@@ -33,27 +31,19 @@ std::string batch_text(std::int64_t batch) {
     return (is_lower_bound(batch) ? "≥ " : "") + std::to_string(batch);
 }
 
-Cells cells(const Speedup& p) {
-    Cells out{p.model,
-              p.precision,
-              std::to_string(p.batch_size),
-              number("%.3g", p.fp32_ms),
-              number("%.3g", p.amp_ms),
-              number("%.2f", p.speed_up),
-              number("%.2f", p.least) + " to " + number("%.2f", p.most),
-              bytes_text(p.amp_bytes),
-              bytes_text(p.fp32_bytes)};
-    if (p.batch_memory > 0) {
-        out.push_back(batch_text(p.largest_batch));
-        out.push_back(batch_text(p.fp32_largest_batch));
+Table to_table(const std::vector<Speedup>& rows) {
+    Table out{heads(batch_memory(rows))};
+    for (const Speedup& p : rows) {
+        Table::Row& row = out.rows.emplace_back(Table::Row{
+            p.model, p.precision, p.batch_size, Cell(p.fp32_ms, "%.3g"), Cell(p.amp_ms, "%.3g"),
+            Cell(p.speed_up, "%.2f"),
+            number_text("%.2f", p.least) + " to " + number_text("%.2f", p.most),
+            bytes_text(p.amp_bytes), bytes_text(p.fp32_bytes)});
+        if (p.batch_memory == 0) continue;
+        row.emplace_back(batch_text(p.largest_batch));
+        row.emplace_back(batch_text(p.fp32_largest_batch));
     }
     return out;
-}
-
-std::string bar_joined(const Cells& cells) {
-    std::string line = "|";
-    for (const std::string& cell : cells) line += " " + cell + " |";
-    return line + "\n";
 }
 
 /// Calls f(key, member) for each field of a step's parts.
@@ -120,25 +110,17 @@ Speedup parse_row(const nlohmann::json& json) {
 }  // namespace
 
 std::string text_of(const std::vector<Speedup>& rows) {
-    std::vector<Cells> lines{heads(batch_memory(rows))};
-    for (const Speedup& row : rows) lines.push_back(cells(row));
-    std::string text = aligned(lines, 2) + "\n";
+    std::string text = to_text(to_table(rows), 2) + "\n";
     for (const Speedup& row : rows) text += row.model + ": " + row.sentence.str() + "\n";
     return text;
 }
 
 std::string to_markdown(const std::vector<Speedup>& rows) {
-    Cells head = heads(batch_memory(rows));
-    head.emplace_back("why");
-    std::string text = bar_joined(head) + "| --- | --- |";
-    for (std::size_t i = 2; i + 1 < head.size(); ++i) text += " ---: |";
-    text += " --- |\n";
-    for (const Speedup& row : rows) {
-        Cells line = cells(row);
-        line.push_back(row.sentence.str());
-        text += bar_joined(line);
-    }
-    return text;
+    Table table = to_table(rows);
+    table.columns.emplace_back("why");
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        table.rows[i].emplace_back(rows[i].sentence.str());
+    return to_markdown(table, 2);
 }
 
 std::string to_json(const Speedup& p) {

@@ -10,7 +10,7 @@
 #include <tuple>
 #include <utility>
 
-#include "base/text_table.h"
+#include "engine/base/table.h"
 #include "instruments/replay/run_replay.h"
 #include "instruments/replay/step_variant.h"
 #include "instruments/xray/op_trace.h"

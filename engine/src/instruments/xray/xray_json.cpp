@@ -6,7 +6,7 @@
 #include "engine/instruments/xray.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
-#include "record/json_number.h"
+#include "engine/base/json.h"
 
 namespace engine {
 namespace {

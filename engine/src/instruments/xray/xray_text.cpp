@@ -1,8 +1,9 @@
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdio>
 
-#include "base/text_table.h"
+#include "engine/base/table.h"
 #include "engine/instruments/xray.h"
 
 namespace engine {
@@ -40,12 +41,17 @@ std::string bytes_text(std::int64_t bytes) {
     return std::to_string(bytes) + " B";
 }
 
-/// "3 (1.2 KiB)", "2 kept", "-"
-std::string casts_text(const XrayOp& op) {
+std::int64_t cast_bytes(const XrayOp& op) {
     std::int64_t bytes = 0;
     for (const auto& cast : op.casts) bytes += cast.bytes;
+    return bytes;
+}
+
+/// "3 (1.2 KiB)", "2 kept", "-"
+std::string casts_text(const XrayOp& op) {
     std::string out;
-    if (!op.casts.empty()) out = std::to_string(op.casts.size()) + " (" + bytes_text(bytes) + ")";
+    if (!op.casts.empty())
+        out = std::to_string(op.casts.size()) + " (" + bytes_text(cast_bytes(op)) + ")";
     if (op.kept_copies > 0)
         out += (out.empty() ? "" : ", ") + std::to_string(op.kept_copies) + " kept";
     if (op.cached_casts > 0)
@@ -53,48 +59,45 @@ std::string casts_text(const XrayOp& op) {
     return out.empty() ? "-" : out;
 }
 
-Cells cells(const XrayOp& op) {
+Table::Row cells(const XrayOp& op) {
     const double rate = op.us > 0 ? op.flops / op.us * 1e-3 : 0;  // GFLOP/s
     return {"  " + op.op,
             types(op.inputs),
             op.outputs.empty() ? op.compute_dtype : shape_text(op.outputs.front()),
             rule_text(op),
             casts_text(op),
-            number_text("%.1f", op.us),
-            number_text("%.2f", rate),
-            std::isnan(op.peak_share) ? "-" : number_text("%.1f %%", 100 * op.peak_share),
+            Cell(op.us, "%.1f"),
+            Cell(rate, "%.2f"),
+            Cell(100 * op.peak_share, "%.1f %%"),
             bytes_text(op.memory_bytes)};
 }
 
 /// Operations in order, with a line of its own where the module or the pass changes.
 std::string op_table(const Xray& xray) {
-    std::vector<Cells> lines = {
-        {"operation", "in", "out", "rule", "casts", "us", "GFLOP/s", "of peak", "memory"}};
+    Table table{{"operation", "in", "out", "rule", "casts", "us", "GFLOP/s", "of peak", "memory"}};
     const XrayOp* before = nullptr;
     for (const XrayOp& op : xray.ops) {
         if (before == nullptr || before->module != op.module || before->pass != op.pass) {
-            Cells head(lines.front().size());
+            Table::Row head(table.columns.size(), "");
             head[0] = std::string(name(op.pass)) + (op.module.empty() ? "" : " " + op.module);
-            lines.push_back(std::move(head));
+            table.rows.push_back(std::move(head));
         }
-        lines.push_back(cells(op));
+        table.rows.push_back(cells(op));
         before = &op;
     }
-    return aligned(lines, 5);
+    return to_text(table, 5);
 }
 
 std::string totals_table(const std::string& what, const std::vector<XrayTotal>& sums, double all) {
-    std::vector<Cells> lines = {
-        {what, "operations", "us", "share", "GFLOP", "casts", "cast bytes"}};
+    Table table{{what, "operations", "us", "share", "GFLOP", "casts", "cast bytes"}};
     for (std::size_t i = 0; i < std::min(sums.size(), max_totals); ++i) {
         const XrayTotal& sum = sums[i];
-        lines.push_back({sum.name.empty() ? "(none)" : sum.name, std::to_string(sum.ops),
-                         number_text("%.1f", sum.us),
-                         number_text("%.1f %%", 100 * sum.us / std::max(all, 1e-9)),
-                         number_text("%.4g", sum.flops * 1e-9), std::to_string(sum.casts),
-                         bytes_text(sum.cast_bytes)});
+        table.rows.push_back({sum.name.empty() ? "(none)" : sum.name, sum.ops, Cell(sum.us, "%.1f"),
+                              Cell(100 * sum.us / std::max(all, 1e-9), "%.1f %%"),
+                              Cell(sum.flops * 1e-9, "%.4g"), sum.casts,
+                              bytes_text(sum.cast_bytes)});
     }
-    return aligned(lines, 1);
+    return to_text(table, 1);
 }
 
 std::string head(const Xray& xray, const XrayTotal& all) {
@@ -113,9 +116,21 @@ std::string head(const Xray& xray, const XrayTotal& all) {
     return out;
 }
 
-Cells outcome_cells(const char* name, const XrayOutcome& outcome) {
-    return {name, number_text("%.6g", outcome.loss), number_text("%.3g", outcome.gradient_error),
-            number_text("%.3f", outcome.step_ms), bytes_text(outcome.peak_bytes)};
+Table::Row outcome_cells(const char* name, const XrayOutcome& outcome) {
+    return {name, Cell(outcome.loss, "%.6g"), Cell(outcome.gradient_error, "%.3g"),
+            Cell(outcome.step_ms, "%.3f"), bytes_text(outcome.peak_bytes)};
+}
+
+/// "f16[32x6x24x24] f32[6]"
+std::string tensor_list(const std::vector<XrayTensor>& tensors) {
+    std::string out;
+    for (const XrayTensor& tensor : tensors) {
+        out += (out.empty() ? "" : " ") + tensor.dtype + '[';
+        for (std::size_t i = 0; i < tensor.shape.size(); ++i)
+            out += (i == 0 ? "" : "x") + std::to_string(tensor.shape[i]);
+        out += ']';
+    }
+    return out;
 }
 
 }  // namespace
@@ -129,11 +144,46 @@ std::string text_of(const Xray& xray) {
 }
 
 std::string text_of(const XrayExperiment& experiment) {
-    return aligned({{"", "loss", "gradient error", "ms", "peak memory"},
-                    outcome_cells("before", experiment.before),
-                    outcome_cells("after", experiment.after)},
+    return to_text({{"", "loss", "gradient error", "ms", "peak memory"},
+                    {outcome_cells("before", experiment.before),
+                     outcome_cells("after", experiment.after)}},
                    1) +
            experiment.conclusion.str() + "\n";
+}
+
+Table to_table(const Xray& xray, const XrayFilter& passes) {
+    Table out{{"step", "precision", "pass", "module", "op", "inputs", "outputs", "compute_dtype",
+               "rule", "casts", "cast_bytes", "cached_casts", "start_us", "us", "flops",
+               "peak_share", "bytes_read", "bytes_written", "memory_bytes"}};
+    for (const XrayOp& op : xray.ops) {
+        if (!passes(op)) continue;
+        out.rows.push_back({xray.step, xray.precision, name(op.pass), op.module, op.op,
+                            tensor_list(op.inputs), tensor_list(op.outputs), op.compute_dtype,
+                            op.rule, op.casts.size(), cast_bytes(op),
+                            op.cached_casts + op.kept_copies, finite_cell(op.start_us),
+                            finite_cell(op.us), finite_cell(op.flops), finite_cell(op.peak_share),
+                            op.bytes_read, op.bytes_written, op.memory_bytes});
+    }
+    return out;
+}
+
+Table to_table(const Xray& first, const Xray& second, const XrayFilter& passes) {
+    Table out{{"step", "pass", "module", "op"}};
+    for (const char* figure : {"outputs ", "us ", "bytes_written "})
+        for (const Xray* xray : {&first, &second}) out.columns.push_back(figure + xray->precision);
+    for (const auto& [one, two] : pair_ops(first, second)) {
+        if (!(one != nullptr && passes(*one)) && !(two != nullptr && passes(*two))) continue;
+        const XrayOp& any = one != nullptr ? *one : *two;
+        Table::Row& row =
+            out.rows.emplace_back(Table::Row{first.step, name(any.pass), any.module, any.op});
+        const auto add = [&row, pair = std::array{one, two}](auto figure) {
+            for (const XrayOp* op : pair) row.push_back(op == nullptr ? Cell() : figure(*op));
+        };
+        add([](const XrayOp& op) { return Cell(tensor_list(op.outputs)); });
+        add([](const XrayOp& op) { return finite_cell(op.us); });
+        add([](const XrayOp& op) { return Cell(op.bytes_written); });
+    }
+    return out;
 }
 
 }  // namespace engine

@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/number/figure_text.h"
 #include "engine/settings/catalog.h"
-#include "record/json_number.h"
+#include "engine/base/json.h"
 #include "runs/checkpoint.h"
 #include "settings/config_reader.h"
 
