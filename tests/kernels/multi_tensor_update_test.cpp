@@ -83,8 +83,13 @@ TEST(Sgd, FollowsItsFormulaForEveryTypeAndOption) {
         for (const Types& t : type_sets)
             for (std::int64_t size : {0, 1, 31, 32, 33, 1000})
                 for (const SgdOptions& o :
-                     {SgdOptions{0.9, 0, 0.1, false}, SgdOptions{0.9, 0, 0, true},
-                      SgdOptions{0.9, 0.25, 0.1, false}, SgdOptions{0.9, 0.25, 0.1, true}})
+                     {SgdOptions{.momentum = 0.9, .weight_decay = 0.1},
+                      SgdOptions{.momentum = 0.9, .nesterov = true},
+                      SgdOptions{.momentum = 0.9, .dampening = 0.25, .weight_decay = 0.1},
+                      SgdOptions{.momentum = 0.9,
+                      .dampening = 0.25,
+                      .weight_decay = 0.1,
+                      .nesterov = true}})
                     for (std::int64_t step : {1, 3}) {
                         const Parameter before(t.master, t.grad, t.state, t.low, size);
                         Parameter after = before;
@@ -104,7 +109,7 @@ TEST(Sgd, MatchesPyTorchBitForBitInF32) {
     // in f32 except for the last operation. Computed here in double, like torch's CPU kernel.
     Buffer p(DType::f32, {1.5}), g(DType::f32, {0.25}), buffer(DType::f32, {0});
     const float lr = 0.125f;
-    const SgdOptions options{0.5, 0, 0.0625, false};
+    const SgdOptions options{.momentum = 0.5, .weight_decay = 0.0625};
     const std::vector<UpdateTensor> tensors = {
         {p, g, buffer, {nullptr, DType::f32, 0}, {nullptr, DType::f16, 0}}};
     cpu::multi_tensor_sgd(tensors, options, {&lr}, nullptr, {});

@@ -136,7 +136,11 @@ private:
 };
 
 const std::vector<SgdOptions> sgd_options = {
-    {}, {0.9, 0, 0.1, false}, {0.9, 0, 0, true}, {0.9, 0.25, 0.1, false}, {0.9, 0.25, 0.1, true}};
+    {},
+    {.momentum = 0.9, .weight_decay = 0.1},
+    {.momentum = 0.9, .nesterov = true},
+    {.momentum = 0.9, .dampening = 0.25, .weight_decay = 0.1},
+    {.momentum = 0.9, .dampening = 0.25, .weight_decay = 0.1, .nesterov = true}};
 
 #define HALFTONE_NEEDS_JOINED_PRODUCTS() \
     if (!cpu_joins()) GTEST_SKIP() << "the CPU rounds products before it adds them"

@@ -236,11 +236,11 @@ inline std::vector<OptimizerCase> optimizer_cases() {
         out.push_back(optimizer_case(name, o, cpu::multi_tensor_adam, cuda::multi_tensor_adam,
                                      adam_reference));
     };
-    adam("adamw", {});
-    adam("adam", {.decoupled = false});
-    adam("adam amsgrad", {.decoupled = false, .amsgrad = true});
-    adam("adamw amsgrad", {.amsgrad = true});
-    adam("adamw without correction", {.bias_correction = false});
+    adam("adamw", {.decoupled = true});
+    adam("adam", {});
+    adam("adam amsgrad", {.amsgrad = true});
+    adam("adamw amsgrad", {.amsgrad = true, .decoupled = true});
+    adam("adamw without correction", {.bias_correction = false, .decoupled = true});
     const auto adagrad = [&](const char* name, const AdagradOptions& o) {
         out.push_back(optimizer_case(name, o, cpu::multi_tensor_adagrad, cuda::multi_tensor_adagrad,
                                      adagrad_reference));

@@ -44,51 +44,37 @@ void Adagrad::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors
 
 void Adagrad::run(std::span<const kernels::UpdateTensor> tensors,
                   const kernels::UpdateScalars& scalars, kernels::UpdateCounts* counts) {
-    const kernels::AdagradOptions options{settings_.lr_decay, settings_.eps, settings_.weight_decay,
-                                          settings_.decoupled};
     on(lr_.device(), kernels::cpu::multi_tensor_adagrad, kernels::cuda::multi_tensor_adagrad)(
-        tensors, options, scalars, counts, current_stream());
+        tensors, settings_, scalars, counts, current_stream());
 }
 
 std::vector<std::string> Adagrad::state_names() const { return {"sum"}; }
 
 OptimizerDescriptor adagrad_descriptor() {
-    const AdagradOptions own;
-    return {
-        .kind = "adagrad",
-        .title = "Adagrad",
-        .summary =
-            "Lowers every weight's rate with the sum of its squared gradients. Good for rare "
-            "features.",
-        .options = {learning_rate_option(own.lr),
-                    eps_option(own.eps),
-                    weight_decay_option(own.weight_decay),
-                    {.name = "lr_decay",
-                     .label = "LR decay",
-                     .default_value = own.lr_decay,
-                     .help = "Decay of Adagrad's learning rate with the number of updates (0 = "
-                             "none).",
-                     .lowest = 0,
-                     .fits_f32 = true},
-                    {.name = "initial_accumulator_value",
-                     .label = "Initial accumulator",
-                     .default_value = own.initial_accumulator_value,
-                     .help = "Initial value of Adagrad's sums of squared gradients. Above 0, "
-                             "the first steps are shorter.",
-                     .lowest = 0,
-                     .fits_f32 = true}},
-        .states = [](const TypedOptions&) { return 1; },
-        .make = [](const TypedOptions& o, std::vector<Parameter> parameters,
-                   const OptimizerOptions& common) -> std::unique_ptr<Optimizer> {
-            return std::make_unique<Adagrad>(
-                std::move(parameters),
-                AdagradOptions{.lr = o.number("lr"),
-                               .lr_decay = o.number("lr_decay"),
-                               .weight_decay = o.number("weight_decay"),
-                               .initial_accumulator_value = o.number("initial_accumulator_value"),
-                               .eps = o.number("eps")},
-                common);
-        }};
+    return with_options<Adagrad, AdagradOptions>(
+        {.kind = "adagrad",
+         .title = "Adagrad",
+         .summary =
+             "Lowers every weight's rate with the sum of its squared gradients. Good for rare "
+             "features.",
+         .states = [](const TypedOptions&) { return 1; }},
+        {},
+        {{learning_rate_option(), &AdagradOptions::lr},
+         {eps_option(), &AdagradOptions::eps},
+         {weight_decay_option(), &AdagradOptions::weight_decay},
+         {{.name = "lr_decay",
+           .label = "LR decay",
+           .help = "Decay of Adagrad's learning rate with the number of updates (0 = none).",
+           .lowest = 0,
+           .fits_f32 = true},
+          &AdagradOptions::lr_decay},
+         {{.name = "initial_accumulator_value",
+           .label = "Initial accumulator",
+           .help = "Initial value of Adagrad's sums of squared gradients. Above 0, the first steps "
+                   "are shorter.",
+           .lowest = 0,
+           .fits_f32 = true},
+          &AdagradOptions::initial_accumulator_value}});
 }
 
 }  // namespace engine

@@ -24,6 +24,11 @@ std::span<const OptimizerDescriptor> optimizers() {
     return list;
 }
 
+double learning_rate(const OptimizerConfig& config) {
+    return TypedOptions(config.options, optimizer_descriptor(config.kind).options)
+        .number(learning_rate_option().name);
+}
+
 const OptimizerDescriptor& optimizer_descriptor(const std::string& kind) {
     if (const OptimizerDescriptor* found = find_kind(optimizers(), kind)) return *found;
     throw Error(ErrorCode::settings, "optimizer.kind: there is no optimizer " + kind);

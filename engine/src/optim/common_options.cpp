@@ -4,40 +4,36 @@
 
 namespace engine {
 
-OptionSpec learning_rate_option(double default_value) {
+OptionSpec learning_rate_option() {
     return {.name = "lr",
             .label = "Learning rate",
-            .default_value = default_value,
             .help = "Step size. Too high: the loss jumps or becomes NaN. Too low: training stalls.",
             .lowest = 0,
             .above_lowest = true,
             .fits_f32 = true};
 }
 
-OptionSpec weight_decay_option(double default_value) {
+OptionSpec weight_decay_option() {
     return {.name = "weight_decay",
             .label = "Weight decay",
-            .default_value = default_value,
             .help = "Pulls every weight towards 0 in each step, against overfitting.",
             .lowest = 0,
             .fits_f32 = true};
 }
 
-OptionSpec beta1_option(double default_value) {
+OptionSpec beta1_option() {
     return {
         .name = "beta1",
         .label = "Beta 1",
-        .default_value = default_value,
         .help = "Decay rate of the running mean of gradients. 0.9 averages over about 10 steps.",
         .lowest = 0,
         .highest = 1,
         .below_highest = true};
 }
 
-OptionSpec beta2_option(double default_value) {
+OptionSpec beta2_option() {
     return {.name = "beta2",
             .label = "Beta 2",
-            .default_value = default_value,
             .help =
                 "Decay rate of the running mean of squared gradients. 0.999 averages over about "
                 "1,000 steps.",
@@ -46,10 +42,9 @@ OptionSpec beta2_option(double default_value) {
             .below_highest = true};
 }
 
-OptionSpec eps_option(double default_value) {
+OptionSpec eps_option() {
     return {.name = "eps",
             .label = "Epsilon",
-            .default_value = default_value,
             .help =
                 "Small number added to the divisor, so that a weight with tiny gradients does "
                 "not get a huge update.",

@@ -9,11 +9,11 @@
 namespace engine {
 
 /// Options that several optimizers have; each kind brings its own default.
-OptionSpec learning_rate_option(double default_value);
-OptionSpec weight_decay_option(double default_value);
-OptionSpec beta1_option(double default_value);
-OptionSpec beta2_option(double default_value);
-OptionSpec eps_option(double default_value);
+OptionSpec learning_rate_option();
+OptionSpec weight_decay_option();
+OptionSpec beta1_option();
+OptionSpec beta2_option();
+OptionSpec eps_option();
 /// Layer-wise rates, which every kind takes.
 std::vector<OptionSpec> larc_options();
 

@@ -6,15 +6,11 @@
 // offers those that the descriptors in their sources name.
 namespace engine {
 
-struct SgdOptions {
-    double lr = 0.05;
-    double momentum = 0;
-    double dampening = 0;
-    double weight_decay = 0;
-    bool nesterov = false;
-    /// The decay stays out of the momentum (optimizers.md#optimizer-formulas, 4.3).
-    bool decay_after_momentum = false;
-};
+using kernels::AdagradOptions;
+using kernels::AdamOptions;
+using kernels::LambOptions;
+using kernels::NovoGradOptions;
+using kernels::SgdOptions;
 
 /// Stochastic gradient descent with momentum, as in PyTorch (optimizers.md#optimizer-formulas,
 /// 4.3). With master weights the 16-bit gradients are read as they are: no f32 gradients are made.
@@ -43,19 +39,10 @@ private:
     SgdOptions settings_;
 };
 
-struct AdamOptions {
-    double lr = 0.001;
-    double beta1 = 0.9;
-    double beta2 = 0.999;
-    double eps = 1e-8;
-    double weight_decay = 0;
-    bool amsgrad = false;
-    bool bias_correction = true;
-};
-
-/// Adam (Kingma & Ba 2015) as PyTorch's: the weight decay is added to the gradient. m and v are f32
-/// also for 16-bit weights; with amsgrad (Reddi et al. 2018) the largest v so far divides.
-class Adam : public Optimizer {
+/// Adam (Kingma & Ba 2015) as PyTorch's, and AdamW (Loshchilov & Hutter 2019) if the weight decay
+/// is decoupled; otherwise it is added to the gradient. m and v are f32 also for 16-bit weights;
+/// with amsgrad (Reddi et al. 2018) the largest v so far divides.
+class Adam final : public Optimizer {
 public:
     /// Throws Error(value) for a beta outside [0, 1), or a negative eps or weight decay.
     Adam(std::vector<Parameter> parameters, const AdamOptions& settings,
@@ -65,8 +52,6 @@ public:
     void set_eps(double eps) { settings_.eps = eps; }
 
 protected:
-    Adam(std::vector<Parameter> parameters, const AdamOptions& settings,
-         const OptimizerOptions& options, bool decoupled);
     std::vector<std::string> state_names() const override;
     void make_state(std::size_t parameter) override;
     void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
@@ -74,35 +59,6 @@ protected:
 
 private:
     AdamOptions settings_;
-    bool decoupled_;
-};
-
-struct AdamWOptions {
-    double lr = 0.001;
-    double beta1 = 0.9;
-    double beta2 = 0.999;
-    double eps = 1e-8;
-    double weight_decay = 0.01;
-    bool amsgrad = false;
-    bool bias_correction = true;
-};
-
-/// Adam with decoupled weight decay (Loshchilov & Hutter 2019), as PyTorch's.
-class AdamW final : public Adam {
-public:
-    /// Throws Error(value) for a beta outside [0, 1), or a negative eps or weight decay.
-    AdamW(std::vector<Parameter> parameters, const AdamWOptions& settings,
-          const OptimizerOptions& options = {});
-};
-
-struct AdagradOptions {
-    double lr = 0.01;
-    double lr_decay = 0;
-    double weight_decay = 0;
-    double initial_accumulator_value = 0;
-    double eps = 1e-10;
-    /// The decay stays out of the accumulator (optimizers.md#optimizer-formulas, 4.3).
-    bool decoupled = false;
 };
 
 /// Adagrad (Duchi et al. 2011) as in PyTorch. The rate of every weight falls with the sum of its
@@ -129,19 +85,6 @@ private:
     AdagradOptions settings_;
 };
 
-struct LambOptions {
-    double lr = 0.001;
-    double beta1 = 0.9;
-    double beta2 = 0.999;
-    double eps = 1e-6;
-    double weight_decay = 0.01;
-    bool bias_correction = true;
-    bool decoupled = true;
-    bool average_gradients = true;
-    double max_grad_norm = 1;  ///< of all gradients of all groups together; 0: no limit
-    bool nvlamb = false;       ///< the trust ratio holds without decay too
-};
-
 /// LAMB (You et al. 2020) as optimizers.md#optimizer-formulas (4.3) gives it: Adam's direction, at
 /// a rate for each tensor that follows the norms of its weights and of the direction. m and v are
 /// f32 also for 16-bit weights.
@@ -159,20 +102,6 @@ protected:
 
 private:
     LambOptions settings_;
-};
-
-/// Defaults of the paper for image models, whose rate suits a gradient of norm 1.
-struct NovoGradOptions {
-    double lr = 0.1;
-    double beta1 = 0.95;
-    double beta2 = 0.98;
-    double eps = 1e-8;
-    double weight_decay = 0;
-    bool bias_correction = true;
-    bool average_gradients = true;
-    kernels::NormKind norm = kernels::NormKind::l2;
-    bool init_zero = false;          ///< the first norm is averaged with 0 too
-    bool regularise_inside = false;  ///< decay and division by the norm before the momentum
 };
 
 /// NovoGrad (Ginsburg et al. 2019) as optimizers.md#optimizer-formulas (4.3) gives it: Adam with
@@ -194,29 +123,20 @@ private:
     NovoGradOptions settings_;
 };
 
-struct SparseAdamOptions {
-    double lr = 0.001;
-    double beta1 = 0.9;
-    double beta2 = 0.999;
-    double eps = 1e-8;
-    bool dense = false;  ///< parameters with a dense gradient are updated as Adam's
-};
-
 /// Adam for sparse gradients (ops/index/sparse.h), as in PyTorch: only the rows that a gradient
 /// names are updated, including their moments; eps is added to sqrt(v) before the bias correction.
-/// The gradient is coalesced first and stays so. With `dense` it combines two optimizers: PyTorch's
-/// SparseAdam for the tables and its Adam for the rest; under LARC Adam for all.
+/// The gradient is coalesced first and stays so. It combines two optimizers: PyTorch's SparseAdam
+/// for parameters with sparse gradients and its Adam for the rest; under LARC Adam for all.
 class SparseAdam final : public Optimizer {
 public:
-    /// Throws Error(value) for a beta outside [0, 1), or a negative eps; with LARC, whose norms are
-    /// of whole tensors, unless it takes dense gradients.
-    SparseAdam(std::vector<Parameter> parameters, const SparseAdamOptions& settings,
+    /// Throws Error(value) for a beta outside [0, 1), or a negative eps.
+    SparseAdam(std::vector<Parameter> parameters, const AdamOptions& settings,
                const OptimizerOptions& options = {});
     bool takes_sparse_gradients() const override { return !options_.larc.on; }
 
 protected:
-    /// Collects the rows. Throws Error(value) for a dense gradient, unless `dense`, and for weights
-    /// that are not row-major.
+    /// Collects the rows of a sparse gradient. Throws Error(value) for weights with one that are
+    /// not row-major.
     void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) override;
     std::vector<std::string> state_names() const override;
     void make_state(std::size_t parameter) override;
@@ -224,7 +144,7 @@ protected:
              kernels::UpdateCounts* counts) override;
 
 private:
-    SparseAdamOptions settings_;
+    AdamOptions settings_;
     std::vector<kernels::UpdateTensor> dense_, sparse_;  // of one step
 };
 

@@ -47,11 +47,8 @@ bool Sgd::takes_sparse_gradients() const {
 
 void Sgd::run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
               kernels::UpdateCounts* counts) {
-    const kernels::SgdOptions options{settings_.momentum, settings_.dampening,
-                                      settings_.weight_decay, settings_.nesterov,
-                                      settings_.decay_after_momentum};
     on(lr_.device(), kernels::cpu::multi_tensor_sgd, kernels::cuda::multi_tensor_sgd)(
-        tensors, options, scalars, counts, current_stream());
+        tensors, settings_, scalars, counts, current_stream());
 }
 
 std::vector<std::string> Sgd::state_names() const {
@@ -60,44 +57,34 @@ std::vector<std::string> Sgd::state_names() const {
 }
 
 OptimizerDescriptor sgd_descriptor() {
-    // These defaults have momentum and decay; PyTorch's class and ours default to none.
-    return {
-        .kind = "sgd",
-        .title = "SGD",
-        .summary =
-            "Steps along the gradient, smoothed by momentum: the usual choice for image models.",
-        .options = {learning_rate_option(SgdOptions{}.lr),
-                    {.name = "momentum",
-                     .label = "Momentum",
-                     .default_value = 0.9,
-                     .help =
-                         "Share of the previous direction that each step of SGD keeps: 0 is none, "
-                         "0.9 is usual.",
-                     .lowest = 0,
-                     .highest = 1,
-                     .below_highest = true},
-                    {.name = "nesterov",
-                     .label = "Nesterov",
-                     .default_value = false,
-                     .help =
-                         "Nesterov momentum: looks ahead along the momentum before the step, which "
-                         "often converges slightly faster."},
-                    weight_decay_option(0.0005)},
-        .states = [](const TypedOptions& o) { return o.number("momentum") > 0 ? 1 : 0; },
-        .low_state = true,
-        .check = [](const TypedOptions& o) -> std::optional<OptionConflict> {
-            if (!o.flag("nesterov") || o.number("momentum") > 0) return std::nullopt;
-            return OptionConflict{"nesterov", msg("use false, as optimizer.momentum is 0")};
-        },
-        .make = [](const TypedOptions& o, std::vector<Parameter> parameters,
-                   const OptimizerOptions& common) -> std::unique_ptr<Optimizer> {
-            return std::make_unique<Sgd>(std::move(parameters),
-                                         SgdOptions{.lr = o.number("lr"),
-                                                    .momentum = o.number("momentum"),
-                                                    .weight_decay = o.number("weight_decay"),
-                                                    .nesterov = o.flag("nesterov")},
-                                         common);
-        }};
+    // A run's defaults have momentum and decay; PyTorch's class and ours default to none.
+    return with_options<Sgd, SgdOptions>(
+        {.kind = "sgd",
+         .title = "SGD",
+         .summary =
+             "Steps along the gradient, smoothed by momentum: the usual choice for image models.",
+         .states = [](const TypedOptions& o) { return o.number("momentum") > 0 ? 1 : 0; },
+         .low_state = true,
+         .check = [](const TypedOptions& o) -> std::optional<OptionConflict> {
+             if (!o.flag("nesterov") || o.number("momentum") > 0) return std::nullopt;
+             return OptionConflict{"nesterov", msg("use false, as optimizer.momentum is 0")};
+         }},
+        {.momentum = 0.9, .weight_decay = 0.0005},
+        {{learning_rate_option(), &SgdOptions::lr},
+         {{.name = "momentum",
+           .label = "Momentum",
+           .help = "Share of the previous direction that each step of SGD keeps: 0 is none, 0.9 is "
+                   "usual.",
+           .lowest = 0,
+           .highest = 1,
+           .below_highest = true},
+          &SgdOptions::momentum},
+         {{.name = "nesterov",
+           .label = "Nesterov",
+           .help = "Nesterov momentum: looks ahead along the momentum before the step, which often "
+                   "converges slightly faster."},
+          &SgdOptions::nesterov},
+         {weight_decay_option(), &SgdOptions::weight_decay}});
 }
 
 }  // namespace engine

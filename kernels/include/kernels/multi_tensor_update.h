@@ -48,21 +48,26 @@ struct UpdateTensor {
     bool behind_low = false;  ///< master of a weight that is stored as low: lost updates count
 };
 
+// The options of each optimizer, by the names that settings have. The kernels read the learning
+// rate from UpdateScalars; `lr` is what an optimizer begins with.
 #define HALFTONE_UPDATE_OPTIONS
 #include "kernels/updates.inc"
 #undef HALFTONE_UPDATE_OPTIONS
 
 struct LambOptions {
+    double lr = 0.001;
     double beta1 = 0.9, beta2 = 0.999, eps = 1e-6, weight_decay = 0.01;
-    bool decoupled = true;
     bool bias_correction = true;
+    bool decoupled = true;
     bool average_gradients = true;
-    double max_grad_norm = 1;  ///< of all gradients together; 0: no limit
+    double max_grad_norm = 1;  ///< of all gradients of all groups together; 0: no limit
     bool nvlamb = false;       ///< the trust ratio holds without decay too
 };
 enum class NormKind : std::uint8_t { l2, largest };
+/// Defaults of the paper for image models, whose rate suits a gradient of norm 1.
 struct NovoGradOptions {
-    double beta1 = 0.9, beta2 = 0.999, eps = 1e-8, weight_decay = 0;
+    double lr = 0.1;
+    double beta1 = 0.95, beta2 = 0.98, eps = 1e-8, weight_decay = 0;
     bool bias_correction = true;
     bool average_gradients = true;
     NormKind norm = NormKind::l2;

@@ -22,7 +22,7 @@ const std::vector<Make> every_optimizer = {
     make_with<Sgd>(SgdOptions{.lr = 0.5, .momentum = 0.9, .weight_decay = 0.1}),
     make_with<Adam>(AdamOptions{.weight_decay = 0.1}),
     make_with<Adam>(AdamOptions{.amsgrad = true}),
-    make_with<AdamW>(AdamWOptions{}),
+    make_with<Adam>(AdamOptions{.weight_decay = 0.01, .decoupled = true}),
     make_with<Adagrad>(AdagradOptions{}),
     make_with<Lamb>(LambOptions{}),
     make_with<NovoGrad>(NovoGradOptions{}),

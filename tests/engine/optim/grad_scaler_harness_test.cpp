@@ -36,8 +36,9 @@ const std::vector<MakeOptimizer> optimizers_of_the_harness = {
     with_larc(momentum),
     with<Adam>(AdamOptions{.lr = 0.05, .eps = 1e-3, .weight_decay = 0.01}),
     with<Adam>(AdamOptions{.lr = 0.05, .eps = 1e-3, .amsgrad = true}),
-    with<AdamW>(AdamWOptions{.lr = 0.05, .eps = 1e-3}),
-    with<AdamW>(AdamWOptions{.lr = 0.05, .eps = 1e-3, .amsgrad = true}),
+    with<Adam>(AdamOptions{.lr = 0.05, .eps = 1e-3, .weight_decay = 0.01, .decoupled = true}),
+    with<Adam>(AdamOptions{
+        .lr = 0.05, .eps = 1e-3, .weight_decay = 0.01, .amsgrad = true, .decoupled = true}),
     with<Adagrad>(AdagradOptions{.lr = 0.05, .eps = 1e-3}),
     with<Lamb>(LambOptions{.lr = 0.05, .eps = 1e-3}),
     with<NovoGrad>(NovoGradOptions{.lr = 0.05, .weight_decay = 0.01}),

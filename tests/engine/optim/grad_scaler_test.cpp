@@ -181,7 +181,8 @@ TEST(GradScaler, S21_FusedStepsWithFoundInfWriteNothing) {
             for (int i = 0; i < 5; ++i) weights.push_back(with_grad({1}, {1}));
             std::unique_ptr<Optimizer> optimizer;
             if (adam) {
-                optimizer = std::make_unique<AdamW>(named(weights), AdamWOptions{});
+                optimizer = std::make_unique<Adam>(
+                    named(weights), AdamOptions{.weight_decay = 0.01, .decoupled = true});
             } else {
                 optimizer = std::make_unique<Sgd>(named(weights), SgdOptions{.momentum = 0.9});
             }
@@ -211,7 +212,7 @@ TEST(GradScaler, S25_ASkippedStepLeavesMomentumAndParameterAndMakesNoState) {
     EXPECT_EQ(one.optimizer.steps(), 1);
 
     const Tensor w = with_grad({1}, {infinity});
-    AdamW adam(named({w}), {});
+    Adam adam(named({w}), {.decoupled = true});
     EXPECT_FALSE(ready_scaler({}).step(adam));
     EXPECT_TRUE(adam.state(0).empty());
 }

@@ -45,10 +45,10 @@ inline std::unique_ptr<Optimizer> make_optimizer(const nlohmann::json& v,
         return std::make_unique<Adam>(parameters, o, options);
     }
     if (kind == "adamw") {
-        AdamWOptions o;
+        AdamOptions o{.weight_decay = 0.01, .decoupled = true};
         set_adam(o);
         set("amsgrad", o.amsgrad);
-        return std::make_unique<AdamW>(parameters, o, options);
+        return std::make_unique<Adam>(parameters, o, options);
     }
     if (kind == "adagrad") {
         AdagradOptions o;
@@ -79,7 +79,7 @@ inline std::unique_ptr<Optimizer> make_optimizer(const nlohmann::json& v,
         return std::make_unique<NovoGrad>(parameters, o, options);
     }
     if (kind == "sparse_adam") {
-        SparseAdamOptions o;
+        AdamOptions o;
         set("lr", o.lr);
         set("beta1", o.beta1);
         set("beta2", o.beta2);

@@ -30,7 +30,8 @@ constexpr double few_roundings = 4 * 0x1p-23;
 
 TEST(Formulas, X10AdamDecoupledAndL2) {
     const auto adamw = [](const auto& w) {
-        return std::make_unique<AdamW>(w, AdamWOptions{.lr = 0.1, .weight_decay = 0.1});
+        return std::make_unique<Adam>(
+            w, AdamOptions{.lr = 0.1, .weight_decay = 0.1, .decoupled = true});
     };
     const auto adam = [](const auto& w) {
         return std::make_unique<Adam>(w, AdamOptions{.lr = 0.1, .weight_decay = 0.1});
@@ -173,7 +174,7 @@ TEST(Formulas, X13LarcGoesAroundEveryOptimizer) {
     const OptimizerOptions larc{.larc = {.on = true}};
     const Tensor w = weight_of({3, 4});
     w.set_grad(Tensor::of({0.6, 0.8}, {2}));
-    AdamW adam({{"w", w}}, {}, larc);
+    Adam adam({{"w", w}}, {.weight_decay = 0.01, .decoupled = true}, larc);
     Lamb lamb({{"w", w}}, {}, larc);
     NovoGrad novograd({{"w", w}}, {}, larc);
     Adagrad adagrad({{"w", w}}, {}, larc);
@@ -273,7 +274,8 @@ TEST(LateStart, OfAdamAndAdagradCountsTheParametersOwnUpdates) {
         };
     };
     const auto adamw = [](const auto& w) {
-        return std::make_unique<AdamW>(w, AdamWOptions{.lr = 0.1, .weight_decay = 0});
+        return std::make_unique<Adam>(w,
+                                      AdamOptions{.lr = 0.1, .weight_decay = 0, .decoupled = true});
     };
     // The first update is lr; then m = 0.29 and v = 0.004999, corrected by 0.19 and 0.001999.
     const double expected = 0.9 - 0.1 * (0.29 / 0.19) / std::sqrt(0.004999 / 0.001999);

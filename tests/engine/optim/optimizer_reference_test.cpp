@@ -19,7 +19,7 @@ constexpr double grad_scale = 1024;
 struct ReferenceVariant {
     const char* name;
     std::optional<SgdOptions> sgd;  // else AdamW
-    AdamWOptions adamw{};
+    AdamOptions adamw{.weight_decay = 0.01, .decoupled = true};
     DType weights = DType::f32;
     std::int64_t largest = 4099;
 };
@@ -45,7 +45,7 @@ struct Element {
         p = rounded(p - constant(o.lr) * direction);
     }
 
-    void adam(double gradient, const AdamWOptions& o, int step) {
+    void adam(double gradient, const AdamOptions& o, int step) {
         const Bounded g{gradient, 0};
         const Bounded lr = constant(o.lr);
         state1 = rounded(state1 + constant(1 - o.beta1) * rounded(g - state1));
@@ -97,7 +97,7 @@ protected:
         const OptimizerOptions options{.scaling_aware = true,
                                        .master_weights = v.weights != DType::f32};
         if (!v.sgd) {
-            optimizer_ = std::make_unique<AdamW>(parameters, v.adamw, options);
+            optimizer_ = std::make_unique<Adam>(parameters, v.adamw, options);
         } else {
             optimizer_ = std::make_unique<Sgd>(parameters, *v.sgd, options);
         }
@@ -205,7 +205,7 @@ std::vector<ReferenceVariant> reference_variants() {
         {.name = "sgd_f16_masters", .sgd = momentum, .weights = DType::f16},
         {.name = "sgd_bf16_masters", .sgd = nesterov, .weights = DType::bf16},
         {.name = "adamw", .sgd = {}, .largest = many_elements},
-        {.name = "adamw_no_decay", .sgd = {}, .adamw = {.weight_decay = 0}},
+        {.name = "adamw_no_decay", .sgd = {}, .adamw = {.weight_decay = 0, .decoupled = true}},
         {.name = "adamw_f16_masters", .sgd = {}, .weights = DType::f16},
         {.name = "adamw_bf16_masters", .sgd = {}, .weights = DType::bf16},
     };

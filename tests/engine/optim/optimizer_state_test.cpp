@@ -45,8 +45,9 @@ const StateVariant state_variants[] = {
     {"sgd_larc", making<Sgd>(dampened, /*larc=*/true)},
     {"adam", making<Adam>(AdamOptions{.weight_decay = 0.01})},
     {"adam_amsgrad", making<Adam>(AdamOptions{.beta2 = 0.5, .amsgrad = true})},
-    {"adamw", making<AdamW>(AdamWOptions{})},
-    {"adamw_amsgrad", making<AdamW>(AdamWOptions{.beta2 = 0.5, .amsgrad = true})},
+    {"adamw", making<Adam>(AdamOptions{.weight_decay = 0.01, .decoupled = true})},
+    {"adamw_amsgrad", making<Adam>(AdamOptions{
+                          .beta2 = 0.5, .weight_decay = 0.01, .amsgrad = true, .decoupled = true})},
     {"adagrad", making<Adagrad>(AdagradOptions{.lr_decay = 0.1, .initial_accumulator_value = 0.5})},
     {"lamb", making<Lamb>(LambOptions{})},
     {"lamb_l2", making<Lamb>(LambOptions{.decoupled = false, .nvlamb = true})},
@@ -55,7 +56,7 @@ const StateVariant state_variants[] = {
                                                          .norm = kernels::NormKind::largest,
                                                          .init_zero = true,
                                                          .regularise_inside = true})},
-    {"sparse_adam", making<SparseAdam>(SparseAdamOptions{}), /*sparse=*/true},
+    {"sparse_adam", making<SparseAdam>(AdamOptions{}), /*sparse=*/true},
 };
 
 struct WeightTypes {

@@ -29,7 +29,7 @@ void give(const Tensor& weight, const std::vector<double>& grads) {
 TEST(Optimizer, HasNoStateBeforeTheFirstUpdateAndNamesItAfter) {
     const Tensor w = weight_of({1, 2});
     Sgd plain({{"w", w}}, {.lr = 1}), momentum({{"w", w}}, {.lr = 1, .momentum = 0.5});
-    AdamW adam({{"w", w}}, {});
+    Adam adam({{"w", w}}, {.decoupled = true});
     EXPECT_TRUE(momentum.state(0).empty());
     EXPECT_TRUE(adam.state(0).empty());
     give(w, {3, 4});
@@ -266,11 +266,11 @@ TEST(Optimizer, RefusesSettingsOutOfRange) {
     EXPECT_THROW(Sgd(none, {.weight_decay = -1}), Error);
     EXPECT_THROW(Sgd(none, {.nesterov = true}), Error);
     EXPECT_THROW(Sgd(none, {.momentum = 0.9, .dampening = 0.1, .nesterov = true}), Error);
-    EXPECT_THROW(AdamW(none, {.beta1 = 1}), Error);
-    EXPECT_THROW(AdamW(none, {.beta2 = -0.1}), Error);
-    EXPECT_THROW(AdamW(none, {.eps = -1}), Error);
-    EXPECT_THROW(AdamW(none, {.eps = not_a_number}), Error);
-    EXPECT_THROW(AdamW(none, {.weight_decay = -1}), Error);
+    EXPECT_THROW(Adam(none, {.beta1 = 1}), Error);
+    EXPECT_THROW(Adam(none, {.beta2 = -0.1}), Error);
+    EXPECT_THROW(Adam(none, {.eps = -1}), Error);
+    EXPECT_THROW(Adam(none, {.eps = not_a_number}), Error);
+    EXPECT_THROW(Adam(none, {.weight_decay = -1}), Error);
 }
 
 TEST(Optimizer, WorksWithoutParameters) {

@@ -79,7 +79,7 @@ const std::vector<MakeFused> every_fused = {
     fused<Sgd>(momentum),
     fused<Sgd>(momentum, /*larc=*/true),
     fused<Adam>(AdamOptions{.lr = 0.01, .amsgrad = true}),
-    fused<AdamW>(AdamWOptions{.lr = 0.01}),
+    fused<Adam>(AdamOptions{.lr = 0.01, .weight_decay = 0.01, .decoupled = true}),
     fused<Adagrad>(AdagradOptions{}),
     fused<Lamb>(LambOptions{.lr = 0.01}),
     fused<NovoGrad>(NovoGradOptions{.lr = 0.1, .weight_decay = 0.01}),

@@ -71,8 +71,10 @@ public:
             optimizer_ = std::make_unique<Sgd>(net_.parameters(),
                                                SgdOptions{.lr = 0.05, .momentum = 0.9}, options);
         } else {
-            optimizer_ = std::make_unique<AdamW>(
-                net_.parameters(), AdamWOptions{.lr = 0.001, .amsgrad = true}, options);
+            optimizer_ = std::make_unique<Adam>(
+                net_.parameters(),
+                AdamOptions{.lr = 0.001, .weight_decay = 0.01, .amsgrad = true, .decoupled = true},
+                options);
         }
         for (std::size_t k = 0; k < setup_.losses; ++k) {
             ScalerOptions scaler = apex_scaler({});

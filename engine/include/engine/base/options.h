@@ -31,17 +31,17 @@ struct FieldChoice {
 /// An option of a model, data set, optimizer or schedule: the only place that knows its default.
 /// Texts are English; the window translates them by looking the whole text up.
 struct OptionSpec {
-    std::string name;           ///< as in JSON
-    std::string label;          ///< "Hidden layers"
-    OptionValue default_value;  ///< its type is the option's
-    std::string help;           ///< one or two sentences
-    std::string unit = {};      ///< "rows", or empty
+    std::string name;                ///< as in JSON
+    std::string label;               ///< "Hidden layers"
+    OptionValue default_value = {};  ///< its type is the option's
+    std::string help;                ///< one or two sentences
+    std::string unit = {};           ///< "rows", or empty
     /// Bounds of a number, and of each number of a list.
     double lowest = -std::numeric_limits<double>::infinity();
     double highest = std::numeric_limits<double>::infinity();
     bool above_lowest = false;  ///< `lowest` itself is refused
     bool below_highest = false;
-    bool fits_f32 = false;  ///< a number that is not 0 must be in the range of fp32
+    bool fits_f32 = false;                  ///< a number that is not 0 must be in the range of fp32
     std::vector<FieldChoice> choices = {};  ///< of a word; empty: any
     bool prominent = false;                 ///< shown without being asked for
     std::string needs = {};  ///< the flag of the same kind without which it plays no part

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -157,17 +158,18 @@ std::span<const ScalerDescriptor> scaler_presets();
 /// A kind of optimizer.
 struct OptimizerDescriptor {
     std::string kind;
-    std::string title;                ///< "AdamW"
-    std::string summary;              ///< one sentence
-    std::vector<OptionSpec> options;  ///< "optimizer.NAME"; optimizers() adds LARC's
+    std::string title;                     ///< "AdamW"
+    std::string summary;                   ///< one sentence
+    std::vector<OptionSpec> options = {};  ///< "optimizer.NAME"; optimizers() adds LARC's
     /// Numbers of state that it keeps for each parameter, in f32 unless it says otherwise.
     int (*states)(const TypedOptions& options) = nullptr;
     bool low_state = false;  ///< the state of 16-bit weights without masters is in 16 bits
     /// Finds conflicts between options that are valid one by one; null: there can be none.
     std::optional<OptionConflict> (*check)(const TypedOptions& options) = nullptr;
-    std::unique_ptr<Optimizer> (*make)(const TypedOptions& options,
-                                       std::vector<Parameter> parameters,
-                                       const OptimizerOptions& common) = nullptr;
+    std::function<std::unique_ptr<Optimizer>(const TypedOptions& options,
+                                             std::vector<Parameter> parameters,
+                                             const OptimizerOptions& common)>
+        make = nullptr;
 };
 std::span<const OptimizerDescriptor> optimizers();
 

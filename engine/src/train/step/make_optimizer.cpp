@@ -86,11 +86,10 @@ std::int64_t optimizer_state_bytes(const OptimizerConfig& config,
 }
 
 kernels::LearningRateSchedule make_schedule(const RunConfig& config, std::int64_t planned) {
-    const TypedOptions optimizer(config.optimizer.options,
-                                 optimizer_descriptor(config.optimizer.kind).options);
     const ScheduleDescriptor& kind = schedule_descriptor(config.schedule.kind);
     const TypedOptions options(config.schedule.options, kind.options);
-    kernels::LearningRateSchedule schedule = kind.make(options, optimizer.number("lr"), planned);
+    kernels::LearningRateSchedule schedule =
+        kind.make(options, learning_rate(config.optimizer), planned);
     schedule.warmup = options.integer("warmup_steps");
     read_lengthening(schedule, options.word("lengthened"));
     return schedule;
