@@ -87,7 +87,7 @@ public:
         model_ = make_model(config_.model, task_.model_shape(), std::nullopt, device);
         load_state(*model_, weights);
         step_ = std::make_unique<TrainStep>(config_, task_, *model_, device, /*planned=*/1);
-        step_->attach(gradients_);
+        step_->observers().attach(gradients_);
     }
 
     /// `state`: the state that the step reads; empty: the one that the previous step left.
@@ -96,7 +96,7 @@ public:
         task_.replace(std::move(state));
         StepResult result;
         gradients_->take = [&] { result.gradients = unscaled_gradients(); };
-        step_->announce(++computed_);
+        step_->observers().announce(++computed_);
         step_->compute(1, {[&](std::size_t) { return batch; }, [](const DeviceBatch&) {}}, nullptr);
         const auto figures = step_->figures().host();
         result.loss = figures.sums.loss / figures.sums.weight;

@@ -1,34 +1,27 @@
 #pragma once
 
 #include <concepts>
-#include <functional>
 #include <map>
-#include <optional>
 #include <ranges>
 #include <string>
 #include <tuple>
-#include <type_traits>
 #include <unordered_map>
 #include <vector>
 
 #include "amp/scale_rule.h"
-#include "kernels/multi_tensor.h"
-#include "kernels/step_ends.h"
 #include "optim/optimizer.h"
 #include "tensor/device_record.h"
 #include "tensor/tensor.h"
 
 namespace engine {
 
-/// Multiplies losses so that small f16 gradients do not vanish, skips steps whose gradients
-/// overflowed, and updates the scale (loss-scaler.md). Scale and tracker are on the device of the
-/// first scaled tensor, found_inf on that of the gradients. Only step() of a plain optimizer,
-/// loss_scale(), saved_state(), and copies from one device to another wait for a device.
+/// Scales losses as PyTorch's GradScaler does, for loops that are written by hand
+/// (loss-scaler.md#stages, 2.2). A training session has a LossScaler instead. The scale is on
+/// the device of the first scaled tensor, found_inf on that of the gradients. Only step() of a plain
+/// optimizer, loss_scale(), saved_state(), and copies from one device to another wait for a device.
 class GradScaler {
 public:
-    /// Saved values by name: scale, growth_factor, backoff_factor, growth_interval, growth_tracker;
-    /// with hysteresis hysteresis_tracker too, the overflows until the next back-off. Empty:
-    /// disabled.
+    /// As LossScaler::saved_state(). Empty: disabled.
     using State = std::map<std::string, double>;
 
     /// Throws Error(state) if enabled with growth_factor <= 1 or backoff_factor >= 1.
@@ -54,35 +47,24 @@ public:
     }
 
     /// Divides the optimizer's gradients by the scale in place, and records whether any was not
-    /// finite (loss-scaler.md#unscale_, 2.4).
+    /// finite.
     void unscale_(Optimizer& optimizer);
-    /// Runs the gradient check of a scaling-aware optimizer's step now
-    /// (loss-scaler.md#scaling-aware-optimizers, 2.6, point 1), so that clipping can use its norm.
-    /// The result stays on the device. After unscale_() the step is skipped if either check found
-    /// an overflow.
-    const DeviceRecord<kernels::GradientStatistics>& check_gradients(Optimizer& optimizer);
-    /// Steps or skips (loss-scaler.md#step, 2.5, 2.6). True if the optimizer's step was called.
+    /// Steps or skips; a scaling-aware optimizer decides itself. True if its step was called.
     bool step(Optimizer& optimizer);
-    /// Moves the scale by what the optimizers found (loss-scaler.md#update, 2.7), and clears that.
+    /// Moves the scale by what the optimizers found, and clears that.
     void update();
-    /// Updates as update() does, but leaves the change of the scale to the caller's kernel, which
-    /// gets the places and the rule in `ending`. Returns the tensor that the kernel reads.
-    Tensor leave_update_to(kernels::StepEnding& ending);
     /// Overwrites the scale. Throws Error(state) if the tensor has more than one element, is
     /// elsewhere or requires a gradient.
     void update(double new_scale);
     void update(const Tensor& new_scale);
-    /// An integer is not a scale (loss-scaler.md#errors, 2.8).
+    /// An integer is not a scale.
     template <std::integral T>
     void update(T new_scale) = delete;
-
-    /// Forgets what was found since the last update(), as if step() had not begun.
-    void forget() { records_.clear(); }
 
     bool is_enabled() const { return options_.enabled; }
     /// 1 when disabled; the initial value before the first scale().
     double loss_scale() const;
-    std::int64_t growth_tracker() const;
+    std::int64_t growth_tracker() const { return options_.enabled ? now().growth_tracker : 0; }
     double growth_factor() const { return options_.growth_factor; }
     double backoff_factor() const { return options_.backoff_factor; }
     std::int64_t growth_interval() const { return options_.growth_interval; }
@@ -101,39 +83,26 @@ public:
     /// Whether the last step() of this optimizer since the last update() was (or will be) skipped.
     /// Waits for the device.
     bool skipped(const Optimizer& optimizer) const;
-    /// Gradient statistics of a scaling-aware optimizer in this step, from the scaled gradients.
-    /// Nothing if no check was made. Waits for the device.
-    std::optional<kernels::GradientStatistics> gradient_statistics(
-        const Optimizer& optimizer) const;
     /// 0-d f32 on the device; undefined before the first scale().
     const Tensor& scale_tensor() const { return scale_; }
-    /// 0-d i32 on the device; undefined before the first scale().
-    const Tensor& tracker_tensor() const { return tracker_; }
 
 private:
     enum class Stage { ready, unscaled, stepped };
     struct Record {
         Stage stage = Stage::ready;
-        std::vector<Tensor> found_inf;  // one a device and check, 0-d f32
-        DeviceRecord<kernels::GradientStatistics> gradient_statistics;  // undefined: not checked
+        TensorList found_inf;  // one a device, 0-d f32
     };
 
-    void create_state(const Device& device);
-    std::int32_t hysteresis_tracker() const;
     void require_scale(const char* call) const;
-    Record& record_of(const Optimizer& optimizer) { return records_[&optimizer]; }
-    Tensor scale_on(const Device& device) const;
+    kernels::ScaleState now() const { return state_.defined() ? state_.host() : initial_; }
     void unscale_gradients(const Optimizer& optimizer, Record& record) const;
-    void compute_gradient_statistics(const Optimizer& optimizer, Record& record) const;
     bool step_plain(Optimizer& optimizer, Record& record);
-    bool step_aware(Optimizer& optimizer, Record& record);
+    void step_aware(Optimizer& optimizer, Record& record) const;
 
     ScalerOptions options_;
-    std::int32_t init_growth_tracker_ = 0;
-    std::int32_t init_hysteresis_;
-    Tensor scale_;       // 0-d f32
-    Tensor tracker_;     // 0-d i32
-    Tensor hysteresis_;  // 0-d i32
+    kernels::ScaleState initial_;
+    DeviceRecord<kernels::ScaleState> state_;
+    Tensor scale_;  // of state_
     std::unordered_map<const Optimizer*, Record> records_;
 };
 

@@ -41,7 +41,7 @@ private:
 struct TracedStep {
     TracedStep(const RunConfig& config, const PlantedLoss& loss)
         : fixture(pair_fixture(config, default_device(), std::make_unique<PlantedTask>(loss))) {
-        fixture->step->attach(trace);
+        fixture->step->observers().attach(trace);
         fixture->make(0);
         figures = fixture->compute();
     }

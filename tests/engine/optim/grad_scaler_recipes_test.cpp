@@ -43,8 +43,7 @@ RecipeRun run_clipping(Clipping how) {
         if (i == bad_batch) spoil(run.net);
         if (how == Clipping::after_unscale) scaler.unscale_(*run.optimizer);
         if (how == Clipping::on_device) {
-            const auto& gradient_statistics = scaler.check_gradients(*run.optimizer);
-            set_clip(*run.optimizer, gradient_statistics, scaler, clip_at);
+            set_clip(*run.optimizer, checked(*run.optimizer), scaler, clip_at);
         } else {
             // A non-finite norm must not throw.
             clip_to_norm(run.net.parameters,
@@ -85,7 +84,7 @@ TEST(GradScaler, S16_ClipNumbersOnTheDevice) {
     const Tensor w = with_grad({0, 0}, {3 * 1024.0, 4 * 1024.0});
     Sgd optimizer(named({w}), {.lr = 1}, {.scaling_aware = true});
     GradScaler scaler = ready_scaler({.init_scale = 1024});
-    const auto& gradient_statistics = scaler.check_gradients(optimizer);
+    const auto gradient_statistics = checked(optimizer);
     EXPECT_EQ(std::sqrt(gradient_statistics.host().sum_squares), 5 * 1024.0);
     set_clip(optimizer, gradient_statistics, scaler, 1);
     scaler.step(optimizer);

@@ -10,6 +10,7 @@
 
 #include "engine/base/error.h"
 #include "optim/grad_scaler.h"
+#include "optim/loss_scaler.h"
 #include "optim/optimizers.h"
 
 namespace engine {
@@ -68,6 +69,16 @@ inline void expect_error(ErrorCode code, const std::string& part,
         EXPECT_EQ(error.code(), code) << error.what();
         EXPECT_THAT(error.what(), testing::HasSubstr(part));
     }
+}
+
+/// The gradient check of an optimizer's gradients.
+inline DeviceRecord<kernels::GradientStatistics> checked(const Optimizer& optimizer) {
+    const DeviceRecord<kernels::GradientStatistics> out(optimizer.device());
+    TensorList gradients;
+    for (const auto& parameter : optimizer.parameters())
+        gradients.push_back(parameter.tensor.grad());
+    check_gradients(out, gradients);
+    return out;
 }
 
 /// Sets the clip coefficient of the next step from the gradient statistics, as code that clips on

@@ -196,16 +196,16 @@ struct StepFixture {
     /// Computes one eager step on `batches`.
     kernels::StepFigures compute() {
         const RunContext::Entry entered(context);
-        step->announce(++computed);
+        step->observers().announce(++computed);
         step->compute(batches.size(), supply(), nullptr);
         return step->figures().host();
     }
     /// Sets the function that observes the next step, instead of the previous one; null: none.
     void before_last_update(std::function<void()> call) {
-        if (observer) step->detach(*observer);
+        if (observer) step->observers().detach(*observer);
         observer = call ? std::make_shared<BeforeLastUpdate>(std::move(call)) : nullptr;
-        if (observer) step->attach(observer);
-        step->announce(computed + 1);
+        if (observer) step->observers().attach(observer);
+        step->observers().announce(computed + 1);
     }
     std::vector<std::vector<double>> weights() const {
         std::vector<std::vector<double>> out;

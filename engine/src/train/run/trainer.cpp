@@ -17,6 +17,7 @@
 #include "tensor/memory/workspace_allocator.h"
 #include "train/run/run_needs.h"
 #include "train/step/step_observer.h"
+#include "train/teach/broken_scaler.h"
 #include "train/teach/planted_fault.h"
 
 namespace engine {
@@ -108,8 +109,8 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
     freeze(*model_, config_.model.freeze);
     take_from_first(model_->parameters());
     take_from_first(model_->buffers());
-    step_ =
-        std::make_unique<TrainStep>(config_, *task_, *model_, device, planned, context_.ranks());
+    step_ = std::make_unique<TrainStep>(config_, *task_, *model_, device, planned, context_.ranks(),
+                                        make_broken_scaler(config_, device));
     step_->deliver_figures(rows_.slots());
     const MixedPrecision& precision = step_->precision();
     graph_ = std::make_unique<StepGraph>(*step_, captured_schema(*task_, *model_, precision, true),
@@ -161,8 +162,8 @@ void Trainer::submit(std::span<const Batch> batches, BatchFeed& feed) {
 void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     const RunContext::Entry entered(context_);
     if (before_) before_->keep(counts());
-    if (batches.front().index_in_epoch == 0) step_->begin_pass();
-    step_->announce(steps_ + 1);
+    if (batches.front().index_in_epoch == 0) step_->state().carried().reset();
+    step_->observers().announce(steps_ + 1);
     const bool replays = graph_->prepare(batches);
     StepMarks& marks = rows_.begin(step_->figures());
     if (replays) {
@@ -186,15 +187,15 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
                 .samples = samples_,
                 .memory_bytes = accounting()->total(),
                 .peak_bytes = accounting()->peak(),
-                .scale_floor = step_->scale_floor(steps_),
-                .exchange = ranks() ? step_->exchange_timer() : ExchangeTimer()});
+                .scale_floor = step_->observers().scale_floor(steps_),
+                .exchange = ranks() ? step_->forward_backward().exchange_timer() : ExchangeTimer()});
 }
 
 std::optional<CompletedStep> Trainer::take(bool all) {
     const DeviceScope scope(device());
     const MixedPrecision& precision = step_->precision();
     auto step = rows_.take(all, {.scaled = precision.loss_scale().defined(),
-                                 .may_skip = precision.scaler().is_enabled(),
+                                 .may_skip = precision.scaler().is_dynamic(),
                                  .watched_f16 = precision.watches_f16(),
                                  .updates_apart = updates_apart_});
     if (!step) return step;
@@ -212,7 +213,7 @@ CompletedStep Trainer::step(std::span<const Batch> batches, BatchFeed& feed) {
 
 TrainingState Trainer::saved_state() {
     const RunContext::Entry entered(context_);
-    TrainingState out = step_->saved_state();
+    TrainingState out = step_->state().saved_state();
     out.counts = counts();
     return out;
 }
@@ -229,7 +230,7 @@ void Trainer::keep_states(bool keep) {
     if (!keep) {
         before_.reset();
     } else if (!before_) {
-        before_ = std::make_unique<StateBefore>(*step_);
+        before_ = std::make_unique<StateBefore>(step_->state());
         before_->begin();
     }
 }
@@ -242,7 +243,7 @@ TrainingState Trainer::kept_state() {
 void Trainer::load_state(const TrainingState& saved, const StateChange& change) {
     const RunContext::Entry entered(context_);
     try {
-        step_->load_state(saved, change);
+        step_->state().load_state(saved, change);
     } catch (const Error& error) {
         throw Error(ErrorCode::data, error.message(), error.hint());
     }
@@ -284,7 +285,7 @@ void Trainer::set_recording(bool on) {
 
 void Trainer::set_rate_multiplier(double multiplier) {
     const RunContext::Entry entered(context_);
-    step_->set_rate_multiplier(multiplier);
+    step_->update().set_rate_multiplier(multiplier);
 }
 
 std::vector<Message> Trainer::take_warnings() {
@@ -296,7 +297,7 @@ std::vector<Message> Trainer::take_warnings() {
 }
 
 void Trainer::dump_next_gradients(std::string path) {
-    attach(std::make_shared<GradientDump>(std::move(path), step_->sums()));
+    attach(std::make_shared<GradientDump>(std::move(path), step_->forward_backward().sums()));
 }
 
 }  // namespace engine

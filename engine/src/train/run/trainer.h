@@ -69,7 +69,7 @@ public:
 
     /// Takes the place of the settings' schedule; before the first step.
     void set_schedule(const kernels::LearningRateSchedule& schedule) {
-        step_->set_schedule(schedule);
+        step_->update().set_schedule(schedule);
     }
     /// Sets the multiplier of the schedule's rate from the next step on: 1 at the start.
     void set_rate_multiplier(double multiplier);
@@ -85,8 +85,10 @@ public:
     const EvaluationGraph& evaluation_graph() const { return *evaluation_graph_; }
 
     /// The observer sees every step that it wants until it is detached.
-    void attach(std::shared_ptr<StepObserver> observer) { step_->attach(std::move(observer)); }
-    void detach(const StepObserver& observer) { step_->detach(observer); }
+    void attach(std::shared_ptr<StepObserver> observer) {
+        step_->observers().attach(std::move(observer));
+    }
+    void detach(const StepObserver& observer) { step_->observers().detach(observer); }
 
     /// Writes the loss and the unscaled f32 gradients of the next step to this safetensors file
     /// ("loss", "grad.<name>").

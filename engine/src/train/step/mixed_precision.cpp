@@ -5,7 +5,6 @@
 #include "amp/opt_level.h"
 #include "engine/base/error.h"
 #include "engine/settings/catalog.h"
-#include "ops/pointwise/binary.h"
 #include "settings/config_fields.h"
 #include "tensor/cast.h"
 
@@ -15,17 +14,6 @@ namespace {
 DType to_dtype(AutocastFormat format) {
     if (format == AutocastFormat::off) return DType::f32;
     return format == AutocastFormat::fp16 ? DType::f16 : DType::bf16;
-}
-
-ScalerOptions options_of(const ScalerConfig& config, bool enabled) {
-    return {.init_scale = config.init_scale,
-            .growth_factor = config.growth_factor,
-            .backoff_factor = config.backoff_factor,
-            .growth_interval = config.growth_interval,
-            .enabled = enabled,
-            .min_scale = config.min_scale,
-            .max_scale = config.max_scale,
-            .hysteresis = static_cast<int>(config.hysteresis)};
 }
 
 DType to_dtype(ForcedType type) {
@@ -80,9 +68,11 @@ Message allowed(const std::string& key, const std::vector<std::string>& modules)
 }  // namespace
 
 MixedPrecision::MixedPrecision(const ResolvedPrecision& precision, const ScalerConfig& scaler,
-                               Model& model, const Device& device)
+                               Model& model, const Device& device,
+                               std::unique_ptr<LossScaler> broken)
     : force_(force_rules(precision.force, model.modules)),
-      scaler_(options_of(scaler, precision.scaler == ScalerMode::dynamic)),
+      scaler_(broken ? std::move(broken)
+                     : std::make_unique<LossScaler>(precision.scaler, scaler, device)),
       watches_f16_(
           precision.scaler != ScalerMode::off &&
           (precision.autocast == AutocastFormat::fp16 || precision.weights == WeightFormat::fp16)) {
@@ -93,8 +83,6 @@ MixedPrecision::MixedPrecision(const ResolvedPrecision& precision, const ScalerC
     }
     casts_.outputs_to_f32 = level.master_weights.value_or(false);
     if (level.patch_functions) region_.emplace(device.kind, true, to_dtype(precision.autocast));
-    if (precision.scaler == ScalerMode::constant)
-        static_scale_ = Tensor::full({}, scaler.init_scale, DType::f32, device);
 }
 
 void MixedPrecision::attach_low_copies(const Model& model) const {
@@ -106,14 +94,6 @@ void MixedPrecision::attach_low_copies(const Model& model) const {
         parameter.tensor.impl()->low_copy = std::make_shared<LowCopy>(
             LowCopy{to(parameter.tensor.detach(), region_->low()), parameter.tensor.version()});
     }
-}
-
-Tensor MixedPrecision::scaled(const Tensor& loss) {
-    return static_scale_.defined() ? mul(loss, static_scale_) : scaler_.scale(loss);
-}
-
-Tensor MixedPrecision::loss_scale() const {
-    return scaler_.is_enabled() ? scaler_.scale_tensor() : static_scale_;
 }
 
 std::shared_ptr<const ForceRules> force_rules(const ForcedTypes& forced,

@@ -9,7 +9,7 @@
 #include "amp/dispatch.h"
 #include "engine/settings/run_config.h"
 #include "models/model.h"
-#include "optim/grad_scaler.h"
+#include "optim/loss_scaler.h"
 #include "tasks/task.h"
 
 namespace engine {
@@ -19,9 +19,9 @@ namespace engine {
 class MixedPrecision {
 public:
     /// Casts the model's weights as the settings say. Throws Error(settings) if they force the type
-    /// of an unknown module or operation.
+    /// of an unknown module or operation. `broken`: a scaler in place of that of the settings.
     MixedPrecision(const ResolvedPrecision& precision, const ScalerConfig& scaler, Model& model,
-                   const Device& device);
+                   const Device& device, std::unique_ptr<LossScaler> broken = nullptr);
 
     /// f within the autocast region, if there is one, and with the forced types.
     template <typename F>
@@ -45,14 +45,10 @@ public:
     /// updates them (decisions.md#low-precision-weights, D6): no step casts a weight.
     void attach_low_copies(const Model& model) const;
 
-    /// loss * loss scale, recorded.
-    Tensor scaled(const Tensor& loss);
+    LossScaler& scaler() { return *scaler_; }
+    const LossScaler& scaler() const { return *scaler_; }
     /// 0-d f32 on the device; undefined without a scaler.
-    Tensor loss_scale() const;
-    /// A static scale never moves; undefined unless the scaler is static.
-    const Tensor& static_scale() const { return static_scale_; }
-    GradScaler& scaler() { return scaler_; }
-    const GradScaler& scaler() const { return scaler_; }
+    const Tensor& loss_scale() const { return scaler_->scale(); }
     /// f16 gradients of the backward pass are worth watching: they are scaled, and may overflow.
     bool watches_f16() const { return watches_f16_; }
 
@@ -60,8 +56,7 @@ private:
     std::shared_ptr<const ForceRules> force_;
     std::optional<AutocastRegion> region_;
     TaskStep::Casts casts_;
-    GradScaler scaler_;
-    Tensor static_scale_;  // 0-d f32
+    std::unique_ptr<LossScaler> scaler_;
     bool watches_f16_;
 };
 

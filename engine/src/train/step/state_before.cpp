@@ -9,14 +9,6 @@
 namespace engine {
 namespace {
 
-void check_gradients(const DeviceRecord<kernels::GradientStatistics>& out,
-                     const TensorList& tensors) {
-    std::vector<kernels::ConstArray> arrays;
-    for (const Tensor& tensor : tensors) arrays.push_back(tensor.array());
-    on(out.device(), kernels::cpu::multi_tensor_gradient_check,
-       kernels::cuda::multi_tensor_gradient_check)(out.data(), arrays, current_stream());
-}
-
 bool found_finite(const DeviceRecord<kernels::GradientStatistics>& gradient_statistics) {
     return !gradient_statistics.defined() || gradient_statistics.host().found_inf == 0;
 }
@@ -34,10 +26,10 @@ StateBefore::Copies StateBefore::make_copies(const std::vector<Place>& places) {
 }
 
 void StateBefore::lay_out() {
-    if (places_ && step_.is_laid_out(*places_)) return;
+    if (places_ && now_.is_laid_out(*places_)) return;
     // Before the old copies go, so that a failure leaves nothing half laid out.
     places_.reset();
-    StatePlaces places = step_.state_places();
+    StatePlaces places = now_.places();
     weights_ = make_copies(places.weights);
     optimizer_ = make_copies(places.optimizer);
     carried_ = make_copies(places.carried);
@@ -48,8 +40,8 @@ void StateBefore::lay_out() {
 void StateBefore::find_checked(const StatePlaces& places) {
     parameters_.clear();
     rest_.clear();
-    const Device& device = step_.device();
-    const std::size_t parameters = step_.parameter_count();
+    const Device& device = now_.device();
+    const std::size_t parameters = now_.parameter_count();
     for (std::size_t i = 0; i < places.weights.size(); ++i) {
         const Tensor& tensor = places.weights[i].tensor;
         if (is_checked(tensor, device)) (i < parameters ? parameters_ : rest_).push_back(tensor);
@@ -69,7 +61,7 @@ void StateBefore::keep(const SavedNumbers& counts) {
             copy_bytes(to.data(), from.data(), from.bytes(), from.device());
         }
     }
-    scaler_ = step_.precision().scaler().saved_state();
+    scaler_ = now_.scaler().saved_state();
     counts_ = counts;
 }
 
@@ -82,9 +74,9 @@ void StateBefore::begin() {
 void StateBefore::check() {
     const AccountingScope own(std::make_shared<MemoryAccounting>());
     // The first update makes optimizer state; the copies of the state before it stay as they are.
-    if (!step_.is_laid_out(*places_)) find_checked(step_.state_places());
+    if (!now_.is_laid_out(*places_)) find_checked(now_.places());
     for (auto* const record : {&of_parameters_, &of_rest_}) {
-        if (!record->defined()) *record = DeviceRecord<kernels::GradientStatistics>(step_.device());
+        if (!record->defined()) *record = DeviceRecord<kernels::GradientStatistics>(now_.device());
     }
     check_gradients(of_parameters_, parameters_);
     check_gradients(of_rest_, rest_);

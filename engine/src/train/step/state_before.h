@@ -4,7 +4,7 @@
 
 #include "kernels/multi_tensor.h"
 #include "tensor/device_record.h"
-#include "train/step/train_step.h"
+#include "train/step/step_state.h"
 
 namespace engine {
 
@@ -14,8 +14,8 @@ namespace engine {
 /// time.
 class StateBefore {
 public:
-    /// `step` must outlive this object.
-    explicit StateBefore(const TrainStep& step) : step_(step) {}
+    /// `now` must outlive this object.
+    explicit StateBefore(const StepState& now) : now_(now) {}
 
     /// Before the first step that is kept: checks the state as it is.
     void begin();
@@ -41,7 +41,7 @@ private:
     void find_checked(const StatePlaces& places);
     static Copies make_copies(const std::vector<Place>& places);
 
-    const TrainStep& step_;
+    const StepState& now_;
     std::optional<StatePlaces> places_;
     Copies weights_, optimizer_, carried_;
     TensorList parameters_, rest_;  // the floating ones

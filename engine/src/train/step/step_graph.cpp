@@ -49,7 +49,7 @@ std::shared_ptr<MemoryPool> StepGraph::pool() const {
 /// Full batches are alike; an observed step is computed eagerly.
 bool StepGraph::is_alike(std::span<const Batch> batches) const {
     const auto full = [&](const Batch& batch) { return batch.full && batch.rows() == rows_; };
-    return enabled_ && device_.kind == Device::Kind::cuda && !step_.is_observed() &&
+    return enabled_ && device_.kind == Device::Kind::cuda && !step_.observers().any() &&
            static_cast<std::int64_t>(batches.size()) == accumulate_ &&
            std::all_of(batches.begin(), batches.end(), full);
 }
@@ -68,7 +68,7 @@ void StepGraph::replay(std::span<const Batch> batches, BatchFeed& feed,
                        std::shared_ptr<kernels::cuda::Event> mark) {
     for (std::size_t i = 0; i < batches.size(); ++i) feed.fill(batches[i], captured_->inputs[i]);
     captured_->graph->launch(current_stream(), std::move(mark));
-    step_.note_replay();
+    step_.update().note_replay();
     ++replays_;
 }
 
@@ -77,7 +77,7 @@ StepGraph::Captured StepGraph::captured_step() {
     Captured out{std::make_shared<MemoryPool>(device_), {}, nullptr};
     // The graph has its own memory. The memory of the eager steps, gradients too, is needed for it,
     // and is released to the driver before the capture, not during it.
-    step_.zero_grad();
+    step_.update().zero_grad();
     release_cached_memory();
     const UseScope use(MemoryUse::workspace);
     for (std::int64_t i = 0; i < accumulate_; ++i)

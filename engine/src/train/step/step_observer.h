@@ -1,8 +1,11 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
+#include <memory>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "data/loader/batch.h"
 #include "optim/optimizer.h"
@@ -67,6 +70,71 @@ public:
         (void)step;
         return std::nullopt;
     }
+};
+
+/// The observers of a trainer's steps.
+class StepObservers {
+public:
+    explicit StepObservers(const StepView& view) : view_(view) {}
+
+    /// The observer sees every step that it wants until it is detached.
+    void attach(std::shared_ptr<StepObserver> observer) {
+        observers_.push_back(std::move(observer));
+    }
+    void detach(const StepObserver& observer) {
+        const auto is_it = [&](const auto& each) { return each.get() == &observer; };
+        std::erase_if(observers_, is_it);
+        std::erase_if(observing_, is_it);
+    }
+    /// Determines which observers want the next step, number `step` of the run from 1.
+    void announce(std::int64_t step) {
+        view_.step = step;
+        observing_.clear();
+        for (const auto& observer : observers_) {
+            if (observer->observes(step)) observing_.push_back(observer);
+        }
+    }
+    /// Whether one wants that step, so that it must be computed eagerly.
+    bool any() const { return !observing_.empty(); }
+    /// Calls f(observer, view) for each that does.
+    template <typename F>
+    void notify(std::size_t phase, std::size_t micro_batch, const F& f) {
+        view_.phase = phase;
+        view_.micro_batch = micro_batch;
+        for (const auto& observer : observing_) f(*observer, view_);
+    }
+    /// See StepObserver::scale_floor(); NaN: none has measured it.
+    float scale_floor(std::int64_t step) const {
+        float out = std::numeric_limits<float>::quiet_NaN();
+        for (const auto& observer : observers_) {
+            if (const auto floor = observer->scale_floor(step)) out = *floor;
+        }
+        return out;
+    }
+
+    /// Opens a step for its observers, and closes it, also if it fails.
+    class Observation {
+    public:
+        explicit Observation(StepObservers& observers) : observers_(observers) {
+            observers_.notify(
+                0, 0, [](StepObserver& each, const StepView& step) { each.begin(step); });
+        }
+        ~Observation() {
+            observers_.notify(0, 0,
+                              [](StepObserver& each, const StepView& step) { each.end(step); });
+            observers_.observing_.clear();
+        }
+        Observation(const Observation&) = delete;
+        Observation& operator=(const Observation&) = delete;
+
+    private:
+        StepObservers& observers_;
+    };
+
+private:
+    StepView view_;
+    std::vector<std::shared_ptr<StepObserver>> observers_;
+    std::vector<std::shared_ptr<StepObserver>> observing_;  // those that want the next step
 };
 
 }  // namespace engine

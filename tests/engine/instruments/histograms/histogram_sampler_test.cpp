@@ -129,8 +129,8 @@ TEST(HistogramSampler, AddsUpPhasesAndMicroBatches) {
                                       std::make_unique<test::Adversaries>());
     const auto sampler = std::make_shared<HistogramSampler>(1);
     const auto seen = std::make_shared<SeenStep>();
-    fixture->step->attach(sampler);
-    fixture->step->attach(seen);
+    fixture->step->observers().attach(sampler);
+    fixture->step->observers().attach(seen);
     fixture->make(0);
     fixture->compute();
     const HistogramSample sample = sampler->take().value();

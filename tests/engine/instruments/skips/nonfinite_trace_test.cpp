@@ -95,7 +95,7 @@ TEST(NonfiniteTrace, NamesTheLayerWhoseOutputOverflowed) {
         pair_run("pure-fp16"), default_device(),
         std::make_unique<test::PlantedTask>([](const Tensor& x) { return mean(x); }));
     const auto trace = std::make_shared<NonfiniteTrace>();
-    fixture->step->attach(trace);
+    fixture->step->observers().attach(trace);
     fixture->make(0);
     test::fill_field(fixture->batches[0], 0, 60000);
     set_element(dynamic_cast<test::PairModel&>(*fixture->model).first.weight, 3, 40);
@@ -111,7 +111,7 @@ TEST(NonfiniteTrace, ANonFiniteWeightIsFoundBeforeTheStep) {
         std::make_unique<test::PlantedTask>([](const Tensor& x) { return mean(x); }));
     set_element(dynamic_cast<test::PairModel&>(*fixture->model).first.weight, 9, NAN);
     const auto trace = std::make_shared<NonfiniteTrace>();
-    fixture->step->attach(trace);
+    fixture->step->observers().attach(trace);
     fixture->make(0);
     fixture->compute();
     ASSERT_TRUE(trace->first());
@@ -127,7 +127,7 @@ TEST(NonfiniteTrace, DamageThatPlaysNoPartIsReportedBesideTheFault) {
         std::make_unique<test::PlantedTask>([](const Tensor& x) { return mean(log(mul(x, 0))); }));
     set_element(dynamic_cast<test::PairModel&>(*fixture->model).second.bias, 0, NAN);
     const auto trace = std::make_shared<NonfiniteTrace>();
-    fixture->step->attach(trace);
+    fixture->step->observers().attach(trace);
     fixture->make(0);
     fixture->compute();
     ASSERT_TRUE(trace->first());
@@ -144,7 +144,7 @@ TEST(NonfiniteTrace, KeepsTheTensorOfAName) {
     auto fixture = test::pair_fixture(pair_run("fp32"), default_device(),
                                       std::make_unique<test::PlantedTask>(loss));
     const auto trace = std::make_shared<NonfiniteTrace>(key);
-    fixture->step->attach(trace);
+    fixture->step->observers().attach(trace);
     fixture->make(0);
     fixture->compute();
     ASSERT_TRUE(trace->kept().defined());

@@ -72,8 +72,8 @@ TEST_P(StepGraphs, AStepOfTwoPhasesIsReplayedWithTheNumbersOfEagerSteps) {
     EXPECT_EQ(graph.replays(), steps - 3 - 1);
     EXPECT_GT(graph.nodes(), 0);
     EXPECT_THAT(graph.take_warnings(), IsEmpty());
-    EXPECT_EQ(recorded->step->optimizer(0).steps(), steps - 1);
-    EXPECT_EQ(recorded->step->optimizer(1).steps(), steps);
+    EXPECT_EQ(recorded->step->update().optimizers()[0]->steps(), steps - 1);
+    EXPECT_EQ(recorded->step->update().optimizers()[1]->steps(), steps);
 }
 
 INSTANTIATE_TEST_SUITE_P(Accumulate, StepGraphs, testing::Values(1, 2));
@@ -151,7 +151,7 @@ TEST(StepGraph, AReplayedStepHasTheRateOfItsUpdateTimesTheMultiplierOfTheMoment)
             if (i % 3 == 2) {
                 multiplier /= 4;
                 const RunContext::Entry entered(fixture->context);
-                fixture->step->set_rate_multiplier(multiplier);
+                fixture->step->update().set_rate_multiplier(multiplier);
             }
             fixture->make(i);
             const double expected = learning_rate(schedule, i) * multiplier;

@@ -58,7 +58,7 @@ std::unique_ptr<test::StepFixture> adversaries(std::int64_t accumulate) {
 TEST(StepObserver, SeesThePartsOfAStepInOrder) {
     const auto fixture = adversaries(2);
     const auto seen = std::make_shared<Listed>();
-    fixture->step->attach(seen);
+    fixture->step->observers().attach(seen);
     fixture->make(0);
     fixture->compute();
     EXPECT_THAT(seen->calls,
@@ -75,8 +75,8 @@ TEST(StepObserver, SeesTheStepsThatItWantsUntilItIsDetached) {
     const auto fixture = adversaries(1);
     const auto all = std::make_shared<Listed>(), second = std::make_shared<Listed>();
     second->only = 2;
-    fixture->step->attach(all);
-    fixture->step->attach(second);
+    fixture->step->observers().attach(all);
+    fixture->step->observers().attach(second);
     for (int i = 0; i < 3; ++i) {
         fixture->make(i);
         fixture->compute();
@@ -84,7 +84,7 @@ TEST(StepObserver, SeesTheStepsThatItWantsUntilItIsDetached) {
     EXPECT_EQ(std::ranges::count(all->calls, "end"), 3);
     EXPECT_EQ(second->calls.front(), "begin 2");
     EXPECT_EQ(std::ranges::count(second->calls, "end"), 1);
-    fixture->step->detach(*all);
+    fixture->step->observers().detach(*all);
     fixture->make(3);
     fixture->compute();
     EXPECT_EQ(std::ranges::count(all->calls, "end"), 3);
@@ -94,7 +94,7 @@ TEST(StepObserver, IsToldOfTheEndOfAStepThatFails) {
     const auto fixture = adversaries(1);
     const auto seen = std::make_shared<Listed>();
     seen->failing = "computed 1.0";
-    fixture->step->attach(seen);
+    fixture->step->observers().attach(seen);
     fixture->make(0);
     EXPECT_THROW(fixture->compute(), Error);
     EXPECT_EQ(seen->calls.back(), "end");
@@ -102,7 +102,7 @@ TEST(StepObserver, IsToldOfTheEndOfAStepThatFails) {
 
 TEST(StepObserver, ChangesNothing) {
     const auto plain = adversaries(2), observed = adversaries(2);
-    observed->step->attach(std::make_shared<Listed>());
+    observed->step->observers().attach(std::make_shared<Listed>());
     for (int i = 0; i < 4; ++i) {
         for (const auto& fixture : {plain.get(), observed.get()}) {
             fixture->make(i);
@@ -123,7 +123,7 @@ public:
 
 TEST(StepObserver, MayReplaceWhatTheTaskReads) {
     const auto fixture = adversaries(1), zeros = adversaries(1);
-    fixture->step->attach(std::make_shared<Zeros>());
+    fixture->step->observers().attach(std::make_shared<Zeros>());
     fixture->make(0);
     zeros->make(0);
     for (std::size_t f = 0; f < 2; ++f) test::fill_field(zeros->batches[0], f, 0);

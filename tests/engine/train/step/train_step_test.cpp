@@ -118,8 +118,8 @@ TEST_P(TwoOptimizers, S19_TwoLossesThatBothFeedBoth) {
         EXPECT_EQ(static_cast<double>(figures.next_loss_scale), hand.scaler.loss_scale());
         EXPECT_EQ(figures.next_loss_scale, figures.loss_scale * (spoiled ? 0.5F : 2)) << "once";
     }
-    EXPECT_EQ(fixture->step->optimizer(0).steps(), 4);
-    EXPECT_EQ(fixture->step->optimizer(1).steps(), scaled_ ? 3 : 4);
+    EXPECT_EQ(fixture->step->update().optimizers()[0]->steps(), 4);
+    EXPECT_EQ(fixture->step->update().optimizers()[1]->steps(), scaled_ ? 3 : 4);
     if (scaled_) {
         EXPECT_EQ(hand.scaler.loss_scale(), 128 * 8 * 0.5);
     }

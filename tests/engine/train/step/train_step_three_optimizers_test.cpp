@@ -170,7 +170,7 @@ TEST_P(ThreeScaledOptimizers, OneOverflowSkipsItsOwnOptimizerAndMovesTheScaleOnc
         scale *= bad < 3 ? 0.5F : 2;
         EXPECT_EQ(figures.next_loss_scale, scale);
     }
-    for (const std::size_t i : {0u, 1u, 2u}) EXPECT_EQ(fixture_->step->optimizer(i).steps(), 4);
+    for (const std::size_t i : {0u, 1u, 2u}) EXPECT_EQ(fixture_->step->update().optimizers()[i]->steps(), 4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Runs, ThreeScaledOptimizers,

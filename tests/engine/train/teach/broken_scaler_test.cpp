@@ -1,4 +1,4 @@
-// Errors that TrainStep makes on purpose: clipping before unscaling, a scale that changes within a
+// Errors that a step makes on purpose: clipping before unscaling, a scale that changes within a
 // step, a resumed run without its scaler.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

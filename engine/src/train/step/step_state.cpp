@@ -1,11 +1,10 @@
-// TrainStep's state, to a checkpoint and back.
+#include "train/step/step_state.h"
+
 #include <algorithm>
 #include <utility>
 
 #include "engine/base/error.h"
 #include "tensor/cast.h"
-#include "tensor/restore.h"
-#include "train/step/train_step.h"
 
 namespace engine {
 namespace {
@@ -33,66 +32,74 @@ TensorMap best_weights(const TrainingState& saved) {
 }
 
 /// Counters of the scaler are 32-bit on the device.
-void check_counter(const SavedNumbers& saved, const char* name) {
+std::int32_t saved_counter(const SavedNumbers& saved, const char* name) {
     const std::int64_t count = saved_count(saved, name);
-    if (count == static_cast<std::int32_t>(count)) return;
+    if (count == static_cast<std::int32_t>(count)) return static_cast<std::int32_t>(count);
     throw Error(ErrorCode::data, msg("the saved state has an impossible {}: {}", name, count));
 }
 
 }  // namespace
 
+StepState::StepState(const Task& task, Model& model, std::span<Optimizer* const> optimizers,
+                     LossScaler& scaler, const Device& device, Communicator* ranks)
+    : model_(model),
+      optimizers_(optimizers),
+      names_(task.optimizer_names()),
+      scaler_(scaler),
+      carried_(model, device, ranks),
+      number_(Tensor::zeros({}, DType::i64, device)) {}
+
 /// The optimizer's name in front of its state's, where there are several.
-std::string TrainStep::prefix_of(std::size_t part) const {
-    const std::string name = task_.optimizer_names()[part];
-    return name.empty() ? name : name + "/";
+std::string StepState::prefix_of(std::size_t part) const {
+    return names_[part].empty() ? "" : names_[part] + "/";
 }
 
-TrainingState TrainStep::saved_state() const {
+TrainingState StepState::saved_state() const {
     TrainingState out;
     out.weights = engine::saved_state(model_);
-    for (std::size_t part = 0; part < parts_.size(); ++part) {
-        for (auto& [name, value] : parts_[part].optimizer->saved_state())
+    for (std::size_t part = 0; part < optimizers_.size(); ++part) {
+        for (auto& [name, value] : optimizers_[part]->saved_state())
             out.optimizer.emplace(prefix_of(part) + name, std::move(value));
     }
-    out.carried = state_.saved_state();
-    out.scaler = precision_.scaler().saved_state();
+    out.carried = carried_.saved_state();
+    out.scaler = scaler_.saved_state();
     return out;
 }
 
-std::size_t TrainStep::optimizer_states() const {
+std::size_t StepState::optimizer_states() const {
     std::size_t count = 0;
-    for (const Part& part : parts_) count += part.optimizer->states();
+    for (const Optimizer* const each : optimizers_) count += each->states();
     return count;
 }
 
-StatePlaces TrainStep::state_places() const {
+StatePlaces StepState::places() const {
     StatePlaces out;
     out.weights = engine::state_places(model_);
-    for (std::size_t part = 0; part < parts_.size(); ++part) {
-        for (Place& place : parts_[part].optimizer->places()) {
+    for (std::size_t part = 0; part < optimizers_.size(); ++part) {
+        for (Place& place : optimizers_[part]->places()) {
             place.name.insert(0, prefix_of(part));
             out.optimizer.push_back(std::move(place));
         }
     }
-    for (const Tensor& buffer : state_.buffers())
+    for (const Tensor& buffer : carried_.buffers())
         out.carried.push_back({std::to_string(out.carried.size()), buffer});
     out.states = optimizer_states();
     return out;
 }
 
-bool TrainStep::is_laid_out(const StatePlaces& places) const {
-    const TensorList& buffers = state_.buffers();
+bool StepState::is_laid_out(const StatePlaces& other) const {
+    const TensorList& buffers = carried_.buffers();
     const auto same = [](const Place& place, const Tensor& buffer) {
         return place.tensor.impl()->storage == buffer.impl()->storage;
     };
-    return places.states == optimizer_states() && std::ranges::equal(places.carried, buffers, same);
+    return other.states == optimizer_states() && std::ranges::equal(other.carried, buffers, same);
 }
 
 /// The state of one optimizer as this run's settings need it: masters where it has some, its own
 /// decay, and nothing but the count of updates of an optimizer of another kind.
-TensorMap TrainStep::optimizer_state(std::size_t part, const TrainingState& saved,
+TensorMap StepState::optimizer_state(std::size_t part, const TrainingState& saved,
                                      const StateChange& change) const {
-    const Optimizer& optimizer = *parts_[part].optimizer;
+    const Optimizer& optimizer = *optimizers_[part];
     const std::string prefix = prefix_of(part);
     TensorMap out;
     for (const auto& [name, value] : saved.optimizer) {
@@ -114,26 +121,23 @@ TensorMap TrainStep::optimizer_state(std::size_t part, const TrainingState& save
     return out;
 }
 
-void TrainStep::load_scaler(const SavedNumbers& saved) {
-    GradScaler& scaler = precision_.scaler();
-    if (!scaler.is_enabled() || saved.empty() || config_.teach.resume_without_scaler) return;
-    for (const char* count : {"growth_tracker", "hysteresis_tracker"})
-        if (saved.contains(count)) check_counter(saved, count);
-    GradScaler::State state = saved;  // the scale and its counts go on; the policy is the settings'
-    state["growth_factor"] = scaler.growth_factor();
-    state["backoff_factor"] = scaler.backoff_factor();
-    state["growth_interval"] = static_cast<double>(scaler.growth_interval());
-    scaler.load_state(state);
+void StepState::load_scaler(const SavedNumbers& saved) {
+    if (!scaler_.is_dynamic() || saved.empty()) return;
+    const std::int32_t left = saved.contains("hysteresis_tracker")
+                                  ? saved_counter(saved, "hysteresis_tracker")
+                                  : scaler_.rule().hysteresis;  // a new count
+    scaler_.load_state({static_cast<float>(saved_number(saved, "scale")),
+                        saved_counter(saved, "growth_tracker"), left});
 }
 
-void TrainStep::load_state(const TrainingState& saved, const StateChange& change) {
+void StepState::load_state(const TrainingState& saved, const StateChange& change) {
     engine::load_state(model_, change.same_precision ? saved.weights : best_weights(saved));
-    for (std::size_t part = 0; part < parts_.size(); ++part) {
-        parts_[part].optimizer->load_state(
+    for (std::size_t part = 0; part < optimizers_.size(); ++part) {
+        optimizers_[part]->load_state(
             optimizer_state(part, saved, change),
             change.same_precision ? StateTypes::exact : StateTypes::converted);
     }
-    state_.load_state(saved.carried);
+    carried_.load_state(saved.carried);
     load_scaler(saved.scaler);
     const auto steps = static_cast<double>(saved_count(saved.counts, "steps"));
     fill({{"steps", number_}}, {{"steps", Tensor::full({}, steps, DType::i64, Device{})}});

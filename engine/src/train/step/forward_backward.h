@@ -1,0 +1,89 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "parallel/gradient_exchange.h"
+#include "train/step/gradient_update.h"
+#include "train/step/step_marks.h"
+#include "train/step/step_observer.h"
+#include "train/step/step_state.h"
+
+namespace engine {
+
+/// Where a step's batches come from: number i of it, and that it is no longer needed.
+struct BatchSupply {
+    std::function<DeviceBatch(std::size_t)> get;
+    std::function<void(const DeviceBatch&)> used;
+    /// Count of each batch in the step's mean, over all ranks: Task::loss_terms(). None: all the
+    /// same.
+    std::vector<std::int64_t> terms{};
+};
+
+/// The gradients of a step: for each phase of the task, and each micro-batch, the forward pass and
+/// the backward pass of the scaled losses, and the sum over all ranks.
+class ForwardBackward {
+public:
+    /// `ranks`: null: this process alone. What is referred to must outlive this object.
+    ForwardBackward(const RunConfig& config, Task& task, Model& model, MixedPrecision& precision,
+                    const GradientUpdate& update, StepState& state, StepObservers& observers,
+                    Communicator* ranks);
+
+    std::span<const Phase> phases() const { return phases_; }
+    /// A step on so many batches begins; `terms` as in BatchSupply.
+    void begin(kernels::StepBeginning& first, std::size_t batches,
+               std::span<const std::int64_t> terms);
+    /// Leaves the scaled gradients of the phase in its parameters. `marks` (may be null): one at
+    /// the end of each forward and each backward pass.
+    void run(std::size_t phase, const BatchSupply& supply, StepMarks* marks);
+    /// Replaces the sums and counts of a step by those over all ranks. The gradients are already
+    /// the same on all of them, so the gradient check has the same result: all ranks skip the step
+    /// or none.
+    void share_figures();
+    /// What the kernel that ends the step gathers.
+    void end(kernels::StepEnding& last);
+    /// Drops the batches and the passed tensors of the step.
+    void release();
+
+    /// Sums of the step in progress, on the device.
+    const DeviceRecord<MetricSums>& sums() const { return sums_; }
+    /// Timer of the last step, over all phases; see ExchangeTimer.
+    ExchangeTimer exchange_timer() const;
+
+private:
+    /// A micro-batch between the phases of a step.
+    struct MicroBatch {
+        DeviceBatch batch;
+        TensorList passed;
+        TensorList state;
+        double weight = 1;  ///< in the step's mean
+    };
+
+    void run_micro_batch(std::size_t phase, std::size_t index, StepMarks* marks);
+    void differentiate(std::size_t phase, std::size_t micro_batch, const TensorList& losses);
+    void backward_of(const Phase& phase, const Tensor& loss, bool retain_graph);
+    Tensor penalised(const Phase& phase, const Tensor& loss);
+    double loss_weight(const MicroBatch& micro_batch) const;
+    void share_figures_on_device();
+
+    double gradient_penalty_;
+    Task& task_;
+    Model& model_;
+    MixedPrecision& precision_;
+    const GradientUpdate& update_;
+    StepState& state_;
+    StepObservers& observers_;
+    Communicator* ranks_;
+    Device device_;
+    std::vector<Phase> phases_;
+    std::vector<std::unique_ptr<GradientExchange>> exchanges_;  // by phase; none: one process
+    StepRandom random_;
+    DeviceRecord<MetricSums> sums_;
+    DeviceRecord<MetricSums> unseen_sums_;  // of rows that a rank without rows computes
+    Tensor f16_max_;                        // 0-d f32
+    std::vector<MicroBatch> micro_batches_;
+};
+
+}  // namespace engine
