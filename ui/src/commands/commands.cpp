@@ -211,15 +211,12 @@ void Commands::tryFirstSteps(const engine::RunConfig& config) {
     inBackground(
         this,
         [config, data = std::move(data), stop = stop.get_token()]() -> Findings {
-            try {
-                if (!engine::is_quick_to_measure(config, {.data = data ? &*data : nullptr}))
-                    return {};
-                return engine::lint_measured(config, stop);
-            } catch (const std::exception&) {
-                return {};  // the run itself says what is wrong
-            }
+            if (!engine::is_quick_to_measure(config, {.data = data ? &*data : nullptr})) return {};
+            return engine::lint_measured(config, stop);
         },
-        begin);
+        [begin](const Outcome<Findings>& found) {
+            begin(found.result.value_or(Findings{}));  // the run itself says what is wrong
+        });
     QTimer::singleShot(trialLimit_, this, [begin] { begin({}); });
     announceButtons();
 }
@@ -286,17 +283,18 @@ void Commands::resumeAll(const std::vector<engine::RunSummary>& runs,
         [runs, choice, store = feed_->store()] {
             return planResume(runs, choice ? &*choice : nullptr, store.get());
         },
-        [this, runs, answer, attempt = ++attempts_](const ResumePlans& planned) {
+        [this, runs, answer, attempt = ++attempts_](const Outcome<ResumePlans>& planned) {
             answer(attempt == attempts_ && goOn(runs, planned));
         });
 }
 
-bool Commands::goOn(const std::vector<engine::RunSummary>& runs, const ResumePlans& planned) {
+bool Commands::goOn(const std::vector<engine::RunSummary>& runs,
+                    const Outcome<ResumePlans>& planned) {
     asked_ = PendingCommand::nothing;
     bool opened = false;
     try {
-        if (const auto* error = std::get_if<engine::Error>(&planned)) throw *error;
-        const auto& members = std::get<std::vector<engine::GroupMemberPlan>>(planned);
+        if (planned.error) throw *planned.error;
+        const ResumePlans& members = *planned.result;
         std::vector<engine::RunSummary> ended = runs;
         for (const auto& member : members) {
             for (const auto& note : member.plan.notes)

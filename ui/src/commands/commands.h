@@ -19,6 +19,7 @@
 #include "engine/session/session.h"
 #include "engine/settings/run_config.h"
 #include "engine/verdict/lint.h"
+#include "feed/background_task.h"
 
 namespace ui {
 
@@ -145,7 +146,7 @@ private:
     void endTrial();
     void followWorkers();
     ButtonStates experimentButtons() const;
-    bool goOn(const std::vector<engine::RunSummary>& runs, const ResumePlans& planned);
+    bool goOn(const std::vector<engine::RunSummary>& runs, const Outcome<ResumePlans>& planned);
     void resumeAll(const std::vector<engine::RunSummary>& runs,
                    const std::optional<ResumeChoice>& choice,
                    std::function<void(bool begun)> then);

@@ -25,22 +25,16 @@ engine::GroupRuns runsThatGoOnWith(const engine::RunSummary& run, const engine::
 
 ResumePlans planResume(const std::vector<engine::RunSummary>& runs, const ResumeChoice* choice,
                        const engine::RunStore* store) {
-    try {
-        if (choice != nullptr && choice->changes.empty() && store != nullptr) {
-            const auto together = runsThatGoOnWith(runs.front(), *store);
-            if (!together.empty()) return engine::plan_group_resume(together);
-        }
-        if (choice == nullptr) return engine::plan_group_resume(runs);
-        engine::ResumePlan plan = engine::plan_resume(runs.front(), "last", choice->changes);
-        if (!plan.errors.empty())
-            return engine::Error(engine::ErrorCode::settings, plan.errors.front().str());
-        plan.continuation.schedule = choice->schedule;
-        return std::vector<engine::GroupMemberPlan>{{runs.front(), std::move(plan)}};
-    } catch (const engine::Error& error) {
-        return error;
-    } catch (const std::exception& error) {
-        return engine::Error(engine::ErrorCode::state, engine::Message(error.what()));
+    if (choice != nullptr && choice->changes.empty() && store != nullptr) {
+        const auto together = runsThatGoOnWith(runs.front(), *store);
+        if (!together.empty()) return engine::plan_group_resume(together);
     }
+    if (choice == nullptr) return engine::plan_group_resume(runs);
+    engine::ResumePlan plan = engine::plan_resume(runs.front(), "last", choice->changes);
+    if (!plan.errors.empty())
+        throw engine::Error(engine::ErrorCode::settings, plan.errors.front().str());
+    plan.continuation.schedule = choice->schedule;
+    return {{runs.front(), std::move(plan)}};
 }
 
 }  // namespace ui

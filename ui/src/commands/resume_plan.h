@@ -1,10 +1,8 @@
 #pragma once
 
 #include <string>
-#include <variant>
 #include <vector>
 
-#include "engine/base/error.h"
 #include "engine/runs/run_store.h"
 #include "engine/train/resume.h"
 
@@ -16,13 +14,13 @@ struct ResumeChoice {
     engine::LongerSchedule schedule = engine::LongerSchedule::ask;
 };
 
-/// How runs go on, or why they cannot.
-using ResumePlans = std::variant<std::vector<engine::GroupMemberPlan>, engine::Error>;
+/// How runs go on.
+using ResumePlans = std::vector<engine::GroupMemberPlan>;
 
-/// Reads the last checkpoints of these runs: not for the GUI thread. Throws nothing. `choice`: how
-/// the first of them goes on by itself; null: all go on as the runs of a comparison. A run that goes
-/// on as it was takes along what it cannot go on without: the other half of a twin, or the runs of
-/// its comparison that were not begun.
+/// Reads the last checkpoints of these runs: not for the GUI thread. Throws engine::Error.
+/// `choice`: how the first of them goes on by itself; null: all go on as the runs of a comparison.
+/// A run that goes on as it was takes along what it cannot go on without: the other half of a twin,
+/// or the runs of its comparison that were not begun.
 ResumePlans planResume(const std::vector<engine::RunSummary>& runs, const ResumeChoice* choice,
                        const engine::RunStore* store);
 

@@ -5,7 +5,7 @@
 #include <QFileInfo>
 #include <QStandardPaths>
 #include <algorithm>
-#include <variant>
+#include <utility>
 
 #include "commands/commands.h"
 #include "engine/base/error.h"
@@ -25,35 +25,23 @@ namespace {
 constexpr int figuresEvery = 250;  // ms
 constexpr int lookEvery = 4;       // turns of it: for runs of other programs
 
-/// The runs and what was mended to list them, or why they cannot be listed.
-struct Runs {
-    RunList runs;
-    std::vector<engine::Message> warnings;
-};
-using Listed = std::variant<Runs, engine::Error>;
+/// The runs and what was mended to list them.
+using Listed = std::pair<RunList, std::vector<engine::Message>>;
 
 Listed list(engine::RunStore& store) {
-    try {
-        auto runs = std::make_shared<const std::vector<engine::RunSummary>>(store.list());
-        return Runs{std::move(runs), store.take_warnings()};
-    } catch (const engine::Error& error) {
-        return error;
-    }
+    auto runs = std::make_shared<const std::vector<engine::RunSummary>>(store.list());
+    return {std::move(runs), store.take_warnings()};
 }
 
-/// The list with the figures that these runs have now; null if they cannot be read now.
+/// The list with the figures that these runs have now.
 RunList withFigures(const engine::RunStore& store, const RunList& before,
                     const std::set<std::string>& running) {
-    try {
-        auto runs = std::make_shared<std::vector<engine::RunSummary>>(*before);
-        for (auto& run : *runs) {
-            if (!running.contains(run.run)) continue;
-            if (auto found = store.find(run.run)) run = std::move(*found);
-        }
-        return runs;
-    } catch (const engine::Error&) {
-        return {};
+    auto runs = std::make_shared<std::vector<engine::RunSummary>>(*before);
+    for (auto& run : *runs) {
+        if (!running.contains(run.run)) continue;
+        if (auto found = store.find(run.run)) run = std::move(*found);
     }
+    return runs;
 }
 
 std::filesystem::file_time_type timeOf(const std::filesystem::path& folder) {
@@ -103,13 +91,13 @@ void RunHistory::reload() {
     folderTime_ = timeOf(feed_->store()->root());
     inBackground(
         this, [store = feed_->store()] { return list(*store); },
-        [this](Listed listed) {
+        [this](const Outcome<Listed>& listed) {
             reading_ = false;
-            if (const auto* error = std::get_if<engine::Error>(&listed)) {
-                commands_->report(*error);
+            if (listed.error) {
+                commands_->report(*listed.error);
             } else {
-                auto& [runs, warnings] = std::get<Runs>(listed);
-                runs_ = std::move(runs);
+                const auto& [runs, warnings] = *listed.result;
+                runs_ = runs;
                 read_ = true;
                 emit changed();
                 QStringList texts;
@@ -144,13 +132,13 @@ void RunHistory::readFigures(const std::set<std::string>& running) {
     inBackground(
         this,
         [store = feed_->store(), before = runs_, running] {
-            return std::pair(before, withFigures(*store, before, running));
+            return withFigures(*store, before, running);
         },
-        [this](std::pair<RunList, RunList> lists) {
+        [this, before = runs_](const Outcome<RunList>& now) {
             readingFigures_ = false;
-            const auto& [before, now] = lists;
-            if (!now || before != runs_) return;  // it was read anew, or edited, meanwhile
-            runs_ = now;
+            // Edited or read anew meanwhile, or the figures cannot be read now.
+            if (!now.result || before != runs_) return;
+            runs_ = *now.result;
             emit figuresChanged();
         });
 }

@@ -1,8 +1,9 @@
 #include "tryit/model_worker.h"
 
-#include <QCoreApplication>
 #include <deque>
 #include <mutex>
+
+#include "feed/background_task.h"
 
 namespace ui {
 
@@ -55,13 +56,9 @@ struct ModelWorker::Core {
 ModelWorker::Ticket::Ticket(Job job, QObject* context) : job_(job), context_(context) {}
 
 void ModelWorker::Ticket::post(std::function<void()> report) const {
-    // Through the application, which outlives every context; the pointer is read there only.
-    QMetaObject::invokeMethod(
-        QCoreApplication::instance(),
-        [context = context_, stopped = stopped_, report = std::move(report)] {
-            if (context && !*stopped) report();
-        },
-        Qt::QueuedConnection);
+    postToWindow([context = context_, stopped = stopped_, report = std::move(report)] {
+        if (context && !*stopped) report();
+    });
 }
 
 ModelWorker::ModelWorker(QThreadPool* pool, Open open, QObject* parent)
@@ -109,16 +106,12 @@ bool ModelWorker::holdsModel() const {
 
 void ModelWorker::run(const std::shared_ptr<Core>& core) {
     while (auto task = core->next()) {
-        const auto fail = [&](const engine::Error& error) {
-            task->ticket.post([failed = task->failed, error] { failed(error); });
-        };
-        try {
+        const auto work = [&] {
             task->work(core->current(), task->ticket);
-        } catch (const engine::Error& error) {
-            fail(error);
-        } catch (const std::exception& error) {
-            fail({engine::ErrorCode::state, engine::Message(error.what())});
-        }
+            return true;
+        };
+        if (const auto error = outcomeOf(work).error)
+            task->ticket.post([failed = task->failed, error] { failed(*error); });
     }
 }
 

@@ -2,7 +2,6 @@
 
 #include <QFileDialog>
 #include <QPushButton>
-#include <variant>
 
 #include "feed/background_task.h"
 #include "theme/theme.h"
@@ -20,18 +19,6 @@ constexpr int narrowestPicture = 240;
 constexpr int askPictureAfterMs = 40;
 constexpr int largestDrawn = 64;  // pixels a side of a model that pictures are drawn for
 constexpr int seenSize = 84;
-
-using Loaded = std::variant<engine::Picture, engine::Error>;
-
-Loaded load(const std::string& file, const engine::InputForm& form) {
-    try {
-        return engine::fit_to(form, engine::load_picture(file, form.alpha));
-    } catch (const engine::Error& error) {
-        return error;
-    } catch (const std::exception& error) {
-        return engine::Error(engine::ErrorCode::data, engine::Message(error.what()));
-    }
-}
 
 bool drawable(const engine::InputForm& form) {
     return form.channels == 1 && form.width <= largestDrawn && form.height <= largestDrawn;
@@ -135,12 +122,14 @@ void PictureAsk::chooseFile() {
 
 void PictureAsk::openFile(const QString& file) {
     inBackground(
-        this, [path = file.toStdString(), form = form_] { return load(path, form); },
-        [this](const Loaded& loaded) {
-            const auto* error = std::get_if<engine::Error>(&loaded);
-            problem_->setVisible(error != nullptr);
-            if (error != nullptr) return problem_->setText(errorText(*error));
-            board_->show(std::get<engine::Picture>(loaded));
+        this,
+        [path = file.toStdString(), form = form_] {
+            return engine::fit_to(form, engine::load_picture(path, form.alpha));
+        },
+        [this](const Outcome<engine::Picture>& loaded) {
+            problem_->setVisible(loaded.error.has_value());
+            if (loaded.error) return problem_->setText(errorText(*loaded.error));
+            board_->show(*loaded.result);
         });
 }
 

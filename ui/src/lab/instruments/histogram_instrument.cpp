@@ -112,27 +112,22 @@ void HistogramInstrument::read(const std::string& run, const std::filesystem::pa
     inBackground(
         this,
         [folder, step = asked.first, layer = instrument_.layer, quantity = instrument_.quantity] {
-            std::optional<Shown> out;
-            try {
-                const auto kind = engine::value_of_name<engine::HistogramKind>(quantity).value_or(
-                    engine::HistogramKind::gradients);
-                if (!engine::HistogramRecordReader::exists(folder)) return out;
-                auto reader = engine::HistogramRecordReader::open(folder);
-                reader.refresh();
-                const auto nearest = reader.nearest(step);
-                if (!nearest) return out;
-                const auto sample = reader.read(*nearest);
-                const auto* one = sample.find(layer, kind);
-                out = Shown{sample.step,
-                            layer.empty() || one == nullptr ? sample.total(kind) : one->values};
-            } catch (const engine::Error&) {
-                // A record that is not there yet, or goes as the runs are discarded: nothing shown.
-            }
-            return out;
+            const auto kind = engine::value_of_name<engine::HistogramKind>(quantity).value_or(
+                engine::HistogramKind::gradients);
+            if (!engine::HistogramRecordReader::exists(folder)) throw Stopped{};
+            auto reader = engine::HistogramRecordReader::open(folder);
+            reader.refresh();
+            const auto nearest = reader.nearest(step);
+            if (!nearest) throw Stopped{};
+            const auto sample = reader.read(*nearest);
+            const auto* one = sample.find(layer, kind);
+            return Shown{sample.step,
+                         layer.empty() || one == nullptr ? sample.total(kind) : one->values};
         },
-        [this, run, asked](const std::optional<Shown>& shown) {
+        [this, run, asked](const Outcome<Shown>& shown) {
             if (asked_[run] != asked) return;
-            if (shown) shown_[run] = *shown;
+            // Nothing of a record that is not there yet, or goes as the runs are discarded.
+            if (shown.result) shown_[run] = *shown.result;
             update();
             emit noteChanged();
         });

@@ -33,10 +33,7 @@ public:
     void showStep(std::int64_t step) override;
 
 private:
-    struct Examined {
-        engine::SkipReport report;
-        engine::Message problem;
-    };
+    using Examined = Outcome<engine::SkipReport>;
     std::int64_t skipBefore(std::int64_t step) const;
     void examine(std::int64_t step);
     void show();
@@ -119,18 +116,7 @@ void SkipInstrument::examine(std::int64_t step) {
     if (run_ < 0 || run_ >= static_cast<int>(runs.size())) return;
     const auto folder = runs[static_cast<std::size_t>(run_)].folder;
     inBackground(
-        this,
-        [folder, step] {
-            Examined out;
-            try {
-                out.report = engine::examine_skip(folder, step);
-            } catch (const engine::Error& error) {
-                out.problem = error.message();
-            } catch (const std::exception& error) {
-                out.problem = engine::Message(error.what());
-            }
-            return out;
-        },
+        this, [folder, step] { return engine::examine_skip(folder, step); },
         [this, step](const Examined& examined) {
             if (!asked_.contains(step)) return;
             examined_[step] = examined;
@@ -159,12 +145,12 @@ void SkipInstrument::show() {
 }
 
 void SkipInstrument::showReport(const Examined& examined) {
-    if (!examined.problem.empty()) {
-        headline_->setText(engineText(examined.problem));
+    if (examined.error) {
+        headline_->setText(examined.failure().sentence());
         details_->clear();
         return;
     }
-    const auto& report = examined.report;
+    const auto& report = *examined.result;
     const bool benign = report.cause == engine::SkipCause::scale_too_large;
     restyle(headline_, "role", benign ? QVariant() : QVariant(u"bad"_s));
     headline_->setText(engineText(report.verdict()));

@@ -41,11 +41,6 @@ private:
 
 constexpr int sumPoints = 400;
 
-struct Computed {
-    engine::SumResult result;
-    engine::Message problem;
-};
-
 QString titleOf(const std::string& name) {
     const auto* format = engine::find_number_format(name);
     return QString::fromStdString(format != nullptr ? std::string(format->title) : name);
@@ -87,21 +82,12 @@ void SumInstrument::compute() {
     settings.points = sumPoints;
     if (settings.format == nullptr) return;
     inBackground(
-        this,
-        [settings] {
-            Computed out;
-            try {
-                out.result = engine::sum(settings);
-            } catch (const engine::Error& error) {
-                out.problem = error.message();
-            }
-            return out;
-        },
-        [this](const Computed& computed) {
-            if (computed.problem.empty())
-                show(computed.result);
+        this, [settings] { return engine::sum(settings); },
+        [this](const Outcome<engine::SumResult>& sum) {
+            if (sum.error)
+                words_->setText(sum.failure().sentence());
             else
-                words_->setText(engineText(computed.problem));
+                show(*sum.result);
         });
 }
 

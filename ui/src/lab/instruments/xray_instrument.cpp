@@ -32,10 +32,7 @@ public:
     void showStep(std::int64_t step) override;
 
 private:
-    struct Traced {
-        engine::Xray xray;
-        engine::Message problem;
-    };
+    using Traced = Outcome<engine::Xray>;
     void trace(const std::string& run, const engine::RunConfig& config);
     void show();
     void addRun(const std::string& run, const Traced& traced);
@@ -98,18 +95,7 @@ void XrayInstrument::showStep(std::int64_t step) {
 
 void XrayInstrument::trace(const std::string& run, const engine::RunConfig& config) {
     inBackground(
-        this,
-        [config] {
-            Traced out;
-            try {
-                out.xray = engine::xray_first_step(config);
-            } catch (const engine::Error& error) {
-                out.problem = error.message();
-            } catch (const std::exception& error) {
-                out.problem = engine::Message(error.what());
-            }
-            return out;
-        },
+        this, [config] { return engine::xray_first_step(config); },
         [this, run](const Traced& traced) {
             if (!asked_[run]) return;
             traced_[run] = traced;
@@ -146,7 +132,7 @@ void XrayInstrument::show() {
 
 void XrayInstrument::addRun(const std::string& run, const Traced& traced) {
     const auto* settings = engine::find_run(*model_->lesson(), run);
-    const QColor color = context_.theme->precision(traced.xray.precision);
+    const QColor color = context_.theme->precision(traced.result->precision);
     const QString label = QString::fromStdString(settings != nullptr ? settings->label : run);
     const int row = grid_->rowCount();
     grid_->addWidget(
@@ -156,14 +142,14 @@ void XrayInstrument::addRun(const std::string& run, const Traced& traced) {
     for (const auto& [column, name] :
          {std::pair{1, tr("reads")}, {2, tr("computes in")}, {3, tr("writes")}})
         grid_->addWidget(makeLabel(name, "dim", table_), row, column);
-    if (!traced.problem.empty()) {
-        auto* words = makeLabel(engineText(traced.problem), "bad", table_);
+    if (traced.error) {
+        auto* words = makeLabel(traced.failure().sentence(), "bad", table_);
         words->setWordWrap(true);
         grid_->addWidget(words, row + 1, 0, 1, 4);
         return;
     }
     int rows = 0;
-    for (const auto& op : traced.xray.ops) {
+    for (const auto& op : traced.result->ops) {
         if (wanted(op) && rows++ < maxRows) addOp(op);
     }
     if (rows > maxRows)

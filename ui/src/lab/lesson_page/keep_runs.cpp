@@ -18,26 +18,13 @@ using namespace Qt::StringLiterals;
 
 namespace {
 
-struct Kept {
-    int runs = 0;
-    engine::Message problem;
-};
-
-Kept copyRuns(const std::vector<std::filesystem::path>& folders,
-              const std::shared_ptr<engine::RunStore>& store) {
-    Kept out;
+void copyRuns(const std::vector<std::filesystem::path>& folders, engine::RunStore& store) {
     const QTemporaryDir between;
-    try {
-        for (const auto& folder : folders) {
-            const auto file = std::filesystem::path(between.path().toStdString()) / "run.halftone";
-            engine::export_run_file(folder, file);
-            store->import_run(file);
-            ++out.runs;
-        }
-    } catch (const engine::Error& error) {
-        out.problem = error.message();
+    for (const auto& folder : folders) {
+        const auto file = std::filesystem::path(between.path().toStdString()) / "run.halftone";
+        engine::export_run_file(folder, file);
+        store.import_run(file);
     }
-    return out;
 }
 
 }  // namespace
@@ -49,20 +36,24 @@ void keepRuns(const Context& context, LessonModel* model) {
         if (!run.folder.empty()) folders.push_back(run.folder);
     }
     if (!store || folders.empty()) return;
-    auto kept = std::make_shared<Kept>();
     // On the worker's thread: as long as it lives, so do the runs' folders.
-    model->runs()->worker()->compute(
-        model, [kept, folders, store] { *kept = copyRuns(folders, store); },
-        [kept, context] {
-            if (!kept->problem.empty())
+    inBackground(
+        model,
+        [folders, store] {
+            copyRuns(folders, *store);
+            return std::ssize(folders);
+        },
+        [context](const Outcome<std::ptrdiff_t>& kept) {
+            if (kept.error)
                 return context.commands->report(
-                    engine::Error(engine::ErrorCode::io, kept->problem));
+                    engine::Error(engine::ErrorCode::io, kept.error->message()));
             emit context.feed->storeChanged();
             context.commands->report({LessonModel::tr("%1 runs of the lesson are in the history.")
-                                          .arg(count(kept->runs)),
+                                          .arg(count(*kept.result)),
                                       LessonModel::tr("They are under Runs."),
                                       engine::ErrorCode::state, true});
-        });
+        },
+        model->runs()->worker()->executor());
 }
 
 }  // namespace ui

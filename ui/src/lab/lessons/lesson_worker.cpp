@@ -99,13 +99,9 @@ private:
         }
         now->problem = problem_;
         now->hint = hint_;
-        // Through the application, which outlives the worker; alive is read there only.
-        QMetaObject::invokeMethod(
-            QCoreApplication::instance(),
-            [alive = worker_, now = std::move(now)] {
-                if (alive) emit alive->snapshot(now);
-            },
-            Qt::QueuedConnection);
+        postToWindow([alive = worker_, now = std::move(now)] {
+            if (alive) emit alive->snapshot(now);
+        });
     }
 
     template <typename Work>
@@ -140,8 +136,7 @@ LessonWorker::LessonWorker(engine::Lesson lesson, engine::LessonStart start, Com
     thread_->setObjectName(QStringLiteral("lesson"));
     loop_->moveToThread(thread_.get());
     thread_->start();
-    QMetaObject::invokeMethod(
-        loop_.get(), [loop = loop_.get(), first] { loop->begin(first); }, Qt::QueuedConnection);
+    executor()([loop = loop_.get(), first] { loop->begin(first); });
 }
 
 LessonWorker::~LessonWorker() {
@@ -157,25 +152,13 @@ LessonWorker::~LessonWorker() {
 }
 
 void LessonWorker::post(Command command) {
-    QMetaObject::invokeMethod(
-        loop_.get(), [loop = loop_.get(), command] { loop->post(command); }, Qt::QueuedConnection);
+    executor()([loop = loop_.get(), command] { loop->post(command); });
 }
 
-void LessonWorker::compute(QObject* context, std::function<void()> work,
-                           std::function<void()> done) {
-    QPointer<QObject> alive(context);
-    QMetaObject::invokeMethod(
-        loop_.get(),
-        [alive, work = std::move(work), done = std::move(done)] {
-            work();
-            QMetaObject::invokeMethod(
-                QCoreApplication::instance(),
-                [alive, done] {
-                    if (alive) done();
-                },
-                Qt::QueuedConnection);
-        },
-        Qt::QueuedConnection);
+Executor LessonWorker::executor() const {
+    return [loop = loop_.get()](std::function<void()> work) {
+        QMetaObject::invokeMethod(loop, std::move(work), Qt::QueuedConnection);
+    };
 }
 
 std::shared_ptr<engine::RunStore> LessonWorker::store() const { return loop_->store(); }

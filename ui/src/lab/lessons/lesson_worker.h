@@ -9,6 +9,7 @@
 
 #include "engine/lab/lesson_results.h"
 #include "engine/lab/lesson_runner.h"
+#include "feed/background_task.h"
 
 namespace ui {
 
@@ -45,9 +46,8 @@ public:
     ~LessonWorker() override;
 
     void post(Command command);
-    /// Runs work() on the worker's thread while the runs exist, and then done() here, unless
-    /// `context` is gone by then. work() must not throw.
-    void compute(QObject* context, std::function<void()> work, std::function<void()> done);
+    /// Runs work on the worker's thread, while the runs exist.
+    Executor executor() const;
     /// The store with the runs, from any thread.
     std::shared_ptr<engine::RunStore> store() const;
 

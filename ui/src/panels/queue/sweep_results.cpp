@@ -4,7 +4,6 @@
 #include <QTableView>
 #include <algorithm>
 #include <cmath>
-#include <variant>
 
 #include "commands/commands.h"
 #include "commands/queue_runner.h"
@@ -31,15 +30,10 @@ struct Results {
     std::int64_t seeds = 1;
     std::vector<engine::SweepRow> rows;
 };
-using Read = std::variant<Results, engine::Error>;
 
-Read read(const std::vector<engine::QueuedRun>& runs, const engine::RunStore& store) {
-    try {
-        const engine::SweepPlan plan = engine::to_sweep_plan(runs);
-        return Results{plan.seeds, engine::sweep_rows(plan, runs, store)};
-    } catch (const engine::Error& error) {
-        return error;
-    }
+Results read(const std::vector<engine::QueuedRun>& runs, const engine::RunStore& store) {
+    const engine::SweepPlan plan = engine::to_sweep_plan(runs);
+    return {plan.seeds, engine::sweep_rows(plan, runs, store)};
 }
 
 /// "Learning rate, Batch size": the fields that vary, but for the seed.
@@ -150,12 +144,12 @@ void SweepResults::readResults() {
         [chosen = std::move(chosen), store = context_.feed->store()] {
             return read(chosen, *store);
         },
-        [this](Read found) {
+        [this](Outcome<Results> found) {
             reading_ = false;
-            if (const auto* error = std::get_if<engine::Error>(&found)) {
-                context_.commands->report(*error);
+            if (found.error) {
+                context_.commands->report(*found.error);
             } else {
-                auto& [seeds, rows] = std::get<Results>(found);
+                auto& [seeds, rows] = *found.result;
                 model_->setRows(seeds, rows);
                 figure_->setText(spaced(model_->figure()));
                 const bool any = std::ranges::any_of(
