@@ -230,8 +230,10 @@ const ForceRules* set_force(const ForceRules* rules) noexcept {
     return before;
 }
 
+bool is_autocast_on() noexcept { return state.cpu.enabled || state.cuda.enabled; }
+
 std::optional<Device::Kind> active_kind(const Tensor* const* args, int count) noexcept {
-    if (!state.cpu.enabled && !state.cuda.enabled) return std::nullopt;
+    if (!is_autocast_on()) return std::nullopt;
     for (int i = 0; i < count; ++i) {
         if (args[i]->defined() && state.of(args[i]->device().kind).enabled)
             return args[i]->device().kind;

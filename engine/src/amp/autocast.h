@@ -133,6 +133,13 @@ Tensor autocast_to(const Tensor& tensor, DType to);
 Tensor autocast_to_low(const Tensor& tensor);
 
 namespace detail {
+/// Whether the policy casts the arguments of a call, in a region.
+constexpr bool casts_arguments(CastPolicy policy) noexcept {
+    return policy == CastPolicy::low || policy == CastPolicy::f32 ||
+           policy == CastPolicy::promote || policy == CastPolicy::banned;
+}
+/// Whether autocast is on for any device kind.
+bool is_autocast_on() noexcept;
 /// The type that the op's policy casts to on `kind`. Nothing: leave the arguments as they are.
 /// Throws for a banned op.
 std::optional<DType> cast_target(const OpInfo& info, Device::Kind kind, const Tensor* const* args,

@@ -94,12 +94,14 @@ CallObserverScope::~CallObserverScope() {
 
 namespace detail {
 
+bool intercepts() noexcept { return attached != nullptr || force_holds(); }
+
 bool needs_dispatch(const OpInfo& info) noexcept {
     if (entered == &info) {
         entered = nullptr;
         return false;
     }
-    return attached != nullptr || force_holds();
+    return intercepts();
 }
 
 void note_cached_cast(const Tensor& source, const Tensor& cast) {
@@ -115,7 +117,7 @@ Call::Call(const OpInfo& info, const TensorList& inputs, bool typed,
     : info_(info), observer_(attached) {
     const auto first = std::ranges::find_if(
         inputs, [](const Tensor& each) { return eligible(each, each.device().kind); });
-    if (first != inputs.end() && force_holds()) {
+    if (info.forceable && first != inputs.end() && force_holds()) {
         kind_ = first->device().kind;
         const bool on = autocast_enabled(kind_);
         const bool banned = on && info.policy == CastPolicy::banned;

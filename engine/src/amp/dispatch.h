@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <span>
@@ -21,7 +22,7 @@ namespace engine {
 struct ForceRule {
     std::string key;     ///< as given
     std::string module;  ///< full name; "": any
-    std::string op;      ///< OpInfo::name; "": any
+    std::string op;      ///< Op::name; "": any
     DType type;          ///< f32, f16 or bf16
 };
 
@@ -114,6 +115,8 @@ namespace detail {
 
 extern constinit thread_local bool intercepting;  // the one branch
 
+/// Whether a call is observed, or may be forced.
+bool intercepts() noexcept;
 /// False once for the call that dispatched() itself makes.
 bool needs_dispatch(const OpInfo& info) noexcept;
 void note_cached_cast(const Tensor& source, const Tensor& cast);
@@ -133,6 +136,83 @@ inline bool names_type(const std::optional<DType>& dtype) { return dtype.has_val
 template <typename T>
 bool names_type(const T&) {
     return false;
+}
+
+/// Pointers to the tensors of a call, those of lists too.
+template <typename... Args>
+auto tensors_in(const Args&... args) {
+    if constexpr ((std::is_same_v<Args, TensorList> || ...)) {
+        std::vector<const Tensor*> out;
+        const auto add = [&](const auto& arg) {
+            using Arg = std::decay_t<decltype(arg)>;
+            if constexpr (std::is_same_v<Arg, Tensor>) out.push_back(&arg);
+            if constexpr (std::is_same_v<Arg, TensorList>)
+                for (const Tensor& each : arg) out.push_back(&each);
+        };
+        (add(args), ...);
+        return out;
+    } else {
+        std::array<const Tensor*, (std::size_t{0} + ... + std::is_same_v<Args, Tensor>)> out;
+        std::size_t count = 0;
+        const auto add = [&](const auto& arg) {
+            if constexpr (std::is_same_v<std::decay_t<decltype(arg)>, Tensor>) out[count++] = &arg;
+        };
+        (add(args), ...);
+        return out;
+    }
+}
+
+/// Casts the eligible arguments of a call.
+struct CastTo {
+    Device::Kind kind;
+    DType type;
+
+    Tensor operator()(const Tensor& tensor) const {
+        return eligible(tensor, kind) ? autocast_to(tensor, type) : tensor;
+    }
+    TensorList operator()(const TensorList& tensors) const {
+        TensorList out;
+        for (const Tensor& each : tensors) out.push_back((*this)(each));
+        return out;
+    }
+};
+
+inline std::tuple<const Tensor&> if_tensor(const Tensor& tensor) { return {tensor}; }
+inline std::tuple<const TensorList&> if_tensor(const TensorList& tensors) { return {tensors}; }
+template <typename T>
+std::tuple<> if_tensor(const T&) {
+    return {};
+}
+
+/// The tensors of a call, each through `cast`, from left to right.
+template <typename Cast, typename... Args>
+auto cast_tensors(const Cast& cast, const Args&... args) {
+    const auto all = [&](const auto&... tensors) {
+        return std::tuple<std::decay_t<decltype(tensors)>...>{cast(tensors)...};
+    };
+    return std::apply(all, std::tuple_cat(if_tensor(args)...));
+}
+
+/// compute() with the tensors of a call, cast by the op's policy.
+template <typename F, typename... Args>
+auto run_by_policy(const OpInfo& op, const F& compute, const Args&... args) {
+    if (casts_arguments(op.policy) && is_autocast_on()) {
+        const auto tensors = tensors_in(args...);
+        const int count = static_cast<int>(tensors.size());
+        if (const auto kind = active_kind(tensors.data(), count)) {
+            if (const auto type = cast_target(op, *kind, tensors.data(), count))
+                return std::apply(compute, cast_tensors(CastTo{*kind, *type}, args...));
+        }
+    }
+    return std::apply(compute, std::tuple_cat(if_tensor(args)...));
+}
+
+template <typename First, typename... Rest>
+const auto& last_of(const First& first, const Rest&... rest) {
+    if constexpr (sizeof...(Rest) == 0)
+        return first;
+    else
+        return last_of(rest...);
 }
 
 /// One call: what decides about it, for the time that it runs.
@@ -175,6 +255,39 @@ private:
 };
 
 }  // namespace detail
+
+namespace detail {
+
+/// A call that is observed, or may be forced. A forced one runs with autocast off.
+template <typename F, typename... Args>
+auto intercepted_call(const OpInfo& op, const F& compute, const Args&... args) {
+    TensorList inputs;
+    (collect(inputs, args), ...);
+    const CallArgument all[] = {CallArgument(args)...};  // and compute
+    Call call(op, inputs, (names_type(args) || ...), std::span(all).first(sizeof...(Args) - 1));
+    auto result = [&] {
+        if (!call.forced() || op.casts_result) return run_by_policy(op, compute, args...);
+        const auto cast =
+            cast_tensors([&](const auto& tensor) { return call.cast(tensor); }, args...);
+        const NoAutocast off(call.kind());
+        return std::apply(compute, cast);
+    }();
+    if constexpr (std::is_same_v<decltype(result), Tensor>) {
+        if (call.forced() && op.casts_result) result = call.cast(result);
+    }
+    call.finish(result);
+    return result;
+}
+
+}  // namespace detail
+
+template <typename... Args>
+auto Op::call(const Args&... args) const {
+    const auto& compute = detail::last_of(args...);
+    if (detail::intercepting && detail::intercepts()) [[unlikely]]
+        return detail::intercepted_call(*this, compute, args...);
+    return detail::run_by_policy(*this, compute, args...);
+}
 
 /// Whether this call must go through dispatched().
 inline bool intercepted(const OpInfo& info) noexcept {

@@ -75,7 +75,7 @@ bool same_walk(const Shape& shape, const Strides& strides, const Strides& expect
     return true;
 }
 
-Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b) {
+Shape broadcast_shapes(std::string_view op, const Shape& a, const Shape& b) {
     const int rank = std::max(a.rank(), b.rank());
     Shape out;
     for (int i = 0; i < rank; ++i) {
@@ -92,7 +92,7 @@ Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b) {
     return out;
 }
 
-int wrap_dim(const char* op, std::int64_t dim, int rank) {
+int wrap_dim(std::string_view op, std::int64_t dim, int rank) {
     const int n = std::max(rank, 1);
     if (dim < -n || dim >= n) {
         throw Error(ErrorCode::value, std::string(op) + ": dim " + std::to_string(dim) +

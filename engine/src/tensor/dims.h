@@ -6,6 +6,7 @@
 #include <initializer_list>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace engine {
@@ -81,8 +82,8 @@ Strides channels_last_strides(const Shape& shape);
 /// True if `strides` walks `shape` densely as `expected` does; dimensions of size 1 do not matter.
 bool same_walk(const Shape& shape, const Strides& strides, const Strides& expected);
 /// Shape that both broadcast to. Throws Error(shape) naming `op`.
-Shape broadcast_shapes(const char* op, const Shape& a, const Shape& b);
+Shape broadcast_shapes(std::string_view op, const Shape& a, const Shape& b);
 /// `dim` from the end if negative. Throws Error(value) naming `op` if it is out of range.
-int wrap_dim(const char* op, std::int64_t dim, int rank);
+int wrap_dim(std::string_view op, std::int64_t dim, int rank);
 
 }  // namespace engine

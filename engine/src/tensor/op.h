@@ -4,6 +4,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -41,17 +42,82 @@ public:
     std::optional<DType> dtype(const std::string& attr = "dtype") const;
 };
 
+struct OpInfo;
 using OpRunner = TensorList (*)(const OpArguments&);
+using ByName = TensorList (*)(const OpInfo&, const OpArguments&);
 
-/// The description of an op; one constant per op, listed in ops/catalog/catalog.cpp.
+/// The description of an op that is not an Op yet.
 struct OpInfo {
-    const char* name;
+    std::string_view name;
     CastPolicy policy;
-    const char* signature;   // "linear(x, weight, bias?)"
-    int derivatives;         // orders that exist: 0, 1, 2
-    const char* why;         // the policy, explained to a learner
-    OpRunner run = nullptr;  // for `halftone op`; null for an op that only gradients call
+    std::string_view signature;  // "linear(x, weight, bias?)"
+    int derivatives;             // orders that exist: 0, 1, 2
+    std::string_view why;        // the policy, explained to a learner
+    OpRunner run = nullptr;      // for `halftone op`; null for an op that only gradients call
+    bool flushes_subnormals = false;
+    bool forceable = true;
+    bool casts_result = false;
+    ByName by_name = nullptr;
+
+    bool is_callable() const { return run != nullptr || by_name != nullptr; }
+    TensorList call_by_name(const OpArguments& args) const {
+        return by_name != nullptr ? by_name(*this, args) : run(args);
+    }
+};
+
+/// Reason of an op that autocast leaves alone.
+inline constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
+
+/// What few ops differ in.
+struct OpTraits {
+    int derivatives = 2;  ///< orders that exist
+    /// Whether precision.force can set the op's type. Not so for views and copies, choices by
+    /// index, boolean and integer results, in-place forms, and aliases of other ops.
+    bool forceable = true;
+    /// Copies values: a forced type casts the result, which gives the same numbers as casting the
+    /// arguments.
+    bool casts_result = false;
+    /// A product of another policy than low whose bf16 instruction flushes subnormals.
     bool flushes_subnormals = false;
 };
+
+/// An operation: one constant each, beside the declaration of its function
+/// (decisions.md#d20-an-operation-is-one-object, D20).
+struct Op : OpInfo {
+    /// `signature` names the arguments, tensors first, each kind in the order of the C++ function:
+    /// "softplus(x, weight?, others[]; beta=1, dim=None, size)". The name stands before the
+    /// parenthesis; `?` marks a tensor that may be missing, and an attribute without a default must
+    /// be given. Defaults are None, True, False, numbers, words and lists of whole numbers.
+    constexpr Op(CastPolicy cast_policy, std::string_view arguments, std::string_view reason,
+                 ByName runner, OpTraits traits = {})
+        : OpInfo{.name = arguments.substr(0, arguments.find('(')),
+                 .policy = cast_policy,
+                 .signature = arguments,
+                 .derivatives = traits.derivatives,
+                 .why = reason,
+                 .flushes_subnormals = traits.flushes_subnormals,
+                 .forceable = traits.forceable,
+                 .casts_result = traits.casts_result,
+                 .by_name = runner} {}
+    /// An op that only gradients and other ops call.
+    constexpr explicit Op(std::string_view arguments, std::string_view reason = no_entry,
+                          OpTraits traits = {})
+        : Op(CastPolicy::none, arguments, reason, nullptr, traits) {}
+
+    /// call(x, weight, dim, compute) runs compute(x, weight): the last argument is a function of
+    /// the tensors, which are cast by the policy before; it captures the others. An observer is
+    /// told of all arguments, and a forced type replaces the policy. Defined in amp/dispatch.h.
+    template <typename... Args>
+    auto call(const Args&... args) const;
+};
+
+/// Runner for `halftone op` that follows from the type of f and the op's signature. A struct of
+/// attributes lists its members as `fields`, in the order of the signature. Defined in
+/// ops/catalog/by_name.h, which only the catalog includes, so that each is compiled once.
+template <auto f>
+TensorList by_name(const OpInfo& op, const OpArguments& args);
+/// For one of several overloads: by_name_as<Tensor(const Tensor&, double), pow>.
+template <typename S, S* f>
+TensorList by_name_as(const OpInfo& op, const OpArguments& args);
 
 }  // namespace engine

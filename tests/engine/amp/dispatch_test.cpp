@@ -44,8 +44,8 @@ public:
         if (event.info == &cast_info) return;
         for (const Tensor& each : event.inputs) {
             if (!each.defined() || !is_floating(each.dtype())) continue;
-            seen.push_back(std::string(event.in_backward ? "backward " : "") + event.info->name +
-                           " " + name(each.dtype()));
+            seen.push_back(std::string(event.in_backward ? "backward " : "") +
+                           std::string(event.info->name) + " " + name(each.dtype()));
             return;
         }
     }

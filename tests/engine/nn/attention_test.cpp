@@ -93,7 +93,7 @@ TEST(MultiheadAttention, IsF16InARegionAndTrainsItsFp32Weights) {
 TEST(MultiheadAttention, GoesByTheFusedKernelInARegion) {
     if (default_device().kind == Device::Kind::cpu) GTEST_SKIP() << "not on a CUDA device";
     struct Names final : OpObserver {
-        void on_op(const OpEvent& event) override { seen.insert(event.info->name); }
+        void on_op(const OpEvent& event) override { seen.emplace(event.info->name); }
         std::set<std::string> seen;
     } names;
     TensorRegistry registry(1, default_device());

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -79,7 +78,7 @@ Tensor chain_apart(const ChainCase& c) {
 Tensor chain_together(const ChainCase& c) { return linear_chain(c.layers, c.x); }
 
 bool is_one_node(const Tensor& y) {
-    return std::strcmp(y.impl()->node->info().name, "linear_chain") == 0;
+    return y.impl()->node->info().name == "linear_chain";
 }
 
 void expect_equal_chain_gradients(const ChainCase& one, const ChainCase& two) {
@@ -262,7 +261,7 @@ public:
 class Keeping final : public GradientObserver {
 public:
     void on_gradient(const OpInfo& to, const Tensor& gradient) override {
-        if (std::strcmp(to.name, "linear_chain") != 0) return;
+        if (to.name != "linear_chain") return;
         kept.push_back(gradient);
         bits_then.push_back(bits(gradient));
     }

@@ -64,7 +64,7 @@ TEST(LinearRelu, HasTheBitsOfTheTwoOpsAndOfTheirGradients) {
     for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
         const LinearReluCase one = made_linear(dtype), two = made_linear(dtype);
         const Tensor first = relu_apart(one), second = relu_together(two);
-        ASSERT_STREQ(second.impl()->node->info().name, "linear_relu") << "else nothing is compared";
+        ASSERT_EQ(second.impl()->node->info().name, "linear_relu") << "else nothing is compared";
         EXPECT_EQ(bits(first), bits(second)) << name(dtype);
         backward(linear_loss(first));
         backward(linear_loss(second));

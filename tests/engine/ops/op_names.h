@@ -10,7 +10,7 @@ namespace engine {
 /// Records the names of the ops that run while it lives.
 class Names final : public OpObserver {
 public:
-    void on_op(const OpEvent& event) override { names_.insert(event.info->name); }
+    void on_op(const OpEvent& event) override { names_.emplace(event.info->name); }
     bool saw(const std::string& name) const { return names_.count(name) > 0; }
 
 private:

@@ -118,7 +118,7 @@ TEST(GradScaler, S9_OtherRangesComeBackLazy) {
 /// Counts how often unscale_ makes the inverse of the scale, and with it a found_inf, per device.
 class InverseScales final : public OpObserver {
 public:
-    void on_op(const OpEvent& event) override { count_ += event.info == &reciprocal_info; }
+    void on_op(const OpEvent& event) override { count_ += event.info == &reciprocal_op; }
     int count() const { return count_; }
 
 private:

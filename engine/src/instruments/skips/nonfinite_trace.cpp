@@ -54,9 +54,9 @@ ChainLink& NonfiniteTrace::Chain::at(const std::string& module) {
     return links[found->second];
 }
 
-std::string NonfiniteTrace::next_key(const std::string& op) {
+std::string NonfiniteTrace::next_key(std::string_view op) {
     const std::string place = std::string(name(stage_)) + '|' + std::to_string(phase_) + '|' +
-                              std::to_string(micro_batch_) + '|' + current_module() + '|' + op;
+                              std::to_string(micro_batch_) + '|' + current_module() + '|' + std::string(op);
     return place + '|' + std::to_string(occurrences_[place]++);
 }
 
@@ -225,7 +225,7 @@ void NonfiniteTrace::see_gradient(const OpInfo& to, const Tensor& gradient, doub
 
 void NonfiniteTrace::on_gradient(const OpInfo& to, const Tensor& gradient) {
     if (!is_checked(gradient)) return;
-    const std::string key = next_key(std::string("gradient of ") + to.name);
+    const std::string key = next_key("gradient of " + std::string(to.name));
     const double largest = largest_magnitude(gradient);
     seen_[key] = {largest, gradient.dtype()};
     keep(key, gradient);

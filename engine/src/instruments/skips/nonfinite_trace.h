@@ -88,7 +88,7 @@ private:
     };
     using Owner = std::weak_ptr<Storage>;
 
-    std::string next_key(const std::string& op);
+    std::string next_key(std::string_view op);
     std::vector<BadTensor> of_stage(SkipStage stage) const;
     std::size_t add(BadTensor what, const Tensor& tensor, std::vector<std::size_t> from);
     void check_before(const StepView& step, const TensorList& carried);

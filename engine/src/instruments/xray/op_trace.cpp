@@ -230,6 +230,7 @@ void OpTrace::on_return(std::span<const Tensor> outputs) {
     const bool whole = frame.own_record || frame.opaque;
     const bool composed = !whole && rows_.size() > frame.first_row;
     if (composed) return;  // what it is made of stands for it
+    if (!whole && !frame.info->forceable) return;  // a view that gave its argument back
     give_up_rows(frame.first_row);
     const TensorList& used = frame.own_record ? frame.used : frame.inputs;
     // Ops inside a listed op run in the type to which the op casts, and so does the result.

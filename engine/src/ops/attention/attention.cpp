@@ -179,7 +179,7 @@ AttentionOptions attention_options(const OpArguments& args) {
 
 void check_dropout(const OpInfo& info, const AttentionOptions& options) {
     const double p = options.dropout_p;
-    const std::string name = info.name;
+    const std::string name(info.name);
     if (!(p >= 0 && p <= 1)) {
         throw Error(ErrorCode::value,
                     name + ": dropout_p must lie in [0, 1], not be " + std::to_string(p));

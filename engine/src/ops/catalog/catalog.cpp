@@ -5,6 +5,7 @@
 
 #include "engine/settings/catalog.h"
 #include "ops/attention/attention.h"
+#include "ops/catalog/by_name.h"
 #include "ops/conv/columns.h"
 #include "ops/conv/convolution.h"
 #include "ops/index/embedding.h"
@@ -87,12 +88,11 @@ const OpInfo* const infos[] = {
     &addr_in_place_info,
     // element-wise
     &add_info, &sub_info, &mul_info, &div_info, &maximum_info, &minimum_info, &pow_info,
-    &atan2_info, &neg_info, &abs_info, &exp_info, &expm1_info, &log_info, &log1p_info, &log2_info,
-    &log10_info, &sqrt_info, &rsqrt_info, &reciprocal_info, &square_info, &sin_info, &cos_info,
-    &erf_info, &clamp_info,
+    &atan2_info, &neg_op, &abs_op, &exp_op, &expm1_op, &log_op, &log1p_op, &log2_op, &log10_op,
+    &sqrt_op, &rsqrt_op, &reciprocal_op, &square_op, &sin_op, &cos_op, &erf_op, &clamp_info,
     // trigonometric and hyperbolic
-    &acos_info, &asin_info, &atan_info, &tan_info, &cosh_info, &sinh_info, &acosh_info, &asinh_info,
-    &atanh_info, &erfc_info, &erfinv_info, &exp2_info,
+    &acos_op, &asin_op, &atan_op, &tan_op, &cosh_op, &sinh_op, &acosh_op, &asinh_op, &atanh_op,
+    &erfc_op, &erfinv_op, &exp2_op,
     // of two or three tensors, or a number and a tensor
     &fmod_info, &remainder_info, &addcmul_info, &addcdiv_info, &lerp_info, &rdiv_info,
     &rtruediv_info, &rpow_info,
@@ -102,16 +102,16 @@ const OpInfo* const infos[] = {
     &isnan_info, &isinf_info, &isfinite_info, &logical_not_info, &logical_and_info,
     &logical_or_info, &logical_xor_info,
     // activations
-    &relu_info, &gelu_info, &tanh_info, &sigmoid_info, &log_sigmoid_info, &softmax_info,
-    &log_softmax_info, &softmin_info, &dropout_info,
+    &relu_op, &gelu_op, &tanh_op, &sigmoid_op, &log_sigmoid_op, &softmax_info, &log_softmax_info,
+    &softmin_info, &dropout_info,
     // more activations
-    &silu_info, &mish_info, &softplus_info, &softsign_info, &tanhshrink_info, &elu_info, &selu_info,
+    &silu_op, &mish_op, &softplus_op, &softsign_op, &tanhshrink_op, &elu_info, &selu_info,
     &celu_info, &leaky_relu_info, &hardtanh_info, &relu6_info, &hardsigmoid_info, &hardswish_info,
     &threshold_info, &prelu_info,
     // comparisons
     &eq_info, &ne_info, &lt_info, &le_info, &gt_info, &ge_info, &where_info,
     // reductions
-    &sum_info, &mean_info, &norm_info, &argmax_info,
+    &sum_op, &mean_info, &norm_info, &argmax_info,
     // norms, products and running sums
     &linalg_vector_norm_info, &logsumexp_info, &prod_info, &cumsum_info, &cumprod_info,
     &linalg_matrix_norm_info, &frobenius_norm_info, &nuclear_norm_info,
@@ -145,7 +145,7 @@ const OpInfo* const infos[] = {
     &cast_info, &reshape_info, &flatten_info, &permute_info, &transpose_info, &expand_info,
     &narrow_info, &contiguous_info, &cat_info,
     // by index
-    &index_select_info, &gather_info, &index_add_info, &scatter_add_info, &embedding_info,
+    &index_select_info, &gather_info, &index_add_info, &scatter_add_info, &embedding_op,
     &embedding_bag_info, &scatter_info, &scatter_reduce_info, &index_copy_info, &index_info,
     &index_put_info, &index_put_inplace_info, &take_along_dim_info, &masked_fill_info,
     &masked_scatter_info, &tril_info, &triu_info,
@@ -159,8 +159,8 @@ const OpInfo* const infos[] = {
     &upsample_trilinear3d_info, &upsample_bicubic2d_info, &upsample_bilinear2d_aa_info,
     &upsample_bicubic2d_aa_info,
     // parts and copies
-    &slice_info, &select_info, &unsqueeze_info, &squeeze_info, &unbind_info, &split_info,
-    &chunk_info, &stack_info, &flip_info, &roll_info, &repeat_info, &repeat_interleave_info,
+    &slice_op, &select_op, &unsqueeze_op, &squeeze_op, &unbind_op, &split_op,
+    &chunk_op, &stack_op, &flip_info, &roll_info, &repeat_info, &repeat_interleave_info,
     // in place
     &add_inplace_info, &mul_inplace_info, &exp_inplace_info, &pow_inplace_info, &copy_inplace_info,
     &zero_inplace_info};
@@ -258,7 +258,8 @@ static_assert(std::ranges::is_sorted(not_forceable));
 /// 16-bit numbers.
 bool is_forceable(const OpInfo& info) {
     const std::string_view name = info.name;
-    return !name.ends_with('_') && !std::ranges::binary_search(not_forceable, name);
+    return info.forceable && !name.ends_with('_') &&
+           !std::ranges::binary_search(not_forceable, name);
 }
 
 }  // namespace
@@ -274,8 +275,9 @@ const OpInfo* find_op(const std::string& name) {
 std::vector<OpSummary> ops() {
     std::vector<OpSummary> out;
     for (const auto* info : infos) {
-        out.push_back({info->name, info->signature, name(info->policy), info->derivatives,
-                       info->why, flushes_subnormals(*info), is_forceable(*info)});
+        out.push_back({std::string(info->name), std::string(info->signature), name(info->policy),
+                       info->derivatives, std::string(info->why), flushes_subnormals(*info),
+                       is_forceable(*info)});
     }
     return out;
 }

@@ -6,6 +6,7 @@
 #include "amp/autocast.h"
 #include "autograd/backward.h"
 #include "engine/base/error.h"
+#include "ops/catalog/by_name.h"
 #include "ops/catalog/catalog.h"
 #include "ops/shape/view.h"
 #include "tensor/deferred_errors.h"
@@ -15,45 +16,14 @@
 namespace engine {
 namespace {
 
-using Names = std::vector<std::string>;
-
-/// "x, weight?, tensors[]" as x, weight, tensors.
-Names split(std::string_view text) {
-    Names names;
-    std::string name;
-    for (const char c : text) {
-        if (c == ',') {
-            names.push_back(std::move(name));
-            name.clear();
-        } else if (c != ' ' && c != '?' && c != '[' && c != ']') {
-            name += c;
-        }
-    }
-    if (!name.empty()) names.push_back(std::move(name));
-    return names;
-}
-
-struct Signature {
-    Names tensors, attributes;
-};
-
-Signature read(const OpInfo& info) {
-    std::string_view text = info.signature;
-    text.remove_prefix(text.find('(') + 1);
-    text.remove_suffix(text.size() - text.rfind(')'));
-    const auto end = text.find(';');
-    if (end == std::string_view::npos) return {split(text), {}};
-    return {split(text.substr(0, end)), split(text.substr(end + 1))};
-}
-
-bool contains(const Names& names, const std::string& name) {
-    return std::find(names.begin(), names.end(), name) != names.end();
+bool contains(const std::vector<Signature::Argument>& arguments, const std::string& name) {
+    return std::ranges::find(arguments, name, &Signature::Argument::name) != arguments.end();
 }
 
 /// Whether the attribute is a plain number in the place of one of two tensors.
-bool is_number_operand(const Names& tensors, const std::string& attribute) {
-    static const Names number_names{"other", "exponent", "self"};
-    return contains(tensors, "y") && contains(number_names, attribute);
+bool is_number_operand(const Signature& known, const std::string& attribute) {
+    return contains(known.tensors(), "y") &&
+           (attribute == "other" || attribute == "exponent" || attribute == "self");
 }
 
 bool asks_for_nothing(const AttrValue& value) {
@@ -64,23 +34,23 @@ bool asks_for_nothing(const AttrValue& value) {
 /// Rejects tensors and attributes that the op's signature does not name: ignoring one would
 /// silently compute something else. An attribute that is null or false counts as absent.
 void check_against_signature(const OpInfo& info, const OpArguments& args) {
-    const Signature known = read(info);
+    const Signature known(info);
     int last = args.tensors.empty() ? -1 : args.tensors.rbegin()->first;
     if (!args.lists.empty()) last = std::max(last, args.lists.rbegin()->first);
-    if (last >= static_cast<int>(known.tensors.size())) {
+    if (last >= static_cast<int>(known.tensors().size())) {
         throw Error(ErrorCode::value,
                     std::string(info.name) + ": there is no tensor argument " +
-                        std::to_string(last) + " in " + info.signature,
+                        std::to_string(last) + " in " + std::string(info.signature),
                     "`halftone ops` lists the arguments.");
     }
     for (const auto& [name, value] : args.attrs) {
-        if (asks_for_nothing(value) || contains(known.attributes, name) ||
-            is_number_operand(known.tensors, name))
+        if (asks_for_nothing(value) || contains(known.attributes(), name) ||
+            is_number_operand(known, name))
             continue;
-        throw Error(
-            ErrorCode::value,
-            std::string(info.name) + ": there is no attribute " + name + " in " + info.signature,
-            "`halftone ops` lists the attributes.");
+        throw Error(ErrorCode::value,
+                    std::string(info.name) + ": there is no attribute " + name + " in " +
+                        std::string(info.signature),
+                    "`halftone ops` lists the attributes.");
     }
 }
 
@@ -184,10 +154,10 @@ std::string numbered(const std::string& base, std::size_t i, std::size_t count) 
 }
 
 TensorList call(const OpInfo& info, const OpCase& request, const OpArguments& args) {
-    if (!request.autocast) return info.run(args);
+    if (!request.autocast) return info.call_by_name(args);
     const AutocastRegion region(request.device.kind, true, *request.autocast);
     const auto inside = region.enter();
-    return info.run(args);
+    return info.call_by_name(args);
 }
 
 /// Gradients of sum(outputs * seeds) by the leaves; zeros where there is no path.
@@ -222,7 +192,6 @@ TensorList seeds_of(const OpCase& request, const TensorMap& file, const TensorLi
     }
     return seeds;
 }
-
 
 TensorMap moved(const TensorMap& file, const Device& device) {
     TensorMap out;

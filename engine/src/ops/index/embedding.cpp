@@ -15,14 +15,6 @@
 namespace engine {
 namespace {
 
-TensorList run_embedding(const OpArguments& args) {
-    EmbeddingOptions options;
-    if (args.has("padding_idx")) options.padding_idx = args.integer("padding_idx", 0);
-    options.scale_grad_by_freq = args.flag("scale_grad_by_freq", false);
-    options.sparse = args.flag("sparse", false);
-    return {embedding(args.at(0), args.at(1), options)};
-}
-
 /// How the table's rows get their gradients.
 struct Table {
     Shape shape;
@@ -87,35 +79,25 @@ Table table_of(const Tensor& weight, const EmbeddingOptions& options) {
 
 }  // namespace
 
-const OpInfo embedding_info{
-    "embedding",
-    CastPolicy::none,
-    "embedding(index, weight; padding_idx, scale_grad_by_freq, sparse)",
-    2,
-    "Not on the list: it copies rows of its table, so an fp32 table gives fp32.",
-    run_embedding};
-
-Tensor embedding(const Tensor& asked, const Tensor& weight, const EmbeddingOptions& options) {
-    if (intercepted(embedding_info)) {
-        // Rows are copied, so they are cast and not the whole table.
-        return dispatched_copy(
-            embedding_info, [](const auto&... a) { return embedding(a...); }, asked, weight,
-            options);
-    }
-    check_floating(embedding_info, weight);
-    check_rank(embedding_info, weight, 2);
-    const Table table = table_of(weight, options);
-    const Tensor index =
-        reshape(checked_index(embedding_info, asked, weight.size(0)), {asked.numel()});
-    const Tensor rows = select_rows(weight, 0, index);
-    const Tensor y = record(embedding_info, {weight}, rows, {save(index)},
-                            [table, sparse = options.sparse](const Tensor& dy, const Saved& saved) {
-                                return sparse ? sparse_gradient(dy, saved[0], table)
-                                              : table_gradient(dy, saved[0], table);
-                            });
-    Shape shape = asked.shape();
-    shape.push_back(weight.size(1));
-    return reshape(y, shape);
+Tensor embedding(const Tensor& asked0, const Tensor& table0, const EmbeddingOptions& options) {
+    return embedding_op.call(
+        asked0, table0, options, [&](const Tensor& asked, const Tensor& weight) {
+            check_floating(embedding_op, weight);
+            check_rank(embedding_op, weight, 2);
+            const Table table = table_of(weight, options);
+            const Tensor index =
+                reshape(checked_index(embedding_op, asked, weight.size(0)), {asked.numel()});
+            const Tensor rows = select_rows(weight, 0, index);
+            const Tensor y =
+                record(embedding_op, {weight}, rows, {save(index)},
+                       [table, sparse = options.sparse](const Tensor& dy, const Saved& saved) {
+                           return sparse ? sparse_gradient(dy, saved[0], table)
+                                         : table_gradient(dy, saved[0], table);
+                       });
+            Shape shape = asked.shape();
+            shape.push_back(weight.size(1));
+            return reshape(y, shape);
+        });
 }
 
 }  // namespace engine

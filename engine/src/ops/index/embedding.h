@@ -1,12 +1,11 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
 #include "tensor/tape.h"
 
 namespace engine {
-
-extern const OpInfo embedding_info;
 
 struct EmbeddingOptions {
     /// This row takes no gradient; negative from the end.
@@ -16,6 +15,10 @@ struct EmbeddingOptions {
     /// Makes the gradient sparse (ops/index/sparse.h): only the rows that the index names. Such a
     /// gradient cannot be differentiated again.
     bool sparse = false;
+
+    static constexpr auto fields =
+        std::tuple(&EmbeddingOptions::padding_idx, &EmbeddingOptions::scale_grad_by_freq,
+                   &EmbeddingOptions::sparse);
 };
 
 /// Rows of a table: index (any shape, i64 or i32) into weight (rows, d) gives (index's shape, d).
@@ -23,5 +26,10 @@ struct EmbeddingOptions {
 /// (f64 for f64) in the order of the index and rounded once. An out-of-range index is Error(value),
 /// on a GPU at the next read (tensor/check_values.h).
 Tensor embedding(const Tensor& index, const Tensor& weight, const EmbeddingOptions& options = {});
+inline constexpr Op embedding_op(
+    CastPolicy::none,
+    "embedding(index, weight; padding_idx=None, scale_grad_by_freq=False, sparse=False)",
+    "Not on the list: it copies rows of its table, so an fp32 table gives fp32.",
+    by_name<embedding>, {.casts_result = true});
 
 }  // namespace engine

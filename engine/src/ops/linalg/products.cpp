@@ -233,22 +233,22 @@ Tensor write_sum(const OpInfo& info, Form op, const Tensor& x, const Tensor& a, 
     });
 }
 
-constexpr const char* no_entry =
+constexpr const char* in_place_why =
     "In-place forms are never on the list: the left side keeps its type.";
 
 }  // namespace
 
 const OpInfo addmm_in_place_info{"addmm_", CastPolicy::none, "addmm_(x, a, b; beta, alpha)",
-                                 2,        no_entry,         run_in_place<addmm_>, true};
+                                 2,        in_place_why,         run_in_place<addmm_>, true};
 const OpInfo baddbmm_in_place_info{"baddbmm_", CastPolicy::none, "baddbmm_(x, b1, b2; beta, alpha)",
-                                   2,          no_entry,         run_in_place<baddbmm_>, true};
+                                   2,          in_place_why,         run_in_place<baddbmm_>, true};
 const OpInfo addbmm_in_place_info{"addbmm_", CastPolicy::none, "addbmm_(x, b1, b2; beta, alpha)",
-                                  2,         no_entry,         run_in_place<addbmm_>, true};
+                                  2,         in_place_why,         run_in_place<addbmm_>, true};
 const OpInfo addmv_in_place_info{
     "addmv_", CastPolicy::none, "addmv_(x, matrix, vector; beta, alpha)",
-    2,        no_entry,         run_in_place<addmv_>, true};
+    2,        in_place_why,         run_in_place<addmv_>, true};
 const OpInfo addr_in_place_info{"addr_", CastPolicy::none, "addr_(x, v1, v2; beta, alpha)",
-                                2,       no_entry,         run_in_place<addr_>};
+                                2,       in_place_why,         run_in_place<addr_>};
 
 Tensor addmm_(const Tensor& x, const Tensor& a, const Tensor& b, double beta, double alpha) {
     one_type(addmm_in_place_info, {x, a, b});

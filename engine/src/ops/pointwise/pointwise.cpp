@@ -1,6 +1,5 @@
 #include "ops/pointwise/pointwise.h"
 
-#include "amp/autocast.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
@@ -45,31 +44,50 @@ Tensor constant(const Tensor& w, double value) {
     return Tensor::scalar(value, w.dtype(), w.device());
 }
 
-Tensor pointwise(const OpInfo& info, const Tensor& x0, const WideFunction& f, WideFunction slope) {
-    const auto [x] = autocast(info, x0);
-    check_floating(info, x);
+Tensor unary(const Op& op, const Tensor& x0, kernels::UnaryOp f, Kept kept,
+             const GradFn1& gradient) {
+    return op.call(x0, [&](const Tensor& x) {
+        const Tensor y = unary_kernel(op, x, f);
+        const Save saved = kept == Kept::x ? save(x) : kept == Kept::y ? save_output(y) : Save{};
+        return record(op, {x}, y, {saved}, gradient);
+    });
+}
+
+Tensor unary_flat(const Op& op, const Tensor& x, kernels::UnaryOp f) {
+    return unary(op, x, f, Kept::nothing, [](const Tensor& dy, const Saved&) {
+        return Tensor::zeros(dy.shape(), dy.dtype(), dy.device());
+    });
+}
+
+Tensor pointwise_inside(const OpInfo& op, const Tensor& x, const WideFunction& f,
+                        WideFunction slope) {
+    check_floating(op, x);
     Tensor y;
     {
         const GradMode off(false);
         const NoAutocast inside(x.device().kind);
         y = to(f(widened(x.detach())), x.dtype());
     }
-    return recorded(info, x, y, std::move(slope));
+    return recorded(op, x, y, std::move(slope));
 }
 
-Tensor pointwise(const OpInfo& info, const Tensor& x0, kernels::UnaryOp f, WideFunction slope) {
-    const auto [x] = autocast(info, x0);
-    return recorded(info, x, unary_kernel(info, x, f), std::move(slope));
+Tensor pointwise_inside(const OpInfo& op, const Tensor& x, kernels::UnaryOp f, WideFunction slope) {
+    return recorded(op, x, unary_kernel(op, x, f), std::move(slope));
 }
 
-Tensor pointwise_flat(const OpInfo& info, const Tensor& x, kernels::UnaryOp f) {
-    return record(info, {x}, unary_kernel(info, x, f), {}, [](const Tensor& dy, const Saved&) {
-        return Tensor::zeros(dy.shape(), dy.dtype(), dy.device());
-    });
+Tensor KernelGradient::operator()(const Tensor& dy, const Tensor& at) const {
+    const Tensor inputs[] = {dy, at};
+    return record_many(op, inputs, gradient_kernel(dy, at, f), {save(dy), save(at)},
+                       [this](std::span<const Tensor> ddx, const Saved& saved) {
+                           TensorList grads(2);
+                           if (saved.needs_gradient(0)) grads[0] = (*this)(ddx[0], saved[1]);
+                           if (saved.needs_gradient(1)) grads[1] = bend(ddx[0], saved[0], saved[1]);
+                           return grads;
+                       });
 }
 
 Tensor stable_sigmoid(const Tensor& w) {
-    return pointwise(sigmoid_info, w, kernels::UnaryOp::sigmoid, [](const Tensor& x) {
+    return pointwise_inside(sigmoid_op, w, kernels::UnaryOp::sigmoid, [](const Tensor& x) {
         return mul(stable_sigmoid(x), stable_sigmoid(neg(x)));
     });
 }
@@ -80,7 +98,7 @@ Tensor tanh_slope(const Tensor& w) {
 }
 
 Tensor stable_tanh(const Tensor& w) {
-    return pointwise(tanh_info, w, kernels::UnaryOp::tanh, tanh_slope);
+    return pointwise_inside(tanh_op, w, kernels::UnaryOp::tanh, tanh_slope);
 }
 
 }  // namespace engine

@@ -2,15 +2,12 @@
 
 #include <functional>
 
+#include "amp/dispatch.h"
 #include "kernels/elementwise.h"
 #include "tensor/tape.h"
 
-// Common parts of the ops on single elements: one node of the tape that keeps x alone, and a value
-// and a gradient that are rounded once each.
+// Common parts of the ops on single elements: a value and a gradient that are rounded once each.
 namespace engine {
-
-/// Reason of an op of one tensor that autocast leaves alone.
-inline constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
 
 /// A function of a tensor in its wide type (tensor/cast.h), written in ops.
 using WideFunction = std::function<Tensor(const Tensor&)>;
@@ -23,20 +20,39 @@ Tensor unary_kernel(const OpInfo& info, const Tensor& x, kernels::UnaryOp f);
 Tensor gradient_kernel(const Tensor& dy, const Tensor& y, kernels::BinaryOp op);
 /// The number as a 0-d tensor of w's type.
 Tensor constant(const Tensor& w, double value);
-/// f of the widened x, rounded to x's type, with the derivative `slope`. f runs outside the tape,
-/// slope on it, so that it gives the second derivative. Casts x by the policy first. Floating x,
-/// else Error(dtype).
-Tensor pointwise(const OpInfo& info, const Tensor& x, const WideFunction& f, WideFunction slope);
-/// pointwise() for an f that is a kernel of its own.
-Tensor pointwise(const OpInfo& info, const Tensor& x, kernels::UnaryOp f, WideFunction slope);
-/// A function that is flat wherever it has a derivative: its gradient is zero, as PyTorch has it.
-Tensor pointwise_flat(const OpInfo& info, const Tensor& x, kernels::UnaryOp f);
 
-/// Runner of an op of one tensor.
-template <Tensor (*op)(const Tensor&)>
-TensorList run_unary(const OpArguments& args) {
-    return {op(args.at(0))};
+/// What the gradient of a kernel reads: saved[0] is x or y.
+enum class Kept { nothing, x, y };
+/// The op on x by a kernel of its own.
+Tensor unary(const Op& op, const Tensor& x, kernels::UnaryOp f, Kept kept, const GradFn1& gradient);
+/// A function that is flat wherever it has a derivative: its gradient is zero, as PyTorch has it.
+Tensor unary_flat(const Op& op, const Tensor& x, kernels::UnaryOp f);
+
+/// f of the widened x, rounded to x's type, with the derivative `slope`; one node, which keeps x.
+/// f runs outside the tape, slope on it, so that it gives the second derivative. Floating x, else
+/// Error(dtype). For the inside of an op's call.
+Tensor pointwise_inside(const OpInfo& op, const Tensor& x, const WideFunction& f,
+                        WideFunction slope);
+/// pointwise_inside() for an f that is a kernel of its own.
+Tensor pointwise_inside(const OpInfo& op, const Tensor& x, kernels::UnaryOp f, WideFunction slope);
+/// The op on x, made of ops or by a kernel. The attributes are for observers.
+template <typename F, typename... Attributes>
+Tensor pointwise(const Op& op, const Tensor& x0, const F& f, const WideFunction& slope,
+                 const Attributes&... attributes) {
+    return op.call(x0, attributes...,
+                   [&](const Tensor& x) { return pointwise_inside(op, x, f, slope); });
 }
+
+/// A gradient dy f'(x) by a fused kernel that reads x, or y, beside dy. `bend` is its derivative by
+/// that tensor, times ddx.
+struct KernelGradient {
+    Op op;
+    kernels::BinaryOp f;
+    Tensor (*bend)(const Tensor& ddx, const Tensor& dy, const Tensor& at);
+
+    /// Recorded; the object must be a constant.
+    Tensor operator()(const Tensor& dy, const Tensor& at) const;
+};
 
 // sigmoid and tanh for the slopes of other ops, of a tensor in its wide type. Their derivatives are
 // computed from x: computed from y, y (1 - y) and 1 - y^2 cancel where |y| is near 1.

@@ -13,7 +13,6 @@ namespace {
 
 using kernels::Pool2dShape;
 
-constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
 const OpInfo max_backward_info{"max_pool2d_backward", CastPolicy::none,
                                "max_pool2d_backward(dy, index)", 2, no_entry};
 const OpInfo max_gather_info{"max_pool2d_gather", CastPolicy::none, "max_pool2d_gather(x, index)",

@@ -9,7 +9,7 @@
 
 namespace engine {
 
-ReducePlan reduce_plan(const char* op, const Tensor& x, const std::vector<std::int64_t>& dims) {
+ReducePlan reduce_plan(std::string_view op, const Tensor& x, const std::vector<std::int64_t>& dims) {
     ReducePlan plan;
     for (const auto dim : dims) {
         const auto d = static_cast<std::size_t>(wrap_dim(op, dim, x.rank()));
@@ -32,13 +32,13 @@ ReducePlan reduce_plan(const char* op, const Tensor& x, const std::vector<std::i
     return plan;
 }
 
-void check_result_type(const char* op, DType out) {
+void check_result_type(std::string_view op, DType out) {
     if (!is_floating(out))
         throw Error(ErrorCode::dtype,
                     std::string(op) + ": the result type must be floating, not " + name(out));
 }
 
-void check_not_empty(const char* op, const Tensor& x, const ReducePlan& plan) {
+void check_not_empty(std::string_view op, const Tensor& x, const ReducePlan& plan) {
     if (plan.count == 0 && plan.kept.numel() > 0)
         throw Error(ErrorCode::shape, std::string(op) +
                                           ": nothing to choose from in a tensor of shape " +

@@ -22,12 +22,12 @@ struct ReducePlan {
 
 /// `dims` may be negative; none: all. Throws Error(value) naming `op` for one that x lacks or that
 /// is given twice.
-ReducePlan reduce_plan(const char* op, const Tensor& x, const std::vector<std::int64_t>& dims);
+ReducePlan reduce_plan(std::string_view op, const Tensor& x, const std::vector<std::int64_t>& dims);
 /// Error(shape) if there is nothing to choose from: for ops without a neutral element.
-void check_not_empty(const char* op, const Tensor& x, const ReducePlan& plan);
+void check_not_empty(std::string_view op, const Tensor& x, const ReducePlan& plan);
 
 /// Error(dtype) naming `op` for a result type that is not floating.
-void check_result_type(const char* op, DType out);
+void check_result_type(std::string_view op, DType out);
 
 /// x in memory as (outer, n, inner) with n the reduced elements.
 struct ReduceWalk {

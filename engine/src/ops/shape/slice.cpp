@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "ops/shape/view.h"
 #include "ops/shape/window.h"
@@ -10,43 +11,7 @@
 namespace engine {
 namespace {
 
-std::optional<std::int64_t> given(const OpArguments& args, const char* attr) {
-    if (!args.has(attr)) return std::nullopt;
-    return args.integer(attr, 0);
-}
-std::int64_t dim_of(const OpArguments& args) { return args.integer("dim", 0); }
-
-TensorList run_slice(const OpArguments& args) {
-    return {slice(args.at(0), dim_of(args), given(args, "start"), given(args, "end"),
-                  args.integer("step", 1))};
-}
-TensorList run_select(const OpArguments& args) {
-    return {select(args.at(0), dim_of(args), args.integer("index", 0))};
-}
-TensorList run_unsqueeze(const OpArguments& args) { return {unsqueeze(args.at(0), dim_of(args))}; }
-TensorList run_squeeze(const OpArguments& args) {
-    std::optional<std::vector<std::int64_t>> dims;
-    if (args.has("dim")) dims = args.integers("dim", {});
-    return {squeeze(args.at(0), dims)};
-}
-TensorList run_unbind(const OpArguments& args) { return unbind(args.at(0), dim_of(args)); }
-TensorList run_split(const OpArguments& args) {
-    if (args.has("split_size"))
-        return split(args.at(0), args.integer("split_size", 1), dim_of(args));
-    return split(args.at(0), args.integers("split_sizes", {}), dim_of(args));
-}
-TensorList run_chunk(const OpArguments& args) {
-    return chunk(args.at(0), args.integer("chunks", 1), dim_of(args));
-}
-TensorList run_stack(const OpArguments& args) {
-    const auto found = args.lists.find(0);
-    return {stack(found == args.lists.end() ? TensorList{} : found->second, dim_of(args))};
-}
-
-constexpr const char* view_why = "A view keeps the type.";
-const OpInfo slice_backward_info{"slice_backward", CastPolicy::none,
-                                 "slice_backward(dy; dim, start, step)", 2,
-                                 "A copy keeps the type."};
+constexpr Op slice_backward_op("slice_backward(dy; dim, start, step)", "A copy keeps the type.");
 
 /// Every `step`-th of `count` elements from `start` on.
 struct SliceSteps {
@@ -69,13 +34,13 @@ Tensor steps(const Tensor& x, const SliceSteps& s);
 Tensor put_back(const Tensor& dy, const Shape& shape, const SliceSteps& s) {
     const Tensor y = Tensor::zeros(shape, dy.dtype(), dy.device());
     copy_into(part_of(y, s), dy);
-    return record(slice_backward_info, {dy}, y, {},
+    return record(slice_backward_op, {dy}, y, {},
                   [s](const Tensor& ddy, const Saved&) { return steps(ddy, s); });
 }
 
 Tensor steps(const Tensor& x, const SliceSteps& s) {
     return record(
-        slice_info, {x}, part_of(x, s), {},
+        slice_op, {x}, part_of(x, s), {},
         [shape = x.shape(), s](const Tensor& dy, const Saved&) { return put_back(dy, shape, s); });
 }
 
@@ -96,134 +61,143 @@ void check_parts(const OpInfo& info, std::int64_t count) {
 
 }  // namespace
 
-const OpInfo slice_info{"slice", CastPolicy::none, "slice(x; dim, start, end, step)",
-                        2,       view_why,         run_slice};
-const OpInfo select_info{"select", CastPolicy::none, "select(x; dim, index)",
-                         2,        view_why,         run_select};
-const OpInfo unsqueeze_info{"unsqueeze", CastPolicy::none, "unsqueeze(x; dim)",
-                            2,           view_why,         run_unsqueeze};
-const OpInfo squeeze_info{"squeeze", CastPolicy::none, "squeeze(x; dim)", 2, view_why, run_squeeze};
-const OpInfo unbind_info{"unbind", CastPolicy::none, "unbind(x; dim)", 2, view_why, run_unbind};
-const OpInfo split_info{"split", CastPolicy::none, "split(x; split_size, split_sizes, dim)",
-                        2,       view_why,         run_split};
-const OpInfo chunk_info{"chunk", CastPolicy::none, "chunk(x; chunks, dim)", 2, view_why, run_chunk};
-const OpInfo stack_info{"stack",
-                        CastPolicy::none,
-                        "stack(tensors[]; dim)",
-                        2,
-                        "Not on the list: runs in the widest of its inputs' types.",
-                        run_stack};
+TensorList run_split(const OpInfo&, const OpArguments& args) {
+    const std::int64_t dim = args.integer("dim", 0);
+    if (args.has("split_size")) return split(args.at(0), args.integer("split_size", 1), dim);
+    return split(args.at(0), args.integers("split_sizes", {}), dim);
+}
 
-Tensor slice(const Tensor& x, std::int64_t asked_dim, std::optional<std::int64_t> start,
+Tensor slice(const Tensor& x0, std::int64_t asked_dim, std::optional<std::int64_t> start,
              std::optional<std::int64_t> end, std::int64_t step) {
-    check_dimensions(slice_info, x);
-    const int dim = wrap_dim("slice", asked_dim, x.rank());
-    if (step < 1)
-        throw Error(ErrorCode::value, "slice: step starts at 1, not " + std::to_string(step));
-    const std::int64_t size = x.size(dim);
-    const auto bound = [size](std::int64_t at) {
-        return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size);
-    };
-    const std::int64_t first = bound(start.value_or(0)), last = bound(end.value_or(size));
-    const std::int64_t count = last > first ? (last - first - 1) / step + 1 : 0;
-    return steps(x, {dim, first, step, count});
+    return slice_op.call(x0, asked_dim, start, end, step, [&](const Tensor& x) {
+        check_dimensions(slice_op, x);
+        const int dim = wrap_dim("slice", asked_dim, x.rank());
+        if (step < 1)
+            throw Error(ErrorCode::value, "slice: step starts at 1, not " + std::to_string(step));
+        const std::int64_t size = x.size(dim);
+        const auto bound = [size](std::int64_t at) {
+            return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size);
+        };
+        const std::int64_t first = bound(start.value_or(0)), last = bound(end.value_or(size));
+        const std::int64_t count = last > first ? (last - first - 1) / step + 1 : 0;
+        return steps(x, {dim, first, step, count});
+    });
 }
 
-Tensor select(const Tensor& x, std::int64_t asked_dim, std::int64_t index) {
-    check_dimensions(select_info, x);
-    const int dim = wrap_dim("select", asked_dim, x.rank());
-    if (index < -x.size(dim) || index >= x.size(dim)) {
-        throw Error(ErrorCode::value, "select: index " + std::to_string(index) +
-                                          " is out of range for a dimension of " +
-                                          std::to_string(x.size(dim)));
-    }
-    const Tensor part = narrow(x, dim, index < 0 ? index + x.size(dim) : index, 1);
-    return squeeze(part, std::vector<std::int64_t>{dim});
-}
-
-Tensor unsqueeze(const Tensor& x, std::int64_t asked_dim) {
-    const int dim = wrap_dim("unsqueeze", asked_dim, x.rank() + 1);
-    Shape shape;
-    for (int i = 0; i < x.rank() + 1; ++i)
-        shape.push_back(i == dim ? 1 : x.size(i < dim ? i : i - 1));
-    return reshape(x, shape);
-}
-
-Tensor squeeze(const Tensor& x, std::optional<std::vector<std::int64_t>> dims) {
-    unsigned asked = dims ? 0u : ~0u;
-    for (const auto dim : dims.value_or(std::vector<std::int64_t>{}))
-        asked |= 1u << wrap_dim("squeeze", dim, x.rank());
-    Shape shape;
-    for (int i = 0; i < x.rank(); ++i)
-        if (x.size(i) != 1 || (asked >> i & 1u) == 0) shape.push_back(x.size(i));
-    return reshape(x, shape);
-}
-
-TensorList unbind(const Tensor& x, std::int64_t asked_dim) {
-    check_dimensions(unbind_info, x);
-    const int dim = wrap_dim("unbind", asked_dim, x.rank());
-    TensorList out;
-    check_parts(unbind_info, x.size(dim));
-    for (std::int64_t i = 0; i < x.size(dim); ++i) out.push_back(select(x, dim, i));
-    return out;
-}
-
-TensorList split(const Tensor& x, const std::vector<std::int64_t>& sizes, std::int64_t asked_dim) {
-    check_dimensions(split_info, x);
-    const int dim = wrap_dim("split", asked_dim, x.rank());
-    std::int64_t sum = 0;
-    for (const auto size : sizes) sum = checked_sum(sum, size);
-    if (sum != x.size(dim)) {
-        throw Error(ErrorCode::value, "split: the sizes add up to " + std::to_string(sum) +
-                                          ", the dimension has " + std::to_string(x.size(dim)));
-    }
-    TensorList out;
-    std::int64_t at = 0;
-    for (const auto size : sizes) {
-        out.push_back(narrow(x, dim, at, size));
-        at += size;
-    }
-    return out;
-}
-
-TensorList split(const Tensor& x, std::int64_t size, std::int64_t asked_dim) {
-    check_dimensions(split_info, x);
-    const int dim = wrap_dim("split", asked_dim, x.rank());
-    if (size < 1)
-        throw Error(ErrorCode::value, "split: a part has at least 1, not " + std::to_string(size));
-    const std::int64_t whole = x.size(dim), count = whole == 0 ? 1 : (whole - 1) / size + 1;
-    check_parts(split_info, count);
-    std::vector<std::int64_t> sizes;
-    for (std::int64_t i = 0; i < count; ++i) sizes.push_back(std::min(size, whole - i * size));
-    return split(x, sizes, dim);
-}
-
-TensorList chunk(const Tensor& x, std::int64_t chunks, std::int64_t asked_dim) {
-    check_dimensions(chunk_info, x);
-    if (chunks < 1)
-        throw Error(ErrorCode::value,
-                    "chunk: at least 1 part is needed, not " + std::to_string(chunks));
-    const std::int64_t size = x.size(wrap_dim("chunk", asked_dim, x.rank()));
-    if (size == 0) {
-        // Nothing to share out: every part is empty.
-        check_parts(chunk_info, chunks);
-        return split(x, std::vector<std::int64_t>(static_cast<std::size_t>(chunks), 0), asked_dim);
-    }
-    return split(x, (size - 1) / chunks + 1, asked_dim);
-}
-
-Tensor stack(const TensorList& tensors, std::int64_t asked_dim) {
-    if (tensors.empty()) throw Error(ErrorCode::value, "stack: the list of tensors is empty");
-    const int dim = wrap_dim("stack", asked_dim, tensors.front().rank() + 1);
-    TensorList parts;
-    for (const auto& x : tensors) {
-        if (!(x.shape() == tensors.front().shape())) {
-            throw Error(ErrorCode::shape, "stack: " + to_string(x.shape()) + " is not of shape " +
-                                              to_string(tensors.front().shape()));
+Tensor select(const Tensor& x0, std::int64_t asked_dim, std::int64_t index) {
+    return select_op.call(x0, asked_dim, index, [&](const Tensor& x) {
+        check_dimensions(select_op, x);
+        const int dim = wrap_dim("select", asked_dim, x.rank());
+        if (index < -x.size(dim) || index >= x.size(dim)) {
+            throw Error(ErrorCode::value, "select: index " + std::to_string(index) +
+                                              " is out of range for a dimension of " +
+                                              std::to_string(x.size(dim)));
         }
-        parts.push_back(unsqueeze(x, dim));
-    }
-    return cat(parts, dim);
+        const Tensor part = narrow(x, dim, index < 0 ? index + x.size(dim) : index, 1);
+        return squeeze(part, std::vector<std::int64_t>{dim});
+    });
+}
+
+Tensor unsqueeze(const Tensor& x0, std::int64_t asked_dim) {
+    return unsqueeze_op.call(x0, asked_dim, [&](const Tensor& x) {
+        const int dim = wrap_dim("unsqueeze", asked_dim, x.rank() + 1);
+        Shape shape;
+        for (int i = 0; i < x.rank() + 1; ++i)
+            shape.push_back(i == dim ? 1 : x.size(i < dim ? i : i - 1));
+        return reshape(x, shape);
+    });
+}
+
+Tensor squeeze(const Tensor& x0, std::optional<std::vector<std::int64_t>> dims) {
+    return squeeze_op.call(x0, dims, [&](const Tensor& x) {
+        unsigned asked = dims ? 0u : ~0u;
+        for (const auto dim : dims.value_or(std::vector<std::int64_t>{}))
+            asked |= 1u << wrap_dim("squeeze", dim, x.rank());
+        Shape shape;
+        for (int i = 0; i < x.rank(); ++i)
+            if (x.size(i) != 1 || (asked >> i & 1u) == 0) shape.push_back(x.size(i));
+        return reshape(x, shape);
+    });
+}
+
+TensorList unbind(const Tensor& x0, std::int64_t asked_dim) {
+    return unbind_op.call(x0, asked_dim, [&](const Tensor& x) {
+        check_dimensions(unbind_op, x);
+        const int dim = wrap_dim("unbind", asked_dim, x.rank());
+        TensorList out;
+        check_parts(unbind_op, x.size(dim));
+        for (std::int64_t i = 0; i < x.size(dim); ++i) out.push_back(select(x, dim, i));
+        return out;
+    });
+}
+
+TensorList split(const Tensor& x0, const std::vector<std::int64_t>& sizes, std::int64_t asked_dim) {
+    return split_op.call(x0, sizes, asked_dim, [&](const Tensor& x) {
+        check_dimensions(split_op, x);
+        const int dim = wrap_dim("split", asked_dim, x.rank());
+        std::int64_t sum = 0;
+        for (const auto size : sizes) sum = checked_sum(sum, size);
+        if (sum != x.size(dim)) {
+            throw Error(ErrorCode::value, "split: the sizes add up to " + std::to_string(sum) +
+                                              ", the dimension has " + std::to_string(x.size(dim)));
+        }
+        TensorList out;
+        std::int64_t at = 0;
+        for (const auto size : sizes) {
+            out.push_back(narrow(x, dim, at, size));
+            at += size;
+        }
+        return out;
+    });
+}
+
+TensorList split(const Tensor& x0, std::int64_t size, std::int64_t asked_dim) {
+    return split_op.call(x0, size, asked_dim, [&](const Tensor& x) {
+        check_dimensions(split_op, x);
+        const int dim = wrap_dim("split", asked_dim, x.rank());
+        if (size < 1)
+            throw Error(ErrorCode::value,
+                        "split: a part has at least 1, not " + std::to_string(size));
+        const std::int64_t whole = x.size(dim), count = whole == 0 ? 1 : (whole - 1) / size + 1;
+        check_parts(split_op, count);
+        std::vector<std::int64_t> sizes;
+        for (std::int64_t i = 0; i < count; ++i) sizes.push_back(std::min(size, whole - i * size));
+        return split(x, sizes, dim);
+    });
+}
+
+TensorList chunk(const Tensor& x0, std::int64_t chunks, std::int64_t asked_dim) {
+    return chunk_op.call(x0, chunks, asked_dim, [&](const Tensor& x) {
+        check_dimensions(chunk_op, x);
+        if (chunks < 1)
+            throw Error(ErrorCode::value,
+                        "chunk: at least 1 part is needed, not " + std::to_string(chunks));
+        const std::int64_t size = x.size(wrap_dim("chunk", asked_dim, x.rank()));
+        if (size == 0) {
+            // Nothing to share out: every part is empty.
+            check_parts(chunk_op, chunks);
+            return split(x, std::vector<std::int64_t>(static_cast<std::size_t>(chunks), 0),
+                         asked_dim);
+        }
+        return split(x, (size - 1) / chunks + 1, asked_dim);
+    });
+}
+
+Tensor stack(const TensorList& tensors0, std::int64_t asked_dim) {
+    return stack_op.call(tensors0, asked_dim, [&](const TensorList& tensors) {
+        if (tensors.empty()) throw Error(ErrorCode::value, "stack: the list of tensors is empty");
+        const int dim = wrap_dim("stack", asked_dim, tensors.front().rank() + 1);
+        TensorList parts;
+        for (const auto& x : tensors) {
+            if (!(x.shape() == tensors.front().shape())) {
+                throw Error(ErrorCode::shape, "stack: " + to_string(x.shape()) +
+                                                  " is not of shape " +
+                                                  to_string(tensors.front().shape()));
+            }
+            parts.push_back(unsqueeze(x, dim));
+        }
+        return cat(parts, dim);
+    });
 }
 
 }  // namespace engine

@@ -1,6 +1,5 @@
 #include "ops/shape/sum.h"
 
-#include "amp/autocast.h"
 #include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "ops/shape/reduce_plan.h"
@@ -12,44 +11,32 @@ namespace {
 
 using Ints = std::vector<std::int64_t>;
 
-TensorList run(const OpArguments& args) {
-    return {sum(args.at(0), args.integers("dim", {}), args.flag("keepdim", false), args.dtype())};
-}
-
 /// Sums in i64, which wraps around.
 Tensor sum_of_integers(const Tensor& x, const Ints& dims, bool keepdim) {
     const ReducePlan plan = reduce_plan("sum", x, dims);
     const Tensor y =
         reduced_by(kernels::ReduceOp::sum, to(x, DType::i64), plan, keepdim, DType::i64);
-    return record_flat(sum_info, {&x, 1}, to(y, x.dtype()));
+    return record_flat(sum_op, {&x, 1}, to(y, x.dtype()));
 }
 
 }  // namespace
 
-const OpInfo sum_info{"sum",
-                      CastPolicy::f32_dtype,
-                      "sum(x; dim?, keepdim, dtype?)",
-                      2,
-                      "A sum of many fp16 values soon passes 65504, so it is written in fp32.",
-                      run};
-
-Tensor sum(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType> dtype) {
-    if (intercepted(sum_info))
-        return dispatched(
-            sum_info, [](const auto&... a) { return sum(a...); }, x, dims, keepdim, dtype);
-    if (!is_floating(x.dtype())) {
-        const DType type = dtype.value_or(DType::i64);
-        const Tensor terms = to(x, type);
-        return is_floating(type) ? sum(terms, dims, keepdim, type)
-                                 : sum_of_integers(terms, dims, keepdim);
-    }
-    const DType out = autocast_result(sum_info, x, dtype);
-    check_result_type("sum", out);
-    const ReducePlan plan = reduce_plan("sum", x, dims);
-    return record(sum_info, {x}, reduced_by(kernels::ReduceOp::sum, x, plan, keepdim, out), {},
-                  [from = x.shape(), kept = plan.kept](const Tensor& dy, const Saved&) {
-                      return expand(reshape(dy, kept), from);
-                  });
+Tensor sum(const Tensor& x0, const Ints& dims, bool keepdim, std::optional<DType> dtype) {
+    return sum_op.call(x0, dims, keepdim, dtype, [&](const Tensor& x) {
+        if (!is_floating(x.dtype())) {
+            const DType type = dtype.value_or(DType::i64);
+            const Tensor terms = to(x, type);
+            return is_floating(type) ? sum(terms, dims, keepdim, type)
+                                     : sum_of_integers(terms, dims, keepdim);
+        }
+        const DType out = autocast_result(sum_op, x, dtype);
+        check_result_type("sum", out);
+        const ReducePlan plan = reduce_plan("sum", x, dims);
+        return record(sum_op, {x}, reduced_by(kernels::ReduceOp::sum, x, plan, keepdim, out), {},
+                      [from = x.shape(), kept = plan.kept](const Tensor& dy, const Saved&) {
+                          return expand(reshape(dy, kept), from);
+                      });
+    });
 }
 
 Tensor sum_to(const Tensor& x, const Shape& shape) {

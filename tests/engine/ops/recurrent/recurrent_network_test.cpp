@@ -24,7 +24,7 @@ bool on_gpu() { return default_device().kind == Device::Kind::cuda; }
 
 class Names : public OpObserver {
 public:
-    void on_op(const OpEvent& event) override { seen.insert(event.info->name); }
+    void on_op(const OpEvent& event) override { seen.emplace(event.info->name); }
     std::set<std::string> seen;
 };
 

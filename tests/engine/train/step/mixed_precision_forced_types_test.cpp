@@ -103,7 +103,7 @@ public:
 private:
     void on_op(const OpEvent& event) override {
         if (event.in_backward || !is_floating(event.inputs[0].dtype())) return;
-        seen.push_back(current_module() + " " + event.info->name + " " +
+        seen.push_back(current_module() + " " + std::string(event.info->name) + " " +
                        name(event.inputs[0].dtype()));
     }
     std::optional<ObserverScope> scope_;

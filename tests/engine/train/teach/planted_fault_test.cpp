@@ -52,7 +52,7 @@ public:
     }
     void on_op(const OpEvent& event) override {
         // Masks contain -inf on purpose.
-        const std::string op = event.info->name;
+        const std::string op(event.info->name);
         if (op == "attention_causal" || op == "where") return;
         if (found || !std::ranges::all_of(event.inputs, all_finite)) return;
         for (const Tensor& out : event.outputs) {

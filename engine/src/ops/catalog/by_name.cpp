@@ -1,0 +1,97 @@
+#include "ops/catalog/by_name.h"
+
+#include <cstdlib>
+
+#include "engine/base/error.h"
+
+namespace engine {
+namespace {
+
+/// "x, weight?, tensors[]" or "beta=1, dim=None".
+std::vector<Signature::Argument> arguments_in(std::string_view text) {
+    std::vector<Signature::Argument> out;
+    int depth = 0;
+    bool after_name = false;
+    std::string piece;
+    const auto finish = [&] {
+        if (piece.empty()) return;
+        Signature::Argument argument;
+        const auto equals = piece.find('=');
+        argument.name = piece.substr(0, equals);
+        if (equals != std::string::npos) argument.otherwise = piece.substr(equals + 1);
+        const auto end = argument.name.find_first_of("?[");
+        argument.optional = end != std::string::npos && argument.name[end] == '?';
+        argument.name = argument.name.substr(0, end);
+        out.push_back(std::move(argument));
+        piece.clear();
+    };
+    for (const char c : text) {
+        depth += c == '[' || c == '(' ? 1 : c == ']' || c == ')' ? -1 : 0;
+        if (c == ',' && depth == 0)
+            finish();
+        else if (c != ' ')
+            piece += c;
+    }
+    finish();
+    return out;
+}
+
+/// A default as its text gives it: None, True, 1, 0.5, [1, 2], 'mean'.
+AttrValue default_value(const std::string& text) {
+    if (text == "None") return std::monostate();
+    if (text == "True" || text == "False") return text == "True";
+    if (text.front() == '[') {
+        std::vector<std::int64_t> list;
+        for (std::size_t at = 1; at + 1 < text.size(); ++at) {
+            list.push_back(std::strtoll(text.c_str() + at, nullptr, 10));
+            at = std::min(text.find(',', at), text.size());
+        }
+        return list;
+    }
+    if (text.front() == '\'') return text.substr(1, text.size() - 2);
+    const double number = std::strtod(text.c_str(), nullptr);
+    if (text.find_first_of(".en") != std::string::npos) return number;
+    return static_cast<std::int64_t>(number);
+}
+
+}  // namespace
+
+Signature::Signature(const OpInfo& op) {
+    std::string_view text = op.signature;
+    text.remove_prefix(text.find('(') + 1);
+    text.remove_suffix(text.size() - text.rfind(')'));
+    const auto end = text.find(';');
+    tensors_ = arguments_in(text.substr(0, end));
+    if (end != text.npos) attributes_ = arguments_in(text.substr(end + 1));
+}
+
+NamedArguments::NamedArguments(const OpInfo& op, const OpArguments& given)
+    : op_(op.name), signature_(op), given_(given) {}
+
+Tensor NamedArguments::tensor() {
+    const int i = tensors_++;
+    const auto& argument = signature_.tensors().at(static_cast<std::size_t>(i));
+    // A plain number may take the place of the second of two operands.
+    for (const char* number : {"other", "exponent"}) {
+        if (i == 1 && argument.name == "y" && given_.has(number))
+            return number_like(given_.at(0), given_, number);
+    }
+    return argument.optional ? given_.get(i) : given_.at(i);
+}
+
+TensorList NamedArguments::list() {
+    const auto found = given_.lists.find(tensors_++);
+    return found == given_.lists.end() ? TensorList() : found->second;
+}
+
+std::string NamedArguments::name_of_next() {
+    const auto& argument = signature_.attributes().at(attributes_++);
+    if (!given_.has(argument.name)) {
+        if (argument.otherwise.empty())
+            throw Error(ErrorCode::value, op_ + ": give the attribute " + argument.name);
+        given_.attrs[argument.name] = default_value(argument.otherwise);
+    }
+    return argument.name;
+}
+
+}  // namespace engine

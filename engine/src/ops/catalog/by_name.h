@@ -1,0 +1,123 @@
+#pragma once
+
+#include <concepts>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+
+#include "tensor/op.h"
+#include "tensor/result_type.h"
+
+namespace engine {
+
+/// The arguments that an op's signature names.
+class Signature {
+public:
+    explicit Signature(const OpInfo& op);
+
+    struct Argument {
+        std::string name;
+        bool optional = false;  ///< "x?"
+        std::string otherwise;  ///< "dim=0"; empty: it must be given
+    };
+    const std::vector<Argument>& tensors() const { return tensors_; }
+    const std::vector<Argument>& attributes() const { return attributes_; }
+
+private:
+    std::vector<Argument> tensors_, attributes_;
+};
+
+/// The arguments of a call by name, one after the other as the C++ function takes them.
+class NamedArguments {
+public:
+    NamedArguments(const OpInfo& op, const OpArguments& given);
+
+    /// The next tensor or attribute of that type.
+    template <typename T>
+    T next() {
+        if constexpr (std::is_same_v<T, Tensor>) {
+            return tensor();
+        } else if constexpr (std::is_same_v<T, TensorList>) {
+            return list();
+        } else if constexpr (requires { T::fields; }) {
+            T out;
+            std::apply([&](auto... field) { (set(out.*field), ...); }, T::fields);
+            return out;
+        } else {
+            return attribute<T>(name_of_next());
+        }
+    }
+
+private:
+    template <typename T>
+    void set(T& field) {
+        field = next<T>();
+    }
+    Tensor tensor();
+    TensorList list();
+    /// Enters the default of an attribute that was not given.
+    std::string name_of_next();
+    template <typename T>
+    T attribute(const std::string& name) const;
+
+    std::string op_;
+    Signature signature_;
+    OpArguments given_;
+    int tensors_ = 0;
+    std::size_t attributes_ = 0;
+};
+
+namespace detail {
+
+template <typename T>
+constexpr bool is_optional = false;
+template <typename T>
+constexpr bool is_optional<std::optional<T>> = true;
+
+inline TensorList listed(const Tensor& result) { return {result}; }
+inline TensorList listed(const TensorList& results) { return results; }
+template <typename T>
+requires requires(T t) { t.values; }
+TensorList listed(const T& result) { return {result.values, result.indices}; }
+
+template <typename R, typename... P>
+TensorList call_by_name(R (*f)(P...), const OpInfo& op, const OpArguments& args) {
+    NamedArguments named(op, args);
+    const std::tuple<std::decay_t<P>...> values{named.next<std::decay_t<P>>()...};
+    return listed(std::apply(f, values));
+}
+
+}  // namespace detail
+
+template <typename T>
+T NamedArguments::attribute(const std::string& name) const {
+    if constexpr (std::is_same_v<T, std::optional<DType>>) {
+        return given_.dtype(name);
+    } else if constexpr (detail::is_optional<T>) {
+        return given_.has(name) ? T(attribute<typename T::value_type>(name)) : T();
+    } else if constexpr (std::is_same_v<T, bool>) {
+        return given_.flag(name, false);
+    } else if constexpr (std::is_integral_v<T>) {
+        return static_cast<T>(given_.integer(name, 0));
+    } else if constexpr (std::is_floating_point_v<T>) {
+        return static_cast<T>(given_.number(name, 0));
+    } else if constexpr (std::is_same_v<T, std::string>) {
+        return given_.text(name, "");
+    } else if constexpr (std::is_same_v<T, DType>) {
+        return *given_.dtype(name);
+    } else {
+        return T(given_.integers(name, {}));
+    }
+}
+
+template <auto f>
+TensorList by_name(const OpInfo& op, const OpArguments& args) {
+    return detail::call_by_name(f, op, args);
+}
+template <typename S, S* f>
+TensorList by_name_as(const OpInfo& op, const OpArguments& args) {
+    return detail::call_by_name(f, op, args);
+}
+
+}  // namespace engine
