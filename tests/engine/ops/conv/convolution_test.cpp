@@ -135,7 +135,7 @@ TEST(Convolutions, A11M9MixedTypesAreAnErrorOutsideARegionAndFineInside) {
         OpArguments args;
         args.tensors = {{0, ones(x, low)}, {1, ones(weight)}, {2, ones({2})}};
         try {
-            info->run(args);
+            info->call_by_name(args);
             ADD_FAILURE() << "it ran outside a region";
         } catch (const Error& error) {
             EXPECT_EQ(error.code(), ErrorCode::dtype);
@@ -147,12 +147,12 @@ TEST(Convolutions, A11M9MixedTypesAreAnErrorOutsideARegionAndFineInside) {
         }
         const AutocastRegion region(here, true, DType::bf16);
         const auto entered = region.enter();
-        const Tensor y = info->run(args)[0];
+        const Tensor y = info->call_by_name(args)[0];
         EXPECT_EQ(y.dtype(), DType::bf16);
         args.tensors = {{0, to(args.tensors[0], DType::bf16)},
                         {1, to(args.tensors[1], DType::bf16)},
                         {2, to(args.tensors[2], DType::bf16)}};
-        EXPECT_EQ(y.values(), info->run(args)[0].values());
+        EXPECT_EQ(y.values(), info->call_by_name(args)[0].values());
     }
 }
 

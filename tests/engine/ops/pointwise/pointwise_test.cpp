@@ -269,9 +269,9 @@ TEST(Reversed, ANumberDividedByATensorIsF32InARegionAndATensorByANumberIsLow) {
     OpArguments call;
     call.tensors[0] = x;
     call.attrs["self"] = 1.0;
-    EXPECT_EQ(find_op("div")->run(call)[0].dtype(), DType::f32);
-    EXPECT_EQ(find_op("pow")->run(call)[0].dtype(), DType::f32);
-    EXPECT_THROW(find_op("rdiv")->run(call), Error);
+    EXPECT_EQ(find_op("div")->call_by_name(call)[0].dtype(), DType::f32);
+    EXPECT_EQ(find_op("pow")->call_by_name(call)[0].dtype(), DType::f32);
+    EXPECT_THROW(find_op("rdiv")->call_by_name(call), Error);
 }
 
 // M9: the rows of autocast.md#result-types (1.10) with the ops of this file.
