@@ -17,7 +17,7 @@
 #include "engine/optim/json_optimizer.h"
 #include "kernels/cuda_device.h"
 #include "ops/index/sparse.h"
-#include "optim/grad_scaler.h"
+#include "support/grad_scaler.h"
 #include "tensor/device.h"
 #include "tensor_file.h"
 

@@ -26,7 +26,7 @@ struct ScalerOptions {
 };
 
 /// The update of the scale (loss-scaler.md#update, 2.7) on the host, for what-if replays and
-/// lessons. GradScaler runs the same rule on the device.
+/// lessons. LossScaler runs the same rule on the device.
 class ScaleRule {
 public:
     explicit ScaleRule(const ScalerOptions& options)

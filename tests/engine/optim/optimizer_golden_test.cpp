@@ -5,9 +5,9 @@
 
 #include "golden.h"
 #include "json_optimizer.h"
-#include "optim/grad_scaler.h"
 #include "optim_support.h"
 #include "support/element.h"
+#include "support/grad_scaler.h"
 
 // Compares SGD, Adam, AdamW, Adagrad and GradScaler with PyTorch's, from the file that
 // tests/peer/optim_golden.py writes.

@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engine/base/error.h"
-#include "optim/grad_scaler.h"
 #include "optim/loss_scaler.h"
 #include "optim/optimizers.h"
+#include "support/grad_scaler.h"
 
 namespace engine {
 

@@ -5,8 +5,8 @@
 #include "golden.h"
 #include "json_optimizer.h"
 #include "ops/index/sparse.h"
-#include "optim/grad_scaler.h"
 #include "sparse_support.h"
+#include "support/grad_scaler.h"
 
 namespace engine {
 namespace {

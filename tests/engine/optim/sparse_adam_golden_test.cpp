@@ -5,8 +5,8 @@
 #include <limits>
 
 #include "golden.h"
-#include "optim/grad_scaler.h"
 #include "sparse_support.h"
+#include "support/grad_scaler.h"
 
 namespace engine {
 namespace {

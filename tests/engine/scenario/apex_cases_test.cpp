@@ -14,7 +14,7 @@
 #include "ops/reduce/softmax.h"
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"
-#include "optim/grad_scaler.h"
+#include "support/grad_scaler.h"
 #include "support/here.h"
 
 // Cases of apex's own test suite (catalogue.md#cases-of-the-older-libraries, 5.4) whose result

@@ -17,7 +17,7 @@
 #include "ops/reduce/reduce.h"
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"
-#include "optim/grad_scaler.h"
+#include "support/grad_scaler.h"
 #include "tensor/cast.h"
 
 // Compares a WGAN-GP critic step with PyTorch's, from the file that tests/peer/wgan_gp_golden.py

@@ -9,8 +9,8 @@
 
 #include "amp/autocast.h"
 #include "autograd/backward.h"
-#include "optim/grad_scaler.h"
 #include "step_support.h"
+#include "support/grad_scaler.h"
 #include "tensor/cast.h"
 #include "train/step/make_optimizer.h"
 

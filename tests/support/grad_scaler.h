@@ -1,5 +1,14 @@
-#include "optim/grad_scaler.h"
+#pragma once
 
+#include <concepts>
+#include <map>
+#include <ranges>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "amp/scale_rule.h"
 #include "engine/base/error.h"
 #include "kernels/elementwise.h"
 #include "kernels/multi_tensor.h"
@@ -7,14 +16,107 @@
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
 #include "optim/loss_scaler.h"
+#include "optim/optimizer.h"
 #include "tensor/cast.h"
+#include "tensor/device_record.h"
 #include "tensor/layout.h"
-#include "tensor/tensor.h"
 
 namespace engine {
-namespace {
 
-bool any_set(const TensorList& flags) {
+/// Scales losses as PyTorch's GradScaler does, for loops that are written by hand
+/// (loss-scaler.md#stages, 2.2). A training session has a LossScaler instead. The scale is on
+/// the device of the first scaled tensor, found_inf on that of the gradients. Only step() of a plain
+/// optimizer, loss_scale(), saved_state(), and copies from one device to another wait for a device.
+class GradScaler {
+public:
+    /// As LossScaler::saved_state(). Empty: disabled.
+    using State = std::map<std::string, double>;
+
+    /// Throws Error(state) if enabled with growth_factor <= 1 or backoff_factor >= 1.
+    explicit GradScaler(const ScalerOptions& options = {});
+
+    /// x times the scale, recorded; creates the device state on first use. Disabled: x itself.
+    Tensor scale(const Tensor& x);
+    /// Containers keep their kind and nesting; other ranges come back lazy.
+    template <typename T>
+    std::vector<T> scale(const std::vector<T>& xs) {
+        std::vector<T> out;
+        out.reserve(xs.size());
+        for (const auto& x : xs) out.push_back(scale(x));
+        return out;
+    }
+    template <typename... T>
+    std::tuple<T...> scale(const std::tuple<T...>& xs) {
+        return std::apply([this](const auto&... x) { return std::tuple<T...>{scale(x)...}; }, xs);
+    }
+    template <std::ranges::view V>
+    auto scale(V xs) {
+        return std::views::transform(xs, [this](const auto& x) { return scale(x); });
+    }
+
+    /// Divides the optimizer's gradients by the scale in place, and records whether any was not
+    /// finite.
+    void unscale_(Optimizer& optimizer);
+    /// Steps or skips; a scaling-aware optimizer decides itself. True if its step was called.
+    bool step(Optimizer& optimizer);
+    /// Moves the scale by what the optimizers found, and clears that.
+    void update();
+    /// Overwrites the scale. Throws Error(state) if the tensor has more than one element, is
+    /// elsewhere or requires a gradient.
+    void update(double new_scale);
+    void update(const Tensor& new_scale);
+    /// An integer is not a scale.
+    template <std::integral T>
+    void update(T new_scale) = delete;
+
+    bool is_enabled() const { return options_.enabled; }
+    /// 1 when disabled; the initial value before the first scale().
+    double loss_scale() const;
+    std::int64_t growth_tracker() const { return options_.enabled ? now().growth_tracker : 0; }
+    double growth_factor() const { return options_.growth_factor; }
+    double backoff_factor() const { return options_.backoff_factor; }
+    std::int64_t growth_interval() const { return options_.growth_interval; }
+    void set_growth_factor(double value) { options_.growth_factor = value; }
+    void set_backoff_factor(double value) { options_.backoff_factor = value; }
+    void set_growth_interval(std::int64_t value) { options_.growth_interval = value; }
+
+    State saved_state() const;
+    /// Throws Error(state) for an empty state in an enabled scaler, Error(value) for a missing key.
+    /// One without hysteresis_tracker starts a new count.
+    void load_state(const State& state);
+    /// The whole object, current scale and tracker as initial values. Only at the start or after
+    /// update().
+    GradScaler serialised() const;
+
+    /// Whether the last step() of this optimizer since the last update() was (or will be) skipped.
+    /// Waits for the device.
+    bool skipped(const Optimizer& optimizer) const;
+    /// 0-d f32 on the device; undefined before the first scale().
+    const Tensor& scale_tensor() const { return scale_; }
+
+private:
+    enum class Stage { ready, unscaled, stepped };
+    struct Record {
+        Stage stage = Stage::ready;
+        TensorList found_inf;  // one a device, 0-d f32
+    };
+
+    void require_scale(const char* call) const;
+    kernels::ScaleState now() const { return state_.defined() ? state_.host() : initial_; }
+    void unscale_gradients(const Optimizer& optimizer, Record& record) const;
+    bool step_plain(Optimizer& optimizer, Record& record);
+    void step_aware(Optimizer& optimizer, Record& record) const;
+
+    ScalerOptions options_;
+    kernels::ScaleState initial_;
+    DeviceRecord<kernels::ScaleState> state_;
+    Tensor scale_;  // of state_
+    std::unordered_map<const Optimizer*, Record> records_;
+};
+
+namespace scaling {
+
+inline bool any_set(const TensorList& flags) {
     for (const auto& flag : flags) {
         if (flag.item() != 0) return true;
     }
@@ -27,7 +129,8 @@ struct DeviceGradients {
     std::vector<kernels::Array> arrays;
 };
 
-std::vector<kernels::Array>& of_device(std::vector<DeviceGradients>& groups, const Device& device) {
+inline std::vector<kernels::Array>& of_device(std::vector<DeviceGradients>& groups,
+                                              const Device& device) {
     for (auto& group : groups) {
         if (group.device == device) return group.arrays;
     }
@@ -35,9 +138,9 @@ std::vector<kernels::Array>& of_device(std::vector<DeviceGradients>& groups, con
     return groups.back().arrays;
 }
 
-}  // namespace
+}  // namespace scaling
 
-GradScaler::GradScaler(const ScalerOptions& options)
+inline GradScaler::GradScaler(const ScalerOptions& options)
     : options_(options), initial_{static_cast<float>(options.init_scale), 0, options.hysteresis} {
     if (!options.enabled) return;
     if (!(options.growth_factor > 1))
@@ -46,14 +149,14 @@ GradScaler::GradScaler(const ScalerOptions& options)
         throw Error(ErrorCode::state, "GradScaler: backoff_factor must be below 1");
 }
 
-void GradScaler::require_scale(const char* call) const {
+inline void GradScaler::require_scale(const char* call) const {
     if (!scale_.defined()) {
         throw Error(ErrorCode::state, std::string("GradScaler.") + call + ": there is no scale yet",
                     "Call scale() on the loss first.");
     }
 }
 
-Tensor GradScaler::scale(const Tensor& x) {
+inline Tensor GradScaler::scale(const Tensor& x) {
     if (!options_.enabled) return x;
     if (!x.defined())
         throw Error(ErrorCode::value,
@@ -66,8 +169,8 @@ Tensor GradScaler::scale(const Tensor& x) {
     return mul(x, scale_.copy_to(x.device()));
 }
 
-void GradScaler::unscale_gradients(const Optimizer& optimizer, Record& record) const {
-    std::vector<DeviceGradients> groups;
+inline void GradScaler::unscale_gradients(const Optimizer& optimizer, Record& record) const {
+    std::vector<scaling::DeviceGradients> groups;
     for (const auto& parameter : optimizer.parameters()) {
         const Tensor grad = parameter.tensor.grad();
         if (!grad.defined()) continue;
@@ -78,12 +181,12 @@ void GradScaler::unscale_gradients(const Optimizer& optimizer, Record& record) c
                         "of scaling.");
         }
         if (grad.is_sparse()) {
-            of_device(groups, grad.device()).push_back(sparse_parts(grad).values.array());
+            scaling::of_device(groups, grad.device()).push_back(sparse_parts(grad).values.array());
             grad.bump_version();
             continue;
         }
         if (!is_dense(grad)) parameter.tensor.set_grad(in_layout(grad, Layout::contiguous));
-        of_device(groups, grad.device()).push_back(parameter.tensor.grad().array());
+        scaling::of_device(groups, grad.device()).push_back(parameter.tensor.grad().array());
         parameter.tensor.grad().bump_version();
     }
     const GradMode off(false);
@@ -97,7 +200,7 @@ void GradScaler::unscale_gradients(const Optimizer& optimizer, Record& record) c
     }
 }
 
-void GradScaler::unscale_(Optimizer& optimizer) {
+inline void GradScaler::unscale_(Optimizer& optimizer) {
     if (!options_.enabled) return;
     require_scale("unscale_");
     Record& record = records_[&optimizer];
@@ -112,7 +215,7 @@ void GradScaler::unscale_(Optimizer& optimizer) {
     record.stage = Stage::unscaled;
 }
 
-bool GradScaler::step_plain(Optimizer& optimizer, Record& record) {
+inline bool GradScaler::step_plain(Optimizer& optimizer, Record& record) {
     if (record.stage == Stage::ready) {
         unscale_gradients(optimizer, record);
         record.stage = Stage::unscaled;
@@ -122,13 +225,13 @@ bool GradScaler::step_plain(Optimizer& optimizer, Record& record) {
             ErrorCode::state,
             "GradScaler.step: no inf checks for this optimizer: no parameter has a gradient");
     }
-    const bool apply = !any_set(record.found_inf);
+    const bool apply = !scaling::any_set(record.found_inf);
     if (apply) optimizer.step();
     record.stage = Stage::stepped;
     return apply;
 }
 
-namespace {
+namespace scaling {
 
 /// Puts an optimizer's device values back as its user left them, also when its step throws.
 struct StepValues {
@@ -140,12 +243,12 @@ struct StepValues {
     }
 };
 
-}  // namespace
+}  // namespace scaling
 
 /// Without a wait: the optimizer divides by the scale and skips by the flag itself
 /// (loss-scaler.md#scaling-aware-optimizers, 2.6).
-void GradScaler::step_aware(Optimizer& optimizer, Record& record) const {
-    const StepValues values{optimizer};
+inline void GradScaler::step_aware(Optimizer& optimizer, Record& record) const {
+    const scaling::StepValues values{optimizer};
     const Tensor& users = values.users_grad_scale;
     if (record.stage == Stage::ready) {
         TensorList gradients;
@@ -166,7 +269,7 @@ void GradScaler::step_aware(Optimizer& optimizer, Record& record) const {
     record.stage = Stage::stepped;
 }
 
-bool GradScaler::step(Optimizer& optimizer) {
+inline bool GradScaler::step(Optimizer& optimizer) {
     if (!options_.enabled) {
         optimizer.step();
         return true;
@@ -181,7 +284,7 @@ bool GradScaler::step(Optimizer& optimizer) {
     return true;
 }
 
-void GradScaler::update() {
+inline void GradScaler::update() {
     if (!options_.enabled) return;
     require_scale("update");
     TensorList flags;
@@ -196,7 +299,7 @@ void GradScaler::update() {
     records_.clear();
 }
 
-void GradScaler::update(double new_scale) {
+inline void GradScaler::update(double new_scale) {
     if (!options_.enabled) return;
     require_scale("update");
     on(scale_.device(), kernels::cpu::fill, kernels::cuda::fill)(scale_.array(), new_scale,
@@ -205,7 +308,7 @@ void GradScaler::update(double new_scale) {
     records_.clear();
 }
 
-void GradScaler::update(const Tensor& new_scale) {
+inline void GradScaler::update(const Tensor& new_scale) {
     if (!options_.enabled) return;
     if (!new_scale.defined() || new_scale.numel() != 1 || new_scale.requires_grad() ||
         (scale_.defined() && new_scale.device().kind != scale_.device().kind)) {
@@ -221,15 +324,15 @@ void GradScaler::update(const Tensor& new_scale) {
     update(new_scale.item());
 }
 
-double GradScaler::loss_scale() const {
+inline double GradScaler::loss_scale() const {
     return options_.enabled ? static_cast<double>(now().scale) : 1;
 }
 
-GradScaler::State GradScaler::saved_state() const {
+inline GradScaler::State GradScaler::saved_state() const {
     return options_.enabled ? named_values(now(), options_.update()) : State();
 }
 
-void GradScaler::load_state(const State& state) {
+inline void GradScaler::load_state(const State& state) {
     if (!options_.enabled) return;
     if (state.empty()) {
         throw Error(
@@ -257,7 +360,7 @@ void GradScaler::load_state(const State& state) {
     scale_.bump_version();
 }
 
-GradScaler GradScaler::serialised() const {
+inline GradScaler GradScaler::serialised() const {
     if (!records_.empty()) {
         throw Error(ErrorCode::state,
                     "GradScaler: can only be serialised at the start or after update()");
@@ -267,10 +370,10 @@ GradScaler GradScaler::serialised() const {
     return copy;
 }
 
-bool GradScaler::skipped(const Optimizer& optimizer) const {
+inline bool GradScaler::skipped(const Optimizer& optimizer) const {
     const auto found = records_.find(&optimizer);
     return found != records_.end() && found->second.stage == Stage::stepped &&
-           any_set(found->second.found_inf);
+           scaling::any_set(found->second.found_inf);
 }
 
 }  // namespace engine
