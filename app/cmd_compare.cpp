@@ -45,8 +45,9 @@ constexpr char default_comparison[] = R"({"scaler": {"preset": "classroom"}})";
 std::vector<std::string> chosen_precisions(const CompareArguments& args,
                                            const engine::ParsedConfig& parsed) {
     if (!args.precisions && !parsed.compared.empty()) return parsed.compared;
+    if (!args.precisions) return engine::default_precisions();
     std::vector<std::string> names;
-    std::istringstream list(args.precisions.value_or("fp32,amp-fp16"));
+    std::istringstream list(*args.precisions);
     for (std::string name; std::getline(list, name, ',');) names.push_back(name);
     return names;
 }
@@ -84,8 +85,8 @@ engine::RunFigures figures_of(const engine::ComparedRuns& runs, const engine::Co
 }
 
 std::vector<engine::Verdict> compare_all(const std::vector<engine::ComparedRuns>& compared,
-                                       const std::vector<engine::ComparisonRow>& rows,
-                                       const std::string& unit) {
+                                         const std::vector<engine::ComparisonRow>& rows,
+                                         const std::string& unit) {
     std::vector<engine::RunFigures> figures;
     for (std::size_t i = 0; i < compared.size(); ++i) {
         figures.push_back(figures_of(compared[i], rows[i], unit));
@@ -154,7 +155,8 @@ struct SeedEnd {
 SeedEnd end_of(const engine::RunOutcome& outcome) {
     using engine::DoneReason;
     const bool diverged = outcome.ended && outcome.run.done.reason == DoneReason::diverged;
-    return {diverged ? 0 : outcome.exit_code, diverged,
+    return {diverged ? 0 : outcome.exit_code,
+            diverged,
             outcome.ended && outcome.run.done.reason != DoneReason::stopped,
             {outcome}};
 }
@@ -183,8 +185,8 @@ engine::GroupPlan make_group_plan(const engine::RunConfig& config,
             const std::string seed = "-seed" + std::to_string(own.seed);
             std::filesystem::path folder;
             if (!args.out.empty())
-                folder = std::filesystem::absolute(args.out) /
-                         (names[i] + (args.seeds > 1 ? seed : ""));
+                folder =
+                    std::filesystem::absolute(args.out) / (names[i] + (args.seeds > 1 ? seed : ""));
             plan.runs.push_back({std::move(own), std::move(folder)});
         }
     }
@@ -194,8 +196,7 @@ engine::GroupPlan make_group_plan(const engine::RunConfig& config,
 /// The runs of one seed take turns on one compute thread.
 SeedEnd run_seed(std::span<const engine::GroupPlan::Run> runs,
                  std::vector<engine::ComparedRuns>& compared, const CompareArguments& args,
-                 const std::shared_ptr<engine::RunStore>& store,
-                 engine::SessionOptions options) {
+                 const std::shared_ptr<engine::RunStore>& store, engine::SessionOptions options) {
     const auto thread = std::make_shared<engine::ComputeThread>();
     std::vector<std::unique_ptr<engine::Session>> sessions;
     std::vector<Followed> followed;
@@ -292,7 +293,8 @@ int compare(const CompareArguments& args) {
 void describe_compare(Command command) {
     auto args = std::make_shared<CompareArguments>();
     command
-        .text("CONFIG", args->config, "Settings, a JSON file or the name of a preset; without one, the default comparison")
+        .text("CONFIG", args->config,
+              "Settings, a JSON file or the name of a preset; without one, the default comparison")
         .not_empty();
     command.repeated_text("--set", args->overrides, "path=value");
     command.text("--precision", args->precisions,

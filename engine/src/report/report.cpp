@@ -4,6 +4,7 @@
 #include <array>
 #include <cctype>
 #include <cmath>
+#include <cstdio>
 
 #include "engine/base/error.h"
 #include "engine/number/figure_text.h"
@@ -33,11 +34,8 @@ std::string whole(std::int64_t value) {
     return text;
 }
 
-/// The colours of the window's light theme: of precisions, and of curves that stand for none
-/// (theme/tokens.h in the window's folder; a test of it compares them).
-constexpr std::pair<std::string_view, const char*> precision_colors[] = {
-    {"fp32", "#2b6cb0"},    {"amp-fp16", "#bf5600"},  {"amp-bf16", "#0b7a5b"},
-    {"o2-fp16", "#8349ca"}, {"pure-fp16", "#a61e4d"}, {"tf32", "#5f6b7a"}};
+/// The colours of the window's light theme for curves that stand for no precision (theme/tokens.h
+/// in the window's folder; a test of it compares them).
 constexpr std::array own_colors = {"#1b8fb8", "#6f8a12", "#2f2a86", "#9c1273", "#5d3a1a"};
 
 /// A run with its record, what the report calls it, and what it shows of its events.
@@ -139,11 +137,12 @@ std::string run_color(const std::vector<Reported>& runs, std::size_t index) {
     };
     const bool many =
         std::ranges::any_of(runs, [&](const Reported& run) { return times(run, runs.size()) > 2; });
-    const auto* color = std::ranges::find(precision_colors, preset(runs[index]),
-                                          &std::pair<std::string_view, const char*>::first);
-    if (many || times(runs[index], index) > 0 || color == std::end(precision_colors))
+    const PrecisionDescriptor* found = find_kind(precisions(), preset(runs[index]));
+    if (many || times(runs[index], index) > 0 || found == nullptr)
         return own_colors[index % own_colors.size()];
-    return color->second;
+    char color[8];
+    std::snprintf(color, sizeof color, "#%06x", found->light);
+    return color;
 }
 
 /// One figure of a run's steps as a curve.

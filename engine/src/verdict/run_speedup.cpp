@@ -198,7 +198,7 @@ SpeedGap speed_gap(const RunFigures& baseline, const RunFigures& other) {
 }
 
 RunSpeedup run_speedup(const RunFigures& baseline, const RunFigures& other) {
-    const bool is_pair = baseline.precision == "fp32" && computes_in_16_bits(other) &&
+    const bool is_pair = baseline.precision == baseline_precision() && computes_in_16_bits(other) &&
                          baseline.device == other.device;
     if (!is_pair || !baseline.speed.known() || !other.speed.known()) return {};
     const SpeedGap gap = speed_gap(baseline, other);

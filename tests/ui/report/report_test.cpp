@@ -74,10 +74,10 @@ TEST_F(Report, DrawsBothRunsAndWritesWhatThePageShows) {
         const QImage plot(folder_ + u'/' + name);
         ASSERT_FALSE(plot.isNull()) << name.toStdString();
         EXPECT_TRUE(holds(plot, t.fp32)) << name.toStdString();
-        EXPECT_TRUE(holds(plot, t.ampFp16)) << name.toStdString();
+        EXPECT_TRUE(holds(plot, t.fp16)) << name.toStdString();
     }
     const QImage scale(folder_ + u"/loss-scale.png"_s);
-    EXPECT_TRUE(holds(scale, t.ampFp16));
+    EXPECT_TRUE(holds(scale, t.fp16));
     EXPECT_FALSE(holds(scale, t.fp32)) << "a run without a scaler has no scale";
 }
 
@@ -89,8 +89,7 @@ TEST_F(Report, CleansWhatOtherProgramsHaveWritten) {
     engine::RunStarted started{};
     started.run = run;
     started.config = summary.config;
-    started.origin =
-        engine::RunOrigin{.program = "<img&\"'\x1b[31m\u202e src=x onerror=go()>"};
+    started.origin = engine::RunOrigin{.program = "<img&\"'\x1b[31m\u202e src=x onerror=go()>"};
     std::ofstream(summary.folder / "events.jsonl", std::ios::app)
         << engine::to_json_line(started) << '\n';
     store_->rebuild();
@@ -98,12 +97,13 @@ TEST_F(Report, CleansWhatOtherProgramsHaveWritten) {
     verdict.headline = engine::msg("<script>{}</script>", "\x07");
     write({{run}, {verdict}});
     const QString page = readAll(folder_ + u"/report.html"_s);
-    EXPECT_TRUE(page.contains(u"<td>&lt;img&amp;&quot;'"_s)) << "a program's name is its first word";
+    EXPECT_TRUE(page.contains(u"<td>&lt;img&amp;&quot;'"_s))
+        << "a program's name is its first word";
     EXPECT_TRUE(page.contains(u"&lt;script&gt;"_s));
     EXPECT_FALSE(page.contains(u"<script"_s) || page.contains(u"<img src=x"_s));
     for (const QChar c : page)
-        EXPECT_TRUE(c == u'\n' || (c.unicode() >= 0x20 && c.unicode() != 0x7f &&
-                                   c.unicode() != 0x202e))
+        EXPECT_TRUE(c == u'\n' ||
+                    (c.unicode() >= 0x20 && c.unicode() != 0x7f && c.unicode() != 0x202e))
             << static_cast<unsigned>(c.unicode());
 }
 

@@ -13,7 +13,7 @@ using namespace Qt::StringLiterals;
 TEST(TwinLegend, ShadesDifferAlikeOverTheWholeScale) {
     for (const bool dark : {false, true}) {
         const Tokens t = dark ? darkTokens() : lightTokens();
-        for (const QColor& run : {t.ampFp16, t.ampBf16, t.pureFp16}) {
+        for (const QColor& run : {t.fp16, t.bf16}) {
             double least = 1e9;
             for (const double value : {0.003, 0.01, 0.03, 0.1, 0.3}) {
                 const QColor a = twinColor(t, run, twinShade(value, false));

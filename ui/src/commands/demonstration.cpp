@@ -3,6 +3,7 @@
 #include <QFile>
 
 #include "engine/base/error.h"
+#include "engine/settings/catalog.h"
 
 namespace ui {
 
@@ -20,9 +21,9 @@ std::vector<engine::RunConfig> lossScalingRuns() {
                             first.allowed);
     }
     std::vector<engine::RunConfig> runs(3, parsed.config);
-    runs[0].precision.preset = "fp32";
-    runs[1].precision.preset = "amp-fp16";
-    runs[2].precision.preset = "amp-fp16";
+    const std::vector<std::string> presets = engine::default_precisions();
+    runs[0].precision.preset = presets[0];
+    runs[1].precision.preset = runs[2].precision.preset = presets[1];
     runs[2].precision.scaler = engine::ScalerMode::off;
     return runs;
 }

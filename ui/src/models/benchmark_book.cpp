@@ -64,7 +64,8 @@ BenchmarkBook newBenchmarkBook() {
         const bool chosen = std::ranges::find(firstChosen, config.model.kind) != firstChosen.end();
         book.entries.push_back({engine::speed_settings(config), false, chosen});
     }
-    book.precisions = {u"amp-bf16"_s, u"amp-fp16"_s};
+    for (const std::string& preset : engine::amp_precisions())
+        book.precisions << QString::fromStdString(preset);
     book.memory = u"1 GB"_s;
     return book;
 }

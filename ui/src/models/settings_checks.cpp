@@ -34,7 +34,8 @@ engine::Message problemOf(const std::string& device, const std::string& preset) 
 
 DeviceLimits limitsOf(const std::string& device) {
     DeviceLimits limits;
-    limits.device = problemOf(device, "fp32");  // which runs wherever there is a device
+    limits.device =
+        problemOf(device, engine::baseline_precision());  // which runs wherever there is a device
     if (!limits.device.empty()) return limits;
     for (const auto& info : engine::precisions()) {
         const engine::Message problem = problemOf(device, info.kind);

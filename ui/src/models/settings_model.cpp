@@ -31,12 +31,19 @@ engine::RunConfig windowDefaults() {
     return config;
 }
 
+QStringList defaultComparison() {
+    QStringList presets;
+    for (const std::string& preset : engine::default_precisions())
+        presets << QString::fromStdString(preset);
+    return presets;
+}
+
 SettingsModel::SettingsModel(QObject* parent)
     : QObject(parent),
       config_(windowDefaults()),
       json_(settingsObject(config_)),
       defaults_(json_),
-      comparison_({u"fp32"_s, u"amp-fp16"_s}) {
+      comparison_(defaultComparison()) {
     checkSettings();
 }
 
@@ -126,7 +133,8 @@ std::string SettingsModel::edited(const QString& path, const QString& text,
         }
         overrides.push_back((path + u'=' + text).toStdString());
     } else if (info != nullptr && (info->optional || !info->kinds.empty()) && text.isEmpty()) {
-        removeValueAt(inside, path.section(u'.', 1));  // the preset's value, or the option's default
+        removeValueAt(inside,
+                      path.section(u'.', 1));  // the preset's value, or the option's default
     } else {
         overrides.push_back((path + u'=' + text).toStdString());
     }
@@ -169,7 +177,8 @@ void SettingsModel::load(const engine::RunConfig& config, const QStringList& com
     json_ = settingsObject(config_);
     refused_.clear();
     // A rate from a file may have been typed; the first rate of all was not.
-    ratePicked_ = isChanged(ratePath) && text(ratePath) != settingText(valueAt(defaults_, ratePath));
+    ratePicked_ =
+        isChanged(ratePath) && text(ratePath) != settingText(valueAt(defaults_, ratePath));
     if (!comparison.isEmpty()) comparison_ = comparison;
     checkSettings();
     emit changed();

@@ -27,6 +27,8 @@ struct DeviceLimits {
 /// The default comparison as the window sets it up: its runs keep histograms, so that Microscope
 /// has an answer.
 engine::RunConfig windowDefaults();
+/// Its precisions, the baseline first.
+QStringList defaultComparison();
 
 /// The settings being edited: every field by its path, as text, so that a new field needs no code
 /// here. The engine's parser reads and validates them; invalid texts are kept so that they can be

@@ -11,11 +11,31 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/settings/catalog.h"
+
 namespace ui {
 
 using namespace Qt::StringLiterals;
 
 namespace {
+
+/// Adds the colours of number formats.
+Tokens withFormats(Tokens t, std::uint32_t engine::PrecisionDescriptor::*color) {
+    const auto set = [](QColor& format, QRgb rgb) {
+        if (!format.isValid()) format = QColor(rgb);
+    };
+    for (const auto& preset : engine::precisions()) {
+        if (preset.settings.tf32)
+            set(t.tf32, preset.*color);
+        else if (preset.settings.autocast == engine::AutocastFormat::fp16)
+            set(t.fp16, preset.*color);
+        else if (preset.settings.autocast == engine::AutocastFormat::bf16)
+            set(t.bf16, preset.*color);
+        else
+            set(t.fp32, preset.*color);
+    }
+    return t;
+}
 
 // @name stands for a token; one source for both themes.
 constexpr auto windowRules = R"(
@@ -268,6 +288,44 @@ bool Theme::systemIsDark() const {
            system_.color(QPalette::WindowText).lightness();
 }
 
+Tokens lightTokens() {
+    return withFormats(
+        {.window = {0xee, 0xf0, 0xf3},
+         .panel = {0xff, 0xff, 0xff},
+         .field = {0xf5, 0xf6, 0xf8},
+         .line = {0xd9, 0xdd, 0xe3},
+         .grid = {0xe9, 0xec, 0xf0},
+         .text = {0x1a, 0x1e, 0x24},
+         .dim = {0x5b, 0x65, 0x72},
+         .accent = {0x2b, 0x62, 0xc4},
+         .onAccent = {0xff, 0xff, 0xff},
+         .bad = {0xc9, 0x2a, 0x2a},
+         .good = {0x1b, 0x7f, 0x4b},
+         .caution = {0x9a, 0x67, 0x00},
+         .own = {QColor(0x1b, 0x8f, 0xb8), QColor(0x6f, 0x8a, 0x12), QColor(0x2f, 0x2a, 0x86),
+                 QColor(0x9c, 0x12, 0x73), QColor(0x5d, 0x3a, 0x1a)}},
+        &engine::PrecisionDescriptor::light);
+}
+
+Tokens darkTokens() {
+    return withFormats(
+        {.window = {0x14, 0x16, 0x1a},
+         .panel = {0x1c, 0x1f, 0x25},
+         .field = {0x23, 0x27, 0x2e},
+         .line = {0x30, 0x35, 0x3e},
+         .grid = {0x28, 0x2d, 0x35},
+         .text = {0xe7, 0xe9, 0xec},
+         .dim = {0x9a, 0xa4, 0xb0},
+         .accent = {0x6e, 0xa0, 0xff},
+         .onAccent = {0x14, 0x16, 0x1a},
+         .bad = {0xff, 0x6b, 0x6b},
+         .good = {0x4f, 0xd1, 0x8b},
+         .caution = {0xe3, 0xb3, 0x41},
+         .own = {QColor(0x4f, 0xe3, 0xf5), QColor(0xf0, 0xe0, 0x4a), QColor(0x6f, 0x62, 0xea),
+                 QColor(0xe8, 0x5f, 0xc0), QColor(0xb5, 0xe8, 0x8a)}},
+        &engine::PrecisionDescriptor::dark);
+}
+
 void Theme::apply() {
     dark_ = choice_ == Choice::dark || (choice_ == Choice::system && systemIsDark());
     tokens_ = dark_ ? darkTokens() : lightTokens();
@@ -284,12 +342,9 @@ void Theme::apply() {
 }
 
 QColor Theme::precision(const std::string& preset) const {
-    if (preset == "fp32") return tokens_.fp32;
-    if (preset == "amp-fp16") return tokens_.ampFp16;
-    if (preset == "amp-bf16") return tokens_.ampBf16;
-    if (preset == "o2-fp16") return tokens_.o2Fp16;
-    if (preset == "pure-fp16") return tokens_.pureFp16;
-    return tokens_.tf32;
+    const auto* found = engine::find_kind(engine::precisions(), preset);
+    if (found == nullptr) return tokens_.tf32;
+    return QColor(QRgb(dark_ ? found->dark : found->light));
 }
 
 int Theme::rowHeight(int least) {

@@ -15,7 +15,7 @@ constexpr int bitHeight = 10;
 }  // namespace
 
 BitColors bitColors(const Tokens& t, int exponentBits, int fractionBits) {
-    if (exponentBits == 5) return {t.bad, t.good, t.ampFp16};
+    if (exponentBits == 5) return {t.bad, t.good, t.fp16};
     if (fractionBits == 10) return {t.bad, t.good, t.tf32};
     // BF16's own colour is a green too close to the exponent's.
     return {t.bad, t.good, t.fp32};

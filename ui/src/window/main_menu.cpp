@@ -63,9 +63,7 @@ MainMenu::MainMenu(const Context& context, const PanelSet& panels, QMainWindow* 
 
 MainMenu::~MainMenu() { delete help_.data(); }
 
-HelpWindow* MainMenu::help() const {
-    return help_ && help_->isVisible() ? help_.data() : nullptr;
-}
+HelpWindow* MainMenu::help() const { return help_ && help_->isVisible() ? help_.data() : nullptr; }
 
 QAction* MainMenu::addCommand(QMenu* menu, const QString& text, const QString& id,
                               const QList<QKeySequence>& keys, const std::function<void()>& act) {
@@ -82,9 +80,8 @@ void MainMenu::addFile() {
     add(tr("Open settings…"), u"open"_s, QKeySequence::Open, [this] { openSettings(); });
     add(tr("Save settings…"), u"save"_s, QKeySequence::Save, [this] { saveSettings(); });
     menu->addMenu(new PresetMenu(context_, window_));
-    add(tr("Default comparison"), u"default"_s, {}, [this] {
-        context_.settings->load(windowDefaults(), {u"fp32"_s, u"amp-fp16"_s});
-    });
+    add(tr("Default comparison"), u"default"_s, {},
+        [this] { context_.settings->load(windowDefaults(), defaultComparison()); });
     menu->addSeparator();
     add(tr("Open data set…"), u"data"_s, {},
         [this] { panels_.bodies<SettingsPanel>().front()->chooseDataPath(); });
@@ -105,10 +102,10 @@ void MainMenu::addEdit() {
     undo_ = addCommand(menu, tr("Undo change of settings"), u"edit/undo"_s, {QKeySequence::Undo},
                        [settings] { settings->undo(); });
     undo_->setObjectName(u"undoSettings"_s);
-    redo_ = addCommand(menu, tr("Redo change of settings"), u"edit/redo"_s,
-                       {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z),
-                        QKeySequence(Qt::CTRL | Qt::Key_Y)},
-                       [settings] { settings->redo(); });
+    redo_ = addCommand(
+        menu, tr("Redo change of settings"), u"edit/redo"_s,
+        {QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_Z), QKeySequence(Qt::CTRL | Qt::Key_Y)},
+        [settings] { settings->redo(); });
     redo_->setObjectName(u"redoSettings"_s);
     connect(settings, &SettingsModel::changed, this, &MainMenu::refreshEdit);
     refreshEdit();
@@ -116,7 +113,7 @@ void MainMenu::addEdit() {
 
 void MainMenu::refreshEdit() {
     const auto nameChange = [](QAction* action, const QString& bare, const QString& named,
-                         const std::optional<QString>& what) {
+                               const std::optional<QString>& what) {
         action->setEnabled(what.has_value());
         action->setText(what && !what->isEmpty() ? named.arg(*what) : bare);
     };
@@ -127,9 +124,7 @@ void MainMenu::refreshEdit() {
 void MainMenu::addRun() {
     auto* menu = window_->menuBar()->addMenu(tr("&Run"));
     const auto add = [&](const QString& text, const QString& id, const QKeySequence& key,
-                         auto slot) {
-        return addCommand(menu, text, u"run/"_s + id, {key}, slot);
-    };
+                         auto slot) { return addCommand(menu, text, u"run/"_s + id, {key}, slot); };
     Commands* commands = context_.commands;
     compare_ = addCommand(
         menu, tr("Compare"), u"run/compare"_s,

@@ -11,8 +11,8 @@ using namespace Qt::StringLiterals;
 
 QColor typeColor(const Theme& theme, const QString& type) {
     const Tokens& t = theme.tokens();
-    if (type == u"f16"_s) return t.ampFp16;
-    if (type == u"bf16"_s) return t.ampBf16;
+    if (type == u"f16"_s) return t.fp16;
+    if (type == u"bf16"_s) return t.bf16;
     if (type == u"f32"_s || type == u"f64"_s) return t.fp32;
     return t.dim;
 }
@@ -30,7 +30,8 @@ QPixmap forceMark(const Theme& theme, ForceMark mark) {
     const QColor color = user ? theme.tokens().accent : theme.tokens().dim;
     painter.setPen(QPen(color, 1.2));
     painter.setBrush(user ? QBrush(color) : Qt::NoBrush);
-    painter.drawEllipse(QRectF(0, 0, size::mark, size::mark).adjusted(inset, inset, -inset, -inset));
+    painter.drawEllipse(
+        QRectF(0, 0, size::mark, size::mark).adjusted(inset, inset, -inset, -inset));
     return picture;
 }
 

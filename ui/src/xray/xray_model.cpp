@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/settings/catalog.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "models/settings_model.h"
@@ -90,7 +91,8 @@ std::string XrayModel::ownPrecision() const {
 }
 
 std::string XrayModel::otherPrecision() const {
-    return ownPrecision() == "fp32" ? "amp-fp16" : "fp32";
+    const std::vector<std::string> presets = engine::default_precisions();
+    return ownPrecision() == presets[0] ? presets[1] : presets[0];
 }
 
 bool XrayModel::tracesNext() const {
@@ -164,10 +166,10 @@ void XrayModel::traceStep() {
 }
 
 void XrayModel::traceIfShort() {
-    constexpr double most = 1000;          // ms of a step
+    constexpr double most = 1000;         // ms of a step
     constexpr double maxIdle = 30'000;    // ms in all, with progress and cancel
     constexpr double maxWaiting = 6'000;  // ms in all where a run waits for it: no replay
-    constexpr double computations = 6;     // of the step: to warm up, three untraced, the trace
+    constexpr double computations = 6;    // of the step: to warm up, three untraced, the trace
     if (own_ || busy() || !problem().isEmpty() || !track_ || track_->rows() == 0) return;
     const StepSource source = wanted();
     std::int64_t before = 0;
@@ -244,7 +246,7 @@ void XrayModel::keep() {
 }
 
 void XrayModel::keep(const engine::FoundPrecision& found, engine::RunConfig config) {
-    config.precision = presetAlone("amp-fp16");
+    config.precision = {};
     config.precision.force = found.force;
     context_.settings->load(config);
 }

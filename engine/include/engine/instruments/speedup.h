@@ -11,6 +11,7 @@
 #include "engine/base/message.h"
 #include "engine/base/names.h"
 #include "engine/instruments/xray.h"
+#include "engine/settings/catalog.h"
 #include "engine/settings/run_config.h"
 
 namespace engine {
@@ -47,9 +48,9 @@ enum class PayReason : std::uint8_t {
     undecided        ///< faster in the median, but not in every pair: the machine was busy
 };
 template <>
-inline constexpr std::array enum_names<PayReason> = {
-    "products", "traffic", "no-arithmetic", "launch-bound", "casts", "memory-bound",
-    "small-products", "update", "undecided"};
+inline constexpr std::array enum_names<PayReason> = {"products",       "traffic", "no-arithmetic",
+                                                     "launch-bound",   "casts",   "memory-bound",
+                                                     "small-products", "update",  "undecided"};
 
 /// Speed of one precision beside FP32, both in turns.
 struct Speedup {
@@ -77,13 +78,13 @@ void explain(Speedup& speedup);
 
 /// The progress of a measurement.
 struct SpeedupProgress {
-    std::string precision;   ///< measured beside FP32; "fp32": FP32's largest batch is searched
+    std::string precision;   ///< measured beside FP32; the baseline: its largest batch is searched
     std::int64_t pairs = 0;  ///< of blocks measured so far
     std::int64_t batch_size = 0;  ///< tried for the largest batch; 0: the speed is measured
 };
 
 struct SpeedupOptions {
-    std::vector<std::string> precisions = {"amp-bf16", "amp-fp16"};
+    std::vector<std::string> precisions = amp_precisions();
     std::int64_t pairs = 5;  ///< of blocks
     double block_ms = 400;   ///< approximate duration of a block
     /// Memory limit in bytes for the search of each precision's largest batch; 0: the free memory

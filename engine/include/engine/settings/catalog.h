@@ -144,8 +144,17 @@ struct PrecisionDescriptor {
     std::string title;    ///< "AMP FP16"
     std::string summary;  ///< one or two sentences
     ResolvedPrecision settings;
+    std::uint32_t light, dark;  ///< colours of its curves on light and on dark paper: 0xRRGGBB
+    Message on_cpu, on_gpu;     ///< why it pays or not; empty: the device's instructions decide
 };
+/// The baseline of the others first.
 std::span<const PrecisionDescriptor> precisions();
+/// The name of precisions().front().
+const std::string& baseline_precision();
+/// Presets of a comparison for which none are chosen: the baseline, and the preset of new settings.
+std::vector<std::string> default_precisions();
+/// Presets with autocast; those without loss scaling first.
+std::vector<std::string> amp_precisions();
 
 struct ScalerDescriptor {
     std::string kind;  ///< as scaler.preset

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "engine/base/error.h"
+#include "engine/settings/catalog.h"
 #include "instruments/replay/phase_gradients.h"
 #include "io/file/work_progress.h"
 #include "ops/index/sparse.h"
@@ -105,7 +106,7 @@ std::shared_ptr<StepGradients> gradients_under(CapsuleStep& step, double* loss =
 
 RunConfig fp32_settings(RunConfig config) {
     config.precision = {};
-    config.precision.preset = "fp32";
+    config.precision.preset = baseline_precision();
     return config;
 }
 

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/table.h"
 #include "engine/settings/catalog.h"
 #include "engine/settings/run_config.h"
@@ -17,7 +18,6 @@
 #include "instruments/replay/step_variant.h"
 #include "instruments/search/minimal_precision.h"
 #include "instruments/xray/op_trace.h"
-#include "engine/base/json.h"
 #include "train/run/run_loop.h"
 
 namespace engine {
@@ -78,10 +78,9 @@ std::vector<OpPlace> places_of(const StepCapsule& capsule) {
     return out;
 }
 
-/// FP16 as in amp-fp16, where types are forced; `scale` is the loss scale.
+/// AMP FP16, the preset of new settings, where types are forced; `scale` is the loss scale.
 RunConfig forced_config(RunConfig config, const ForcedTypes& forced, double scale) {
     config.precision = {};
-    config.precision.preset = "amp-fp16";
     config.precision.scaler = ScalerMode::constant;
     config.precision.force = forced;
     config.scaler.init_scale = scale;
@@ -119,7 +118,6 @@ FoundPrecision search(const StepCapsule& capsule, const PrecisionSearchOptions& 
     if (options.confirm_steps == 0) return found;
     RunConfig config = capsule.config;
     config.precision = {};
-    config.precision.preset = "amp-fp16";
     config.precision.force = found.force;
     // Two trainings, one after the other.
     const std::int64_t all = 2 * options.confirm_steps;

@@ -135,7 +135,7 @@ bool is_product(const XrayOp& op) {
 std::vector<Speedup> measure_speedup(const RunConfig& config, const SpeedupOptions& options) {
     std::vector<Speedup> rows;
     if (options.precisions.empty() || !goes_on(options, {options.precisions.front()})) return rows;
-    const RunConfig plain = in_precision(config, "fp32");
+    const RunConfig plain = in_precision(config, baseline_precision());
     const StepParts plain_parts = sum_parts(xray_first_step(plain));
     std::optional<LargestBatch> batch;  // AMP gets FP32's limit, also if that is the free memory
     for (const std::string& precision : options.precisions) {

@@ -1,5 +1,6 @@
 #include "engine/train/machine.h"
 
+#include "engine/settings/catalog.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_libraries.h"
 #include "kernels/device.h"
@@ -34,46 +35,44 @@ Message cuda_note(int devices) {
     return msg("CUDA devices: {}.", devices);
 }
 
-MachineReport::Pay amp_bf16(const CpuInfo& cpu) {
+MachineReport::Pay amp_bf16(const CpuInfo& cpu, const std::string& kind) {
     if (cpu.amx_bf16)
-        return {"amp-bf16", true,
+        return {kind, true,
                 msg("The processor multiplies bf16 matrices natively (AMX), and activations take "
                     "half the memory.")};
     if (cpu.avx512_bf16)
-        return {"amp-bf16", true,
+        return {kind, true,
                 msg("The processor multiplies bf16 natively (AVX512_BF16), and activations take "
                     "half the memory.")};
-    return {"amp-bf16", false,
+    return {kind, false,
             msg("No time saved: the processor has no bf16 instructions (AVX512_BF16 or AMX), so "
                 "values are converted to fp32 and back. The numerics are the same, and activations "
                 "take half the memory.")};
 }
 
-MachineReport::Pay amp_fp16(const CpuInfo& cpu) {
+MachineReport::Pay amp_fp16(const CpuInfo& cpu, const std::string& kind) {
     if (cpu.avx512_fp16)
-        return {"amp-fp16", false,
+        return {kind, false,
                 msg("No time saved: the processor's fp16 instructions (AVX512_FP16) sum in fp16. "
                     "Sums are kept in fp32, as on a GPU, so values are converted to fp32 and back. "
                     "Activations take half the memory.")};
-    return {"amp-fp16", false,
+    return {kind, false,
             msg("No time saved: the processor has no fp16 arithmetic, so values are converted to "
                 "fp32 and back. The numerics are those of a GPU, and activations take half the "
                 "memory.")};
 }
 
 std::vector<MachineReport::Pay> payoffs(const CpuInfo& cpu) {
-    return {
-        {"fp32", true, msg("The baseline: every processor computes in fp32.")},
-        {"tf32", false,
-         msg("TF32 is a mode of NVIDIA Tensor Cores and needs CUDA; a CPU does not have it.")},
-        amp_fp16(cpu),
-        amp_bf16(cpu),
-        {"o2-fp16", false,
-         msg("No time saved on a CPU: products are computed in fp32. Weights and activations take "
-             "half the memory, apart from the fp32 masters.")},
-        {"pure-fp16", false,
-         msg("Shows what breaks: small updates vanish without fp32 master weights.")},
-    };
+    std::vector<MachineReport::Pay> out;
+    for (const PrecisionDescriptor& each : precisions()) {
+        if (!each.on_cpu.empty())
+            out.push_back({each.kind, each.kind == baseline_precision(), each.on_cpu});
+        else if (each.settings.autocast == AutocastFormat::bf16)
+            out.push_back(amp_bf16(cpu, each.kind));
+        else
+            out.push_back(amp_fp16(cpu, each.kind));
+    }
+    return out;
 }
 
 std::string version(int cuda) {

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "engine/base/error.h"
+#include "engine/settings/catalog.h"
 #include "engine/train/session_options.h"
 #include "kernels/cuda_device.h"
 #include "models/model.h"
@@ -162,18 +163,17 @@ std::vector<MachineReport::Pay> payoffs(const GpuGeneration& generation) {
     const Message saves =
         msg("{}: Tensor Cores multiply it at a multiple of the fp32 rate.", generation.name);
     const Message none = msg("{}: no Tensor Cores for it, so no time is saved.", generation.name);
-    const auto pay = [&](const char* precision, bool pays) {
-        return MachineReport::Pay{precision, pays, pays ? saves : none};
-    };
-    return {
-        {"fp32", true, msg("The baseline: full fp32 arithmetic, TF32 switched off.")},
-        pay("tf32", generation.tf32),
-        pay("amp-fp16", generation.fp16),
-        pay("amp-bf16", generation.bf16),
-        pay("o2-fp16", generation.fp16),
-        {"pure-fp16", false,
-         msg("Shows what breaks: small updates vanish without fp32 master weights.")},
-    };
+    std::vector<MachineReport::Pay> out;
+    for (const PrecisionDescriptor& each : precisions()) {
+        const bool pays = each.settings.tf32         ? generation.tf32
+                          : uses_bf16(each.settings) ? generation.bf16
+                                                     : generation.fp16;
+        if (each.on_gpu.empty())
+            out.push_back({each.kind, pays, pays ? saves : none});
+        else
+            out.push_back({each.kind, each.kind == baseline_precision(), each.on_gpu});
+    }
+    return out;
 }
 
 void check_workers(const RunConfig& config, const Communicator* ranks) {

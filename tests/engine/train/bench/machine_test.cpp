@@ -36,7 +36,7 @@ TEST(Machine, ReportsTheProcessorThatTheKernelsSee) {
 TEST(Machine, SaysForEveryPrecisionWhetherItPaysAndWhy) {
     const MachineReport report = inspect_machine();
     for (const auto& precision : precisions()) {
-        EXPECT_FALSE(pay(report, precision.preset).why.empty()) << precision.preset;
+        EXPECT_FALSE(pay(report, precision.kind).why.empty()) << precision.kind;
     }
     EXPECT_TRUE(pay(report, "fp32").pays);
     if (report.cuda_present) return;  // otherwise the texts are about the GPU

@@ -94,7 +94,7 @@ void SumInstrument::compute() {
 void SumInstrument::show(const engine::SumResult& result) {
     const Tokens& t = context_.theme->tokens();
     const double exact = number_.number * static_cast<double>(number_.count);
-    WeightCurves::Curve sum{tr("sum %1").arg(nearText(result.sum, 6)), t.pureFp16, {}};
+    WeightCurves::Curve sum{tr("sum %1").arg(nearText(result.sum, 6)), t.own[3], {}};
     for (const auto& point : result.curve)
         sum.points.emplace_back(static_cast<double>(point.terms), point.sum);
     const WeightCurves::Curve right{tr("exact %1").arg(nearText(exact, 6)),

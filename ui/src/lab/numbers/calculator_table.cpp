@@ -28,9 +28,9 @@ QColor formatColor(const Theme& theme, const engine::NumberFormat& format) {
         case engine::FormatKind::fp32:
             return t.fp32;
         case engine::FormatKind::fp16:
-            return t.ampFp16;
+            return t.fp16;
         case engine::FormatKind::bf16:
-            return t.ampBf16;
+            return t.bf16;
         case engine::FormatKind::tf32:
         case engine::FormatKind::fp8_e4m3:
         case engine::FormatKind::fp8_e5m2:

@@ -131,7 +131,7 @@ void NumberLine::paintRange(QPainter& painter, int row, const NumberFormat& form
     const double first = xOf(std::log2(format.smallest)),
                  normal = xOf(std::log2(format.smallest_normal)),
                  last = xOf(std::log2(format.largest));
-    const QColor color = selected ? t.ampFp16 : blend(t.panel, t.dim, 0.35);
+    const QColor color = selected ? t.fp16 : blend(t.panel, t.dim, 0.35);
     painter.setBrush(Qt::NoBrush);
     painter.setPen(QPen(selected ? color : t.dim, 1, Qt::DashLine));
     painter.drawRect(QRectF(first, y + 0.5, normal - first, tall - 1));
@@ -140,7 +140,7 @@ void NumberLine::paintRange(QPainter& painter, int row, const NumberFormat& form
     const QFont plain = face;
     face.setWeight(selected ? QFont::Bold : QFont::Normal);
     painter.setFont(face);
-    painter.setPen(selected ? t.ampFp16 : t.dim);
+    painter.setPen(selected ? t.fp16 : t.dim);
     painter.drawText(QRectF(size::inside, top, at.left() - size::inside, pitch),
                      Qt::AlignLeft | Qt::AlignVCenter, formatTitle(format));
     const QString low = u"2"_s + superscript(static_cast<int>(std::log2(format.smallest)));

@@ -85,8 +85,15 @@ void PrecisionSection::refresh() {
     // A chip that had the focus is gone: its place in the row keeps it.
     if (focused) row_->findChildren<QToolButton*>().constLast()->setFocus(Qt::OtherFocusReason);
     const QString single = context_.settings->text(u"precision.preset"_s);
-    tf32_->setVisible(presets.contains(u"tf32"_s) || single == u"tf32"_s);
-    bf16_->setVisible(presets.contains(u"amp-bf16"_s) || single == u"amp-bf16"_s);
+    bool tf32 = false, bf16 = false;
+    for (const auto& info : engine::precisions()) {
+        const QString preset = QString::fromStdString(info.kind);
+        if (!presets.contains(preset) && single != preset) continue;
+        tf32 |= info.settings.tf32;
+        bf16 |= info.settings.autocast == engine::AutocastFormat::bf16;
+    }
+    tf32_->setVisible(tf32);
+    bf16_->setVisible(bf16);
 }
 
 void PrecisionSection::addChip(const QString& preset, const QString& title) {
