@@ -81,6 +81,11 @@ struct OpTraits {
     bool flushes_subnormals = false;
 };
 
+/// For views, copies, choices by index, in-place forms and aliases.
+inline constexpr OpTraits not_forced{.forceable = false};
+/// For boolean and integer results.
+inline constexpr OpTraits no_gradient{.derivatives = 0, .forceable = false};
+
 /// An operation: one constant each, beside the declaration of its function
 /// (decisions.md#d20-an-operation-is-one-object, D20).
 struct Op : OpInfo {

@@ -3,6 +3,9 @@
 #include <cstdlib>
 
 #include "engine/base/error.h"
+#include "ops/pointwise/inplace.h"
+#include "tensor/layout.h"
+#include "tensor/result_type.h"
 
 namespace engine {
 namespace {
@@ -54,6 +57,19 @@ AttrValue default_value(const std::string& text) {
     return static_cast<std::int64_t>(number);
 }
 
+/// A copy of an in-place op's argument with a place in the graph: a leaf must not be written to.
+Tensor writable(const Tensor& x) {
+    return copy_(Tensor::empty(x.shape(), x.dtype(), x.device(), layout_of(x)), x);
+}
+
+Tensor number_operand(const OpArguments& args, const std::string& attr) {
+    const Tensor number = number_like(args.at(0), args, attr);
+    if (attr == "exponent" && !is_floating(number.dtype()) && args.integer(attr, 0) < 0)
+        throw Error(ErrorCode::value, "pow: an integer to a negative integer power",
+                    "Cast it to a floating type, or write the exponent as a float.");
+    return number;
+}
+
 }  // namespace
 
 Signature::Signature(const OpInfo& op) {
@@ -71,10 +87,12 @@ NamedArguments::NamedArguments(const OpInfo& op, const OpArguments& given)
 Tensor NamedArguments::tensor() {
     const int i = tensors_++;
     const auto& argument = signature_.tensors().at(static_cast<std::size_t>(i));
-    // A plain number may take the place of the second of two operands.
-    for (const char* number : {"other", "exponent"}) {
-        if (i == 1 && argument.name == "y" && given_.has(number))
-            return number_like(given_.at(0), given_, number);
+    if (i == 0 && op_.ends_with('_')) return writable(given_.at(0));
+    // A plain number may take the place of one of two operands.
+    const bool left = given_.has("self");
+    if (i < 2 && (left || given_.has("other") || given_.has("exponent"))) {
+        if (i == (left ? 1 : 0)) return given_.at(0);
+        return number_operand(given_, left ? "self" : given_.has("other") ? "other" : "exponent");
     }
     return argument.optional ? given_.get(i) : given_.at(i);
 }

@@ -1,13 +1,12 @@
 #pragma once
 
-#include <concepts>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <tuple>
 #include <type_traits>
+#include <vector>
 
 #include "tensor/op.h"
-#include "tensor/result_type.h"
 
 namespace engine {
 

@@ -32,8 +32,8 @@ TensorList run_renorm(const OpArguments& args) {
                    args.number("maxnorm", 0))};
 }
 
-const OpInfo floor_info{"norm_floor", CastPolicy::none, "norm_floor(x; eps)", 2,
-                        "Keeps its input's type."};
+const OpInfo floor_op{"norm_floor", CastPolicy::none, "norm_floor(x; eps)", 2,
+                      "Keeps its input's type."};
 
 /// max(x, eps) whose gradient is that of x everywhere.
 Tensor floored(const Tensor& x, double eps) {
@@ -42,7 +42,7 @@ Tensor floored(const Tensor& x, double eps) {
         const GradMode off(false);
         y = maximum(x, scalar_like(x, eps));
     }
-    return record(floor_info, {x}, y, {}, [](const Tensor& dy, const Saved&) { return dy; });
+    return record(floor_op, {x}, y, {}, [](const Tensor& dy, const Saved&) { return dy; });
 }
 
 /// x / max(|x|, eps) along dim.

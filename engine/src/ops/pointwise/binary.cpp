@@ -1,6 +1,5 @@
 #include "ops/pointwise/binary.h"
 
-#include "amp/autocast.h"
 #include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "kernels/elementwise.h"
@@ -18,37 +17,18 @@ namespace {
 
 using kernels::BinaryOp;
 
-template <Tensor (*op)(const Tensor&, const Tensor&)>
-TensorList run(const OpArguments& args) {
-    const Tensor& x = args.at(0);
-    return {op(x, args.has("other") ? number_like(x, args, "other") : args.at(1))};
-}
-
 /// add and sub with PyTorch's alpha: a + alpha * b, or a - alpha * b.
-template <int sign, Tensor (*op)(const Tensor&, const Tensor&)>
-TensorList run_sum(const OpArguments& args) {
+TensorList run_sum(const OpArguments& args, int sign, Tensor (*op)(const Tensor&, const Tensor&)) {
     const double alpha = args.number("alpha", 1);
     const Tensor& a = args.at(0);
     if (args.has("other")) {
         const Tensor other = number_like(a, args, "other");
         if (alpha == 1) return {op(a, other)};
         if (!is_floating(other.dtype()))
-            return {op(a, mul(other, whole_number_like(add_info, other, alpha)))};
+            return {op(a, mul(other, whole_number_like(add_op, other, alpha)))};
         return {op(a, scalar_like(a, alpha * args.number("other", 0)))};
     }
     return {alpha == 1 ? op(a, args.at(1)) : add_scaled(a, args.at(1), sign * alpha)};
-}
-
-/// Divides by the tensor if `self` is a number.
-TensorList run_div(const OpArguments& args) {
-    if (args.has("self")) return {div(args.number("self", 1), args.at(0))};
-    return run<div>(args);
-}
-
-TensorList run_pow(const OpArguments& args) {
-    const Tensor& x = args.at(0);
-    if (args.has("self")) return {pow(number_like(x, args, "self"), x)};
-    return {pow(x, exponent_of(args))};
 }
 
 /// x ready for a flat kernel: one element, or dense in y's layout.
@@ -106,14 +86,13 @@ DType checked_type(const OpInfo& info, const Tensor& a, const Tensor& b, bool ne
     return dtype;
 }
 
-/// The operands after the op's casts and what came of them.
+/// The operands and the result.
 struct Computed {
     Tensor a, b, y;
 };
 
-Computed computed(const OpInfo& info, const Tensor& a0, const Tensor& b0, BinaryOp op,
+Computed computed(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp op,
                   bool needs_float) {
-    const auto [a, b] = autocast(info, a0, b0);
     const DType dtype = checked_type(info, a, b, needs_float);
     const Shape shape =
         a.shape() == b.shape() ? a.shape() : broadcast_shapes(info.name, a.shape(), b.shape());
@@ -145,15 +124,17 @@ Tensor record_sum(const OpInfo& info, const Computed& c, double by) {
 using Gradient = TensorList (*)(const Tensor& dy, const Tensor& a, const Tensor& b,
                                 const Saved& saved);
 
-Tensor binary(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp op, bool needs_float,
+Tensor binary(const Op& op, const Tensor& a0, const Tensor& b0, BinaryOp f, bool needs_float,
               Gradient gradient) {
-    const Computed c = computed(info, a, b, op, needs_float);
-    const Tensor inputs[] = {c.a, c.b};
-    return record_many(info, inputs, c.y, {save(c.a), save(c.b)},
-                       [gradient](std::span<const Tensor> dy, const Saved& saved) {
-                           const Tensor sa = saved[0], sb = saved[1];
-                           return summed(gradient(dy[0], sa, sb, saved), sa.shape(), sb.shape());
-                       });
+    return op.call(a0, b0, [&](const Tensor& a, const Tensor& b) {
+        const Tensor inputs[] = {a, b};
+        return record_many(op, inputs, computed(op, a, b, f, needs_float).y, {save(a), save(b)},
+                           [gradient](std::span<const Tensor> dy, const Saved& saved) {
+                               const Tensor sa = saved[0], sb = saved[1];
+                               return summed(gradient(dy[0], sa, sb, saved), sa.shape(),
+                                             sb.shape());
+                           });
+    });
 }
 
 TensorList div_gradient(const Tensor& dy, const Tensor& a, const Tensor& b, const Saved& saved) {
@@ -217,119 +198,73 @@ TensorList atan2_gradient(const Tensor& dy, const Tensor& side, const Tensor& ba
             saved.needs_gradient(1) ? neg(mul(scaled, y)) : Tensor()};
 }
 
-constexpr const char* widest_type =
-    "Not on the autocast list: runs in the wider of its inputs' types.";
-
 }  // namespace
 
-const OpInfo add_info{"add", CastPolicy::none, "add(x, y; alpha)", 2, widest_type, run_sum<1, add>};
-const OpInfo sub_info{"sub", CastPolicy::none, "sub(x, y; alpha)",
-                      2,     widest_type,      run_sum<-1, sub>};
-const OpInfo mul_info{"mul", CastPolicy::none, "mul(x, y)", 2, widest_type, run<mul>};
-const OpInfo div_info{"div", CastPolicy::none, "div(x, y)", 2, widest_type, run_div};
-const OpInfo maximum_info{"maximum", CastPolicy::none, "maximum(x, y)",
-                          2,         widest_type,      run<maximum>};
-const OpInfo minimum_info{"minimum", CastPolicy::none, "minimum(x, y)",
-                          2,         widest_type,      run<minimum>};
-const OpInfo pow_info{"pow",
-                      CastPolicy::f32,
-                      "pow(x, y)",
-                      2,
-                      "A power soon overflows fp16: 256 squared is already 65536.",
-                      run_pow};
-const OpInfo atan2_info{"atan2",
-                        CastPolicy::promote,
-                        "atan2(y, x)",
-                        2,
-                        "Both sides go to the wider type, so that an fp32 side loses nothing.",
-                        run<atan2>};
-
-Tensor exponent_of(const OpArguments& args) {
+TensorList run_add(const OpInfo&, const OpArguments& args) { return run_sum(args, 1, add); }
+TensorList run_sub(const OpInfo&, const OpArguments& args) { return run_sum(args, -1, sub); }
+TensorList run_div(const OpInfo&, const OpArguments& args) {
     const Tensor& x = args.at(0);
-    if (!args.has("exponent")) return args.at(1);
-    const Tensor exponent = number_like(x, args, "exponent");
-    if (!is_floating(exponent.dtype()) && args.integer("exponent", 0) < 0)
-        throw Error(ErrorCode::value, "pow: an integer to a negative integer power",
-                    "Cast it to a floating type, or write the exponent as a float.");
-    return exponent;
+    if (args.has("self")) return {div(args.number("self", 1), x)};
+    return {div(x, args.has("other") ? number_like(x, args, "other") : args.at(1))};
 }
 
-Tensor add(const Tensor& a, const Tensor& b) {
-    if (intercepted(add_info))
-        return dispatched(
-            add_info, [](const auto&... args) { return add(args...); }, a, b);
-    return record_sum(add_info, computed(add_info, a, b, BinaryOp::add, false), 1);
+Tensor add(const Tensor& a0, const Tensor& b0) {
+    return add_op.call(a0, b0, [&](const Tensor& a, const Tensor& b) {
+        return record_sum(add_op, computed(add_op, a, b, BinaryOp::add, false), 1);
+    });
 }
-Tensor sub(const Tensor& a, const Tensor& b) {
-    if (intercepted(sub_info))
-        return dispatched(
-            sub_info, [](const auto&... args) { return sub(args...); }, a, b);
-    return record_sum(sub_info, computed(sub_info, a, b, BinaryOp::sub, false), -1);
+Tensor sub(const Tensor& a0, const Tensor& b0) {
+    return sub_op.call(a0, b0, [&](const Tensor& a, const Tensor& b) {
+        return record_sum(sub_op, computed(sub_op, a, b, BinaryOp::sub, false), -1);
+    });
 }
-Tensor add_scaled(const Tensor& a, const Tensor& b, double alpha) {
-    if (intercepted(add_info))
-        return dispatched(
-            add_info, [](const auto&... args) { return add_scaled(args...); }, a, b, alpha);
-    const DType dtype = checked_type(add_info, a, b, false);
-    if (!is_floating(dtype)) return add(a, mul(b, whole_number_like(add_info, b, alpha)));
-    const Shape shape = broadcast_shapes("add", a.shape(), b.shape());
-    const Tensor y = Tensor::empty(shape, dtype, a.device(), result_layout(a, b, shape));
-    {
-        const GradMode off(false);
-        const auto operand = [&](const Tensor& x) {
-            return in_layout(expanded_view(to(x, dtype), shape), layout_of(y));
-        };
-        const Tensor left = operand(a), right = operand(b);
-        on(y.device(), kernels::cpu::axpby, kernels::cuda::axpby)(
-            y.array(), left.array(), right.array(), 1, alpha, current_stream());
-    }
-    return record_sum(add_info, {a, b, y}, alpha);
+Tensor add_scaled(const Tensor& a0, const Tensor& b0, double alpha) {
+    return add_op.call(a0, b0, alpha, [&](const Tensor& a, const Tensor& b) {
+        const DType dtype = checked_type(add_op, a, b, false);
+        if (!is_floating(dtype)) return add(a, mul(b, whole_number_like(add_op, b, alpha)));
+        const Shape shape = broadcast_shapes("add", a.shape(), b.shape());
+        const Tensor y = Tensor::empty(shape, dtype, a.device(), result_layout(a, b, shape));
+        {
+            const GradMode off(false);
+            const auto operand = [&](const Tensor& x) {
+                return in_layout(expanded_view(to(x, dtype), shape), layout_of(y));
+            };
+            const Tensor left = operand(a), right = operand(b);
+            on(y.device(), kernels::cpu::axpby, kernels::cuda::axpby)(
+                y.array(), left.array(), right.array(), 1, alpha, current_stream());
+        }
+        return record_sum(add_op, {a, b, y}, alpha);
+    });
 }
-Tensor mul(const Tensor& a, const Tensor& b) {
-    if (intercepted(mul_info))
-        return dispatched(
-            mul_info, [](const auto&... args) { return mul(args...); }, a, b);
-    const Computed c = computed(mul_info, a, b, BinaryOp::mul, false);
-    const Tensor inputs[] = {c.a, c.b};
-    return record_many(
-        mul_info, inputs, c.y,
-        {c.b.requires_grad() ? save(c.a) : Save{}, c.a.requires_grad() ? save(c.b) : Save{}},
-        [sa = c.a.shape(), sb = c.b.shape()](std::span<const Tensor> dy, const Saved& saved) {
-            TensorList grads(2);
-            if (saved.needs_gradient(0)) grads[0] = mul(dy[0], saved[1]);
-            if (saved.needs_gradient(1)) grads[1] = mul(dy[0], saved[0]);
-            return summed(std::move(grads), sa, sb);
-        });
+Tensor mul(const Tensor& a0, const Tensor& b0) {
+    return mul_op.call(a0, b0, [&](const Tensor& a, const Tensor& b) {
+        const Computed c = computed(mul_op, a, b, BinaryOp::mul, false);
+        const Tensor inputs[] = {c.a, c.b};
+        return record_many(
+            mul_op, inputs, c.y,
+            {c.b.requires_grad() ? save(c.a) : Save{}, c.a.requires_grad() ? save(c.b) : Save{}},
+            [sa = c.a.shape(), sb = c.b.shape()](std::span<const Tensor> dy, const Saved& saved) {
+                TensorList grads(2);
+                if (saved.needs_gradient(0)) grads[0] = mul(dy[0], saved[1]);
+                if (saved.needs_gradient(1)) grads[1] = mul(dy[0], saved[0]);
+                return summed(std::move(grads), sa, sb);
+            });
+    });
 }
 Tensor div(const Tensor& a, const Tensor& b) {
-    if (intercepted(div_info))
-        return dispatched(
-            div_info, [](const auto&... args) { return div(args...); }, a, b);
-    return binary(div_info, a, b, BinaryOp::div, true, div_gradient);
+    return binary(div_op, a, b, BinaryOp::div, true, div_gradient);
 }
 Tensor maximum(const Tensor& a, const Tensor& b) {
-    if (intercepted(maximum_info))
-        return dispatched(
-            maximum_info, [](const auto&... args) { return maximum(args...); }, a, b);
-    return binary(maximum_info, a, b, BinaryOp::maximum, false, maximum_gradient);
+    return binary(maximum_op, a, b, BinaryOp::maximum, false, maximum_gradient);
 }
 Tensor minimum(const Tensor& a, const Tensor& b) {
-    if (intercepted(minimum_info))
-        return dispatched(
-            minimum_info, [](const auto&... args) { return minimum(args...); }, a, b);
-    return binary(minimum_info, a, b, BinaryOp::minimum, false, minimum_gradient);
+    return binary(minimum_op, a, b, BinaryOp::minimum, false, minimum_gradient);
 }
 Tensor pow(const Tensor& a, const Tensor& b) {
-    if (intercepted(pow_info))
-        return dispatched(
-            pow_info, [](const auto&... args) { return pow(args...); }, a, b);
-    return binary(pow_info, a, b, BinaryOp::pow, false, pow_gradient);
+    return binary(pow_op, a, b, BinaryOp::pow, false, pow_gradient);
 }
 Tensor atan2(const Tensor& y, const Tensor& x) {
-    if (intercepted(atan2_info))
-        return dispatched(
-            atan2_info, [](const auto&... args) { return atan2(args...); }, y, x);
-    return binary(atan2_info, y, x, BinaryOp::atan2, true, atan2_gradient);
+    return binary(atan2_op, y, x, BinaryOp::atan2, true, atan2_gradient);
 }
 
 Tensor mul(const Tensor& a, double b) { return mul(a, scalar_like(a, b)); }

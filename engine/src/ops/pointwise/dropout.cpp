@@ -9,11 +9,6 @@
 namespace engine {
 namespace {
 
-TensorList run_dropout(const OpArguments& args) {
-    if (!args.flag("training", true)) return {args.at(0)};
-    return {dropout(args.at(0), args.at(1), args.number("p", 0.5))};
-}
-
 Tensor drawn_mask(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset,
                   std::int64_t runs) {
     const Tensor mask = Tensor::empty(x.shape(), DType::boolean, x.device());
@@ -51,33 +46,29 @@ void check_probability(double p) {
 
 }  // namespace
 
-const OpInfo dropout_info{"dropout",
-                          CastPolicy::none,
-                          "dropout(x, mask; p, training)",
-                          2,
-                          "Not on the list: keeps values or drops them in its input's type.",
-                          run_dropout};
-
-Tensor dropout(const Tensor& x, const Tensor& mask, double p) {
-    if (intercepted(dropout_info))
-        return dispatched(
-            dropout_info, [](const auto&... a) { return dropout(a...); }, x, mask, p);
-    check_floating(dropout_info, x);
-    check_probability(p);
-    check_shapes(dropout_info, mask.shape() == x.shape(), x, mask);
-    const double scale = p == 1 ? 0 : 1 / (1 - p);
-    return record(dropout_info, {x}, kept(x, mask, scale), {save(mask)},
-                  [p](const Tensor& dy, const Saved& saved) { return dropout(dy, saved[0], p); });
+TensorList run_dropout(const OpInfo&, const OpArguments& args) {
+    if (!args.flag("training", true)) return {args.at(0)};
+    return {dropout(args.at(0), args.at(1), args.number("p", 0.5))};
 }
 
-Tensor dropout(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset,
+Tensor dropout(const Tensor& x0, const Tensor& mask0, double p) {
+    return dropout_op.call(x0, mask0, p, [&](const Tensor& x, const Tensor& mask) {
+        check_floating(dropout_op, x);
+        check_probability(p);
+        check_shapes(dropout_op, mask.shape() == x.shape(), x, mask);
+        const double scale = p == 1 ? 0 : 1 / (1 - p);
+        return record(
+            dropout_op, {x}, kept(x, mask, scale), {save(mask)},
+            [p](const Tensor& dy, const Saved& saved) { return dropout(dy, saved[0], p); });
+    });
+}
+
+Tensor dropout(const Tensor& x0, double p, const RandomSource& source, std::uint64_t offset,
                std::int64_t runs) {
-    if (intercepted(dropout_info))
-        return dispatched(
-            dropout_info, [](const auto&... a) { return dropout(a...); }, x, p, source, offset,
-            runs);
-    check_probability(p);
-    return dropout(x, drawn_mask(x, p, source, offset, runs), p);
+    return dropout_op.call(x0, p, source, offset, runs, [&](const Tensor& x) {
+        check_probability(p);
+        return dropout(x, drawn_mask(x, p, source, offset, runs), p);
+    });
 }
 
 }  // namespace engine

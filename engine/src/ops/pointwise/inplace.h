@@ -6,8 +6,8 @@
 
 namespace engine {
 
-extern const OpInfo add_inplace_info, mul_inplace_info, exp_inplace_info, pow_inplace_info,
-    copy_inplace_info, zero_inplace_info;
+inline constexpr const char* keeps_left_type =
+    "In-place forms are never on the list: the left side keeps its type.";
 
 // Writes into x and returns it. x keeps its shape and type (the result is rounded to it); in-place
 // forms have no autocast entry (autocast.md#what-is-eligible, 1.3). With gradient mode on,
@@ -15,12 +15,25 @@ extern const OpInfo add_inplace_info, mul_inplace_info, exp_inplace_info, pow_in
 // other x becomes the output of the op in the graph.
 
 Tensor add_(const Tensor& x, const Tensor& other);
+inline constexpr Op add_inplace_op(CastPolicy::none, "add_(x, y)", keeps_left_type, by_name<add_>,
+                                   not_forced);
 Tensor mul_(const Tensor& x, const Tensor& other);
+inline constexpr Op mul_inplace_op(CastPolicy::none, "mul_(x, y)", keeps_left_type, by_name<mul_>,
+                                   not_forced);
 Tensor exp_(const Tensor& x);
+inline constexpr Op exp_inplace_op(CastPolicy::none, "exp_(x)", keeps_left_type, by_name<exp_>,
+                                   not_forced);
 Tensor pow_(const Tensor& x, const Tensor& exponent);
+inline constexpr Op pow_inplace_op(CastPolicy::none, "pow_(x, y)", keeps_left_type, by_name<pow_>,
+                                   not_forced);
 /// x = source, broadcast and cast silently.
 Tensor copy_(const Tensor& x, const Tensor& source);
+inline constexpr Op copy_inplace_op(CastPolicy::none, "copy_(x, source)",
+                                    "A copy takes the type of its destination.", by_name<copy_>,
+                                    not_forced);
 Tensor zero_(const Tensor& x);
+inline constexpr Op zero_inplace_op(CastPolicy::none, "zero_(x)", keeps_left_type, by_name<zero_>,
+                                    not_forced);
 
 /// The values of x in the memory layout of another tensor of its shape. A separate op, since x may
 /// be a leaf.

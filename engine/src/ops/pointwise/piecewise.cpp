@@ -18,21 +18,6 @@
 namespace engine {
 namespace {
 
-TensorList run_elu(const OpArguments& args) { return {elu(args.at(0), args.number("alpha", 1))}; }
-TensorList run_celu(const OpArguments& args) { return {celu(args.at(0), args.number("alpha", 1))}; }
-TensorList run_leaky_relu(const OpArguments& args) {
-    return {leaky_relu(args.at(0), args.number("negative_slope", 0.01))};
-}
-TensorList run_hardtanh(const OpArguments& args) {
-    return {hardtanh(args.at(0), args.number("min_val", -1), args.number("max_val", 1))};
-}
-TensorList run_threshold(const OpArguments& args) {
-    if (!args.has("threshold") || !args.has("value"))
-        throw Error(ErrorCode::value, "threshold: give both threshold and value");
-    return {threshold(args.at(0), args.number("threshold", 0), args.number("value", 0))};
-}
-TensorList run_prelu(const OpArguments& args) { return {prelu(args.at(0), args.at(1))}; }
-
 Tensor is_positive(const Tensor& w) { return greater(w, scalar_like(w, 0)); }
 /// Not above a bound that is meant to be a number of w's own type.
 Tensor at_most(const Tensor& w, double bound) { return less_equal(w, scalar_like(w, bound)); }
@@ -56,15 +41,17 @@ private:
     }
 };
 
-Tensor exponential(const OpInfo& info, const Tensor& x, const Exponential& shape) {
+template <typename... Attributes>
+Tensor exponential(const Op& op, const Tensor& x, const Exponential& shape,
+                   const Attributes&... attributes) {
     return pointwise(
-        info, x, [shape](const Tensor& w) { return shape.value(w); },
-        [shape](const Tensor& w) { return shape.slope(w); });
+        op, x, [shape](const Tensor& w) { return shape.value(w); },
+        [shape](const Tensor& w) { return shape.slope(w); }, attributes...);
 }
 
-Tensor bounded(const OpInfo& info, const Tensor& x, double low, double high) {
+Tensor bounded(const Op& op, const Tensor& x, double low, double high) {
     return pointwise(
-        info, x,
+        op, x,
         [low, high](const Tensor& w) {
             const Tensor below = where(at_least(w, high), constant(w, high), w);
             return where(at_most(w, low), constant(w, low), below);
@@ -72,7 +59,8 @@ Tensor bounded(const OpInfo& info, const Tensor& x, double low, double high) {
         [low, high](const Tensor& w) {
             const Tensor below = where(at_least(w, high), constant(w, 0), constant(w, 1));
             return where(at_most(w, low), constant(w, 0), below);
-        });
+        },
+        low, high);
 }
 
 Tensor hard_sigmoid(const Tensor& w) {
@@ -82,55 +70,21 @@ Tensor hard_sigmoid(const Tensor& w) {
 
 }  // namespace
 
-const OpInfo elu_info{"elu", CastPolicy::none, "elu(x; alpha)", 2, no_entry, run_elu};
-const OpInfo selu_info{"selu", CastPolicy::none, "selu(x)", 2, no_entry, run_unary<selu>};
-const OpInfo celu_info{"celu", CastPolicy::none, "celu(x; alpha)", 2, no_entry, run_celu};
-const OpInfo leaky_relu_info{"leaky_relu", CastPolicy::none, "leaky_relu(x; negative_slope)", 2,
-                             no_entry,     run_leaky_relu};
-const OpInfo hardtanh_info{"hardtanh", CastPolicy::none, "hardtanh(x; min_val, max_val)",
-                           2,          no_entry,         run_hardtanh};
-const OpInfo relu6_info{"relu6", CastPolicy::none, "relu6(x)", 2, no_entry, run_unary<relu6>};
-const OpInfo hardsigmoid_info{"hardsigmoid", CastPolicy::none,      "hardsigmoid(x)", 2,
-                              no_entry,      run_unary<hardsigmoid>};
-const OpInfo hardswish_info{"hardswish", CastPolicy::none, "hardswish(x)",
-                            2,           no_entry,         run_unary<hardswish>};
-const OpInfo threshold_info{"threshold", CastPolicy::none, "threshold(x; threshold, value)",
-                            2,           no_entry,         run_threshold};
-const OpInfo prelu_info{
-    "prelu",
-    CastPolicy::low,
-    "prelu(x, weight)",
-    2,
-    "Listed with the layers that have weights: its weight is cast to 16 bits along with x.",
-    run_prelu};
-
-Tensor elu(const Tensor& x, double alpha) {
-    if (intercepted(elu_info))
-        return dispatched(
-            elu_info, [](const auto&... a) { return elu(a...); }, x, alpha);
-    return exponential(elu_info, x, {1, alpha, 1});
-}
+Tensor elu(const Tensor& x, double alpha) { return exponential(elu_op, x, {1, alpha, 1}, alpha); }
 
 Tensor selu(const Tensor& x) {
-    if (intercepted(selu_info))
-        return dispatched(
-            selu_info, [](const auto&... a) { return selu(a...); }, x);
-    return exponential(selu_info, x,
+    return exponential(selu_op, x,
                        {1.0507009873554804934193349852946, 1.6732632423543772848170429916717, 1});
 }
 
 Tensor celu(const Tensor& x, double alpha) {
-    if (intercepted(celu_info))
-        return dispatched(
-            celu_info, [](const auto&... a) { return celu(a...); }, x, alpha);
     if (alpha == 0) throw Error(ErrorCode::value, "celu: alpha must not be 0");
-    return exponential(celu_info, x, {1, alpha, 1 / alpha});
+    return exponential(celu_op, x, {1, alpha, 1 / alpha}, alpha);
 }
 
 namespace {
 
-const OpInfo leaky_relu_backward_info{"leaky_relu_backward", CastPolicy::none,
-                                      "leaky_relu_backward(dy, x; negative_slope)", 2, no_entry};
+constexpr Op leaky_relu_backward_op("leaky_relu_backward(dy, x; negative_slope)");
 
 /// a where x > 0, else a * slope, on the CPU.
 Tensor sloped(const Tensor& a, const Tensor& x, double slope) {
@@ -141,7 +95,7 @@ Tensor sloped(const Tensor& a, const Tensor& x, double slope) {
 
 /// Linear in dy, flat in x.
 Tensor leaky_relu_backward(const Tensor& dy, const Tensor& x, double slope) {
-    return record(leaky_relu_backward_info, {dy}, sloped(dy, x, slope),
+    return record(leaky_relu_backward_op, {dy}, sloped(dy, x, slope),
                   {save(x.requires_grad() ? x.detach() : x)},
                   [slope](const Tensor& ddx, const Saved& saved) {
                       return leaky_relu_backward(ddx, saved[0], slope);
@@ -150,21 +104,20 @@ Tensor leaky_relu_backward(const Tensor& dy, const Tensor& x, double slope) {
 
 }  // namespace
 
-Tensor leaky_relu(const Tensor& x, double negative_slope) {
-    if (intercepted(leaky_relu_info))
-        return dispatched(
-            leaky_relu_info, [](const auto&... a) { return leaky_relu(a...); }, x, negative_slope);
-    check_floating(leaky_relu_info, x);
-    if (x.device().kind != Device::Kind::cpu) return composed_leaky_relu(x, negative_slope);
-    return record(leaky_relu_info, {x}, sloped(x, x, negative_slope), {save(x)},
-                  [negative_slope](const Tensor& dy, const Saved& saved) {
-                      return leaky_relu_backward(dy, saved[0], negative_slope);
-                  });
+Tensor leaky_relu(const Tensor& x0, double negative_slope) {
+    return leaky_relu_op.call(x0, negative_slope, [&](const Tensor& x) {
+        check_floating(leaky_relu_op, x);
+        if (x.device().kind != Device::Kind::cpu) return composed_leaky_relu(x, negative_slope);
+        return record(leaky_relu_op, {x}, sloped(x, x, negative_slope), {save(x)},
+                      [negative_slope](const Tensor& dy, const Saved& saved) {
+                          return leaky_relu_backward(dy, saved[0], negative_slope);
+                      });
+    });
 }
 
 Tensor composed_leaky_relu(const Tensor& x, double negative_slope) {
-    return pointwise(
-        leaky_relu_info, x,
+    return pointwise_inside(
+        leaky_relu_op, x,
         [=](const Tensor& w) { return where(is_positive(w), w, mul(w, negative_slope)); },
         [=](const Tensor& w) {
             return where(is_positive(w), constant(w, 1), constant(w, negative_slope));
@@ -172,26 +125,22 @@ Tensor composed_leaky_relu(const Tensor& x, double negative_slope) {
 }
 
 Tensor hardtanh(const Tensor& x, double min_val, double max_val) {
-    if (intercepted(hardtanh_info))
-        return dispatched(
-            hardtanh_info, [](const auto&... a) { return hardtanh(a...); }, x, min_val, max_val);
     if (min_val > max_val) {
         throw Error(ErrorCode::value, "hardtanh: min_val " + std::to_string(min_val) +
                                           " is above max_val " + std::to_string(max_val));
     }
-    return bounded(hardtanh_info, x, min_val, max_val);
+    return bounded(hardtanh_op, x, min_val, max_val);
 }
 
 namespace {
 
-const OpInfo relu6_backward_info{"relu6_backward", CastPolicy::none, "relu6_backward(dy, y)", 2,
-                                 no_entry};
+constexpr Op relu6_backward_op("relu6_backward(dy, y)");
 
 /// dy where 0 < y < 6, else 0; linear in dy, flat in y. A NaN lets dy through, as in PyTorch.
 Tensor relu6_backward(const Tensor& dy, const Tensor& y) {
     const Tensor dx = gradient_kernel(to(dy, y.dtype()), y, kernels::BinaryOp::relu6_backward);
     return record(
-        relu6_backward_info, {dy}, dx, {save(y.detach())},
+        relu6_backward_op, {dy}, dx, {save(y.detach())},
         [](const Tensor& ddx, const Saved& saved) { return relu6_backward(ddx, saved[0]); });
 }
 
@@ -199,22 +148,13 @@ Tensor relu6_backward(const Tensor& dy, const Tensor& y) {
 
 /// Every type represents 0 and 6 exactly, so nothing is rounded, and y shows where x was clipped. A
 /// network that saves y for its next layer saves nothing more.
-Tensor relu6(const Tensor& x0) {
-    if (intercepted(relu6_info))
-        return dispatched(
-            relu6_info, [](const auto&... a) { return relu6(a...); }, x0);
-    const auto [x] = autocast(relu6_info, x0);
-    const Tensor y = unary_kernel(relu6_info, x, kernels::UnaryOp::relu6);
-    return record(relu6_info, {x}, y, {save_output(y)}, [](const Tensor& dy, const Saved& saved) {
-        return relu6_backward(dy, saved[0]);
-    });
+Tensor relu6(const Tensor& x) {
+    return unary(relu6_op, x, kernels::UnaryOp::relu6, Kept::y,
+                 [](const Tensor& dy, const Saved& saved) { return relu6_backward(dy, saved[0]); });
 }
 
 Tensor hardsigmoid(const Tensor& x) {
-    if (intercepted(hardsigmoid_info))
-        return dispatched(
-            hardsigmoid_info, [](const auto&... a) { return hardsigmoid(a...); }, x);
-    return pointwise(hardsigmoid_info, x, hard_sigmoid, [](const Tensor& w) {
+    return pointwise(hardsigmoid_op, x, hard_sigmoid, [](const Tensor& w) {
         const Tensor zero = constant(w, 0);
         const Tensor rising = where(less(w, scalar_like(w, 3)), constant(w, 1.0 / 6), zero);
         return where(greater(w, scalar_like(w, -3)), rising, zero);
@@ -222,11 +162,8 @@ Tensor hardsigmoid(const Tensor& x) {
 }
 
 Tensor hardswish(const Tensor& x) {
-    if (intercepted(hardswish_info))
-        return dispatched(
-            hardswish_info, [](const auto&... a) { return hardswish(a...); }, x);
     return pointwise(
-        hardswish_info, x, [](const Tensor& w) { return mul(w, hard_sigmoid(w)); },
+        hardswish_op, x, [](const Tensor& w) { return mul(w, hard_sigmoid(w)); },
         [](const Tensor& w) {
             const Tensor bend = add(mul(w, 1.0 / 3), 0.5);
             const Tensor rest = where(less(w, scalar_like(w, 3)), bend, constant(w, 1));
@@ -235,13 +172,11 @@ Tensor hardswish(const Tensor& x) {
 }
 
 Tensor threshold(const Tensor& x, double at, double value) {
-    if (intercepted(threshold_info))
-        return dispatched(
-            threshold_info, [](const auto&... a) { return threshold(a...); }, x, at, value);
     return pointwise(
-        threshold_info, x,
+        threshold_op, x,
         [=](const Tensor& w) { return where(at_most(w, at), constant(w, value), w); },
-        [=](const Tensor& w) { return where(at_most(w, at), constant(w, 0), constant(w, 1)); });
+        [=](const Tensor& w) { return where(at_most(w, at), constant(w, 0), constant(w, 1)); }, at,
+        value);
 }
 
 namespace {
@@ -249,7 +184,7 @@ namespace {
 /// weight in a shape that broadcasts over x's channels.
 Tensor beside_channels(const Tensor& weight, const Tensor& x) {
     if (weight.numel() == 1) return reshape(weight, {});
-    check_shapes(prelu_info, weight.rank() == 1 && x.rank() >= 2 && weight.size(0) == x.size(1), x,
+    check_shapes(prelu_op, weight.rank() == 1 && x.rank() >= 2 && weight.size(0) == x.size(1), x,
                  weight);
     Shape shape{weight.size(0)};
     for (int i = 2; i < x.rank(); ++i) shape.push_back(1);
@@ -259,17 +194,15 @@ Tensor beside_channels(const Tensor& weight, const Tensor& x) {
 }  // namespace
 
 Tensor prelu(const Tensor& x0, const Tensor& weight0) {
-    if (intercepted(prelu_info))
-        return dispatched(
-            prelu_info, [](const auto&... a) { return prelu(a...); }, x0, weight0);
-    const auto [x, weight] = autocast(prelu_info, x0, weight0);
-    const NoAutocast inside(x.device().kind);
-    const DType type = one_type(prelu_info, {x, weight});
-    const Tensor w = widened(x), positive = is_positive(w);
-    // An infinity above 0 would give the weight's gradient 0 * inf.
-    const Tensor below = where(positive, constant(w, 0), w);
-    const Tensor factor = beside_channels(widened(weight), x);
-    return to(where(positive, w, mul(below, factor)), type);
+    return prelu_op.call(x0, weight0, [&](const Tensor& x, const Tensor& weight) {
+        const NoAutocast inside(x.device().kind);
+        const DType type = one_type(prelu_op, {x, weight});
+        const Tensor w = widened(x), positive = is_positive(w);
+        // An infinity above 0 would give the weight's gradient 0 * inf.
+        const Tensor below = where(positive, constant(w, 0), w);
+        const Tensor factor = beside_channels(widened(weight), x);
+        return to(where(positive, w, mul(below, factor)), type);
+    });
 }
 
 }  // namespace engine

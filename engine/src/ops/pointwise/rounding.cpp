@@ -22,31 +22,14 @@ namespace {
 using kernels::BinaryOp;
 using kernels::UnaryOp;
 
-constexpr const char* promotes =
-    "Not on the autocast list: runs in the wider of its inputs' types.";
-
-template <Tensor (*op)(const Tensor&, const Tensor&)>
-TensorList run_with_number(const OpArguments& args) {
-    const Tensor& x = args.at(0);
-    return {op(x, args.has("other") ? number_like(x, args, "other") : args.at(1))};
-}
-
-std::optional<double> bound(const OpArguments& args, const char* attr) {
-    if (!args.has(attr)) return std::nullopt;
-    return args.number(attr, 0);
-}
-TensorList run_clamp(const OpArguments& args) {
-    return {clamp(args.at(0), bound(args, "min"), bound(args, "max"))};
-}
-
 template <typename Bits>
 bool has_zero(const Tensor& integers) {
     const std::span all(integers.data_as<Bits>(), static_cast<std::size_t>(integers.numel()));
     return std::ranges::find(all, Bits{0}) != all.end();
 }
 
-/// There is no quotient of integers by 0. On a GPU looking would wait for it: the result is 0 there.
-/// `b` is contiguous, so that its values are read where they lie.
+/// There is no quotient of integers by 0. On a GPU looking would wait for it: the result is 0
+/// there. `b` is contiguous, so that its values are read where they lie.
 void check_divisor(const OpInfo& info, const Tensor& b) {
     if (b.device().kind != Device::Kind::cpu) return;
     if (size_of(b.dtype()) == 8 ? has_zero<std::uint64_t>(b) : has_zero<std::uint32_t>(b))
@@ -76,7 +59,7 @@ Tensor computed(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp o
 /// Computed from the remainder, since a / b may round up to a whole number that it does not reach.
 /// If the remainder is not finite, computed as in PyTorch.
 Tensor quotient(const Tensor& a, const Tensor& b, BinaryOp op) {
-    const Tensor rest = computed(fmod_info, a, b, BinaryOp::fmod), zero = constant(b, 0);
+    const Tensor rest = computed(fmod_op, a, b, BinaryOp::fmod), zero = constant(b, 0);
     const Tensor n = round(div(sub(a, rest), b));
     if (op == BinaryOp::fmod) return where(isfinite(n), n, trunc(div(a, b)));
     const Tensor crossed =
@@ -109,80 +92,45 @@ Tensor left_over(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp 
 
 }  // namespace
 
-const OpInfo floor_info{"floor", CastPolicy::none, "floor(x)", 2, no_entry, run_unary<floor>};
-const OpInfo ceil_info{"ceil", CastPolicy::none, "ceil(x)", 2, no_entry, run_unary<ceil>};
-const OpInfo round_info{"round", CastPolicy::none, "round(x)", 2, no_entry, run_unary<round>};
-const OpInfo trunc_info{"trunc", CastPolicy::none, "trunc(x)", 2, no_entry, run_unary<trunc>};
-const OpInfo sign_info{"sign", CastPolicy::none, "sign(x)", 2, no_entry, run_unary<sign>};
-const OpInfo clamp_info{"clamp", CastPolicy::none, "clamp(x; min?, max?)", 2, no_entry, run_clamp};
-const OpInfo fmod_info{"fmod", CastPolicy::none, "fmod(x, y)", 2, promotes, run_with_number<fmod>};
-const OpInfo remainder_info{"remainder", CastPolicy::none, "remainder(x, y)",
-                            2,           promotes,         run_with_number<remainder>};
+Tensor floor(const Tensor& x) { return unary_flat(floor_op, x, UnaryOp::floor); }
+Tensor ceil(const Tensor& x) { return unary_flat(ceil_op, x, UnaryOp::ceil); }
+Tensor round(const Tensor& x) { return unary_flat(round_op, x, UnaryOp::round); }
+Tensor trunc(const Tensor& x) { return unary_flat(trunc_op, x, UnaryOp::trunc); }
+Tensor sign(const Tensor& x) { return unary_flat(sign_op, x, UnaryOp::sign); }
 
-Tensor floor(const Tensor& x) {
-    if (intercepted(floor_info))
-        return dispatched(
-            floor_info, [](const auto&... args) { return floor(args...); }, x);
-    return pointwise_flat(floor_info, x, UnaryOp::floor);
-}
-Tensor ceil(const Tensor& x) {
-    if (intercepted(ceil_info))
-        return dispatched(
-            ceil_info, [](const auto&... args) { return ceil(args...); }, x);
-    return pointwise_flat(ceil_info, x, UnaryOp::ceil);
-}
-Tensor round(const Tensor& x) {
-    if (intercepted(round_info))
-        return dispatched(
-            round_info, [](const auto&... args) { return round(args...); }, x);
-    return pointwise_flat(round_info, x, UnaryOp::round);
-}
-Tensor trunc(const Tensor& x) {
-    if (intercepted(trunc_info))
-        return dispatched(
-            trunc_info, [](const auto&... args) { return trunc(args...); }, x);
-    return pointwise_flat(trunc_info, x, UnaryOp::trunc);
-}
-Tensor sign(const Tensor& x) {
-    if (intercepted(sign_info))
-        return dispatched(
-            sign_info, [](const auto&... args) { return sign(args...); }, x);
-    return pointwise_flat(sign_info, x, UnaryOp::sign);
-}
-
-Tensor clamp(const Tensor& x, std::optional<double> low, std::optional<double> high) {
-    if (intercepted(clamp_info))
-        return dispatched(
-            clamp_info, [](const auto&... args) { return clamp(args...); }, x, low, high);
-    check_floating(clamp_info, x);
-    if (!low && !high) throw Error(ErrorCode::value, "clamp: neither min nor max is given");
-    Tensor y = x.detach();
-    {
-        const GradMode off(false);
-        if (low) y = maximum(y, scalar_like(x, *low));
-        if (high) y = minimum(y, scalar_like(x, *high));
-    }
-    // At a bound any slope from 0 to 1 is valid; PyTorch uses 0, as for relu.
-    return record(clamp_info, {x}, y, {save(x)}, [low, high](const Tensor& dy, const Saved& saved) {
-        const Tensor zero = Tensor::scalar(0, dy.dtype(), dy.device());
-        Tensor dx = dy;
-        if (low) dx = where(greater(saved[0], scalar_like(saved[0], *low)), dx, zero);
-        if (high) dx = where(less(saved[0], scalar_like(saved[0], *high)), dx, zero);
-        return dx;
+Tensor clamp(const Tensor& x0, std::optional<double> low, std::optional<double> high) {
+    return clamp_op.call(x0, low, high, [&](const Tensor& x) {
+        check_floating(clamp_op, x);
+        if (!low && !high) throw Error(ErrorCode::value, "clamp: neither min nor max is given");
+        Tensor y = x.detach();
+        {
+            const GradMode off(false);
+            if (low) y = maximum(y, scalar_like(x, *low));
+            if (high) y = minimum(y, scalar_like(x, *high));
+        }
+        // At a bound any slope from 0 to 1 is valid; PyTorch uses 0, as for relu.
+        return record(clamp_op, {x}, y, {save(x)},
+                      [low, high](const Tensor& dy, const Saved& saved) {
+                          const Tensor zero = Tensor::scalar(0, dy.dtype(), dy.device());
+                          Tensor dx = dy;
+                          if (low)
+                              dx = where(greater(saved[0], scalar_like(saved[0], *low)), dx, zero);
+                          if (high)
+                              dx = where(less(saved[0], scalar_like(saved[0], *high)), dx, zero);
+                          return dx;
+                      });
     });
 }
 
-Tensor fmod(const Tensor& a, const Tensor& b) {
-    if (intercepted(fmod_info))
-        return dispatched(
-            fmod_info, [](const auto&... args) { return fmod(args...); }, a, b);
-    return left_over(fmod_info, a, b, BinaryOp::fmod);
+Tensor fmod(const Tensor& a0, const Tensor& b0) {
+    return fmod_op.call(a0, b0, [&](const Tensor& a, const Tensor& b) {
+        return left_over(fmod_op, a, b, BinaryOp::fmod);
+    });
 }
-Tensor remainder(const Tensor& a, const Tensor& b) {
-    if (intercepted(remainder_info))
-        return dispatched(
-            remainder_info, [](const auto&... args) { return remainder(args...); }, a, b);
-    return left_over(remainder_info, a, b, BinaryOp::remainder);
+Tensor remainder(const Tensor& a0, const Tensor& b0) {
+    return remainder_op.call(a0, b0, [&](const Tensor& a, const Tensor& b) {
+        return left_over(remainder_op, a, b, BinaryOp::remainder);
+    });
 }
 
 }  // namespace engine

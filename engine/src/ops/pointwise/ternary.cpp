@@ -16,22 +16,9 @@
 namespace engine {
 namespace {
 
-template <Tensor (*op)(const Tensor&, const Tensor&, const Tensor&, double)>
-TensorList run(const OpArguments& args) {
-    return {op(args.at(0), args.at(1), args.at(2), args.number("value", 1))};
-}
-TensorList run_lerp(const OpArguments& args) {
-    if (args.has("weight")) return {lerp(args.at(0), args.at(1), args.number("weight", 0))};
-    return {lerp(args.at(0), args.at(1), args.at(2))};
-}
-
-constexpr const char* widest =
-    "All three go to the widest type, so that an fp32 one loses nothing.";
-
 /// x + value * product(a, b), of the operands' common type.
-Tensor added(const OpInfo& info, const std::array<Tensor, 3>& operands, double value,
+Tensor added(const OpInfo& info, const Tensor& x, const Tensor& a, const Tensor& b, double value,
              Tensor (*product)(const Tensor&, const Tensor&)) {
-    const auto& [x, a, b] = operands;
     const NoAutocast inside(x.device().kind);
     const DType type = result_type({x, a, b});
     if (!is_floating(type))
@@ -44,30 +31,23 @@ Tensor added(const OpInfo& info, const std::array<Tensor, 3>& operands, double v
 
 }  // namespace
 
-const OpInfo addcmul_info{"addcmul", CastPolicy::promote, "addcmul(x, t1, t2; value)", 2,
-                          widest,    run<addcmul>};
-const OpInfo addcdiv_info{"addcdiv", CastPolicy::promote, "addcdiv(x, t1, t2; value)", 2,
-                          widest,    run<addcdiv>};
-const OpInfo lerp_info{"lerp",
-                       CastPolicy::none,
-                       "lerp(x, end, weight?; weight)",
-                       2,
-                       "Not on the autocast list, and it promotes nothing: its inputs must be of "
-                       "one type.",
-                       run_lerp};
-
-Tensor addcmul(const Tensor& x, const Tensor& a, const Tensor& b, double value) {
-    if (intercepted(addcmul_info))
-        return dispatched(
-            addcmul_info, [](const auto&... args) { return addcmul(args...); }, x, a, b, value);
-    return added(addcmul_info, autocast(addcmul_info, x, a, b), value, mul);
+TensorList run_lerp(const OpInfo&, const OpArguments& args) {
+    if (args.has("weight")) return {lerp(args.at(0), args.at(1), args.number("weight", 0))};
+    return {lerp(args.at(0), args.at(1), args.at(2))};
 }
 
-Tensor addcdiv(const Tensor& x, const Tensor& a, const Tensor& b, double value) {
-    if (intercepted(addcdiv_info))
-        return dispatched(
-            addcdiv_info, [](const auto&... args) { return addcdiv(args...); }, x, a, b, value);
-    return added(addcdiv_info, autocast(addcdiv_info, x, a, b), value, div);
+Tensor addcmul(const Tensor& x0, const Tensor& a0, const Tensor& b0, double value) {
+    return addcmul_op.call(x0, a0, b0, value,
+                           [&](const Tensor& x, const Tensor& a, const Tensor& b) {
+                               return added(addcmul_op, x, a, b, value, mul);
+                           });
+}
+
+Tensor addcdiv(const Tensor& x0, const Tensor& a0, const Tensor& b0, double value) {
+    return addcdiv_op.call(x0, a0, b0, value,
+                           [&](const Tensor& x, const Tensor& a, const Tensor& b) {
+                               return added(addcdiv_op, x, a, b, value, div);
+                           });
 }
 
 namespace {
@@ -86,42 +66,43 @@ Tensor gradient_of(const Tensor& like, const Tensor& x) {
 
 }  // namespace
 
-Tensor lerp(const Tensor& x, const Tensor& end, const Tensor& weight) {
-    if (intercepted(lerp_info))
-        return dispatched(
-            lerp_info, [](const auto&... args) { return lerp(args...); }, x, end, weight);
-    const DType type = one_type(lerp_info, {x, end, weight});
-    Tensor y;
-    {
-        const GradMode off(false);
-        y = to(between(widened(x), widened(end), widened(weight)), type);
-    }
-    const Tensor inputs[] = {x, end, weight};
-    // A gradient of its own: that of the branch not taken would be 0 * inf for an infinite
-    // difference.
-    return record_many(lerp_info, inputs, y, {save(x), save(end), save(weight)},
-                       [](std::span<const Tensor> grads, const Saved& saved) {
-                           const Tensor from = saved[0], to_end = saved[1], by = saved[2];
-                           const Tensor dy = widened(grads[0]), w = widened(by);
-                           const Tensor way = sub(widened(to_end), widened(from));
-                           TensorList out(3);
-                           if (saved.needs_gradient(0))
-                               out[0] = gradient_of(from, mul(dy, add(neg(w), 1.0)));
-                           if (saved.needs_gradient(1)) out[1] = gradient_of(to_end, mul(dy, w));
-                           if (saved.needs_gradient(2)) out[2] = gradient_of(by, mul(dy, way));
-                           return out;
-                       });
+Tensor lerp(const Tensor& x0, const Tensor& end0, const Tensor& weight0) {
+    return lerp_op.call(
+        x0, end0, weight0, [&](const Tensor& x, const Tensor& end, const Tensor& weight) {
+            const DType type = one_type(lerp_op, {x, end, weight});
+            Tensor y;
+            {
+                const GradMode off(false);
+                y = to(between(widened(x), widened(end), widened(weight)), type);
+            }
+            const Tensor inputs[] = {x, end, weight};
+            // A gradient of its own: that of the branch not taken would be 0 * inf for an infinite
+            // difference.
+            return record_many(lerp_op, inputs, y, {save(x), save(end), save(weight)},
+                               [](std::span<const Tensor> grads, const Saved& saved) {
+                                   const Tensor from = saved[0], to_end = saved[1], by = saved[2];
+                                   const Tensor dy = widened(grads[0]), w = widened(by);
+                                   const Tensor way = sub(widened(to_end), widened(from));
+                                   TensorList out(3);
+                                   if (saved.needs_gradient(0))
+                                       out[0] = gradient_of(from, mul(dy, add(neg(w), 1.0)));
+                                   if (saved.needs_gradient(1))
+                                       out[1] = gradient_of(to_end, mul(dy, w));
+                                   if (saved.needs_gradient(2))
+                                       out[2] = gradient_of(by, mul(dy, way));
+                                   return out;
+                               });
+        });
 }
 
-Tensor lerp(const Tensor& x, const Tensor& end, double weight) {
-    if (intercepted(lerp_info))
-        return dispatched(
-            lerp_info, [](const auto&... args) { return lerp(args...); }, x, end, weight);
-    const DType type = one_type(lerp_info, {x, end});
-    const NoAutocast inside(x.device().kind);
-    const Tensor from = widened(x), to_end = widened(end), way = sub(to_end, from);
-    if (std::fabs(weight) < 0.5) return to(add(from, mul(way, weight)), type);
-    return to(sub(to_end, mul(way, 1 - weight)), type);
+Tensor lerp(const Tensor& x0, const Tensor& end0, double weight) {
+    return lerp_op.call(x0, end0, weight, [&](const Tensor& x, const Tensor& end) {
+        const DType type = one_type(lerp_op, {x, end});
+        const NoAutocast inside(x.device().kind);
+        const Tensor from = widened(x), to_end = widened(end), way = sub(to_end, from);
+        if (std::fabs(weight) < 0.5) return to(add(from, mul(way, weight)), type);
+        return to(sub(to_end, mul(way, 1 - weight)), type);
+    });
 }
 
 }  // namespace engine

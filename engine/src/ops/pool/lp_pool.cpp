@@ -46,7 +46,7 @@ Tensor lp_pool(const OpInfo& info, int dims, const Tensor& x0, double p,
                const PoolOptions& options) {
     check_floating(info, x0);
     if (!(p > 0)) throw Error(ErrorCode::value, std::string(info.name) + ": norm_type is above 0");
-    const auto [x] = autocast(pow_info, x0);
+    const auto [x] = autocast(pow_op, x0);
     const NoAutocast inside(x.device().kind);
     double count = 1;
     for (const auto size : one_each(info, "kernel_size", options.kernel, dims))
