@@ -73,8 +73,8 @@ std::string figure_text(double value, int digits) {
     return grouped(with_decimals(std::round(value / unit) * unit, 0));
 }
 
-std::string short_figure_text(double value) {
-    std::string text = figure_text(value);
+std::string short_figure_text(double value, int digits) {
+    std::string text = figure_text(value, digits);
     if (text.find('.') == std::string::npos || text.find("·") != std::string::npos) return text;
     text.erase(text.find_last_not_of('0') + 1);
     if (text.ends_with('.')) text.pop_back();
@@ -112,6 +112,16 @@ std::string bytes_text(std::int64_t bytes) {
     const double mega = static_cast<double>(bytes) / 1e6;
     if (mega < 1) return figure_text(mega * 1e3) + " KB";
     return mega < 10'000 ? figure_text(mega) + " MB" : figure_text(mega / 1e3) + " GB";
+}
+
+std::string duration_text(double seconds) {
+    const long long all = std::llround(std::max(0.0, seconds));
+    char text[48];
+    if (all < 3600)
+        std::snprintf(text, sizeof text, "%lld:%02lld", all / 60, all % 60);
+    else
+        std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", all / 3600, all / 60 % 60, all % 60);
+    return text;
 }
 
 std::string right_aligned(const std::string& text, std::size_t width) {

@@ -190,20 +190,22 @@ public:
         const Message extremes =
             msg("Each pixel shows the smallest and the largest value of its steps.");
         out.push_back(
-            plot(msg("Training loss"), extremes, &StepRecord::loss, {.scale = PlotScale::log10}));
+            plot(msg("Training loss"), extremes, &StepRecord::loss, {.axis = AxisKind::log}));
         const auto& metrics = runs_.front().events.started().step_metrics;
         if (!metrics.empty()) {
             const std::string name =
                 metrics.front().title.empty() ? metrics.front().key : metrics.front().title;
-            out.push_back(plot(msg("{} in training", name), {}, metric_column(metrics, 0), {}));
+            out.push_back(plot(msg("{} in training", name), {}, metric_column(metrics, 0),
+                               {.axis = metrics.front().is_share ? AxisKind::share
+                                                                 : AxisKind::linear}));
         }
         out.push_back(
             plot(msg("Loss scale"), msg("Red marks on the axis are skipped steps."),
                  &StepRecord::loss_scale,
-                 {.scale = PlotScale::log2, .staircase = true, .ticks = skipped_steps(runs_)}));
+                 {.axis = AxisKind::log2, .staircase = true, .ticks = skipped_steps(runs_)}));
         out.push_back(plot(msg("Gradient norm"),
                            msg("Unscaled. A cross marks a step whose norm was not finite."),
-                           &StepRecord::grad_norm, {.scale = PlotScale::log10}));
+                           &StepRecord::grad_norm, {.axis = AxisKind::log}));
         out.push_back(plot(msg("Learning rate"), {}, &StepRecord::lr, {}));
         return out;
     }

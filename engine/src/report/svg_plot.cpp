@@ -5,10 +5,8 @@
 #include <cmath>
 #include <cstdio>
 #include <limits>
-#include <string_view>
 
 #include "engine/base/plain_text.h"
-#include "engine/number/figure_text.h"
 
 namespace engine {
 namespace {
@@ -22,65 +20,21 @@ std::string number(double value) {
     return text.data();
 }
 
-/// "65,536", "5·10⁻⁵", "0.25"; "2¹⁶" on an axis of powers of two.
-std::string mark_text(PlotScale scale, double value) {
-    if (scale == PlotScale::log2) return power_text(value);
-    constexpr int digits = 6;
-    std::string text = figure_text(value, digits);
-    const std::size_t power = std::min(text.find("·"), text.size());
-    const std::string tail = text.substr(power);
-    text.resize(power);
-    if (text.find('.') != std::string::npos) text.erase(text.find_last_not_of('0') + 1);
-    if (text.ends_with('.')) text.pop_back();
-    if (text == "1" && !tail.empty()) return tail.substr(std::string_view("·").size());
-    return text + tail;
-}
-
-double onto(PlotScale scale, double value) {
-    if (scale == PlotScale::log10) return std::log10(value);
-    return scale == PlotScale::log2 ? std::log2(value) : value;
-}
-
-bool fits(PlotScale scale, double value) { return scale == PlotScale::linear || value > 0; }
-
-struct Range {
-    double low = std::numeric_limits<double>::infinity();
-    double high = -std::numeric_limits<double>::infinity();
-
-    void add(double value) {
-        low = std::min(low, value);
-        high = std::max(high, value);
-    }
-    bool any() const { return low <= high; }
-    /// Room above and below, and some where all values are the same.
-    void widen() {
-        const double room = high > low ? (high - low) * 0.04 : std::max(std::abs(high) * 0.1, 0.5);
-        low -= room;
-        high += room;
-    }
-};
-
 /// The plot as it is drawn.
 class Drawing {
 public:
     Drawing(const std::vector<PlotCurve>& curves, std::int64_t steps, const PlotLook& look)
         : curves_(curves), steps_(std::max<std::int64_t>(steps, 1)), look_(look) {
+        double low = std::numeric_limits<double>::infinity(), high = -low;
         for (const PlotCurve& curve : curves) {
             for (const auto& column : curve.all()) {
-                if (!column.any || !fits(look.scale, column.lowest)) continue;
-                range_.add(onto(look.scale, column.lowest));
-                range_.add(onto(look.scale, column.highest));
+                if (!fits(column)) continue;
+                low = std::min(low, column.lowest);
+                high = std::max(high, column.highest);
             }
         }
-        if (!range_.any()) {
-            empty_ = true;
-            range_ = {0, 1};
-        }
-        // As in the window: whole powers of two, two more below and one above.
-        if (look.scale == PlotScale::log2 && !empty_)
-            range_ = {std::floor(range_.low) - 2, std::ceil(range_.high) + 1};
-        else
-            range_.widen();
+        empty_ = low > high;
+        axis_ = round_axis(low, high, look.axis);
     }
 
     std::string svg() {
@@ -98,9 +52,10 @@ public:
     }
 
 private:
-    double y(double value) const {
-        return bottom - (value - range_.low) / (range_.high - range_.low) * (bottom - top);
+    bool fits(const PlotCurve::Column& column) const {
+        return column.any && (column.lowest > 0 || !Axis{look_.axis, {}}.is_log());
     }
+    double y(double value) const { return bottom - axis_.place(value) * (bottom - top); }
     double x_of_step(double step) const {
         return left + step / static_cast<double>(steps_) * (right - left);
     }
@@ -121,38 +76,16 @@ private:
 
     void draw_y_axis() {
         if (empty_) return;  // of no values there is no range
-        for (const double value : y_marks()) {
-            const double at = y(onto(look_.scale, value));
-            line(left, at, right, at, "#e4e4e4", 1);
-            text(left - 8, at + 4, "end", mark_text(look_.scale, value));
+        for (const auto& tick : axis_.ticks(7)) {
+            line(left, y(tick.at), right, y(tick.at), "#e4e4e4", 1);
+            text(left - 8, y(tick.at) + 4, "end", tick.text);
         }
-    }
-    /// Values with marks: whole powers on a logarithmic axis that spans some, else round numbers.
-    std::vector<double> y_marks() const {
-        const PlotScale scale = look_.scale;
-        if (scale == PlotScale::linear) return axis_marks(range_.low, range_.high, 6);
-        const auto value = [scale](double mark) {
-            return scale == PlotScale::log10 ? std::pow(10, mark) : std::exp2(mark);
-        };
-        std::vector<double> whole;
-        // The axis of powers of two has marks of its own, so that 2¹⁶ to 2¹⁷ has two.
-        if (scale == PlotScale::log2) {
-            const double stride = std::ceil((range_.high - range_.low) / 8);
-            const double first = std::ceil(range_.low / stride) * stride;
-            for (double mark = first; mark <= range_.high; mark += stride)
-                whole.push_back(value(mark));
-            return whole;
-        }
-        for (const double mark : axis_marks(range_.low, range_.high, 6)) {
-            if (mark == std::floor(mark)) whole.push_back(value(mark));
-        }
-        return whole.size() > 1 ? whole : axis_marks(value(range_.low), value(range_.high), 6);
     }
     void draw_x_axis() {
         line(left, bottom, right, bottom, "#999", 1);
-        for (const double mark : axis_marks(0, static_cast<double>(steps_), 8)) {
-            line(x_of_step(mark), bottom, x_of_step(mark), bottom + 4, "#999", 1);
-            text(x_of_step(mark), bottom + 20, "middle", mark_text(PlotScale::linear, mark));
+        for (const auto& tick : Axis{AxisKind::steps, {0, static_cast<double>(steps_)}}.ticks()) {
+            line(x_of_step(tick.at), bottom, x_of_step(tick.at), bottom + 4, "#999", 1);
+            text(x_of_step(tick.at), bottom + 20, "middle", tick.text);
         }
         text(right + 8, bottom + 20, "start", "step");
     }
@@ -163,9 +96,8 @@ private:
         double last = std::numeric_limits<double>::quiet_NaN();
         for (std::size_t i = 0; i < curve.all().size(); ++i) {
             const auto& column = curve.all()[i];
-            if (!column.any || !fits(look_.scale, column.lowest)) continue;
-            const double high = y(onto(look_.scale, column.highest));
-            const double low = y(onto(look_.scale, column.lowest));
+            if (!fits(column)) continue;
+            const double high = y(column.highest), low = y(column.lowest);
             const std::string x = number(x_of_column(i));
             const bool begins = std::isnan(last);
             const bool from_low = !begins && std::abs(last - low) < std::abs(last - high);
@@ -207,7 +139,7 @@ private:
     const std::vector<PlotCurve>& curves_;
     std::int64_t steps_;
     const PlotLook& look_;
-    Range range_;
+    Axis axis_;
     bool empty_ = false;
     std::string out_;
 };
@@ -231,23 +163,6 @@ void PlotCurve::add(std::int64_t step, double value) {
     column.lowest = column.any ? std::min(column.lowest, value) : value;
     column.highest = column.any ? std::max(column.highest, value) : value;
     column.any = true;
-}
-
-std::vector<double> axis_marks(double low, double high, int most) {
-    const double rough = (high - low) / most;
-    if (!(rough > 0) || !std::isfinite(rough)) return {low};
-    const double power = std::pow(10, std::floor(std::log10(rough)));
-    double step = power * 10;
-    for (const double factor : {1.0, 2.0, 5.0}) {
-        if (power * factor >= rough) {
-            step = power * factor;
-            break;
-        }
-    }
-    std::vector<double> marks;
-    for (double mark = std::ceil(low / step) * step; mark <= high + step * 1e-9; mark += step)
-        marks.push_back(std::abs(mark) < step * 1e-9 ? 0 : mark);
-    return marks;
 }
 
 std::string svg_plot(const std::vector<PlotCurve>& curves, std::int64_t steps,

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "engine/number/axis.h"
+
 namespace engine {
 
 /// A curve reduced to pixels: for each column the smallest and largest value of its steps, so that
@@ -32,10 +34,8 @@ private:
     std::vector<Column> columns_;
 };
 
-enum class PlotScale { linear, log10, log2 };
-
 struct PlotLook {
-    PlotScale scale = PlotScale::linear;
+    AxisKind axis = AxisKind::linear;
     bool staircase = false;  ///< holds its value until the next one
     /// Steps marked on the axis.
     std::vector<std::int64_t> ticks = {};
@@ -44,10 +44,6 @@ struct PlotLook {
 /// An SVG document of 1000 x 320. `steps`: where the x axis ends.
 std::string svg_plot(const std::vector<PlotCurve>& curves, std::int64_t steps,
                      const PlotLook& look);
-
-/// Numbers at which an axis from `low` to `high` has marks: at most about `most`, at 1, 2 or 5
-/// times a power of ten.
-std::vector<double> axis_marks(double low, double high, int most);
 
 /// Escapes text for HTML and SVG.
 std::string html_text(const std::string& text);

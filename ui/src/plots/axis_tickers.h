@@ -3,35 +3,31 @@
 #include "plots/custom_plot.h"
 #include "plots/plot_content.h"
 
-class QCustomPlot;
-
 namespace ui {
 
 struct Tokens;
 
-/// A ticker that draws no more labels than there is room for.
-class RoomTicker : public QCPAxisTicker {
+/// Ticks and labels of an axis, no more than there is room for.
+class AxisTicker final : public QCPAxisTicker {
 public:
-    RoomTicker() { setMostLabels(7); }
+    explicit AxisTicker(AxisKind kind) : kind_(kind) {}
     /// The labels that fit side by side; at least 2.
-    void setMostLabels(int most);
+    void setMostLabels(int most) { most_ = most; }
 
 protected:
+    double getTickStep(const QCPRange&) override { return 1; }
     int getSubTickCount(double) override { return 0; }
-    int most() const { return most_; }
+    QVector<double> createTickVector(double step, const QCPRange& range) override;
+    QString getTickLabel(double tick, const QLocale& locale, QChar format, int digits) override;
 
 private:
+    AxisKind kind_;
     int most_ = 7;
+    std::vector<engine::Axis::Tick> ticks_;
 };
 
-/// Ticks and labels for a y axis of this kind.
-QSharedPointer<RoomTicker> makeTicker(AxisKind kind);
-/// Ticks and labels for an x axis of this kind: 1,200; 0:30.
-QSharedPointer<RoomTicker> makeXTicker(XKind kind);
-
-/// The smallest round range that holds [low, high] on an axis of this kind; a default one if they
-/// are not usable (NaN, or nothing positive on a log axis).
-QCPRange roundRange(double low, double high, AxisKind kind);
+/// How an x axis of this kind counts.
+AxisKind axisKind(XKind kind);
 
 /// Background, axes and grid of a plain plot in the colours of the theme.
 void styleAxes(QCustomPlot* plot, const Tokens& tokens);

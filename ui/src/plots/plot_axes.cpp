@@ -20,21 +20,25 @@ constexpr int labelPitch = 26;   // pixels between the middles of two labels on 
 constexpr int xLabelPitch = 56;  // on the x axis
 constexpr int marginStep = 8;    // margins change in strides, not with every label
 
+QCPRange roundRange(double low, double high, AxisKind kind) {
+    const engine::AxisRange range = engine::round_axis(low, high, kind).range;
+    return {range.low, range.high};
+}
+
 }  // namespace
 
 void PlotAxes::applyX() {
     const XKind kind = link_->options()->x();
     if (xTicker_ && kind == x_) return;
     x_ = kind;
-    xTicker_ = makeXTicker(kind);
+    xTicker_ = QSharedPointer<AxisTicker>::create(axisKind(kind));
     plot_->xAxis->setTicker(xTicker_);
 }
 
 void PlotAxes::setValues(AxisKind kind) {
     y_ = kind;
-    const bool log = kind == AxisKind::log || kind == AxisKind::log2;
-    plot_->yAxis->setScaleType(log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-    yTicker_ = makeTicker(kind);
+    plot_->yAxis->setScaleType(engine::Axis{kind, {}}.is_log() ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    yTicker_ = QSharedPointer<AxisTicker>::create(kind);
     plot_->yAxis->setTicker(yTicker_);
     release();
 }

@@ -54,8 +54,8 @@ private:
     PlotLink* link_;
     XKind x_ = XKind::step;
     AxisKind y_ = AxisKind::linear;
-    QSharedPointer<RoomTicker> xTicker_;
-    QSharedPointer<RoomTicker> yTicker_;
+    QSharedPointer<AxisTicker> xTicker_;
+    QSharedPointer<AxisTicker> yTicker_;
     QCPRange held_;  ///< y range that only grows while all is shown
     bool holding_ = false;
 };

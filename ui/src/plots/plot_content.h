@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "engine/number/axis.h"
 #include "series/series_pyramid.h"
 #include "series/x_axis.h"
 
@@ -13,15 +14,7 @@
 // seconds to compile.
 namespace ui {
 
-/// How the y axis counts.
-enum class AxisKind {
-    linear,
-    log,    ///< 0.2, 0.5, 1, 2, 5; 10⁻⁸ where it spans more than four decades
-    log2,   ///< powers of two: 2¹⁶
-    share,  ///< 0 to 1 as percent
-    whole,  ///< whole numbers alone
-    bytes,
-};
+using engine::AxisKind;
 
 /// One run's line on a plot.
 struct Curve {

@@ -57,10 +57,7 @@ QString bytes(std::int64_t value) { return QString::fromStdString(engine::bytes_
 
 QString duration(double seconds) {
     if (!std::isfinite(seconds)) return unmeasured();
-    const auto all = static_cast<std::int64_t>(std::llround(std::max(0.0, seconds)));
-    const QString tail = u":%1"_s.arg(all % 60, 2, 10, QChar(u'0'));
-    if (all < 3600) return QString::number(all / 60) + tail;
-    return u"%1:%2"_s.arg(all / 3600).arg(all / 60 % 60, 2, 10, QChar(u'0')) + tail;
+    return QString::fromStdString(engine::duration_text(seconds));
 }
 
 QString milliseconds(double ms) {

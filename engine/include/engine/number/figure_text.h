@@ -15,7 +15,7 @@ std::string superscript(int exponent);
 /// below 10⁻⁴ and from 10⁹ on; "NaN", "∞", "−∞".
 std::string figure_text(double value, int digits = 3);
 /// As figure_text(), without zeros at the end: "2", "0.5".
-std::string short_figure_text(double value);
+std::string short_figure_text(double value, int digits = 3);
 
 /// "2¹⁶" for a power of two; another number in three digits, with "≈ " if that rounds it:
 /// "1,000", "≈ 110,000".
@@ -30,6 +30,9 @@ std::string magnitude_text(double magnitude);
 
 /// A size: "163 KB", "61.0 MB", "24.0 GB" (1 KB = 1,000 bytes).
 std::string bytes_text(std::int64_t bytes);
+
+/// A time: "0:19", "1:02:03".
+std::string duration_text(double seconds);
 
 /// `text`, filled up with spaces on the left to `width` characters (not bytes) of a terminal.
 std::string right_aligned(const std::string& text, std::size_t width);

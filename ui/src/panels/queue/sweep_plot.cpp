@@ -132,7 +132,8 @@ void SweepPlot::draw() {
     }
     if (found.values.isEmpty()) {
         xAxis->setScaleType(found.logarithmic ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
-        xAxis->setTicker(makeTicker(found.logarithmic ? AxisKind::log : AxisKind::linear));
+        xAxis->setTicker(QSharedPointer<AxisTicker>::create(
+            found.logarithmic ? AxisKind::log : AxisKind::linear));
     } else {
         auto names = QSharedPointer<QCPAxisTickerText>::create();
         for (int i = 0; i < found.values.size(); ++i)
@@ -142,7 +143,8 @@ void SweepPlot::draw() {
         xAxis->setTicker(names);
     }
     const bool share = !rows_.empty() && rows_.front().metric.is_share;
-    const auto values = makeTicker(share ? AxisKind::share : AxisKind::linear);
+    const auto values =
+        QSharedPointer<AxisTicker>::create(share ? AxisKind::share : AxisKind::linear);
     values->setMostLabels(height() / labelRoom);
     yAxis->setTicker(values);
     xAxis->setLabel(settingTitle(found.field.toStdString()));

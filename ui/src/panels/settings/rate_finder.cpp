@@ -58,9 +58,8 @@ void RateFinder::makePlot() {
     styleAxes(plot_, tokens);
     plot_->setMinimumHeight(200);
     plot_->xAxis->setScaleType(QCPAxis::stLogarithmic);
-    plot_->xAxis->setTicker(QSharedPointer<QCPAxisTickerLog>::create());
-    plot_->xAxis->setNumberFormat(u"e"_s);
-    plot_->xAxis->setNumberPrecision(0);
+    plot_->xAxis->setTicker(QSharedPointer<AxisTicker>::create(AxisKind::log));
+    plot_->yAxis->setTicker(QSharedPointer<AxisTicker>::create(AxisKind::linear));
     plot_->xAxis->setLabel(tr("Learning rate"));
     plot_->yAxis->setLabel(tr("Loss"));
     QColor faint = tokens.accent;
