@@ -25,8 +25,9 @@ namespace engine {
 
 /// Scales losses as PyTorch's GradScaler does, for loops that are written by hand
 /// (loss-scaler.md#stages, 2.2). A training session has a LossScaler instead. The scale is on
-/// the device of the first scaled tensor, found_inf on that of the gradients. Only step() of a plain
-/// optimizer, loss_scale(), saved_state(), and copies from one device to another wait for a device.
+/// the device of the first scaled tensor, found_inf on that of the gradients. Only step() of a
+/// plain optimizer, loss_scale(), saved_state(), and copies from one device to another wait for a
+/// device.
 class GradScaler {
 public:
     /// As LossScaler::saved_state(). Empty: disabled.

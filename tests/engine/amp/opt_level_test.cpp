@@ -1,4 +1,4 @@
-#include "amp/opt_level.h"
+#include "support/opt_level.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,6 @@
 #include <gmock/gmock.h>
 
 #include "amp/autocast.h"
-#include "amp/opt_level.h"
 #include "autograd/backward.h"
 #include "ops/loss/cross_entropy.h"
 #include "ops/pointwise/binary.h"
@@ -9,6 +8,7 @@
 #include "scaler_support.h"
 #include "small_net.h"
 #include "support/here.h"
+#include "support/opt_level.h"
 #include "tensor/cast.h"
 
 // How an opt level converts a model, and that the model trains (X4, X5).

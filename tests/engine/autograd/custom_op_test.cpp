@@ -1,4 +1,4 @@
-#include "autograd/custom_op.h"
+#include "support/custom_op.h"
 #include "support/here.h"
 
 #include <gtest/gtest.h>

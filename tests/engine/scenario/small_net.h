@@ -2,10 +2,10 @@
 
 #include <random>
 
-#include "amp/opt_level.h"
 #include "models/model.h"
 #include "ops/pointwise/activation.h"
 #include "ops/shape/view.h"
+#include "support/opt_level.h"
 
 namespace engine {
 

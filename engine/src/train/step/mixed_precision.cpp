@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "amp/opt_level.h"
 #include "engine/base/error.h"
 #include "engine/settings/catalog.h"
 #include "settings/config_fields.h"
@@ -76,13 +75,13 @@ MixedPrecision::MixedPrecision(const ResolvedPrecision& precision, const ScalerC
       watches_f16_(
           precision.scaler != ScalerMode::off &&
           (precision.autocast == AutocastFormat::fp16 || precision.weights == WeightFormat::fp16)) {
-    const OptProperties level = to_properties(precision);
-    if (const auto type = level.cast_model_type; type && is_low(*type)) {
-        convert_weights(model, *type, level.keep_batchnorm_fp32.value_or(false));
-        casts_.inputs = type;
+    if (precision.weights == WeightFormat::fp16) {
+        convert_weights(model, DType::f16, precision.batch_norm != WeightFormat::fp16);
+        casts_.inputs = DType::f16;
+        casts_.outputs_to_f32 = precision.master_weights;
     }
-    casts_.outputs_to_f32 = level.master_weights.value_or(false);
-    if (level.patch_functions) region_.emplace(device.kind, true, to_dtype(precision.autocast));
+    if (precision.autocast != AutocastFormat::off)
+        region_.emplace(device.kind, true, to_dtype(precision.autocast));
 }
 
 void MixedPrecision::attach_low_copies(const Model& model) const {

@@ -17,7 +17,7 @@ struct TrainingState {
     /// has several of them.
     TensorMap optimizer;
     TensorMap carried;    ///< of a recurrent model, by number; empty: it carries nothing
-    SavedNumbers scaler;  ///< GradScaler::saved_state(); empty: there is no dynamic scaler
+    SavedNumbers scaler;  ///< LossScaler::saved_state(); empty: there is no dynamic scaler
     /// steps, updates, samples, and updates_apart: those that the run counts beyond its optimizer.
     SavedNumbers counts;
 };

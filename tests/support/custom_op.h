@@ -1,12 +1,57 @@
-#include "autograd/custom_op.h"
+#pragma once
 
 #include <algorithm>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
 
 #include "amp/autocast.h"
-#include "autograd/backward.h"
+#include "tensor/tape.h"
 
 namespace engine {
-namespace {
+
+/// An argument of a custom op: a tensor, a value that is passed through unchanged, or a list or map
+/// of arguments.
+struct CustomArgument {
+    std::variant<Tensor, double, std::string, std::vector<double>, std::vector<CustomArgument>,
+                 std::map<std::string, CustomArgument>>
+        value;
+};
+using CustomArguments = std::vector<CustomArgument>;
+
+/// An op with a user-defined gradient (autocast.md#interplay, 1.7). It joins the graph as one node;
+/// operations inside forward are not recorded.
+class CustomOp {
+public:
+    /// `keep`: tensors that backward will be given.
+    using Forward = std::function<TensorList(const CustomArguments& args, TensorList& keep)>;
+    /// Gradients by the tensors of the arguments, in order of their appearance; an undefined one is
+    /// zero.
+    using Backward =
+        std::function<TensorList(std::span<const Tensor> grads, const TensorList& kept)>;
+
+    /// Plain: forward runs under the caller's autocast state; backward runs under the same flags
+    /// and types, wherever it is called. Forced to `forced`: in a region, eligible tensors among
+    /// the arguments, also nested ones, are cast to it first, and forward and backward run with
+    /// autocast off; outside a region nothing is cast. `info` must outlive every graph made.
+    CustomOp(const OpInfo& info, Forward forward, Backward backward,
+             std::optional<DType> forced = {});
+
+    TensorList operator()(const CustomArguments& args) const;
+
+private:
+    TensorList run(const CustomArguments& args) const;
+
+    const OpInfo& info_;
+    Forward forward_;
+    Backward backward_;
+    std::optional<DType> forced_;
+};
+
+namespace custom {
 
 /// Calls f on every tensor of the arguments, nested ones too, in order.
 template <typename Argument, typename F>
@@ -24,13 +69,13 @@ void each_tensor(Argument& argument, F&& f) {
     std::visit(visit, argument.value);
 }
 
-TensorList collect_tensors(const CustomArguments& args) {
+inline TensorList collect_tensors(const CustomArguments& args) {
     TensorList found;
     for (const auto& arg : args) each_tensor(arg, [&](const Tensor& t) { found.push_back(t); });
     return found;
 }
 
-Device::Kind kind_of(const TensorList& tensors) {
+inline Device::Kind kind_of(const TensorList& tensors) {
     for (const auto& tensor : tensors) {
         if (tensor.defined()) return tensor.device().kind;
     }
@@ -38,7 +83,7 @@ Device::Kind kind_of(const TensorList& tensors) {
 }
 
 /// Kept for backward: an output is kept outside the graph, since a node must not own what it made.
-std::vector<Save> to_saves(const TensorList& keep, const TensorList& outputs) {
+inline std::vector<Save> to_saves(const TensorList& keep, const TensorList& outputs) {
     std::vector<Save> saves;
     for (const auto& tensor : keep) {
         const auto output = std::find_if(outputs.begin(), outputs.end(), [&](const Tensor& t) {
@@ -51,18 +96,18 @@ std::vector<Save> to_saves(const TensorList& keep, const TensorList& outputs) {
     return saves;
 }
 
-}  // namespace
+}  // namespace custom
 
-CustomOp::CustomOp(const OpInfo& info, Forward forward, Backward backward,
-                   std::optional<DType> forced)
+inline CustomOp::CustomOp(const OpInfo& info, Forward forward, Backward backward,
+                          std::optional<DType> forced)
     : info_(info), forward_(std::move(forward)), backward_(std::move(backward)), forced_(forced) {}
 
-TensorList CustomOp::operator()(const CustomArguments& args) const {
-    const Device::Kind kind = kind_of(collect_tensors(args));
+inline TensorList CustomOp::operator()(const CustomArguments& args) const {
+    const Device::Kind kind = custom::kind_of(custom::collect_tensors(args));
     if (!forced_ || !autocast_enabled(kind)) return run(args);
     CustomArguments cast = args;
     for (auto& arg : cast) {
-        each_tensor(arg, [&](Tensor& t) {
+        custom::each_tensor(arg, [&](Tensor& t) {
             if (eligible(t, kind)) t = autocast_to(t, *forced_);
         });
     }
@@ -70,8 +115,8 @@ TensorList CustomOp::operator()(const CustomArguments& args) const {
     return run(cast);
 }
 
-TensorList CustomOp::run(const CustomArguments& args) const {
-    const TensorList inputs = collect_tensors(args);
+inline TensorList CustomOp::run(const CustomArguments& args) const {
+    const TensorList inputs = custom::collect_tensors(args);
     TensorList keep, outputs;
     {
         const GradMode off(false);
@@ -84,7 +129,7 @@ TensorList CustomOp::run(const CustomArguments& args) const {
         }
     }
     const std::size_t kept_count = keep.size();
-    return record_outputs(info_, inputs, outputs, to_saves(keep, outputs),
+    return record_outputs(info_, inputs, outputs, custom::to_saves(keep, outputs),
                           [state = autocast_state(), backward = backward_, kept_count](
                               std::span<const Tensor> grads, const Saved& saved) {
                               const AutocastSnapshot as_in_forward(state);

@@ -1,14 +1,72 @@
-#include "amp/opt_level.h"
+#pragma once
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
 
+#include "amp/scale_rule.h"
 #include "engine/base/error.h"
+#include "tensor/dtype.h"
 
 namespace engine {
-namespace {
 
-OptProperties of_level(const std::string& level) {
+/// A static loss scale. No value: a dynamic one.
+using LossScale = std::optional<double>;
+
+/// The properties of an opt level (optimizers.md#opt-levels, 4.1). A missing one is not set by the
+/// level.
+struct OptProperties {
+    bool enabled = true;
+    std::string level;
+    std::optional<DType> cast_model_type;  ///< parameters and float buffers are cast to it
+    bool patch_functions = false;          ///< casts around ops: an autocast region
+    std::optional<bool> keep_batchnorm_fp32;
+    std::optional<bool> master_weights;
+    LossScale loss_scale;
+};
+
+/// Properties that the user overrides. An engaged optional that holds an empty one means "none".
+struct OptOverrides {
+    std::optional<std::optional<DType>> cast_model_type{};
+    std::optional<bool> patch_functions{};
+    /// True, False, or the strings "True" and "False".
+    std::optional<std::variant<bool, std::string>> keep_batchnorm_fp32{};
+    std::optional<bool> master_weights{};
+    /// A number, or its text, or "dynamic".
+    std::optional<std::variant<double, std::string>> loss_scale{};
+    bool enabled = true;
+    /// Applies overrides that contradict the level all the same, with a warning.
+    bool hard_override = false;
+};
+
+struct ResolvedOptLevel {
+    OptProperties properties;
+    std::vector<std::string> warnings;
+};
+
+/// The properties of a level ("O0" to "O3") with the overrides applied. Throws Error(value) for an
+/// unknown level, an invalid value, and an override that contradicts the level.
+ResolvedOptLevel resolve_opt_level(const std::string& level, const OptOverrides& overrides = {});
+
+/// Apex amp's scaler: starts at min(max, 2^16), doubles after 2000 clean steps up to `max_scale`,
+/// halves on overflow down to `min_scale` (0: no floor). Throws Error(value) for a static scale,
+/// which never changes and never skips: it is a factor and needs no scaler.
+ScalerOptions apex_scaler(const LossScale& loss_scale, double min_scale = 0,
+                          double max_scale = 0x1p24);
+/// The scaler of apex's older fp16 wrapper: starts at 2^32, window 1000, never below 1.
+ScalerOptions apex_fp16_scaler();
+/// fastai 1.0's scaler: starts at 2^32, doubles after 1000 clean steps in a row.
+ScalerOptions fastai1_scaler();
+/// fastai 2's own scaler: starts at 2^24, doubles after every 500 clean steps; overflows do not
+/// restart the count.
+ScalerOptions fastai2_scaler(double div_factor = 2);
+
+namespace opt_level {
+
+inline OptProperties of_level(const std::string& level) {
     if (level == "O0") return {true, level, DType::f32, false, std::nullopt, false, 1.0};
     if (level == "O1")
         return {true, level, std::nullopt, true, std::nullopt, std::nullopt, std::nullopt};
@@ -18,7 +76,7 @@ OptProperties of_level(const std::string& level) {
                 "opt level " + level + ": there are O0, O1, O2 and O3 (the letter O, not zero)");
 }
 
-bool parse_flag(const std::variant<bool, std::string>& given) {
+inline bool parse_flag(const std::variant<bool, std::string>& given) {
     if (const bool* flag = std::get_if<bool>(&given)) return *flag;
     const std::string& text = std::get<std::string>(given);
     if (text == "True") return true;
@@ -27,7 +85,7 @@ bool parse_flag(const std::variant<bool, std::string>& given) {
                 "keep_batchnorm_fp32: must be a flag or \"True\" or \"False\", not " + text);
 }
 
-LossScale scale_of(const std::variant<double, std::string>& given) {
+inline LossScale scale_of(const std::variant<double, std::string>& given) {
     double value = 0;
     if (const double* number = std::get_if<double>(&given)) {
         value = *number;
@@ -43,10 +101,10 @@ LossScale scale_of(const std::variant<double, std::string>& given) {
     return value;
 }
 
-}  // namespace
+}  // namespace opt_level
 
-ResolvedOptLevel resolve_opt_level(const std::string& level, const OptOverrides& overrides) {
-    ResolvedOptLevel out{of_level(level), {}};
+inline ResolvedOptLevel resolve_opt_level(const std::string& level, const OptOverrides& overrides) {
+    ResolvedOptLevel out{opt_level::of_level(level), {}};
     OptProperties& p = out.properties;
     p.enabled = overrides.enabled;
     if (!overrides.enabled) return out;
@@ -74,29 +132,17 @@ ResolvedOptLevel resolve_opt_level(const std::string& level, const OptOverrides&
             refuse(
                 "batch norm follows the casts around operations; keep_batchnorm_fp32 cannot be "
                 "set");
-        p.keep_batchnorm_fp32 = parse_flag(*overrides.keep_batchnorm_fp32);
+        p.keep_batchnorm_fp32 = opt_level::parse_flag(*overrides.keep_batchnorm_fp32);
     }
     if (overrides.master_weights) {
         if (o1) refuse("the weights are f32 and their own masters; master_weights cannot be set");
         p.master_weights = overrides.master_weights;
     }
-    if (overrides.loss_scale) p.loss_scale = scale_of(*overrides.loss_scale);
+    if (overrides.loss_scale) p.loss_scale = opt_level::scale_of(*overrides.loss_scale);
     return out;
 }
 
-OptProperties to_properties(const ResolvedPrecision& precision) {
-    const bool casts = precision.autocast != AutocastFormat::off;
-    OptOverrides overrides{.hard_override = true};
-    std::string level = casts ? "O1" : "O0";
-    if (precision.weights == WeightFormat::fp16) {
-        level = precision.master_weights ? "O2" : "O3";
-        overrides.keep_batchnorm_fp32 = precision.batch_norm != WeightFormat::fp16;
-        overrides.patch_functions = casts;
-    }
-    return resolve_opt_level(level, overrides).properties;
-}
-
-ScalerOptions apex_scaler(const LossScale& loss_scale, double min_scale, double max_scale) {
+inline ScalerOptions apex_scaler(const LossScale& loss_scale, double min_scale, double max_scale) {
     if (loss_scale)
         throw Error(ErrorCode::value,
                     "apex_scaler: a static loss scale never changes and never skips a step");
@@ -108,13 +154,13 @@ ScalerOptions apex_scaler(const LossScale& loss_scale, double min_scale, double 
             .max_scale = max_scale};
 }
 
-ScalerOptions apex_fp16_scaler() {
+inline ScalerOptions apex_fp16_scaler() {
     return {.init_scale = 0x1p32, .growth_interval = 1000, .min_scale = 1};
 }
 
-ScalerOptions fastai1_scaler() { return {.init_scale = 0x1p32, .growth_interval = 1000}; }
+inline ScalerOptions fastai1_scaler() { return {.init_scale = 0x1p32, .growth_interval = 1000}; }
 
-ScalerOptions fastai2_scaler(double div_factor) {
+inline ScalerOptions fastai2_scaler(double div_factor) {
     return {.init_scale = 0x1p24,
             .growth_factor = div_factor,
             .backoff_factor = 1 / div_factor,
