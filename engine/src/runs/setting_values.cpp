@@ -4,6 +4,7 @@
 
 #include "engine/settings/catalog.h"
 #include "settings/config_fields.h"
+#include "settings/setting_specs.h"
 
 namespace engine {
 namespace {
@@ -74,7 +75,8 @@ RunValue option_value(const RunConfig& config, std::string_view group, const Opt
 
 RunValue setting(const RunConfig& config, std::string_view path) {
     RunValue out;
-    for_each_setting(config, [&](std::string_view at, const auto& member) {
+    for_each_setting(config, [&](const SettingSpec& spec, const auto& member) {
+        const std::string_view at = spec.path;
         if constexpr (std::is_same_v<std::decay_t<decltype(member)>, Options>) {
             const std::string_view group = at;
             const std::size_t dot = is_option_group(group) ? 0 : 1;
@@ -151,7 +153,8 @@ RunValue setting_of(const RunSummary& run, const std::string& path) {
 }
 
 void add_settings(std::vector<RunField>& fields) {
-    for_each_setting(RunConfig{}, [&](std::string_view at, const auto& member) {
+    for_each_setting(RunConfig{}, [&](const SettingSpec& spec, const auto& member) {
+        const std::string_view at = spec.path;
         if constexpr (std::is_same_v<std::decay_t<decltype(member)>, Options>) {
             for (const std::string& name : option_names(at)) {
                 const std::string path = std::string(at) + (is_option_group(at) ? "" : ".") + name;

@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "base/text_utf8.h"
+#include "engine/settings/catalog.h"
 #include "settings/config_fields.h"
 #include "settings/config_reader.h"
 
@@ -19,15 +20,6 @@ bool is_force_key(std::string_view path) {
            path[force_path.size()] == '.';
 }
 
-template <typename Field>
-constexpr bool is_word = SettingWord<Field>;
-template <typename Field>
-constexpr bool is_word<std::optional<Field>> = SettingWord<Field>;
-template <typename Field>
-constexpr bool is_optional = false;
-template <typename Field>
-constexpr bool is_optional<std::optional<Field>> = true;
-
 /// The known field names, to find unknown ones.
 struct KnownNames {
     std::vector<std::string> paths;
@@ -36,18 +28,15 @@ struct KnownNames {
     std::vector<std::string> null_paths;  ///< of fields that may be null
 
     KnownNames() {
-        RunConfig config;
-        for_each_setting(config, [this](const char* path, const auto& field) {
-            using Field = std::decay_t<decltype(field)>;
-            if (is_option_group(path)) return add_options(path);
-            paths.emplace_back(path);
-            if constexpr (std::is_same_v<Field, std::string> || is_word<Field> ||
-                          std::is_same_v<Field, std::vector<std::string>>) {
-                word_paths.emplace_back(path);
-            }
-            if constexpr (is_optional<Field>) null_paths.emplace_back(path);
+        for (const FieldInfo& info : fields()) {
+            const bool of_model = info.path.starts_with(options_prefix);
+            const std::string path = of_model ? "model.options" : info.path;
+            if (has(paths, path)) continue;
+            paths.push_back(path);
+            if (info.text && !of_model) word_paths.push_back(path);
+            if (info.optional) null_paths.push_back(path);
             add_sections(path);
-        });
+        }
     }
 
     /// "teach" and "teach.plant" of "teach.plant.kind".
@@ -56,20 +45,6 @@ struct KnownNames {
              dot = path.find('.', dot + 1)) {
             const std::string section(path.substr(0, dot));
             if (!has(sections, section)) sections.push_back(section);
-        }
-    }
-
-    void add_options(std::string_view group) {
-        for (const auto& [kind, options] : options_by_kind(group)) {
-            for (const OptionSpec& spec : options) {
-                const std::string path = std::string(group) + spec.name;
-                if (has(paths, path)) continue;
-                paths.push_back(path);
-                const bool words =
-                    std::holds_alternative<std::string>(spec.default_value) ||
-                    std::holds_alternative<std::vector<std::string>>(spec.default_value);
-                if (words) word_paths.push_back(path);
-            }
         }
     }
 

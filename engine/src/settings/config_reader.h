@@ -11,6 +11,7 @@
 #include "engine/settings/run_config.h"
 #include "settings/config_fields.h"
 #include "settings/setting_errors.h"
+#include "settings/setting_specs.h"
 
 namespace engine {
 
@@ -25,14 +26,16 @@ public:
         : document_(document), setting_errors_(setting_errors) {}
 
     template <typename T>
+    void operator()(const SettingSpec& spec, T& field) {
+        operator()(std::string_view(spec.path), field);
+    }
+    template <typename T>
     void operator()(std::string_view path, T& field) {
         if constexpr (std::is_same_v<T, Options>) {
             if (is_option_group(path)) return read_group(path, field);
         }
         if (const nlohmann::json* value = find(path)) read(path, *value, field);
     }
-    /// True if the document gives this field.
-    bool gives(std::string_view path) const { return find(path) != nullptr; }
 
 private:
     const nlohmann::json* find(std::string_view path) const;

@@ -9,6 +9,7 @@
 #include "engine/settings/catalog.h"
 #include "settings/config_fields.h"
 #include "settings/setting_errors.h"
+#include "settings/setting_specs.h"
 
 namespace engine {
 namespace {
@@ -83,10 +84,11 @@ std::vector<std::string> broken_on_purpose(const RunConfig& config) {
     RunConfig intact = config;
     intact.teach = {};
     const std::vector<std::string> differing = differing_fields(config, intact);
-    for_each_setting(config, [&](const char* path, const auto&) {
+    for_each_setting(config, [&](const SettingSpec& spec, const auto&) {
+        const std::string path = spec.path;
         const bool differs = std::find(differing.begin(), differing.end(), path) != differing.end();
         if (differs && plays_a_part(config.teach, path))
-            out.push_back(std::string(path) + '=' + bare(setting_text(config, path)));
+            out.push_back(path + '=' + bare(setting_text(config, path)));
     });
     return out;
 }

@@ -138,14 +138,15 @@ ordered_json to_value(const std::optional<T>& value) {
 /// Every field but overrides that are not set, by its path; options one by one.
 std::map<std::string, std::string> flat(const RunConfig& config) {
     std::map<std::string, std::string> out;
-    for_each_setting(completed(config), [&out](const char* path, const auto& field) {
+    for_each_setting(completed(config), [&out](const SettingSpec& spec, const auto& field) {
+        const std::string path = spec.path;
         const ordered_json value = to_value(field);
         if (value.is_null()) return;
         if (!value.is_object()) {
             out[path] = value.dump(-1, ' ', false, json::error_handler_t::replace);
             return;
         }
-        const std::string prefix = is_option_group(path) ? path : std::string(path) + ".";
+        const std::string prefix = is_option_group(path) ? path : path + ".";
         for (const auto& [option, item] : value.items()) {
             out[prefix + option] = item.dump(-1, ' ', false, json::error_handler_t::replace);
         }
@@ -182,7 +183,8 @@ ParsedConfig parse_run_config(std::string_view text, const std::vector<std::stri
 
 ordered_json to_ordered_json(const RunConfig& config) {
     ordered_json document = ordered_json::object();
-    for_each_setting(completed(config), [&document](const char* path, const auto& field) {
+    for_each_setting(completed(config), [&document](const SettingSpec& spec, const auto& field) {
+        const std::string_view path = spec.path;
         ordered_json value = to_value(field);
         if (value.is_null()) return;  // an override that is not set
         if (std::is_same_v<std::decay_t<decltype(field)>, ForcedTypes> && value.empty()) return;

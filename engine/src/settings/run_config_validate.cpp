@@ -6,29 +6,18 @@
 #include "engine/settings/catalog.h"
 #include "settings/config_fields.h"
 #include "settings/setting_errors.h"
+#include "settings/setting_specs.h"
 
 namespace engine {
 namespace {
 
 using Names = std::vector<std::string>;
 
-constexpr std::int64_t max_in_batch = 1'000'000;
-constexpr std::int64_t max_epochs = 1'000'000'000;
-constexpr std::int64_t max_threads = 4096;
-constexpr std::int64_t max_workers = 4096;
-constexpr std::int64_t max_hysteresis = 1'000'000;
 constexpr double largest_float = std::numeric_limits<float>::max();
 constexpr double smallest_float = std::numeric_limits<float>::min();
 
 bool has(const Names& names, const std::string& name) {
     return std::find(names.begin(), names.end(), name) != names.end();
-}
-
-/// The values that the catalog lists for a field.
-Names choice_names(std::string_view field) {
-    Names names;
-    for (const auto& choice : find_field(field)->choices) names.push_back(choice.value);
-    return names;
 }
 
 Names models_for(const std::string& dataset) {
@@ -45,18 +34,18 @@ public:
         : c_(config), setting_errors_(setting_errors) {}
 
     void check_all() {
-        check_texts();
-        check_dataset();
-        check_task();
-        check_model();
-        check_precision();
-        check_scaler_numbers();
-        check_scaler_limits();
+        for_each_setting(c_, [this](const SettingSpec& spec, const auto& field) {
+            check_text(spec.path, field);
+            check_range(spec.path, spec.range, field);
+        });
         check_options();
-        check_optimizer();
-        check_schedule_clip_and_end();
+        check_dataset();
+        check_model();
         check_gradient_penalty();
-        check_length();
+        check_precision();
+        check_scaler();
+        check_optimizer();
+        check_workers();
         check_device();
         check_teach();
     }
@@ -69,70 +58,48 @@ private:
         if (!ok && !refused(field)) setting_errors_.add(field, shown(value), std::move(allowed));
     }
 
-    /// Refuses a value that the catalog does not list.
-    void check_name(std::string_view field, const std::string& value) {
-        const Names names = choice_names(field);
-        if (has(names, value) || refused(field)) return;
-        setting_errors_.add(field, shown(value), use_one_of(names, value));
+    template <typename T>
+    void check_range(std::string_view, const SettingRange&, const T&) {}
+    void check_range(std::string_view field, const SettingRange& range, std::int64_t value) {
+        constexpr auto most = std::numeric_limits<std::int64_t>::max();
+        require(value >= range.lowest && value <= range.highest, field, value,
+                range.highest == most  // which is no limit worth naming
+                    ? msg("use a whole number, {} or more", range.lowest)
+                    : msg("use a whole number from {} to {}", range.lowest, range.highest));
     }
-
-    void check_count(std::string_view field, std::int64_t value, std::int64_t lowest,
-                     std::int64_t highest) {
-        require(value >= lowest && value <= highest, field, value,
-                msg("use a whole number from {} to {}", lowest, highest));
+    void check_range(std::string_view field, const SettingRange& range,
+                     const HistogramInterval& value) {
+        check_range(field, range, value.steps);
     }
-
-    /// Not above the largest of 64 bits, which is no limit worth naming.
-    void check_count(std::string_view field, std::int64_t value, std::int64_t lowest) {
-        require(value >= lowest, field, value, msg("use a whole number, {} or more", lowest));
+    void check_range(std::string_view field, const SettingRange& range, double value) {
+        if (range.number == nullptr) return;
+        const Message allowed = range.number(value);
+        require(allowed.empty(), field, value, allowed);
     }
-
-    /// The step uses f32, so values that underflow or overflow there are refused.
-    void check_above_zero(std::string_view field, double value) {
-        require(std::isfinite(value) && value > 0, field, value, msg("use a number above 0"));
-        require(value >= smallest_float && value <= largest_float, field, value,
-                msg("use a number above 0 that fits into fp32"));
-    }
-
-    void check_not_negative(std::string_view field, double value) {
-        require(std::isfinite(value) && value >= 0, field, value, msg("use a number, 0 or more"));
-        require(value <= largest_float, field, value,
-                msg("use a number, 0 or more, that fits into fp32"));
-    }
-
-    void check_below_one(std::string_view field, double value) {
-        require(value >= 0 && value < 1, field, value, msg("use a number from 0 to below 1"));
+    void check_range(std::string_view field, const SettingRange& range, const std::string& value) {
+        if (range.choices == nullptr || !range.only_choices) return;
+        Names names;
+        for (const FieldChoice& choice : range.choices()) names.push_back(choice.value);
+        if (!has(names, value)) require(false, field, value, use_one_of(names, value));
     }
 
     /// Text that is not UTF-8 could not be written back as JSON.
-    void check_texts() {
-        for_each_setting(c_, [this](const char* path, const auto& field) {
-            if constexpr (std::is_same_v<std::decay_t<decltype(field)>, std::string>) {
-                check_text(path, field);
-            }
-        });
-        for (const auto& prefix : c_.model.freeze) {
-            check_text("model.freeze", prefix);
-            require(!prefix.empty(), "model.freeze", prefix,
-                    msg("remove the empty name from the list"));
-        }
-        for (const auto& path : c_.dataset.path) {
-            check_text("dataset.path", path);
-            require(!path.empty(), "dataset.path", path,
-                    msg("remove the empty path from the list"));
+    template <typename T>
+    void check_text(std::string_view, const T&) {}
+    void check_text(std::string_view field, const std::vector<std::string>& texts) {
+        for (const std::string& text : texts) {
+            check_text(field, text);
+            require(!text.empty(), field, text,
+                    field == "dataset.path" ? msg("remove the empty path from the list")
+                                            : msg("remove the empty name from the list"));
         }
     }
-
     void check_text(std::string_view field, const std::string& text) {
         const bool valid = text.find('\0') == std::string::npos && is_utf8(text);
         require(valid, field, text, msg("use UTF-8 text without zero bytes"));
     }
 
     void check_dataset() {
-        check_name("dataset.kind", c_.dataset.kind);
-        check_count("dataset.train_limit", c_.dataset.train_limit, 0);
-        check_count("dataset.test_limit", c_.dataset.test_limit, 0);
-        check_below_one("dataset.validation_share", c_.dataset.validation_share);
         if (refused("dataset.kind")) return;
         const DatasetDescriptor& info = *find_dataset(c_.dataset.kind);
         require(info.needs.empty() || !c_.dataset.path.empty(), "dataset.path", std::string(),
@@ -163,7 +130,6 @@ private:
     }
 
     void check_model() {
-        check_name("model.kind", c_.model.kind);
         if (refused("model.kind")) return;
         require(c_.recompute == Recompute::off || find_kind(models(), c_.model.kind)->has_blocks,
                 "recompute", word_of(c_.recompute),
@@ -177,6 +143,13 @@ private:
         const Names allowed = models_for(c_.dataset.kind);
         require(has(allowed, c_.model.kind), "model.kind", c_.model.kind,
                 msg("use {} with the data set {}", join(allowed), c_.dataset.kind));
+    }
+
+    void check_gradient_penalty() {
+        if (refused("model.kind")) return;
+        require(c_.gradient_penalty == 0 || find_kind(models(), c_.model.kind)->second_derivative,
+                "gradient_penalty", c_.gradient_penalty,
+                msg("use 0 with {}: a gradient penalty needs mlp or lenet", c_.model.kind));
     }
 
     /// Options of other kinds are ignored, but must be valid for their kind.
@@ -209,14 +182,7 @@ private:
                     : msg("there is no such option of {}; it has {}", group.kind, join(names)));
     }
 
-    void check_task() {
-        check_name("task.kind", c_.task.kind);
-        check_count("bptt", c_.bptt, 1, 100'000);
-        check_count("evaluation_batch", c_.evaluation_batch, 0, max_in_batch);
-    }
-
     void check_precision() {
-        check_name("precision.preset", c_.precision.preset);
         if (refused("precision.preset")) return;
         const ResolvedPrecision resolved = resolve(c_.precision);
         check_forced_types();
@@ -259,27 +225,8 @@ private:
                     "and underflow again"));
     }
 
-    void check_scaler_numbers() {
+    void check_scaler() {
         const auto& s = c_.scaler;
-        check_name("scaler.preset", s.preset);
-        // The scale lives in f32.
-        require(s.init_scale >= smallest_float && s.init_scale <= largest_float,
-                "scaler.init_scale", s.init_scale, msg("use a number above 0 that fits into fp32"));
-        require(s.growth_factor > 1 && s.growth_factor <= largest_float, "scaler.growth_factor",
-                s.growth_factor, msg("use a number above 1"));
-        require(s.backoff_factor >= smallest_float && s.backoff_factor < 1, "scaler.backoff_factor",
-                s.backoff_factor, msg("use a number above 0 and below 1"));
-        check_count("scaler.growth_interval", s.growth_interval, 1,
-                    std::numeric_limits<std::int32_t>::max());
-        check_count("scaler.hysteresis", s.hysteresis, 1, max_hysteresis);
-    }
-
-    void check_scaler_limits() {
-        const auto& s = c_.scaler;
-        require(s.min_scale >= 0 && s.min_scale <= largest_float, "scaler.min_scale", s.min_scale,
-                msg("use 0 (no limit) or a positive number that fits into fp32"));
-        require(s.max_scale >= 0 && s.max_scale <= largest_float, "scaler.max_scale", s.max_scale,
-                msg("use 0 (no limit) or a positive number that fits into fp32"));
         if (refused("scaler.min_scale") || refused("scaler.max_scale")) return;
         const bool ceiling = s.max_scale > 0;
         require(!ceiling || s.min_scale <= s.max_scale, "scaler.min_scale", s.min_scale,
@@ -293,7 +240,6 @@ private:
     }
 
     void check_optimizer() {
-        check_name("optimizer.kind", c_.optimizer.kind);
         if (refused("optimizer.kind")) return;
         const OptimizerConfig o = completed(c_).optimizer;
         const OptimizerDescriptor& info = *find_kind(optimizers(), o.kind);
@@ -307,46 +253,8 @@ private:
                     conflict->allowed);
     }
 
-    void check_schedule_clip_and_end() {
-        check_name("schedule.kind", c_.schedule.kind);
-        check_above_zero("clip.value", c_.clip.value);
-        check_count("early_stopping.patience", c_.early_stopping.patience, 0);
-        check_not_negative("early_stopping.min_delta", c_.early_stopping.min_delta);
-    }
-
-    void check_gradient_penalty() {
-        check_not_negative("gradient_penalty", c_.gradient_penalty);
-        if (refused("model.kind")) return;
-        require(c_.gradient_penalty == 0 || find_kind(models(), c_.model.kind)->second_derivative,
-                "gradient_penalty", c_.gradient_penalty,
-                msg("use 0 with {}: a gradient penalty needs mlp or lenet", c_.model.kind));
-    }
-
-    void check_length() {
-        check_count("batch_size", c_.batch_size, 1, max_in_batch);
-        check_count("accumulate", c_.accumulate, 1, max_in_batch);
-        check_count("epochs", c_.epochs, 1, max_epochs);
-        check_count("max_steps", c_.max_steps, 0);
-        check_count("stop_on_nan", c_.stop_on_nan, 0);
-        check_checkpoints();
-        check_count("instruments.histograms_every", c_.instruments.histograms_every.steps, 0);
-        check_count("seed", c_.seed, 0);
-        check_count("threads", c_.threads, 0, max_threads);
-        check_count("workers", c_.workers, 1, max_workers);
-        check_workers();
-    }
-
-    void check_checkpoints() {
-        check_count("checkpoint.every_steps", c_.checkpoint.every_steps, 0);
-        check_count("checkpoint.every_epochs", c_.checkpoint.every_epochs, 0);
-        check_not_negative("checkpoint.every_minutes", c_.checkpoint.every_minutes);
-        check_count("checkpoint.keep", c_.checkpoint.keep, 1, 1'000'000);
-    }
-
     void check_teach() {
         const TeachConfig& t = c_.teach;
-        check_not_negative("teach.norm_epsilon", t.norm_epsilon);
-        check_count("teach.plant.step", t.plant.step, 1);
         if (t.plant.kind != PlantKind::adam_epsilon_zero || refused("optimizer.kind")) return;
         const std::string& kind = c_.optimizer.kind;
         require(kind == "adam" || kind == "adamw", "teach.plant.kind", word_of(t.plant.kind),
@@ -374,7 +282,55 @@ private:
     SettingErrors& setting_errors_;
 };
 
+/// The step uses f32, so values that underflow or overflow there are refused.
+bool fits_f32(double value) { return value >= smallest_float && value <= largest_float; }
+
+Message unless(bool ok, const Message& allowed) { return ok ? Message() : allowed; }
+
 }  // namespace
+
+namespace setting_ranges {
+
+Message above_zero(double value) {
+    if (!std::isfinite(value) || !(value > 0)) return msg("use a number above 0");
+    return initial_scale(value);
+}
+
+Message not_negative(double value) {
+    if (!std::isfinite(value) || !(value >= 0)) return msg("use a number, 0 or more");
+    return unless(value <= largest_float, msg("use a number, 0 or more, that fits into fp32"));
+}
+
+Message from_zero_below_one(double value) {
+    return unless(value >= 0 && value < 1, msg("use a number from 0 to below 1"));
+}
+
+Message initial_scale(double value) {
+    return unless(fits_f32(value), msg("use a number above 0 that fits into fp32"));
+}
+
+Message growth_factor(double value) {
+    return unless(value > 1 && value <= largest_float, msg("use a number above 1"));
+}
+
+Message backoff_factor(double value) {
+    return unless(value >= smallest_float && value < 1, msg("use a number above 0 and below 1"));
+}
+
+Message scale_limit(double value) {
+    return unless(value >= 0 && value <= largest_float,
+                  msg("use 0 (no limit) or a positive number that fits into fp32"));
+}
+
+std::vector<FieldChoice> task_kinds() {
+    std::vector<FieldChoice> choices = kinds<tasks>();
+    choices.insert(choices.begin(), {"auto", "Auto", ""});
+    return choices;
+}
+
+std::vector<FieldChoice> devices() { return {{"auto", "Auto"}, {"cpu", "CPU"}, {"cuda", "CUDA"}}; }
+
+}  // namespace setting_ranges
 
 void check_config(const RunConfig& config, SettingErrors& setting_errors) {
     Checker(config, setting_errors).check_all();

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "settings/config_fields.h"
+#include "settings/setting_specs.h"
 
 namespace engine {
 namespace {
@@ -13,7 +14,8 @@ using testing::ElementsAreArray;
 std::vector<std::string> setting_paths() {
     std::vector<std::string> paths;
     RunConfig config;
-    for_each_setting(config, [&](const std::string& path, const auto& field) {
+    for_each_setting(config, [&](const SettingSpec& spec, const auto& field) {
+        const std::string path = spec.path;
         if (!std::is_same_v<std::decay_t<decltype(field)>, Options>) return paths.push_back(path);
         for (const std::string& name : option_names(path))
             paths.push_back(path + (is_option_group(path) ? "" : ".") + name);

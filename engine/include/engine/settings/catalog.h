@@ -208,6 +208,7 @@ struct FieldInfo {
     std::vector<std::string> kinds = {};  ///< of an option: those of its section that have it
     bool prominent = false;               ///< of an option: shown without being asked for
     std::string needs = {};               ///< of an option: path of the flag it plays a part with
+    bool text = false;                    ///< a text or texts, which a bare number can be
 };
 std::span<const FieldInfo> fields();
 /// Null if there is no such field.
