@@ -101,6 +101,7 @@ ModelDescriptor autoencoder_descriptor() {
                          .lowest = 1,
                          .highest = 4096}},
             .second_derivative = true,
+            .benchmark = {.batch = 64},
             .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
                 return std::make_unique<Autoencoder>(
                     setup.shape.inputs.front().shape, setup.options.integer("code"),

@@ -286,6 +286,7 @@ ModelDescriptor bert_descriptor() {
             .output = ModelOutput::masked_token_scores,
             .options = transformer_options({.layers = 4, .width = 256, .heads = 4}),
             .has_blocks = true,
+            .benchmark = {.batch = 16},
             .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
                 const TransformerSizes sizes = transformer_sizes(setup);
                 return std::make_unique<Bert>(

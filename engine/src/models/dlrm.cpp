@@ -201,6 +201,8 @@ ModelDescriptor dlrm_descriptor() {
             .output = ModelOutput::click_scores,
             .options = dlrm_options(),
             .second_derivative = true,
+            // With these its tables have sparse gradients.
+            .benchmark = {.batch = 512, .optimizer = {{"momentum", 0.0}, {"weight_decay", 0.0}}},
             .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
                 const auto& inputs = setup.shape.inputs;
                 if (inputs.size() != 2)

@@ -76,6 +76,7 @@ ModelDescriptor lenet_descriptor() {
             "Two convolutions and three fully connected layers: trains in seconds on small images.",
         .inputs = {FieldKind::image},
         .second_derivative = true,
+        .benchmark = {.batch = 128},
         .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
             return std::make_unique<LeNet>(setup.shape.inputs.front().shape, setup.shape.outputs,
                                            setup.seed, setup.device);

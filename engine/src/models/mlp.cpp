@@ -57,6 +57,7 @@ ModelDescriptor mlp_descriptor() {
                          .highest = 65536,
                          .prominent = true}},
             .second_derivative = true,
+            .benchmark = {.batch = 32, .chosen = true},
             .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
                 return std::make_unique<Mlp>(setup.options.integers("hidden"),
                                              setup.shape.inputs.front().shape.numel(),

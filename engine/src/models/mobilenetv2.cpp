@@ -210,6 +210,7 @@ ModelDescriptor mobilenetv2_descriptor() {
                          .highest = 1,
                          .below_highest = true}},
             .has_blocks = true,
+            .benchmark = {.batch = 16},
             .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
                 const Shape& picture = setup.shape.inputs.front().shape;
                 return std::make_unique<MobileNetV2>(image_stem(setup.options, picture),

@@ -269,8 +269,10 @@ constexpr ResNetPlan next_plan101{bottleneck, {3, 4, 23, 3}, 32, 4};
 }  // namespace
 
 ModelDescriptor resnet18_descriptor() {
-    return described<plan18>("resnet18", "ResNet-18",
-                             "Eighteen layers with shortcuts and batch norm.");
+    ModelDescriptor kind = described<plan18>("resnet18", "ResNet-18",
+                                             "Eighteen layers with shortcuts and batch norm.");
+    kind.benchmark = {.batch = 16, .chosen = true};
+    return kind;
 }
 ModelDescriptor resnet34_descriptor() {
     return described<plan34>("resnet34", "ResNet-34",

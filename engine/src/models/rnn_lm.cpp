@@ -184,6 +184,7 @@ ModelDescriptor rnn_lm_descriptor() {
         .output = ModelOutput::token_scores,
         .options = rnn_options(),
         .steps_first = true,
+        .benchmark = {.batch = 20},
         .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
             const TypedOptions& given = setup.options;
             RnnLanguageModel::Sizes sizes;

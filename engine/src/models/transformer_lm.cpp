@@ -236,6 +236,7 @@ ModelDescriptor transformer_lm_descriptor() {
             .output = ModelOutput::token_scores,
             .options = transformer_options({.layers = 2, .width = 128, .heads = 4}),
             .has_blocks = true,
+            .benchmark = {.batch = 16, .chosen = true},
             .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
                 const TransformerSizes sizes = transformer_sizes(setup);
                 return std::make_unique<TransformerLanguageModel>(

@@ -54,7 +54,8 @@ OptimizerDescriptor adam_descriptor() {
         {.kind = "adam",
          .title = "Adam",
          .summary = "Adapts the step size of every weight to its gradient history. Weight "
-                    "decay acts through the gradient."},
+                    "decay acts through the gradient.",
+         .adam_step = true},
         {});
 }
 
@@ -63,7 +64,9 @@ OptimizerDescriptor adamw_descriptor() {
         {.kind = "adamw",
          .title = "AdamW",
          .summary = "Adapts the step size of every weight to its gradient history, with "
-                    "decoupled weight decay. Works well with little tuning."},
+                    "decoupled weight decay. Works well with little tuning.",
+         .adam_step = true,
+         .decoupled_decay = true},
         {.weight_decay = 0.01, .decoupled = true});
 }
 

@@ -140,6 +140,7 @@ ScheduleDescriptor plateau_schedule() {
                          .unit = "epochs",
                          .lowest = 0,
                          .highest = max_updates}},
+            .follows_metric = true,
             .make = [](const TypedOptions&, double lr, std::int64_t planned) {
                 return LearningRateSchedule{
                     .base = lr, .kind = ScheduleKind::plateau, .planned = planned};

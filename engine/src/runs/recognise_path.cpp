@@ -47,8 +47,8 @@ std::string cifar_kind(const std::string& name, std::span<const std::uint8_t> by
     const bool ten = could_be(cifar10_format(), bytes);
     const bool hundred = could_be(cifar100_format(), bytes);
     // Dark corners may pass for labels in a file of a record or two: then the name decides.
-    if (ten && hundred) return name.starts_with("data_batch") ? "cifar10" : "cifar100";
-    return ten ? "cifar10" : hundred ? "cifar100" : "";
+    const bool says_ten = hundred ? ten && name.starts_with("data_batch") : ten;
+    return says_ten ? cifar10_format().kind : hundred ? cifar100_format().kind : "";
 }
 
 std::string recognise_cifar(const fs::path& path, const CifarFormat& format) {
@@ -86,16 +86,18 @@ std::string idx_kind(const std::vector<DataFile>& files) {
         const auto bytes = beginning(*open_packed(file.path), 18);
         if (bytes.size() < 18) continue;
         for (std::size_t set = 0; set < 2; ++set) {
-            if (std::equal(mnist[set].begin(), mnist[set].end(), bytes.begin() + 8)) return "mnist";
+            if (std::equal(mnist[set].begin(), mnist[set].end(), bytes.begin() + 8))
+                return mnist_kind;
             if (std::equal(fashion[set].begin(), fashion[set].end(), bytes.begin() + 8)) {
-                return "fashion-mnist";
+                return fashion_mnist_kind;
             }
         }
     }
     const std::string folder =
         recognition_name(fs::absolute(files.front().path).parent_path().string());
     const bool says_mnist = folder.find("mnist") != std::string::npos;
-    return says_mnist && folder.find("fashion") == std::string::npos ? "mnist" : "fashion-mnist";
+    return says_mnist && folder.find("fashion") == std::string::npos ? mnist_kind
+                                                                     : fashion_mnist_kind;
 }
 
 std::string recognise_idx(const fs::path& path) {

@@ -95,7 +95,7 @@ std::span<const ScalerDescriptor> scaler_presets() {
             {"classroom", "Classroom",
              "The scale doubles after only 25 overflow-free steps, so that growth and overflow "
              "show in a short run. Not for production: it skips too many steps.",
-             classroom},
+             classroom, true},
         };
     }();
     return infos;

@@ -74,7 +74,7 @@ RunConfig with_absolute_paths(RunConfig config) {
 
 RunConfig default_comparison() {
     RunConfig config;
-    config.scaler = scaler_presets().back().settings;  // classroom
+    config.scaler = std::ranges::find_if(scaler_presets(), &ScalerDescriptor::teaches)->settings;
     return completed(std::move(config));
 }
 

@@ -256,14 +256,14 @@ private:
     void check_teach() {
         const TeachConfig& t = c_.teach;
         if (t.plant.kind != PlantKind::adam_epsilon_zero || refused("optimizer.kind")) return;
-        const std::string& kind = c_.optimizer.kind;
-        require(kind == "adam" || kind == "adamw", "teach.plant.kind", word_of(t.plant.kind),
+        const OptimizerDescriptor& kind = *find_kind(optimizers(), c_.optimizer.kind);
+        require(kind.adam_step, "teach.plant.kind", word_of(t.plant.kind),
                 msg("use it with optimizer.kind adam or adamw"));
         // Adam's decay is a part of the gradient, which then is not 0.
         const Options& options = c_.optimizer.options;
         const auto decay = options.find("weight_decay");
         const bool decays = decay != options.end() && decay->second != OptionValue(0.0);
-        require(kind != "adam" || !decays, "teach.plant.kind", word_of(t.plant.kind),
+        require(kind.decoupled_decay || !decays, "teach.plant.kind", word_of(t.plant.kind),
                 msg("use it with optimizer.weight_decay 0, or with adamw"));
     }
 

@@ -46,14 +46,11 @@ const FieldSpec* input_of(const Schema& data, const ModelDescriptor& model) {
 
 namespace {
 
-/// Only losses of classes and clicks have broken forms.
-void check_loss(const RunConfig& config, const std::string& task) {
+void check_loss(const RunConfig& config, const TaskDescriptor& task) {
     const TeachLoss loss = config.teach.loss;
-    const bool fits = loss == TeachLoss::intact || task == "classification" ||
-                      (task == "click-prediction" && loss == TeachLoss::bce_probabilities);
-    if (!fits)
+    if (loss != TeachLoss::intact && std::ranges::count(task.broken_losses, loss) == 0)
         throw Error(ErrorCode::settings,
-                    msg("teach.loss: {}: the task {} has no such loss", word_of(loss), task));
+                    msg("teach.loss: {}: the task {} has no such loss", word_of(loss), task.kind));
 }
 
 }  // namespace
@@ -64,7 +61,7 @@ std::unique_ptr<Task> make_task(const RunConfig& config, const Schema& data) {
         if (field.windowed) field.shape[0] = config.bptt;
     }
     const TaskDescriptor& task = task_of(config, sized);
-    check_loss(config, task.kind);
+    check_loss(config, task);
     return task.make({config, sized});
 }
 

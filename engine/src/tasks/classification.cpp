@@ -66,6 +66,8 @@ TaskDescriptor classification_descriptor() {
             .title = "Classification",
             .summary = "Finds the class of each sample.",
             .metrics = metric_list(),
+            .predicts_classes = true,
+            .broken_losses = {TeachLoss::bce_probabilities, TeachLoss::where_mismatch},
             .fits = fits_classification,
             .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
                 return std::make_unique<Classification>(setup);

@@ -97,6 +97,8 @@ TaskDescriptor click_prediction_descriptor() {
             .title = "Click prediction",
             .summary = "Predicts how likely a click is from numbers and ids.",
             .metrics = ClickPrediction::metric_list(),
+            .predicts_classes = true,
+            .broken_losses = {TeachLoss::bce_probabilities},
             .fits = fits_click_prediction,
             .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
                 return std::make_unique<ClickPrediction>(setup);

@@ -55,10 +55,11 @@ std::optional<double> smallest_update(const LintSubject& s) {
     return std::exp2(std::floor(std::log2(weight)) - 11);
 }
 
-/// Adam's updates are about as large as the rate, whatever the gradients are.
 void updates_below_fp16(const LintSubject& s, Findings& out) {
-    const bool adam = s.config.optimizer.kind == "adam" || s.config.optimizer.kind == "adamw";
-    if (s.precision.weights != WeightFormat::fp16 || s.precision.master_weights || !adam) return;
+    const OptimizerDescriptor* kind = find_kind(optimizers(), s.config.optimizer.kind);
+    if (s.precision.weights != WeightFormat::fp16 || s.precision.master_weights ||
+        kind == nullptr || !kind->adam_step)
+        return;
     const double rate = std::get<double>(s.config.optimizer.options.at("lr"));
     const auto least = smallest_update(s);
     if (!least || rate >= *least) return;

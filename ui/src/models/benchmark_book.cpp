@@ -7,7 +7,6 @@
 #include <QJsonObject>
 #include <QSaveFile>
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 
@@ -18,9 +17,6 @@ namespace ui {
 using namespace Qt::StringLiterals;
 
 namespace {
-
-/// A dense, a convolutional and an attention network, which can be measured within a minute.
-constexpr std::array firstChosen{"mlp", "resnet18", "transformer-lm"};
 
 QByteArray compact(const QJsonValue& value) {
     return QJsonDocument(value.toObject()).toJson(QJsonDocument::Compact);
@@ -61,7 +57,8 @@ void take(BenchmarkBook& book, const BenchmarkEntry& entry) {
 BenchmarkBook newBenchmarkBook() {
     BenchmarkBook book;
     for (const engine::RunConfig& config : engine::speedup_settings()) {
-        const bool chosen = std::ranges::find(firstChosen, config.model.kind) != firstChosen.end();
+        const bool chosen =
+            engine::find_kind(engine::models(), config.model.kind)->benchmark.chosen;
         book.entries.push_back({engine::speed_settings(config), false, chosen});
     }
     for (const std::string& preset : engine::amp_precisions())

@@ -93,6 +93,14 @@ std::string sample_unit(const RunConfig& config);
 /// The unit of speed: "rows/s", "tokens/s", and "samples/s" for everything else.
 std::string speed_unit(const RunConfig& config);
 
+/// A model in the list of what the benchmarks measure, on the first generated data set of its
+/// input.
+struct Benchmark {
+    std::int64_t batch = 0;  ///< 0: not in the list
+    bool chosen = false;     ///< measured unless something else is chosen
+    Options optimizer = {};
+};
+
 /// A kind of model.
 struct ModelDescriptor {
     std::string kind;
@@ -106,6 +114,7 @@ struct ModelDescriptor {
     bool steps_first = false;
     bool second_derivative = false;  ///< all of its operations have one (gradient_penalty)
     bool has_blocks = false;         ///< that can be computed again (recompute)
+    Benchmark benchmark = {};
     std::unique_ptr<Model> (*make)(const ModelSetup& setup) = nullptr;
 
     bool takes(FieldKind kind) const;
@@ -127,6 +136,8 @@ struct TaskDescriptor {
     std::string title;    ///< "Language model"
     std::string summary;  ///< one sentence
     std::vector<Metric> metrics = {};
+    bool predicts_classes = false;              ///< so it has a confusion matrix
+    std::vector<TeachLoss> broken_losses = {};  ///< wrong on purpose, for lessons
     /// Whether it can be learnt from batches of these fields by a model that takes such inputs.
     bool (*fits)(const Schema& data, const ModelDescriptor& model) = nullptr;
     std::unique_ptr<Task> (*make)(const TaskSetup& setup) = nullptr;
@@ -161,6 +172,7 @@ struct ScalerDescriptor {
     std::string title;
     std::string summary;
     ScalerConfig settings;
+    bool teaches = false;  ///< skips too many steps for real training
 };
 std::span<const ScalerDescriptor> scaler_presets();
 
@@ -173,6 +185,10 @@ struct OptimizerDescriptor {
     /// Numbers of state that it keeps for each parameter, in f32 unless it says otherwise.
     int (*states)(const TypedOptions& options) = nullptr;
     bool low_state = false;  ///< the state of 16-bit weights without masters is in 16 bits
+    /// Adam's formula for every weight: an update is about as large as the rate, whatever the
+    /// gradients are, and 0 / 0 without epsilon where there never was one.
+    bool adam_step = false;
+    bool decoupled_decay = false;  ///< weight decay stays out of the gradient
     /// Finds conflicts between options that are valid one by one; null: there can be none.
     std::optional<OptionConflict> (*check)(const TypedOptions& options) = nullptr;
     std::function<std::unique_ptr<Optimizer>(const TypedOptions& options,
@@ -188,6 +204,7 @@ struct ScheduleDescriptor {
     std::string title;                     ///< "Cosine"
     std::string summary = {};              ///< one sentence, or empty
     std::vector<OptionSpec> options = {};  ///< "schedule.NAME"
+    bool follows_metric = false;           ///< the evaluated metric moves it
     /// The schedule for `planned` updates, without the warm-up; skipped steps do not advance it.
     kernels::LearningRateSchedule (*make)(const TypedOptions& options, double lr,
                                           std::int64_t planned) = nullptr;

@@ -237,7 +237,7 @@ void CsvDataset::describe(DatasetPreview& preview) const {
 DatasetDescriptor csv_descriptor() {
     const auto options = csv_option_specs();
     return {
-        .kind = "csv",
+        .kind = csv_kind,
         .title = "Table (CSV)",
         .summary = "Rows of a table: predicts one column from the others.",
         .needs = "A CSV file, plain, .gz, .xz or .zip; several with the same columns as a list.",

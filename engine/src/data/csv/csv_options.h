@@ -10,6 +10,8 @@
 
 namespace engine {
 
+inline constexpr char csv_kind[] = "csv";
+
 /// Whether the first row holds the names of the columns.
 enum class CsvHeader { automatic, present, absent };
 

@@ -10,7 +10,7 @@ namespace {
 constexpr std::size_t plane = 32 * 32;
 
 const CifarFormat& other_of(const CifarFormat& format) {
-    return format.kind == "cifar10" ? cifar100_format() : cifar10_format();
+    return is_cifar10(format) ? cifar100_format() : cifar10_format();
 }
 
 [[noreturn]] void refuse(const CifarFormat& format, Message message) {

@@ -25,7 +25,8 @@ struct CifarFormat {
     /// Largest size of one file: CIFAR has 60,000 images in all.
     std::uint64_t max_file_bytes() const { return 60'000 * record_bytes(); }
 };
-const CifarFormat& cifar10_format();   ///< one label byte
+const CifarFormat& cifar10_format();  ///< one label byte
+inline bool is_cifar10(const CifarFormat& format) { return format.label_classes.size() == 1; }
 const CifarFormat& cifar100_format();  ///< coarse and fine label; the fine one is used
 
 /// Whether these bytes can be the beginning of a file of records: every label in them is in range

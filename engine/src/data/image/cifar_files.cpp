@@ -24,7 +24,7 @@ constexpr const char* cifar100_names_file = "fine_label_names.txt";
 constexpr const char* cifar_page = "https://www.cs.toronto.edu/~kriz/cifar.html";
 
 const char* archive_name(const CifarFormat& format) {
-    return format.kind == "cifar10" ? "cifar-10-binary.tar.gz" : "cifar-100-binary.tar.gz";
+    return is_cifar10(format) ? "cifar-10-binary.tar.gz" : "cifar-100-binary.tar.gz";
 }
 
 /// Whether a file has a name of the Python version, whose files are pickles.
@@ -49,7 +49,7 @@ bool begins_as_pickle(const fs::path& file) {
 /// Whether the path, its folder, or the official folder or archive in it are the Python version.
 bool holds_python_version(const fs::path& path, const CifarFormat& format) {
     std::error_code ignored;
-    const bool ten = format.kind == "cifar10";
+    const bool ten = is_cifar10(format);
     const fs::path folder = fs::is_directory(path, ignored) ? path : path.parent_path();
     if (fs::exists(folder / (ten ? "cifar-10-python.tar.gz" : "cifar-100-python.tar.gz"), ignored))
         return true;
@@ -211,7 +211,7 @@ std::vector<DataFile> find_files(const DatasetConfig& config, const CifarFormat&
 }  // namespace
 
 Wanted wanted_cifar(const CifarFormat& format) {
-    const bool ten = format.kind == "cifar10";
+    const bool ten = is_cifar10(format);
     return {
         .accepts =
             [](const std::string& name) { return is_cifar_train(name) || is_cifar_test(name); },

@@ -142,7 +142,7 @@ LabelledImages read_set(const std::vector<DataFile>& files, bool train, std::int
 }
 
 std::vector<std::string> names_of(const std::string& kind) {
-    if (kind == "mnist") return {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
+    if (kind == mnist_kind) return {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
     return {"T-shirt/top", "Trouser", "Pullover", "Dress", "Coat",
             "Sandal",      "Shirt",   "Sneaker",  "Bag",   "Ankle boot"};
 }
@@ -243,7 +243,7 @@ std::vector<DataFile> of_one_set(std::vector<DataFile> files,
 
 DataParts open_idx(const DatasetConfig& config, const std::stop_token& stop) {
     Wanted wanted = wanted_idx();
-    if (config.kind == "fashion-mnist") {
+    if (config.kind == fashion_mnist_kind) {
         wanted.title = "Fashion-MNIST";
         wanted.page = fashion_mnist_page;
     }
@@ -283,12 +283,12 @@ DatasetDescriptor idx_descriptor(std::string kind, std::string title, std::strin
 }  // namespace
 
 DatasetDescriptor mnist_descriptor() {
-    return idx_descriptor("mnist", "MNIST", "70,000 handwritten digits, 28 x 28 grey.", mnist_page,
-                          false);
+    return idx_descriptor(mnist_kind, "MNIST", "70,000 handwritten digits, 28 x 28 grey.",
+                          mnist_page, false);
 }
 
 DatasetDescriptor fashion_mnist_descriptor() {
-    return idx_descriptor("fashion-mnist", "Fashion-MNIST",
+    return idx_descriptor(fashion_mnist_kind, "Fashion-MNIST",
                           "70,000 pictures of clothes, 28 x 28 grey.", fashion_mnist_page, true);
 }
 

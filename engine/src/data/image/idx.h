@@ -23,6 +23,8 @@ std::int64_t append_idx_labels(const std::filesystem::path& file, std::int64_t l
                                std::int64_t classes, LabelledImages& out,
                                const std::stop_token& stop = {});
 
+inline constexpr char mnist_kind[] = "mnist", fashion_mnist_kind[] = "fashion-mnist";
+
 /// Opens kind `mnist` or `fashion-mnist`: four IDX files, or several parts of each, in the folders
 /// or files of config.path. Where a folder has several sets, distinguished by their names, one file
 /// chooses its own. Throws Error(data), and ReadingStopped.

@@ -115,8 +115,9 @@ DataParts open_text_as(const std::vector<std::string>& given, const DatasetConfi
                        std::int64_t seed, const std::stop_token& stop) {
     TextReading reading = text_reading(config);
     reading.given_vocabulary = given;
-    TextTokens text = config.kind == "text-generated" ? read_generated_text(config, seed, reading)
-                                                      : read_text(config, reading, stop);
+    TextTokens text = config.kind == text_generated_kind
+                          ? read_generated_text(config, seed, reading)
+                          : read_text(config, reading, stop);
     const auto tokens = std::make_shared<const std::vector<std::int32_t>>(std::move(text.tokens));
     const auto vocabulary = std::make_shared<const TextVocabulary>(std::move(text.vocabulary));
     std::int64_t first = 0;
@@ -166,7 +167,7 @@ void TextDataset::describe(DatasetPreview& preview) const {
 DatasetDescriptor text_words_descriptor() {
     const auto options = text_words_option_specs();
     return {
-        .kind = "text-words",
+        .kind = text_words_kind,
         .title = "Text (words)",
         .summary = "A text as a sequence of words, for a language model.",
         .needs = "A text file, or a folder with train, valid and test files, plain, .gz or .xz.",
@@ -177,13 +178,15 @@ DatasetDescriptor text_words_descriptor() {
         .open = open_text,
         .open_as = open_text_as,
         .recognise =
-            [](const std::filesystem::path& path) { return recognise_text(path) == "text-words"; }};
+            [](const std::filesystem::path& path) {
+                return recognise_text(path) == text_words_kind;
+            }};
 }
 
 DatasetDescriptor text_chars_descriptor() {
     const auto options = text_chars_option_specs();
     return {
-        .kind = "text-chars",
+        .kind = text_chars_kind,
         .title = "Text (characters)",
         .summary = "A text as a sequence of characters, for a language model.",
         .needs = "A text file, or a folder with train, valid and test files, plain, .gz or .xz.",
@@ -194,11 +197,13 @@ DatasetDescriptor text_chars_descriptor() {
         .open = open_text,
         .open_as = open_text_as,
         .recognise =
-            [](const std::filesystem::path& path) { return recognise_text(path) == "text-chars"; }};
+            [](const std::filesystem::path& path) {
+                return recognise_text(path) == text_chars_kind;
+            }};
 }
 
 DatasetDescriptor text_generated_descriptor() {
-    return {.kind = "text-generated",
+    return {.kind = text_generated_kind,
             .title = "Generated text",
             .summary =
                 "Simple sentences, sums and brackets, made from the seed; for a small language "

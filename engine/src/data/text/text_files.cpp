@@ -98,12 +98,12 @@ std::string kind_of(const fs::path& path) {
     if (fs::is_directory(path)) {
         const TextFiles files = files_in_folder(path.string());
         const bool parts = !files.validation.empty() || !files.test.empty();
-        return parts && !beginning(files.train).empty() ? "text-words" : "";
+        return parts && !beginning(files.train).empty() ? text_words_kind : "";
     }
     if (!has_text_extension(recognition_name(path.filename().string()))) return "";
     const std::string text = beginning(path);
     if (text.empty()) return "";
-    return text.find(unknown_token) == std::string::npos ? "text-chars" : "text-words";
+    return text.find(unknown_token) == std::string::npos ? text_chars_kind : text_words_kind;
 }
 
 }  // namespace

@@ -6,6 +6,9 @@
 
 namespace engine {
 
+inline constexpr char text_words_kind[] = "text-words", text_chars_kind[] = "text-chars",
+                      text_generated_kind[] = "text-generated";
+
 /// The files of a text.
 struct TextFiles {
     std::vector<std::filesystem::path> joined;  ///< one text in these files; empty: a file a part

@@ -243,12 +243,12 @@ TextTokens read_parts(const TextFiles& files, const DatasetConfig& config,
 }  // namespace
 
 TextReading text_reading(const DatasetConfig& config) {
-    const bool words = config.kind == "text-words";
+    const bool words = config.kind == text_words_kind;
     const TypedOptions given(config.options,
                              words ? text_words_option_specs() : text_chars_option_specs());
     TextReading reading{.vocabulary = {.words = words},
                         .max_bytes = static_cast<std::size_t>(largest_dataset_bytes())};
-    if (config.kind == "text-generated") return reading;
+    if (config.kind == text_generated_kind) return reading;
     reading.vocabulary.min_count = given.integer("min_count");
     if (words) reading.vocabulary.max_words = given.integer("max_words");
     reading.lowercase = given.flag("lowercase");

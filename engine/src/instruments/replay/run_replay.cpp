@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/record/twin.h"
 #include "engine/runs/checkpoint.h"
+#include "engine/settings/catalog.h"
 #include "instruments/replay/scratch_folder.h"
 #include "runs/stored_run.h"
 #include "train/run/run_loop.h"
@@ -136,7 +137,8 @@ struct RunReplay::Impl {
           store(scratch.path() / "runs"),
           loop(replayed_config(run.stored), &store, options_of(run, step_, newest),
                [](const Event&) {}),
-          has_plateau(run.stored.summary.config.schedule.kind == "plateau") {
+          has_plateau(
+              find_kind(schedules(), run.stored.summary.config.schedule.kind)->follows_metric) {
         loop.prepare({});
         evaluate_if_due();
     }

@@ -190,31 +190,19 @@ RunConfig speed_settings(RunConfig config) {
     return completed(std::move(config));
 }
 
-namespace {
-
-RunConfig settings(const std::string& dataset, const std::string& model, std::int64_t batch) {
-    RunConfig config;
-    config.dataset.kind = dataset;
-    config.model.kind = model;
-    config.batch_size = batch;
-    return config;
-}
-
-}  // namespace
-
 std::vector<RunConfig> speedup_settings() {
-    std::vector<RunConfig> all{
-        settings("spirals", "mlp", 32),           settings("glyphs", "lenet", 128),
-        settings("glyphs", "resnet18", 16),       settings("glyphs", "mobilenetv2", 16),
-        settings("text-generated", "rnn-lm", 20), settings("text-generated", "transformer-lm", 16),
-        settings("text-generated", "bert", 16),   settings("clicks-generated", "dlrm", 512),
-        settings("glyphs", "autoencoder", 64)};
-    for (RunConfig& config : all) {
-        config.optimizer.kind = "sgd";
-        config.schedule.kind = "constant";
-        // With these DLRM's tables have sparse gradients.
-        if (config.model.kind == "dlrm")
-            config.optimizer.options = {{"momentum", 0.0}, {"weight_decay", 0.0}};
+    std::vector<RunConfig> all;
+    for (const ModelDescriptor& model : models()) {
+        if (model.benchmark.batch == 0) continue;
+        const auto data = std::ranges::find_if(datasets(), [&](const DatasetDescriptor& each) {
+            return each.needs.empty() && each.input == name(model.inputs.front());
+        });
+        RunConfig& config = all.emplace_back();
+        config.dataset.kind = data->kind;
+        config.model.kind = model.kind;
+        config.batch_size = model.benchmark.batch;
+        config.optimizer.options = model.benchmark.optimizer;
+        config.schedule.kind = schedules().front().kind;  // a constant rate
     }
     return all;
 }

@@ -27,7 +27,7 @@ std::string to_text(double number) {
 class CellReader {
 public:
     explicit CellReader(const DatasetConfig& config) {
-        if (config.kind != "csv") return;  // other kinds have a usual value for each cell
+        if (config.kind != csv_kind) return;  // other kinds have a usual value for each cell
         options_ = read_csv_options(config);
         missing_ = options_.missing;
     }
@@ -193,13 +193,13 @@ private:
             shown.push_back('"' + shortened(name) + '"');
         std::vector<std::string> quoted;
         for (const auto& name : absent) quoted.push_back('"' + shortened(name) + '"');
-        throw Error(ErrorCode::data,
-                    absent.size() == guide_.columns.size()
-                        ? msg("{}: its first row names none of the model's columns: {}", file_,
-                              listed(quoted, max_named))
-                        : msg("{}: columns of the model are missing: {}", file_,
-                              listed(quoted, max_named)),
-                    msg("The first row has: {}.", listed(shown, max_named)));
+        throw Error(
+            ErrorCode::data,
+            absent.size() == guide_.columns.size()
+                ? msg("{}: its first row names none of the model's columns: {}", file_,
+                      listed(quoted, max_named))
+                : msg("{}: columns of the model are missing: {}", file_, listed(quoted, max_named)),
+            msg("The first row has: {}.", listed(shown, max_named)));
     }
 
     std::string file_;
@@ -213,7 +213,7 @@ private:
 
 /// '\0' unless the run's settings name one.
 char table_delimiter(const DatasetConfig& config) {
-    return config.kind == "csv" ? read_csv_options(config).delimiter : '\0';
+    return config.kind == csv_kind ? read_csv_options(config).delimiter : '\0';
 }
 
 double number_of_cell(const std::string& cell, const std::string& column) {

@@ -8,6 +8,7 @@
 #include "data/loader/batch_loader.h"
 #include "data/loader/sample_picture.h"
 #include "engine/base/error.h"
+#include "engine/settings/catalog.h"
 #include "train/predict/hard_samples.h"
 #include "train/run/run_data.h"
 #include "train/run/run_evaluation.h"
@@ -42,7 +43,7 @@ public:
             classes_ = static_cast<std::size_t>(label->cardinality);
             confusion_.assign(classes_, std::vector<std::int64_t>(classes_));
             unpredicted_.assign(classes_, 0);
-        } else if (task == "regression" && value->shape.numel() == 1) {
+        } else if (value != nullptr && value->shape.numel() == 1) {
             value_ = schema.index(value->name);
             spec_ = *value;
         }
@@ -68,8 +69,9 @@ private:
                 judged_by(std::span(scores).subspan(row * classes_, classes_), labels[row]);
             sample.index = places_[row];
             const auto label = static_cast<std::size_t>(sample.label);
-            ++(sample.predicted < 0 ? unpredicted_[label]
-                                    : confusion_[label][static_cast<std::size_t>(sample.predicted)]);
+            ++(sample.predicted < 0
+                   ? unpredicted_[label]
+                   : confusion_[label][static_cast<std::size_t>(sample.predicted)]);
             hardest_.see(std::move(sample));
         }
     }
@@ -120,7 +122,8 @@ const DataPart& part_named(const DataParts& data, const std::string& name) {
 }  // namespace
 
 bool predicts_classes(const std::string& task) {
-    return task == "classification" || task == "click-prediction";
+    const TaskDescriptor* kind = find_kind(tasks(), task);
+    return kind != nullptr && kind->predicts_classes;
 }
 
 double PartReport::precision(std::size_t of_class) const {

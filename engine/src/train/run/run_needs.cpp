@@ -8,6 +8,7 @@
 #include "engine/train/session_options.h"
 #include "kernels/cuda_device.h"
 #include "models/model.h"
+#include "optim/optimizer_descriptor.h"
 #include "parallel/communicator.h"
 #include "tensor/device.h"
 #include "train/step/make_optimizer.h"
@@ -82,7 +83,8 @@ void check_precision_is_there(const RunConfig& config, const Device& device) {
 }
 
 void check_best_is_there(const RunConfig& config, const Task& task) {
-    const bool waits = config.schedule.kind == "plateau" || config.early_stopping.patience > 0;
+    const bool waits = schedule_descriptor(config.schedule.kind).follows_metric ||
+                       config.early_stopping.patience > 0;
     if (!waits || task.has_best()) return;
     throw Error(ErrorCode::settings,
                 msg("An adversarial pair has no best evaluation, so plateau and early stopping "

@@ -121,12 +121,12 @@ void WhatIfCurves::choose(const std::string& policy) {
 
 void WhatIfCurves::setGrowthInterval(std::int64_t steps) {
     interval_ = steps;
-    choose(policy_.empty() ? "production" : policy_);
+    choose(policy_.empty() ? engine::ScalerConfig{}.preset : policy_);
 }
 
 void WhatIfCurves::setInitialScale(double scale) {
     initial_ = scale;
-    choose(policy_.empty() ? "production" : policy_);
+    choose(policy_.empty() ? engine::ScalerConfig{}.preset : policy_);
 }
 
 std::optional<engine::ScalePolicy> WhatIfCurves::wanted() const {

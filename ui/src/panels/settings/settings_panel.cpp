@@ -132,9 +132,10 @@ void SettingsPanel::row(QVBoxLayout* section, QWidget* label, std::vector<Settin
 
 SettingsField* SettingsPanel::edit(const QString& path, bool withUnit) {
     // Fields for columns offer the columns of the table that was read.
-    fields_.push_back(path == targetPath
-                          ? new SettingsField(context_.settings, path, targetChoices(*context_.settings), this)
-                          : SettingsField::forValue(context_.settings, path, withUnit, this));
+    fields_.push_back(
+        path == targetPath
+            ? new SettingsField(context_.settings, path, targetChoices(*context_.settings), this)
+            : SettingsField::forValue(context_.settings, path, withUnit, this));
     if (path == targetPath) target_ = fields_.back();
     if (SettingsModel::namesColumns(path) && path != targetPath) {
         columnFields_.push_back(fields_.back());
@@ -330,7 +331,9 @@ void SettingsPanel::refresh() {
     refreshPresets();
     modelNote_->setText(settings.errors().empty() ? modelSummary() : QString());
     scalerBox_->setVisible(settings.usesScaler() || settings.applies(u"precision.scaler"_s));
-    classroom_->setVisible(settings.text(u"scaler.preset"_s) == u"classroom"_s);
+    const auto* scaler =
+        engine::find_kind(engine::scaler_presets(), settings.config().scaler.preset);
+    classroom_->setVisible(scaler != nullptr && scaler->teaches);
     initScale_->setUnit(powerOfTwo(settings.text(u"scaler.init_scale"_s).toDouble()));
     findings_->setText(findings());
     findingsBox_->setVisible(!findings_->text().isEmpty());

@@ -1,0 +1,98 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+
+#include "engine/settings/catalog.h"
+
+// A model, data set, task, optimizer, schedule or preset is known to its descriptor alone
+// (decisions.md#descriptor, D16): production sources do not compare or list names.
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Names that mean something else too: formats of numbers and files, a figure, a mode of padding.
+const std::set<std::string> ambiguous = {"fp32", "tf32", "step", "constant", "csv"};
+
+/// Files that may hold these names. "*": any.
+const std::multimap<std::string, std::string> allowed = {
+    {"engine/include/engine/settings/run_config.h", "*"},        // the defaults
+    {"engine/include/engine/record/event.h", "classification"},  // of runs before tasks
+    {"engine/src/settings/catalog.cpp", "*"},                    // the presets' descriptors
+    {"engine/src/models/resnet.cpp", "*"},                       // descriptors by a function
+    {"engine/src/data/image/cifar.cpp", "*"},                    // read by its descriptors
+    {"engine/src/data/image/idx.h", "*"},                        // read by its descriptors
+    {"engine/src/data/text/text_files.h", "*"},                  // read by its descriptors
+    {"engine/src/data/input_guide.cpp", "criteo"},               // a notation of ids
+    {"engine/src/data/input_guide.h", "criteo"},
+    {"engine/src/runs/recognise_path.cpp", "mnist"},             // a word of a folder's name
+    {"engine/src/instruments/capsule/capsule_export.cpp", "*"},  // models that PyTorch's script has
+};
+
+template <typename Kind>
+void add(std::set<std::string>& names, std::span<const Kind> all) {
+    for (const Kind& each : all) {
+        if (!ambiguous.contains(each.kind)) names.insert(each.kind);
+    }
+}
+
+std::set<std::string> kind_names() {
+    std::set<std::string> names;
+    add(names, datasets());
+    add(names, models());
+    add(names, tasks());
+    add(names, precisions());
+    add(names, scaler_presets());
+    add(names, optimizers());
+    add(names, schedules());
+    return names;
+}
+
+bool is_allowed(const std::string& file, const std::string& name) {
+    const auto [first, last] = allowed.equal_range(file);
+    return std::any_of(first, last,
+                       [&](const auto& each) { return each.second == "*" || each.second == name; });
+}
+
+TEST(KindNames, StandInTheirDescriptorsAlone) {
+    const std::set<std::string> names = kind_names();
+    ASSERT_GT(names.size(), 40U);
+    const std::regex literal(R"re("([^"\\]*)")re");
+    std::set<std::pair<std::string, std::string>> described;
+    std::map<std::pair<std::string, std::string>, int> mentioned;  // the line
+    const fs::path root = HALFTONE_SOURCE_DIR;
+    for (const char* part : {"app", "engine", "kernels", "ui"}) {
+        for (const auto& entry : fs::recursive_directory_iterator(root / part)) {
+            const std::string extension = entry.path().extension().string();
+            if (extension != ".cpp" && extension != ".h") continue;
+            const std::string file = entry.path().lexically_relative(root).generic_string();
+            std::ifstream in(entry.path());
+            std::string line;
+            for (int number = 1; std::getline(in, line); ++number) {
+                const std::string code = line.substr(0, line.find("//"));
+                for (std::sregex_iterator at(code.begin(), code.end(), literal), end; at != end;
+                     ++at) {
+                    const std::string name = (*at)[1];
+                    if (!names.contains(name) || is_allowed(file, name)) continue;
+                    mentioned.emplace(std::pair(file, name), number);
+                    if (at->prefix().str().ends_with(".kind = ")) described.emplace(file, name);
+                }
+            }
+        }
+    }
+    EXPECT_GT(described.size(), 25U);
+    for (const auto& [place, line] : mentioned)
+        EXPECT_TRUE(described.contains(place))
+            << place.first << ":" << line << ": " << place.second;
+}
+
+}  // namespace
+}  // namespace engine
