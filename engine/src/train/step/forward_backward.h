@@ -42,7 +42,7 @@ public:
     /// the same on all of them, so the gradient check has the same result: all ranks skip the step
     /// or none.
     void share_figures();
-    /// What the kernel that ends the step gathers.
+    /// Names the figures that the kernel at the end of the step gathers.
     void end(kernels::StepEnding& last);
     /// Drops the batches and the passed tensors of the step.
     void release();

@@ -26,7 +26,7 @@ public:
     /// Parameters of the optimizers that the phase steps.
     TensorList parameters(const Phase& phase) const;
 
-    /// What the kernel that begins a step does for the optimizers: their learning rates.
+    /// Gives the kernel that begins a step the places of the learning rates that it sets.
     void begin(kernels::StepBeginning& first) const;
     void zero_grad(const Phase& phase) const;
     /// The backward passes of the phase are done: adds up the entries of each place of its sparse
@@ -36,7 +36,8 @@ public:
     TensorList check(const Phase& phase) const;
     /// Clips and steps the optimizers of the phase, whose gradients were checked.
     void step(const Phase& phase) const;
-    /// What the kernel that ends a step gathers and moves. Returns what must live until the launch.
+    /// Gives the kernel that ends a step what it gathers and moves. The result must live until the
+    /// launch.
     Tensor end(kernels::StepEnding& last) const;
 
     /// Drops the gradients.
