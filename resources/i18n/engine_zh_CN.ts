@@ -5321,8 +5321,16 @@
         <translation>模型权重占 {} MiB；ONNX 文件最多容纳 2 GiB。</translation>
     </message>
     <message>
-        <source>This model cannot be exported to ONNX.</source>
-        <translation>该模型无法导出为 ONNX。</translation>
+        <source>This model cannot be exported to ONNX: there are no nodes for this form of {}.</source>
+        <translation>该模型无法导出为 ONNX：运算 {} 的这种形式没有对应的节点。</translation>
+    </message>
+    <message>
+        <source>This model cannot be exported to ONNX: there are no nodes for {}.</source>
+        <translation>该模型无法导出为 ONNX：运算 {} 没有对应的节点。</translation>
+    </message>
+    <message>
+        <source>This model cannot be exported to ONNX: with inputs of other sizes it computes something else.</source>
+        <translation>该模型无法导出为 ONNX：输入尺寸不同时，它的计算也不同。</translation>
     </message>
     <message>
         <source>a tensor in it has more elements than any machine can hold</source>

@@ -12,6 +12,7 @@
 #include <sstream>
 
 #include "engine/base/error.h"
+#include "engine/io/named_file.h"
 #include "io/safetensors/tensor_file.h"
 #include "models/onnx_export.h"
 #include "tensor/cast.h"
@@ -81,9 +82,8 @@ void run(char** argv) {
     const DType dtype = std::string(argv[4]) == "fp16" ? DType::f16 : DType::f32;
     const auto model = make_model(config.model, shape, 1, Device{});
     load_weights(*model, config.model.init_from);
-    write_onnx(argv[7],
-               onnx_graph(*model, shape, model_descriptor(config.model.kind).output, dtype),
-               {{"precision", argv[4]}});
+    write_named_file(argv[7],
+                     onnx_model(onnx_graph(*model, shape, dtype), {{"precision", argv[4]}}));
     if (dtype == DType::f16) convert_weights(*model, dtype, true);
     model->training = false;
     const GradMode off(false);

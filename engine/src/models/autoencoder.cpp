@@ -18,7 +18,6 @@ public:
                 std::optional<std::int64_t> seed, const Device& device);
     /// (N, C, H, W) -> (N, C, H, W), in (0, 1)
     Tensor forward(const Tensor& x) override;
-    OnnxValue export_graph(OnnxGraph& graph, const OnnxValue& x) const override;
 
 private:
     Tensor encode(const Tensor& x) const;
@@ -68,16 +67,6 @@ Tensor Autoencoder::decode(const Tensor& code) const {
 }
 
 Tensor Autoencoder::forward(const Tensor& x) { return decode(encode(x)); }
-
-OnnxValue Autoencoder::export_graph(OnnxGraph& graph, const OnnxValue& x) const {
-    OnnxValue h = graph.node("Relu", {conv1_.graph(graph, x)});
-    h = graph.node("Flatten", {graph.node("Relu", {conv2_.graph(graph, h)})});
-    h = graph.node("Relu", {from_code_.graph(graph, to_code_.graph(graph, h))});
-    const OnnxValue shape = graph.integers({-1, inner_[0], inner_[1], inner_[2]});
-    h = graph.node("Reshape", {h, shape});
-    h = graph.node("Relu", {up1_.graph(graph, h)});
-    return graph.node("Sigmoid", {up2_.graph(graph, h)});
-}
 
 }  // namespace
 

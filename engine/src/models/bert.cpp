@@ -29,7 +29,6 @@ public:
     /// {tokens, places (samples, n)}, those of the tokens at these places of each sample alone:
     /// (samples * n, words). Throws Error(shape) for a window of more than `context` tokens.
     TensorList forward(const TensorList& inputs) override;
-    OnnxValues export_graph(OnnxGraph& graph, const OnnxValues& inputs) const override;
     std::int64_t context() const override { return sizes_.context; }
 
 private:
@@ -49,7 +48,6 @@ private:
         Residual(TensorRegistry& registry, const std::string& name, std::int64_t in,
                  const Sizes& sizes);
         Tensor operator()(const Tensor& x, const Tensor& around, DropoutDraws& draws) const;
-        OnnxValue graph(OnnxGraph& graph, const OnnxValue& x, const OnnxValue& around) const;
     };
     struct Block {
         ModuleName name, attention, self, intermediate;
@@ -72,9 +70,6 @@ private:
                   DropoutDraws& draws) const;
     Tensor run(const Block& block, const Tensor& x, const TokenRows& of, DropoutDraws draws) const;
     Tensor decode(const Tensor& hidden) const;
-    OnnxValue embed(OnnxGraph& graph, const TokenGraph& tokens, const OnnxValue& ids) const;
-    OnnxValue run(OnnxGraph& graph, const Block& block, const TokenGraph& tokens,
-                  const OnnxValue& x) const;
 
     Sizes sizes_;
     ModuleName bert_, encoder_;
@@ -232,48 +227,6 @@ TensorList Bert::forward(const TensorList& inputs) {
     }
     if (inputs.size() > 1) h = index_select(h, 0, rows_at(inputs[1], of.tokens));
     return {decode(h)};
-}
-
-OnnxValue Bert::Residual::graph(OnnxGraph& graph, const OnnxValue& x,
-                                const OnnxValue& around) const {
-    const ModuleScope opened(module);
-    return norm.graph(graph, graph.node("Add", {dense.graph(graph, x), around}));
-}
-
-OnnxValue Bert::embed(OnnxGraph& graph, const TokenGraph& tokens, const OnnxValue& ids) const {
-    const auto table = [&](const Embedding& of) {
-        return graph.weight(of.module.text() + ".weight", of.weight);
-    };
-    const OnnxValue segment = graph.node("Slice", {table(embeddings_.segments), graph.integers({0}),
-                                                   graph.integers({1}), graph.integers({0})});
-    const OnnxValue words = graph.node("Add", {embeddings_.words.graph(graph, ids), segment});
-    const OnnxValue sum =
-        graph.node("Add", {words, tokens.positions(graph, table(embeddings_.positions))});
-    return embeddings_.norm.graph(graph, tokens.rows(graph, sum));
-}
-
-OnnxValue Bert::run(OnnxGraph& graph, const Block& block, const TokenGraph& tokens,
-                    const OnnxValue& x) const {
-    const ModuleScope opened(block.name);
-    const OnnxValue y = tokens.attend(graph, block.query.graph(graph, x), block.key.graph(graph, x),
-                                      block.value.graph(graph, x));
-    const OnnxValue attended = block.attended.graph(graph, y, x);
-    const OnnxValue h = gelu_graph(graph, block.expand.graph(graph, attended), /*by_tanh=*/false);
-    return block.output.graph(graph, h, attended);
-}
-
-OnnxValues Bert::export_graph(OnnxGraph& graph, const OnnxValues& inputs) const {
-    const TokenGraph tokens(graph, inputs[0], sizes_.width, sizes_.heads, /*is_causal=*/false);
-    OnnxValue h = embed(graph, tokens, inputs[0]);
-    for (const Block& block : blocks_) h = run(graph, block, tokens, h);
-    h = gelu_graph(graph, head_.transform.graph(graph, h), /*by_tanh=*/false);
-    h = head_.norm.graph(graph, h);
-    const ModuleScope opened(head_.decoder);
-    return {graph.node(
-        "Gemm",
-        {h, graph.weight("bert.embeddings.word_embeddings.weight", embeddings_.words.weight),
-         graph.weight("cls.predictions.bias", head_.bias)},
-        {{"transB", std::int64_t{1}}})};
 }
 
 }  // namespace

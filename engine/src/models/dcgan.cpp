@@ -28,8 +28,6 @@ public:
 
     Tensor generate(const Tensor& latent) override;
     Tensor discriminate(const Tensor& images) override;
-    /// Exports the generator.
-    OnnxValues export_graph(OnnxGraph& graph, const OnnxValues& inputs) const override;
 
 private:
     void build_generator(std::int64_t image_channels, const Sizes& sizes);
@@ -131,14 +129,6 @@ Tensor Dcgan::discriminate(const Tensor& images) {
     for (std::size_t i = 1; i + 1 < down_.size(); ++i)
         h = leaky_relu(down_norms_[i - 1](down_[i](h), training), slope);
     return reshape(down_.back()(h), {images.size(0)});
-}
-
-OnnxValues Dcgan::export_graph(OnnxGraph& graph, const OnnxValues& inputs) const {
-    const std::int64_t width = up_.front().weight.size(0);
-    OnnxValue h = graph.node("Reshape", {inputs.front(), graph.integers({-1, width, 1, 1})});
-    for (std::size_t i = 0; i + 1 < up_.size(); ++i)
-        h = graph.node("Relu", {up_norms_[i].graph(graph, up_[i].graph(graph, h))});
-    return {graph.node("Tanh", {up_.back().graph(graph, h)})};
 }
 
 }  // namespace

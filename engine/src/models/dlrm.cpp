@@ -32,7 +32,6 @@ public:
 
     /// {numbers (B, F), ids (B, T), i64} -> {logits (B, 1)}.
     TensorList forward(const TensorList& inputs) override;
-    OnnxValues export_graph(OnnxGraph& graph, const OnnxValues& inputs) const override;
 
 private:
     Tensor side_by_side(const Tensor& x, const Tensor& ids) const;
@@ -42,9 +41,8 @@ private:
     std::vector<ModuleName> table_names_;
     TensorList tables_;
     std::vector<Linear> bottom_, top_;
-    std::vector<std::int64_t> pairs_;  ///< places of the pairs in a row-major (T + 1, T + 1)
-    Tensor pair_index_;                ///< the same on the device, i64
-    Tensor index_pair_;                ///< of each place the number of its pair, or -1
+    Tensor pair_index_;  ///< places of the pairs in a row-major (T + 1, T + 1), i64
+    Tensor index_pair_;  ///< of each place the number of its pair, or -1
 };
 
 /// Layers with ReLU between them, numbered as in PyTorch's Sequential, where every second module is
@@ -89,7 +87,8 @@ std::vector<std::int64_t> joined(std::int64_t first, std::vector<std::int64_t> m
 }
 
 Dlrm::Dlrm(const Sizes& sizes, std::optional<std::int64_t> seed, const Device& device)
-    : Model(seed, device), width_(sizes.embedding), pairs_(make_pairs(sizes.tables + 1)) {
+    : Model(seed, device), width_(sizes.embedding) {
+    const std::vector<std::int64_t> pairs = make_pairs(sizes.tables + 1);
     for (std::int64_t t = 0; t < sizes.tables; ++t) {
         const std::string name = "emb_l." + std::to_string(t);
         table_names_.emplace_back(name);
@@ -98,14 +97,14 @@ Dlrm::Dlrm(const Sizes& sizes, std::optional<std::int64_t> seed, const Device& d
                                             /*autocast_low=*/false));
     }
     bottom_ = network(registry_, "bot_l", joined(sizes.numbers, sizes.bottom, width_));
-    const auto pairs = static_cast<std::int64_t>(pairs_.size());
-    top_ = network(registry_, "top_l", joined(width_ + pairs, sizes.top, 1));
+    top_ = network(registry_, "top_l",
+                   joined(width_ + static_cast<std::int64_t>(pairs.size()), sizes.top, 1));
     const UseScope use(MemoryUse::weights);
     const std::int64_t count = sizes.tables + 1;
     std::vector<std::int64_t> numbers(static_cast<std::size_t>(count * count), -1);
-    for (std::size_t i = 0; i < pairs_.size(); ++i)
-        numbers[static_cast<std::size_t>(pairs_[i])] = static_cast<std::int64_t>(i);
-    pair_index_ = on_device(pairs_, device);
+    for (std::size_t i = 0; i < pairs.size(); ++i)
+        numbers[static_cast<std::size_t>(pairs[i])] = static_cast<std::int64_t>(i);
+    pair_index_ = on_device(pairs, device);
     index_pair_ = on_device(numbers, device);
 }
 
@@ -135,33 +134,6 @@ TensorList Dlrm::forward(const TensorList& inputs) {
     Tensor x = inputs[0];
     for (const Linear& layer : bottom_) x = linear_relu(layer, x);
     return {linear_chain(top_, interact(x, inputs[1]))};
-}
-
-OnnxValues Dlrm::export_graph(OnnxGraph& graph, const OnnxValues& inputs) const {
-    OnnxValue x = inputs[0];
-    for (const Linear& layer : bottom_) x = graph.node("Relu", {layer.graph(graph, x)});
-    const auto count = static_cast<std::int64_t>(tables_.size()) + 1;
-    OnnxValues vectors{graph.node("Unsqueeze", {x, graph.integers({1})})};
-    for (std::int64_t t = 0; t + 1 < count; ++t) {
-        const ModuleName& name = table_names_[static_cast<std::size_t>(t)];
-        const ModuleScope opened(name);
-        const OnnxValue ids =
-            graph.node("Gather", {inputs[1], graph.integers({t})}, {{"axis", std::int64_t{1}}});
-        const OnnxValue table =
-            graph.weight(name.text() + ".weight", tables_[static_cast<std::size_t>(t)]);
-        vectors.push_back(graph.node("Gather", {table, ids}));  // a bag of one
-    }
-    const OnnxValue all = graph.node("Concat", vectors, {{"axis", std::int64_t{1}}});
-    const OnnxValue turned =
-        graph.node("Transpose", {all}, {{"perm", std::vector<std::int64_t>{0, 2, 1}}});
-    const OnnxValue products = graph.node(
-        "Reshape", {graph.node("MatMul", {all, turned}), graph.integers({-1, count * count})});
-    const OnnxValue pairs =
-        graph.node("Gather", {products, graph.integers(pairs_)}, {{"axis", std::int64_t{1}}});
-    x = graph.node("Concat", {x, pairs}, {{"axis", std::int64_t{1}}});
-    for (std::size_t i = 0; i + 1 < top_.size(); ++i)
-        x = graph.node("Relu", {top_[i].graph(graph, x)});
-    return {top_.back().graph(graph, x)};
 }
 
 std::vector<OptionSpec> dlrm_options() {

@@ -20,7 +20,6 @@ public:
     Tensor forward(const Tensor& x) override;
     bool casts_inputs_first() const override { return true; }
     bool convolves_inputs_first() const override { return true; }
-    OnnxValue export_graph(OnnxGraph& graph, const OnnxValue& x) const override;
 
 private:
     Conv2d conv1_, conv2_;
@@ -52,18 +51,6 @@ Tensor LeNet::forward(const Tensor& x) {
     h = max_pool2d(relu(conv2_(h)), {.kernel = {2, 2}});
     h = linear_relu(fc1_, flatten(h, 1));
     return fc3_(linear_relu(fc2_, h));
-}
-
-OnnxValue LeNet::export_graph(OnnxGraph& graph, const OnnxValue& x) const {
-    const std::vector<std::int64_t> two{2, 2};
-    OnnxValue h = x;
-    for (const Conv2d* conv : {&conv1_, &conv2_}) {
-        h = graph.node("Relu", {conv->graph(graph, h)});
-        h = graph.node("MaxPool", {h}, {{"kernel_shape", two}, {"strides", two}});
-    }
-    h = graph.node("Flatten", {h});
-    for (const Linear* layer : {&fc1_, &fc2_}) h = graph.node("Relu", {layer->graph(graph, h)});
-    return fc3_.graph(graph, h);
 }
 
 }  // namespace

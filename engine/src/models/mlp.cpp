@@ -13,7 +13,6 @@ public:
         std::optional<std::int64_t> seed, const Device& device);
     Tensor forward(const Tensor& x) override;
     bool casts_inputs_first() const override { return true; }
-    OnnxValue export_graph(OnnxGraph& graph, const OnnxValue& x) const override;
 
 private:
     std::vector<Linear> layers_;
@@ -32,13 +31,6 @@ Mlp::Mlp(const std::vector<std::int64_t>& hidden, std::int64_t inputs, std::int6
 
 Tensor Mlp::forward(const Tensor& x) {
     return linear_chain(layers_, x.rank() == 2 ? x : flatten(x, 1));
-}
-
-OnnxValue Mlp::export_graph(OnnxGraph& graph, const OnnxValue& x) const {
-    OnnxValue h = graph.node("Flatten", {x});
-    for (std::size_t i = 0; i + 1 < layers_.size(); ++i)
-        h = graph.node("Relu", {layers_[i].graph(graph, h)});
-    return layers_.back().graph(graph, h);
 }
 
 }  // namespace

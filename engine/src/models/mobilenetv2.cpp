@@ -24,7 +24,6 @@ public:
     Tensor forward(const Tensor& x) override;
     bool casts_inputs_first() const override { return true; }
     bool convolves_inputs_first() const override { return true; }
-    OnnxValue export_graph(OnnxGraph& graph, const OnnxValue& x) const override;
 
 private:
     /// A convolution, its batch norm, and ReLU6 where `activation` is named.
@@ -35,7 +34,6 @@ private:
         bool active = false;
 
         Tensor operator()(const Tensor& x, bool training) const;
-        OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
     };
     /// 1x1 up (left out if it would not widen), 3x3 depthwise, 1x1 down without activation.
     struct Block {
@@ -75,11 +73,6 @@ constexpr Row rows[] = {{1, 16, 1, 1}, {6, 24, 2, 2},  {6, 32, 3, 2}, {6, 64, 4,
 /// The CIFAR stem has stride 1 in the first convolution and in the first row that would halve.
 std::int64_t stride_of(const Row& row, ImageStem stem) {
     return stem == ImageStem::cifar && &row == &rows[1] ? 1 : row.stride;
-}
-
-/// A number that a node of the graph reads.
-OnnxValue number(OnnxGraph& graph, const std::string& name, double value) {
-    return graph.weight(name, Tensor::scalar(value, DType::f32, Device{}));
 }
 
 MobileNetV2::MobileNetV2(ImageStem stem, double dropout, std::int64_t channels,
@@ -152,13 +145,6 @@ Tensor MobileNetV2::Layer::operator()(const Tensor& x, bool training) const {
     return relu6(h);
 }
 
-OnnxValue MobileNetV2::Layer::graph(OnnxGraph& graph, const OnnxValue& x) const {
-    const OnnxValue h = norm.graph(graph, conv.graph(graph, x));
-    if (!active) return h;
-    const ModuleScope opened(activation);
-    return graph.node("Clip", {h, number(graph, "relu6.min", 0), number(graph, "relu6.max", 6)});
-}
-
 Tensor MobileNetV2::run(const Block& block, const Tensor& x) const {
     Tensor h = x;
     for (const Layer& layer : block.layers) h = layer(h, training);
@@ -177,18 +163,6 @@ Tensor MobileNetV2::forward(const Tensor& x) {
         h = block(each.name, h, [this, &each](const Tensor& in) { return run(each, in); });
     h = last_(h, training);
     return classifier_(drop(flatten(adaptive_avg_pool2d(h, {1, 1}), 1)));
-}
-
-OnnxValue MobileNetV2::export_graph(OnnxGraph& graph, const OnnxValue& x) const {
-    OnnxValue h = first_.graph(graph, x);
-    for (const Block& block : blocks_) {
-        const ModuleScope opened(block.name);
-        const OnnxValue around = h;
-        for (const Layer& layer : block.layers) h = layer.graph(graph, h);
-        if (block.adds_input) h = graph.node("Add", {around, h});
-    }
-    h = graph.node("GlobalAveragePool", {last_.graph(graph, h)});
-    return classifier_.graph(graph, graph.node("Flatten", {h}));
 }
 
 }  // namespace

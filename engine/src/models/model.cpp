@@ -5,23 +5,11 @@
 #include "engine/base/error.h"
 
 namespace engine {
-namespace {
-
-[[noreturn]] void refuse_model() {
-    throw Error(ErrorCode::settings, msg("This model cannot be exported to ONNX."),
-                msg("Export it as safetensors."));
-}
-
-}  // namespace
-
 std::int64_t Model::parameter_count() const {
     std::int64_t count = 0;
     for (const auto& parameter : parameters()) count += parameter.tensor.numel();
     return count;
 }
-
-OnnxValues Model::export_graph(OnnxGraph&, const OnnxValues&) const { refuse_model(); }
-OnnxValue SimpleModel::export_graph(OnnxGraph&, const OnnxValue&) const { refuse_model(); }
 
 void freeze(Model& model, const std::vector<std::string>& prefixes) {
     if (prefixes.empty()) return;

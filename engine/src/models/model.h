@@ -28,9 +28,6 @@ public:
     /// then the new state. Opens a module (tensor/module_scope.h) wherever PyTorch's model has one
     /// that computes something.
     virtual TensorList forward(const TensorList& inputs) = 0;
-    /// The model in evaluation mode as an ONNX graph: forward() with values for tensors. A model
-    /// without one throws Error(settings).
-    virtual OnnxValues export_graph(OnnxGraph& graph, const OnnxValues& inputs) const;
     /// Shapes of the state that the model carries from step to step, (layers, streams, width) each.
     /// Empty: it carries no state.
     virtual std::vector<Shape> state_shapes(std::int64_t streams) const {
@@ -77,10 +74,6 @@ public:
     /// x (N, C, H, W) or (N, features) -> (N, outputs).
     virtual Tensor forward(const Tensor& x) = 0;
     TensorList forward(const TensorList& inputs) final { return {forward(inputs.front())}; }
-    virtual OnnxValue export_graph(OnnxGraph& graph, const OnnxValue& x) const;
-    OnnxValues export_graph(OnnxGraph& graph, const OnnxValues& inputs) const final {
-        return {export_graph(graph, inputs.front())};
-    }
 
 protected:
     using Model::Model;

@@ -1,57 +1,47 @@
 #include "models/onnx_export.h"
 
-#include "engine/base/error.h"
-#include "engine/io/named_file.h"
-#include "io/onnx/onnx_graph.h"
+#include "models/onnx_trace.h"
 
 namespace engine {
 namespace {
 
-OnnxValue declare(OnnxGraph& graph, const FieldSpec& field) {
-    const bool window = field.kind == FieldKind::tokens;
-    std::vector<OnnxDim> dims{window ? "streams" : "batch"};
-    for (int i = 0; i < field.shape.rank(); ++i)
-        dims.push_back(window && i == 0 ? OnnxDim("window") : OnnxDim(field.shape[i]));
-    const DType dtype = is_floating(field.dtype) ? graph.dtype() : field.dtype;
-    return graph.input(field.name, dtype, std::move(dims));
+/// Pass 1 or 2 with its sizes of batch and window. A long window is shortened, because a table of
+/// positions may hold no more.
+Shape sized(const FieldSpec& field, int pass) {
+    Shape shape{1 + pass};
+    for (const std::int64_t size : field.shape) shape.push_back(size);
+    if (field.kind == FieldKind::tokens) shape[1] += shape[1] > 2 ? -pass : pass - 1;
+    return shape;
 }
 
-/// Dimensions of a state (layers, streams, width).
-std::vector<OnnxDim> state_dims(const Shape& state) {
-    return {state[0], std::string("streams"), state[2]};
+/// The forward pass of zeros. Returns what it asked for.
+OnnxTrace::Requests trace(Model& model, const ModelShape& shape, int pass,
+                          const OnnxTrace::Requests* first, OnnxGraph& graph) {
+    OnnxTrace trace(graph, model, first);
+    TensorList inputs;
+    const auto add = [&](const std::string& name, const Shape& sizes, DType dtype) {
+        inputs.push_back(Tensor::zeros(sizes, dtype, Device{}));
+        trace.add_input(name, inputs.back());
+    };
+    for (const FieldSpec& field : shape.inputs) add(field.name, sized(field, pass), field.dtype);
+    for (const Shape& state : model.state_shapes(1 + pass))
+        add("state_" + std::to_string(inputs.size() - shape.inputs.size()), state, DType::f32);
+    const TensorList outputs = model.forward(inputs);
+    trace.add_output("output", outputs.at(0));
+    for (std::size_t i = 1; i < outputs.size(); ++i)
+        trace.add_output("next_state_" + std::to_string(i - 1), outputs[i]);
+    return trace.requests();
 }
-
-std::vector<OnnxDim> output_dims(const ModelShape& shape, ModelOutput output) {
-    if (output != ModelOutput::image && output != ModelOutput::generated)
-        return {output == ModelOutput::scores || output == ModelOutput::click_scores ? "batch"
-                                                                                     : "tokens",
-                shape.outputs};
-    std::vector<OnnxDim> dims{"batch"};
-    for (const std::int64_t size : shape.output) dims.emplace_back(size);
-    return dims;
-}
-
-std::string numbered(const char* name, std::size_t i) { return name + std::to_string(i); }
 
 }  // namespace
 
-OnnxGraph onnx_graph(const Model& model, const ModelShape& shape, ModelOutput output, DType dtype) {
-    OnnxGraph graph(dtype);
-    OnnxValues inputs;
-    for (const FieldSpec& field : shape.inputs) inputs.push_back(declare(graph, field));
-    const std::vector<Shape> states = model.state_shapes(1);
-    for (std::size_t i = 0; i < states.size(); ++i)
-        inputs.push_back(graph.input(numbered("state_", i), dtype, state_dims(states[i])));
-    const OnnxValues outputs = model.export_graph(graph, inputs);
-    graph.output("output", outputs.at(0), output_dims(shape, output));
-    for (std::size_t i = 0; i < states.size(); ++i)
-        graph.output(numbered("next_state_", i), outputs.at(i + 1), state_dims(states[i]));
+OnnxGraph onnx_graph(Model& model, const ModelShape& shape, DType dtype) {
+    const InferenceMode inference;
+    model.training = false;
+    OnnxGraph graph(dtype), other(dtype);
+    const OnnxTrace::Requests first = trace(model, shape, 1, nullptr, other);
+    trace(model, shape, 2, &first, graph);
     return graph;
-}
-
-void write_onnx(const std::filesystem::path& file, const OnnxGraph& graph,
-                const std::map<std::string, std::string>& metadata) {
-    write_named_file(file, onnx_model(graph, metadata));
 }
 
 }  // namespace engine

@@ -39,7 +39,6 @@ public:
     Tensor forward(const Tensor& x) override;
     bool casts_inputs_first() const override { return true; }
     bool convolves_inputs_first() const override { return true; }
-    OnnxValue export_graph(OnnxGraph& graph, const OnnxValue& x) const override;
 
 private:
     /// Convolutions, each with its batch norm, and a shortcut around them.
@@ -49,8 +48,6 @@ private:
         std::vector<BatchNorm2d> norms;
         Conv2d shortcut;  // undefined weight: identity
         BatchNorm2d shortcut_bn;
-
-        OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
     };
     struct Stage {
         ModuleName name;
@@ -200,35 +197,6 @@ Tensor ResNet::forward(const Tensor& x) {
     Tensor h = stem(x);
     for (const Stage& stage : stages_) h = run(stage, std::move(h));
     return fc_(flatten(pool(h), 1));
-}
-
-OnnxValue ResNet::export_graph(OnnxGraph& graph, const OnnxValue& x) const {
-    OnnxValue h = graph.node("Relu", {bn1_.graph(graph, conv1_.graph(graph, x))});
-    if (stem_ == ImageStem::imagenet) {
-        using Sizes = std::vector<std::int64_t>;
-        const ModuleScope opened(maxpool_);
-        h = graph.node(
-            "MaxPool", {h},
-            {{"kernel_shape", Sizes{3, 3}}, {"strides", Sizes{2, 2}}, {"pads", Sizes(4, 1)}});
-    }
-    for (const Stage& stage : stages_) {
-        for (const Block& block : stage.blocks) h = block.graph(graph, h);
-    }
-    const ModuleScope opened(avgpool_);
-    h = graph.node("Flatten", {graph.node("GlobalAveragePool", {h})});
-    return fc_.graph(graph, h);
-}
-
-OnnxValue ResNet::Block::graph(OnnxGraph& graph, const OnnxValue& x) const {
-    const ModuleScope opened(name);
-    OnnxValue h = x;
-    for (std::size_t i = 0; i < convs.size(); ++i) {
-        if (i > 0) h = graph.node("Relu", {h});
-        h = norms[i].graph(graph, convs[i].graph(graph, h));
-    }
-    const OnnxValue around =
-        shortcut.weight.defined() ? shortcut_bn.graph(graph, shortcut.graph(graph, x)) : x;
-    return graph.node("Relu", {graph.node("Add", {h, around})});
 }
 
 template <const ResNetPlan& plan>

@@ -30,7 +30,6 @@ public:
     /// {tokens (streams, window), h (layers, streams, hidden), and c for lstm} -> {logits (window *
     /// streams, words), step after step, and the new state}.
     TensorList forward(const TensorList& inputs) override;
-    OnnxValues export_graph(OnnxGraph& graph, const OnnxValues& inputs) const override;
     std::vector<Shape> state_shapes(std::int64_t streams) const override;
 
 private:
@@ -104,20 +103,6 @@ TensorList RnnLanguageModel::forward(const TensorList& inputs) {
     TensorList out = rnn_(embedded, call);
     const Tensor hidden = reshape(drop(out[0]), {tokens.numel(), sizes_.hidden});
     out[0] = decode(hidden);
-    return out;
-}
-
-OnnxValues RnnLanguageModel::export_graph(OnnxGraph& graph, const OnnxValues& inputs) const {
-    const OnnxValue tokens = graph.node("Transpose", {inputs[0]});
-    OnnxValues out = rnn_.graph(graph, encoder_.graph(graph, tokens),
-                                OnnxValues(std::next(inputs.begin()), inputs.end()));
-    const ModuleScope opened(decoder_);
-    const OnnxValue rows = graph.node("Reshape", {out[0], graph.integers({-1, sizes_.hidden})});
-    out[0] = graph.node(
-        "Gemm",
-        {rows, graph.weight(sizes_.tied ? "encoder.weight" : "decoder.weight", decoder_weight_),
-         graph.weight("decoder.bias", decoder_bias_)},
-        {{"transB", std::int64_t{1}}});
     return out;
 }
 

@@ -29,7 +29,6 @@ public:
     /// {tokens (streams, window)} -> {logits (streams * window, words), stream after stream}.
     /// Throws Error(shape) for a window of more than `context` tokens.
     TensorList forward(const TensorList& inputs) override;
-    OnnxValues export_graph(OnnxGraph& graph, const OnnxValues& inputs) const override;
     std::int64_t context() const override { return sizes_.context; }
 
 private:
@@ -55,8 +54,6 @@ private:
     Stream run(const Block& block, const Stream& in, const TokenRows& of, DropoutDraws draws,
                const LayerNorm* next) const;
     Tensor run_blocks(const Tensor& x, const TokenRows& of) const;
-    OnnxValue graph(OnnxGraph& graph, const Block& block, const TokenGraph& tokens,
-                    const OnnxValue& x) const;
 
     Sizes sizes_;
     ModuleName transformer_, lm_head_;
@@ -196,34 +193,6 @@ TensorList TransformerLanguageModel::forward(const TensorList& inputs) {
     }
     const ModuleScope opened(lm_head_);
     return {linear(h, wte_.weight)};
-}
-
-OnnxValue TransformerLanguageModel::graph(OnnxGraph& graph, const Block& block,
-                                          const TokenGraph& tokens, const OnnxValue& x) const {
-    const ModuleScope opened(block.name);
-    const OnnxValues parts =
-        graph.node("Split",
-                   {block.c_attn.graph(graph, block.ln_1.graph(graph, x)),
-                    graph.integers({sizes_.width, sizes_.width, sizes_.width})},
-                   {{"axis", std::int64_t{1}}}, 3);
-    const OnnxValue y = tokens.attend(graph, parts[0], parts[1], parts[2]);
-    const OnnxValue attended = graph.node("Add", {block.attn_proj.graph(graph, y), x});
-    const OnnxValue h = block.c_fc.graph(graph, block.ln_2.graph(graph, attended));
-    const OnnxValue out = block.mlp_proj.graph(graph, gelu_graph(graph, h, /*by_tanh=*/true));
-    return graph.node("Add", {out, attended});
-}
-
-OnnxValues TransformerLanguageModel::export_graph(OnnxGraph& graph,
-                                                  const OnnxValues& inputs) const {
-    const TokenGraph tokens(graph, inputs[0], sizes_.width, sizes_.heads, /*is_causal=*/true);
-    const OnnxValue table = graph.weight("transformer.wpe.weight", wpe_.weight);
-    OnnxValue h = tokens.rows(
-        graph, graph.node("Add", {wte_.graph(graph, inputs[0]), tokens.positions(graph, table)}));
-    for (const Block& block : blocks_) h = this->graph(graph, block, tokens, h);
-    h = ln_f_.graph(graph, h);
-    const ModuleScope opened(lm_head_);
-    return {graph.node("Gemm", {h, graph.weight("transformer.wte.weight", wte_.weight)},
-                       {{"transB", std::int64_t{1}}})};
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <span>
 
-#include "io/onnx/onnx_graph.h"
 #include "tensor/module_scope.h"
 #include "tensor/parameter.h"
 #include "tensor/philox.h"
@@ -44,8 +43,7 @@ private:
     std::uint32_t next_ = 0;
 };
 
-// While a layer runs, the module under whose name it is registered is open. graph() is the layer in
-// evaluation mode as a piece of an ONNX graph.
+// While a layer runs, the module under whose name it is registered is open.
 
 /// y = x weight^T + bias, weight (out, in); PyTorch's default init, U(-1/sqrt(in), 1/sqrt(in)) for
 /// both.
@@ -58,7 +56,6 @@ struct Linear {
     Linear(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,
            double deviation);
     Tensor operator()(const Tensor& x) const;
-    OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
 };
 
 /// Rows of a table, weight (rows, width); as PyTorch's, but for what it is drawn from.
@@ -75,7 +72,6 @@ struct Embedding {
                             std::int64_t width, double deviation, bool shared = false);
     /// index (any shape, i64) -> (shape, width)
     Tensor operator()(const Tensor& index) const;
-    OnnxValue graph(OnnxGraph& graph, const OnnxValue& index) const;
 };
 
 /// Square kernel; weight (out, in / groups, k, k).
@@ -89,7 +85,6 @@ struct Conv2d {
            std::int64_t kernel, std::int64_t stride_, std::int64_t padding_, bool with_bias,
            Init init, std::int64_t groups_ = 1);
     Tensor operator()(const Tensor& x) const;
-    OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
 };
 
 /// Batch norm over (N, H, W) with running statistics; eps 1e-5, momentum 0.1. Without `affine` it
@@ -103,7 +98,6 @@ struct BatchNorm2d {
     Tensor operator()(const Tensor& x, bool training) const;
     /// relu(batch_norm(x) + residual) in one pass; residual may be undefined.
     Tensor relu(const Tensor& x, const Tensor& residual, bool training) const;
-    OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
 
 private:
     void count(bool training) const;
@@ -121,7 +115,6 @@ struct ConvTranspose2d {
                     std::int64_t out, std::int64_t kernel, std::int64_t stride_,
                     std::int64_t padding_);
     Tensor operator()(const Tensor& x) const;
-    OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
 };
 
 /// relu(layer(x)). Fused into one tape node unless an operation is observed. The fused node belongs

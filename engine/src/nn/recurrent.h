@@ -34,9 +34,6 @@ struct Recurrent {
     /// {output, h_n, and c_n for lstm} as ops/recurrent/recurrent.h has them; x (time, in) without
     /// a batch gives results without one.
     TensorList operator()(const Tensor& x, const RecurrentCall& call = {}) const;
-    /// Adds the graph of a sequence with time first and of given states. Throws Error(value) if it
-    /// is bidirectional or batch first.
-    OnnxValues graph(OnnxGraph& graph, const OnnxValue& x, const OnnxValues& hx) const;
 };
 
 /// PyTorch's RNNCell, LSTMCell and GRUCell: weight_ih, weight_hh, bias_ih, bias_hh, drawn alike.

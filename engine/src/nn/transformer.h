@@ -51,7 +51,6 @@ struct LayerNorm {
     SumAndNorm of_sum(const Tensor& x, const Tensor& around) const;
     /// Whether of_sum() of a suitable x may be one node.
     static bool may_join_sum() noexcept;
-    OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
 };
 
 /// y = x weight + bias of rows x (rows, in): GPT-2's linear layer, whose weight is (in, out).
@@ -63,7 +62,6 @@ struct Conv1D {
     Conv1D(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,
            double deviation);
     Tensor operator()(const Tensor& x) const;
-    OnnxValue graph(OnnxGraph& graph, const OnnxValue& x) const;
 };
 
 /// How rows belong together.
@@ -85,27 +83,5 @@ struct AttentionHeads {
     Tensor operator()(const Tensor& q, const Tensor& k, const Tensor& v, const TokenRows& of,
                       DropoutDraws& draws) const;
 };
-
-/// Sizes that a graph learns from its input, and the causal mask, for all layers.
-struct TokenGraph {
-    std::int64_t width = 0, heads = 1;
-    OnnxValue head_shape;  ///< (streams, window, heads, width / heads)
-    OnnxValue mask;        ///< (window, window) f32, added to scores; empty: none
-    OnnxValue window;      ///< (1): its length
-
-    /// tokens (streams, window)
-    TokenGraph(OnnxGraph& graph, const OnnxValue& tokens, std::int64_t width_, std::int64_t heads_,
-               bool is_causal);
-    /// The first `window` rows of a table of positions.
-    OnnxValue positions(OnnxGraph& graph, const OnnxValue& table) const;
-    /// Adds the nodes of what AttentionHeads computes. Scores are f32 in an fp16 graph too.
-    OnnxValue attend(OnnxGraph& graph, const OnnxValue& q, const OnnxValue& k,
-                     const OnnxValue& v) const;
-    /// (streams, window, width) as (rows, width)
-    OnnxValue rows(OnnxGraph& graph, const OnnxValue& x) const;
-};
-
-/// gelu as ONNX operators; opset 17 has none.
-OnnxValue gelu_graph(OnnxGraph& graph, const OnnxValue& x, bool by_tanh);
 
 }  // namespace engine

@@ -6,6 +6,7 @@
 
 #include "data/input_guide.h"
 #include "engine/base/error.h"
+#include "engine/io/named_file.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/export.h"
 #include "engine/runs/run_listing.h"
@@ -72,8 +73,7 @@ void export_onnx(const std::filesystem::path& run_folder, const RunConfig& confi
         for (const std::string& token : task->added_tokens()) vocabulary.push_back(token);
         properties["vocabulary"] = text(vocabulary);
     }
-    const ModelOutput output = model_descriptor(config.model.kind).output;
-    write_onnx(file, onnx_graph(*model, shape, output, dtype), properties);
+    write_named_file(file, onnx_model(onnx_graph(*model, shape, dtype), properties));
 }
 
 /// Writes the weights of a checkpoint in the form that PyTorch's load_state_dict expects, tied ones

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "autograd/backward.h"
-#include "io/onnx/onnx_graph.h"
 #include "made_models.h"
+#include "models/onnx_export.h"
 #include "ops/loss/cross_entropy.h"
 #include "tensor/tensor.h"
 
@@ -45,11 +45,10 @@ inline std::vector<std::vector<double>> step_of_two(Model& model, const Shape& p
 }
 
 /// The attribute of the first node whose name begins with this; empty if there is none.
-inline std::vector<std::int64_t> sizes_of_node(const Model& model, const std::string& begin,
+inline std::vector<std::int64_t> sizes_of_node(Model& model, const std::string& begin,
                                                const std::string& attribute) {
-    OnnxGraph graph(DType::f32);
-    const OnnxValue x = graph.input("image", DType::f32, {OnnxDim("batch")});
-    model.export_graph(graph, OnnxValues{x});
+    const ModelShape shape{{{.name = "image", .shape = {3, 32, 32}}}};
+    const OnnxGraph graph = onnx_graph(model, shape, DType::f32);
     for (const OnnxGraph::Node& node : graph.nodes()) {
         const auto found = node.attributes.find(attribute);
         if (node.name.starts_with(begin) && found != node.attributes.end())

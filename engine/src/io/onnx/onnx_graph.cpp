@@ -190,7 +190,9 @@ OnnxValue OnnxGraph::add(const std::string& name, const Tensor& tensor, DType dt
                     [&](const Initializer& initializer) { return initializer.name == name; });
     if (is_there) return name;
     const GradMode off(false);
-    const Tensor given = snapshot(tensor);
+    const bool is_there_as_it_is =
+        tensor.device().kind == Device::Kind::cpu && tensor.is_contiguous();
+    const Tensor given = is_there_as_it_is ? tensor.detach() : snapshot(tensor);
     const Tensor wide = given.dtype() == DType::f32 ? given : to(given, DType::f32);
     const Tensor stored = dtype == DType::f32 ? wide : to(wide, dtype);
     if (dtype == DType::f16 && overflows(wide, stored)) {
@@ -223,6 +225,10 @@ OnnxValue OnnxGraph::node(const std::string& type, const OnnxValues& inputs,
 
 OnnxValues OnnxGraph::node(const std::string& type, const OnnxValues& inputs,
                            const OnnxAttributes& attributes, std::size_t outputs) {
+    for (const Node& each : nodes_) {
+        if (each.type == type && each.inputs == inputs && each.attributes == attributes)
+            return each.outputs;
+    }
     const std::string& module = current_module();
     const std::string name =
         (module.empty() ? "" : module + "/") + type + "_" + std::to_string(nodes_.size());

@@ -49,7 +49,8 @@ public:
     /// Whole numbers: axes, sizes.
     OnnxValue integers(const std::vector<std::int64_t>& values);
 
-    /// Adds a node; an empty input is one that is left out.
+    /// Adds a node, unless there is one that computes the same; an empty input is one that is left
+    /// out.
     OnnxValue node(const std::string& type, const OnnxValues& inputs,
                    const OnnxAttributes& attributes = {});
     OnnxValues node(const std::string& type, const OnnxValues& inputs,

@@ -98,9 +98,11 @@ Tensor gelu(const Tensor& x) {
     return unary(gelu_op, x, UnaryOp::gelu, Kept::x,
                  [](const Tensor& dy, const Saved& saved) { return gelu_backward(dy, saved[0]); });
 }
-Tensor gelu_tanh(const Tensor& x) {
-    return unary(gelu_op, x, UnaryOp::gelu_tanh, Kept::x, [](const Tensor& dy, const Saved& saved) {
-        return gelu_tanh_backward(dy, saved[0]);
+Tensor gelu_tanh(const Tensor& x0) {
+    return gelu_op.call(x0, std::string("tanh"), [](const Tensor& x) {
+        return record(
+            gelu_op, {x}, unary_kernel(gelu_op, x, UnaryOp::gelu_tanh), {save(x)},
+            [](const Tensor& dy, const Saved& saved) { return gelu_tanh_backward(dy, saved[0]); });
     });
 }
 Tensor log_sigmoid(const Tensor& x) {

@@ -74,6 +74,14 @@ TEST(OnnxGraph, HoldsAWeightOnceHoweverOftenItIsUsed) {
     EXPECT_EQ(graph.initializers().size(), 2U);
 }
 
+TEST(OnnxGraph, HoldsANodeOnceHoweverOftenItIsAdded) {
+    OnnxGraph graph(DType::f32);
+    const OnnxValue x = graph.input("x", DType::f32, {"batch"});
+    EXPECT_EQ(graph.node("Relu", {x}), graph.node("Relu", {x}));
+    EXPECT_NE(graph.node("Elu", {x}, {{"alpha", 1.0}}), graph.node("Elu", {x}, {{"alpha", 2.0}}));
+    EXPECT_EQ(graph.nodes().size(), 3U);
+}
+
 TEST(OnnxGraph, IsFp32OrFp16) {
     EXPECT_THAT(message_of(ErrorCode::value, [] { OnnxGraph(DType::bf16); }),
                 HasSubstr("not bf16"));
