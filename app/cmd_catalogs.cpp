@@ -21,12 +21,6 @@ struct Entry {
     std::vector<std::string> details = {};  ///< a line each
 };
 
-std::string joined(const std::vector<std::string>& words) {
-    std::string out;
-    for (const auto& word : words) out += (out.empty() ? "" : ", ") + word;
-    return out;
-}
-
 std::string default_text(const engine::OptionValue& value) {
     struct Text {
         std::string operator()(bool flag) const { return flag ? "true" : "false"; }
@@ -34,12 +28,12 @@ std::string default_text(const engine::OptionValue& value) {
         std::string operator()(double number) const { return engine::short_figure_text(number); }
         std::string operator()(const std::string& word) const { return word; }
         std::string operator()(const std::vector<std::string>& words) const {
-            return joined(words);
+            return engine::join(words);
         }
         std::string operator()(const std::vector<std::int64_t>& numbers) const {
             std::vector<std::string> words;
             for (const auto number : numbers) words.push_back(std::to_string(number));
-            return joined(words);
+            return engine::join(words);
         }
     };
     return std::visit(Text{}, value);
@@ -58,7 +52,7 @@ std::vector<Entry> model_entries() {
     std::vector<Entry> out;
     for (const auto& model : engine::models()) {
         Entry& entry = out.emplace_back(Entry{model.kind, model.title, model.summary});
-        entry.details.push_back("takes: " + joined(engine::input_names(model)));
+        entry.details.push_back("takes: " + engine::join(engine::input_names(model)));
         add_options(entry, "model.options.", model.options);
     }
     return out;

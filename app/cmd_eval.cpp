@@ -1,13 +1,12 @@
 #include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "commands.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/plain_text.h"
+#include "engine/base/table.h"
 #include "engine/train/trained_model.h"
 #include "find_run.h"
 #include "terminal.h"
@@ -34,10 +33,6 @@ std::string class_name(const engine::TrainedModel& model, std::size_t index) {
     return index < names.size() ? names[index] : std::to_string(index);
 }
 
-ordered_json number(double value) {
-    return std::isfinite(value) ? ordered_json(value) : ordered_json();
-}
-
 /// Name of the row for samples whose outputs are NaN.
 constexpr const char* no_prediction = "no prediction";
 
@@ -46,29 +41,26 @@ std::string predicted_name(const engine::TrainedModel& model, const engine::Hard
                                 : class_name(model, static_cast<std::size_t>(sample.predicted));
 }
 
-ordered_json class_figures(const engine::TrainedModel& model, const engine::PartReport& report) {
-    ordered_json list = ordered_json::array();
-    for (std::size_t i = 0; i < report.confusion.size(); ++i) {
-        list.push_back({{"class", class_name(model, i)},
-                        {"samples", report.support(i)},
-                        {"precision", number(report.precision(i))},
-                        {"recall", number(report.recall(i))},
-                        {"f1", number(report.f1(i))}});
-    }
-    return list;
+engine::Table class_figures(const engine::TrainedModel& model, const engine::PartReport& report) {
+    engine::Table out{{"class", "samples", "precision", "recall", "f1"}};
+    const auto share = [](double value) { return engine::finite_cell(value, "%.3f"); };
+    for (std::size_t i = 0; i < report.confusion.size(); ++i)
+        out.rows.push_back({class_name(model, i), report.support(i), share(report.precision(i)),
+                            share(report.recall(i)), share(report.f1(i))});
+    return out;
 }
 
 ordered_json hardest(const engine::TrainedModel& model, const engine::PartReport& report) {
     ordered_json list = ordered_json::array();
     for (const auto& sample : report.hardest) {
-        ordered_json each = {{"index", sample.index}, {"loss", number(sample.loss)}};
+        ordered_json each = {{"index", sample.index}, {"loss", engine::finite_or_null(sample.loss)}};
         if (sample.label >= 0) {
             each["label"] = class_name(model, static_cast<std::size_t>(sample.label));
             each["predicted"] = predicted_name(model, sample);
-            each["probability"] = number(sample.probability);
+            each["probability"] = engine::finite_or_null(sample.probability);
         } else {
-            each["wanted"] = number(sample.wanted);
-            each["predicted"] = number(sample.value);
+            each["wanted"] = engine::finite_or_null(sample.wanted);
+            each["predicted"] = engine::finite_or_null(sample.value);
         }
         list.push_back(std::move(each));
     }
@@ -79,8 +71,8 @@ void print_json(const engine::TrainedModel& model, const engine::PartReport& rep
     ordered_json object = {{"part", report.part},
                            {"step", model.step()},
                            {"samples", report.samples},
-                           {"loss", number(report.figures.loss)}};
-    for (const auto& metric : report.figures.metrics) object[metric.key] = number(metric.value);
+                           {"loss", engine::finite_or_null(report.figures.loss)}};
+    for (const auto& metric : report.figures.metrics) object[metric.key] = engine::finite_or_null(metric.value);
     if (!report.confusion.empty()) {
         object["confusion"] = report.confusion;
         if (!report.unpredicted.empty()) object["no_prediction"] = report.unpredicted;
@@ -88,14 +80,7 @@ void print_json(const engine::TrainedModel& model, const engine::PartReport& rep
     }
     if (!report.hardest.empty()) object["hardest"] = hardest(model, report);
     for (const auto& note : report.notes) object["notes"].push_back(note.str());
-    std::cout << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
-}
-
-/// "0.912", or "-" where it is undefined.
-std::string share(double value) {
-    char text[16];
-    std::snprintf(text, sizeof text, "%.3f", value);
-    return std::isnan(value) ? "-" : text;
+    std::cout << engine::dumped(object) << '\n';
 }
 
 void print_table(const engine::TrainedModel& model, const engine::PartReport& report) {
@@ -106,17 +91,13 @@ void print_table(const engine::TrainedModel& model, const engine::PartReport& re
         print_formatted(", %s %.4g", engine::one_line(metric.key).c_str(), metric.value);
     print_formatted("\n");
     if (report.confusion.empty()) return;
-    print_formatted("\n%-24s %8s %10s %8s %8s\n", "class", "samples", "precision", "recall", "f1");
-    for (std::size_t i = 0; i < report.confusion.size(); ++i) {
-        print_formatted(
-            "%-24s %8lld %10s %8s %8s\n", engine::one_line(class_name(model, i)).c_str(),
-            static_cast<long long>(report.support(i)), share(report.precision(i)).c_str(),
-            share(report.recall(i)).c_str(), share(report.f1(i)).c_str());
-    }
-    if (!report.unpredicted.empty()) {
-        const auto all = std::accumulate(report.unpredicted.begin(), report.unpredicted.end(), 0LL);
-        print_formatted("%-24s %8lld %10s %8s %8s\n", no_prediction, all, "-", "-", "-");
-    }
+    engine::Table table = class_figures(model, report);
+    if (!report.unpredicted.empty())
+        table.rows.push_back(
+            {no_prediction,
+             std::accumulate(report.unpredicted.begin(), report.unpredicted.end(), 0LL),
+             engine::Cell(), engine::Cell(), engine::Cell()});
+    std::cout << '\n' << to_text(table, 1);
     if (report.hardest.empty()) return;
     print_formatted("\nLargest losses (sample: label, predicted):\n");
     for (std::size_t i = 0; i < std::min(report.hardest.size(), printed_hardest); ++i) {

@@ -28,10 +28,8 @@ struct ExportArguments {
 };
 
 std::string format_names() {
-    std::string names;
-    for (const auto& info : engine::export_formats())
-        names += (names.empty() ? "" : ", ") + info.name;
-    return names + ", report.html, report.pdf";
+    return engine::join(engine::export_formats(), ", ", &engine::ExportInfo::name) +
+           ", report.html, report.pdf";
 }
 
 [[noreturn]] void refuse(const std::string& message, const std::string& hint) {

@@ -1,9 +1,9 @@
 #include <algorithm>
-#include <cstdio>
 #include <iostream>
 
 #include "commands.h"
 #include "engine/base/error.h"
+#include "engine/base/table.h"
 #include "engine/session/session.h"
 #include "engine/train/learning_rate_finder.h"
 #include "json_output.h"
@@ -31,12 +31,14 @@ void print_rate(const char* what, const std::optional<double>& rate) {
 void print_curve(const engine::FoundRate& found) {
     constexpr std::size_t max_lines = 20;
     const std::size_t stride = (found.points.size() + max_lines - 1) / max_lines;
-    print_formatted("%-11s %-11s %s\n", "rate", "loss", "smoothed");
+    engine::Table table{{"rate", "loss", "smoothed"}};
     for (std::size_t i = 0; i < found.points.size(); ++i) {
         if (i % stride != 0 && i + 1 != found.points.size()) continue;
         const engine::RatePoint& point = found.points[i];
-        print_formatted("%-11.3g %-11.5g %.5g\n", point.lr, point.loss, point.smoothed);
+        table.rows.push_back({engine::Cell(point.lr, "%.3g"), engine::Cell(point.loss, "%.5g"),
+                              engine::Cell(point.smoothed, "%.5g")});
     }
+    std::cout << to_text(table, 3);
 }
 
 int find(const FindArguments& args) {
@@ -60,12 +62,10 @@ int find(const FindArguments& args) {
         std::cout << to_json(found) << '\n';
         return 0;
     }
-    std::cout.flush();
     print_curve(found);
     print_formatted("\n");
     print_rate("valley", found.valley);
     print_rate("steepest", found.steepest);
-    std::fflush(stdout);
     return 0;
 }
 

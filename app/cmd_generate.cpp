@@ -1,9 +1,9 @@
 #include <charconv>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/plain_text.h"
 #include "engine/io/named_file.h"
 #include "engine/train/trained_model.h"
@@ -41,7 +41,7 @@ int draw(engine::TrainedModel& model, const GenerateArguments& args) {
     if (args.json) {
         const nlohmann::ordered_json object = {
             {"pictures", args.count}, {"file", args.out}, {"step", model.step()}};
-        std::cout << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+        std::cout << engine::dumped(object) << '\n';
     } else {
         (engine::is_standard_output(args.out) ? std::cerr : std::cout)
             << args.count << " pictures in " << engine::one_line(args.out) << '\n';
@@ -67,7 +67,7 @@ int generate(const GenerateArguments& args) {
     });
     if (args.json) {
         const nlohmann::ordered_json object = {{"text", text}, {"step", model.step()}};
-        std::cout << object.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+        std::cout << engine::dumped(object);
     }
     std::cout << '\n';
     return 0;

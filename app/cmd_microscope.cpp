@@ -1,13 +1,13 @@
 #include <charconv>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/plain_text.h"
+#include "engine/base/table.h"
 #include "engine/instruments/microscope.h"
 #include "engine/number/figure_text.h"
 #include "engine/record/histogram_record.h"
@@ -100,39 +100,27 @@ View view_of(const std::filesystem::path& folder, const MicroscopeArguments& arg
     return view;
 }
 
-std::string number(const char* format, double value) {
-    char text[48];
-    std::snprintf(text, sizeof text, format, value);
-    return std::isnan(value) ? "-" : text;
-}
-
-/// A magnitude, for a column of the table.
-std::string power(double magnitude) {
-    return engine::right_aligned(engine::magnitude_text(magnitude), 7);
-}
-
 /// "0.12 %"; "<0.01 %" for a share that would show as 0.
-std::string percent(double share) {
+engine::Cell percent(double share) {
     if (share > 0 && share < 5e-5) return "<0.01 %";
-    return number("%.2f %%", 100 * share);
+    return {100 * share, "%.2f %%"};
 }
 
-void print_row(const View& view, const std::string& name, const ExponentHistogram& values,
-               bool flushed) {
+engine::Table::Row cells(const View& view, const std::string& layer,
+                         const ExponentHistogram& values, bool flushed) {
     const engine::FormatOutcome out = outcome(values, fp16, view.factor);
-    print_formatted(
-        "%-32s %11lld %s %s %9s %9s %9s %9s %6s %6s%s\n", engine::one_line(name).c_str(),
-        static_cast<long long>(values.total()), power(values.largest * view.factor).c_str(),
-        power(values.smallest * view.factor).c_str(),
-        percent(values.total() > 0
-                    ? static_cast<double>(values.zero) / static_cast<double>(values.total())
-                    : 0)
-            .c_str(),
-        percent(out.share(out.zero)).c_str(), percent(out.share(out.subnormal)).c_str(),
-        percent(out.share(out.overflow)).c_str(),
-        number("%.1f", headroom_up(values, fp16, view.factor)).c_str(),
-        number("%.1f", headroom_down(values, fp16, view.factor)).c_str(),
-        flushed ? "  flushed" : "");
+    const auto total = static_cast<double>(values.total());
+    return {layer,
+            values.total(),
+            engine::magnitude_text(values.largest * view.factor),
+            engine::magnitude_text(values.smallest * view.factor),
+            percent(total > 0 ? static_cast<double>(values.zero) / total : 0),
+            percent(out.share(out.zero)),
+            percent(out.share(out.subnormal)),
+            percent(out.share(out.overflow)),
+            engine::Cell(headroom_up(values, fp16, view.factor), "%.1f"),
+            engine::Cell(headroom_down(values, fp16, view.factor), "%.1f"),
+            flushed ? "flushed" : ""};
 }
 
 /// Limits of the loss scale. The counted gradients were multiplied by the step's scale, so it is a
@@ -168,20 +156,18 @@ void print_table(const View& view) {
     if (view.sample.step != view.asked)
         print_formatted("; step %lld was not kept, this is the nearest",
                         static_cast<long long>(view.asked));
-    print_formatted("\n\n%-32s %11s %7s %7s %9s %9s %9s %9s %6s %6s\n", "layer", "values",
-                    "largest", "least", "zero", "to zero", "subnorm.", "overflow", "up", "down");
+    engine::Table table{{"layer", "values", "largest", "least", "zero", "to zero", "subnorm.",
+                         "overflow", "up", "down", ""}};
     for (const LayerHistogram& layer : view.sample.layers)
-        if (layer.kind == view.kind) print_row(view, layer.layer, layer.values, layer.flushed);
-    print_row(view, "all layers", view.sample.total(view.kind), false);
+        if (layer.kind == view.kind)
+            table.rows.push_back(cells(view, layer.layer, layer.values, layer.flushed));
+    table.rows.push_back(cells(view, "all layers", view.sample.total(view.kind), false));
+    std::cout << "\n\n" << to_text(table, 1);
     print_formatted(
         "\nFP16, of the non-zero values: to zero, subnormal, overflow; up, down: how often "
         "the values\nmay double before one overflows, or halve before more than 0.1 %% are "
         "lost\n");
     if (view.kind == HistogramKind::gradients) print_scale(view);
-}
-
-ordered_json plain(double value) {
-    return std::isfinite(value) ? ordered_json(value) : ordered_json();
 }
 
 ordered_json figures(const View& view, const ExponentHistogram& values) {
@@ -190,8 +176,8 @@ ordered_json figures(const View& view, const ExponentHistogram& values) {
                         {"below", values.below},
                         {"infinite", values.infinite},
                         {"nan", values.nan},
-                        {"largest", plain(values.largest)},
-                        {"smallest", plain(values.smallest)},
+                        {"largest", engine::finite_or_null(values.largest)},
+                        {"smallest", engine::finite_or_null(values.smallest)},
                         {"bins", values.bins}};
     for (const engine::NumberFormat* format : engine::histogram_formats()) {
         const engine::FormatOutcome at = outcome(values, *format, view.factor);
@@ -200,8 +186,8 @@ ordered_json figures(const View& view, const ExponentHistogram& values) {
             {"subnormal", at.share(at.subnormal)},
             {"overflow", at.share(at.overflow)},
             {"overflows", at.overflows},
-            {"headroom_up", plain(headroom_up(values, *format, view.factor))},
-            {"headroom_down", plain(headroom_down(values, *format, view.factor))}};
+            {"headroom_up", engine::finite_or_null(headroom_up(values, *format, view.factor))},
+            {"headroom_down", engine::finite_or_null(headroom_down(values, *format, view.factor))}};
     }
     return out;
 }
@@ -224,10 +210,10 @@ void print_json(const View& view) {
     }
     out["total"] = figures(view, view.sample.total(view.kind));
     if (view.kind == HistogramKind::gradients) {
-        out["scale_floor"] = plain(floor_of(view));
-        out["scale_ceiling"] = plain(ceiling_of(view));
+        out["scale_floor"] = engine::finite_or_null(floor_of(view));
+        out["scale_ceiling"] = engine::finite_or_null(ceiling_of(view));
     }
-    std::cout << out.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+    std::cout << engine::dumped(out) << '\n';
 }
 
 int look(const MicroscopeArguments& args) {

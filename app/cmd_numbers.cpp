@@ -1,10 +1,10 @@
 #include <cmath>
 #include <fstream>
 #include <iostream>
-#include <nlohmann/json.hpp>
 
 #include "commands.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/plain_text.h"
 #include "engine/number/figure_text.h"
 #include "engine/number/number_arithmetic.h"
@@ -25,25 +25,14 @@ struct NumbersArguments {
     bool json = false;
 };
 
-std::string names_of_formats() {
-    std::string out;
-    for (const NumberFormat* each : engine::number_formats())
-        out += (out.empty() ? "" : ", ") + std::string(each->name);
-    return out;
-}
-
 /// Null for no name.
 const NumberFormat* named(const std::optional<std::string>& name) {
     if (!name) return nullptr;
     const NumberFormat* format = engine::find_number_format(*name);
     if (format == nullptr)
         throw engine::Error(engine::ErrorCode::settings,
-                            engine::msg("{} is not a format: use {}.", *name, names_of_formats()));
+                            engine::msg("{} is not a format: use {}.", *name, engine::join(engine::number_formats(), ", ", &NumberFormat::name)));
     return format;
-}
-
-ordered_json number_or_null(double value) {
-    return std::isfinite(value) ? ordered_json(value) : ordered_json();
 }
 
 ordered_json decimal_or_null(const std::optional<double>& value) {
@@ -89,11 +78,11 @@ private:
         answer["bits"] = hexadecimal(format, stored.bits);
         answer["value"] = engine::exact_decimal(stored.value);
         answer["class"] = name(stored.number_class);
-        answer["error"] = number_or_null(stored.error);
-        answer["relative_error"] = number_or_null(stored.relative_error);
+        answer["error"] = engine::finite_or_null(stored.error);
+        answer["relative_error"] = engine::finite_or_null(stored.relative_error);
         answer["below"] = decimal_or_null(stored.below);
         answer["above"] = decimal_or_null(stored.above);
-        answer["gap"] = number_or_null(stored.gap);
+        answer["gap"] = engine::finite_or_null(stored.gap);
         if (args_.json) return;
         print_formatted("  %-9s %-34s %-11s %s", std::string(format.title).c_str(),
                         binary(format, stored.bits).c_str(),

@@ -1,13 +1,13 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "commands.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/plain_text.h"
+#include "engine/base/table.h"
 #include "engine/train/trained_model.h"
 #include "find_run.h"
 
@@ -77,15 +77,14 @@ private:
         if (is_none(answer)) object["classes"] = nullptr;
         if (!answer.values.empty()) object["values"] = answer.values;
         if (!answer.picture.rgb.empty()) object["drawing"] = drawing_file(input);
-        std::cout << object.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+        std::cout << engine::dumped(object) << '\n';
     }
     void print_line(const std::string& input, const engine::Answer& answer) const {
         std::cout << engine::one_line(input) << ':';
         const char* separator = " ";
         for (const std::size_t each : best_classes(answer, args_.top)) {
-            char share[16];
-            std::snprintf(share, sizeof share, "%.1f %%", answer.probabilities[each] * 100);
-            std::cout << separator << engine::one_line(class_name(each)) << ' ' << share;
+            std::cout << separator << engine::one_line(class_name(each)) << ' '
+                      << engine::number_text("%.1f %%", answer.probabilities[each] * 100);
             separator = ", ";
         }
         if (is_none(answer)) std::cout << " no prediction: the output is NaN";
@@ -132,13 +131,10 @@ void print_filled(const std::vector<engine::FilledMask>& filled, bool json) {
         std::string line = std::to_string(mask.place) + ":";
         for (const auto& word : mask.words) {
             object["words"].push_back({{"word", word.text}, {"probability", word.probability}});
-            char share[16];
-            std::snprintf(share, sizeof share, "%.1f %%", word.probability * 100);
-            line += (line.back() == ':' ? " " : ", ") + word.text + " " + share;
+            line += (line.back() == ':' ? " " : ", ") + word.text + " " +
+                    engine::number_text("%.1f %%", word.probability * 100);
         }
-        std::cout << (json ? object.dump(-1, ' ', false, ordered_json::error_handler_t::replace)
-                           : line)
-                  << '\n';
+        std::cout << (json ? engine::dumped(object) : line) << '\n';
     }
 }
 

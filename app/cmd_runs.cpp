@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 #include "engine/runs/run_group.h"
 #include "engine/runs/run_listing.h"
 #include "engine/runs/run_query.h"
@@ -23,18 +24,12 @@ struct RunsArguments {
     bool json = false;
 };
 
-/// One filter, however the shell has split it.
-std::string filter_text(const std::vector<std::string>& arguments) {
-    std::string text;
-    for (const auto& argument : arguments) text += (text.empty() ? "" : " ") + argument;
-    return text;
-}
-
 /// Newest first, or by --sort from the smallest value on; figures that are unknown come last.
 std::vector<engine::RunSummary> chosen_runs(const RunsArguments& args,
                                             std::vector<engine::RunSummary> all) {
     const auto fields = engine::run_fields(all);
-    const engine::RunQuery query(filter_text(args.filter), fields);
+    // One filter, however the shell has split it.
+    const engine::RunQuery query(engine::join(args.filter, " "), fields);
     std::erase_if(all, [&](const auto& run) {
         return !query.matches(run) || (args.starred && !run.starred);
     });

@@ -1,13 +1,13 @@
 #include <cmath>
-#include <cstdio>
 #include <iostream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "commands.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/plain_text.h"
+#include "engine/base/table.h"
 #include "engine/record/speed.h"
 #include "engine/record/twin.h"
 #include "engine/runs/comparison.h"
@@ -93,13 +93,6 @@ Found digest_of(const std::filesystem::path& folder, const std::string& run) {
     return found;
 }
 
-std::string percent(double share) {
-    if (!std::isfinite(share)) return "-";
-    char text[32];
-    std::snprintf(text, sizeof text, "%.3g %%", 100 * share);
-    return text;
-}
-
 std::string layer_sentence(const engine::TwinDigest& digest, std::size_t layer,
                            std::int64_t step) {
     return digest.layers()[layer].name + " diverged first, at step " + std::to_string(step) +
@@ -126,21 +119,16 @@ std::string verdict(const Found& found) {
 }
 
 void print(const Found& found) {
-    std::size_t width = 5;
-    for (const auto& layer : found.digest.layers()) width = std::max(width, layer.name.size());
     print_formatted("\nRun %s against run %s, gradients by layer after %lld steps\n\n",
                     found.run.c_str(), found.reference.c_str(),
                     static_cast<long long>(found.steps));
-    print_formatted("%-*s %10s %8s %10s %9s\n", static_cast<int>(width), "layer", "error", "angle",
-                    "rounding", "diverged");
-    for (const auto& layer : found.digest.layers()) {
-        print_formatted(
-            "%-*s %10s %7.2f° %10s %9s\n", static_cast<int>(width),
-            engine::one_line(layer.name).c_str(), percent(static_cast<double>(layer.error)).c_str(),
-            static_cast<double>(layer.angle),
-            layer.rounding ? percent(static_cast<double>(*layer.rounding)).c_str() : "-",
-            layer.diverged > 0 ? std::to_string(layer.diverged).c_str() : "no");
-    }
+    engine::Table table{{"layer", "error", "angle", "rounding", "diverged"}};
+    const auto percent = [](float share) { return engine::finite_cell(100.0 * share, "%.3g %%"); };
+    for (const auto& layer : found.digest.layers())
+        table.rows.push_back({layer.name, percent(layer.error), engine::Cell(layer.angle, "%.2f°"),
+                              layer.rounding ? percent(*layer.rounding) : engine::Cell(),
+                              layer.diverged > 0 ? engine::Cell(layer.diverged) : "no"});
+    std::cout << to_text(table, 1);
     print_formatted("\n%s\n", verdict(found).c_str());
 }
 
@@ -170,13 +158,13 @@ void print_json(const Found& found) {
     out["layers"] = ordered_json::array();
     for (const auto& layer : found.digest.layers()) {
         ordered_json each = {{"layer", layer.name},
-                             {"error", figure_json(static_cast<double>(layer.error))},
-                             {"angle", figure_json(static_cast<double>(layer.angle))}};
-        if (layer.rounding) each["rounding"] = figure_json(static_cast<double>(*layer.rounding));
+                             {"error", engine::json_number(layer.error)},
+                             {"angle", engine::json_number(layer.angle)}};
+        if (layer.rounding) each["rounding"] = engine::json_number(*layer.rounding);
         if (layer.diverged > 0) each["diverged"] = layer.diverged;
         out["layers"].push_back(std::move(each));
     }
-    std::cout << out.dump(-1, ' ', false, ordered_json::error_handler_t::replace) << '\n';
+    std::cout << engine::dumped(out) << '\n';
 }
 
 void show(const Found& found, bool json) {

@@ -3,6 +3,7 @@
 
 #include "commands.h"
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 #include "engine/verdict/what_if.h"
 #include "find_run.h"
 #include "settings.h"
@@ -16,12 +17,6 @@ struct WhatIfArguments {
     bool json = false;
 };
 
-std::string names_of(const std::vector<engine::ScalePolicy>& policies) {
-    std::string out;
-    for (const auto& each : policies) out += (out.empty() ? "" : ", ") + each.name;
-    return out;
-}
-
 /// The requested policies; all of them if none was requested. Reports unusable ones and returns
 /// nothing.
 std::optional<std::vector<engine::ScalePolicy>> chosen_policies(const WhatIfArguments& args,
@@ -32,14 +27,12 @@ std::optional<std::vector<engine::ScalePolicy>> chosen_policies(const WhatIfArgu
         const auto parsed = engine::parse_run_config(engine::to_json(config), args.overrides);
         report(parsed.errors);
         if (!parsed.errors.empty()) return std::nullopt;
-        std::string name;
-        for (const auto& each : args.overrides) name += (name.empty() ? "" : " ") + each;
-        out.push_back(engine::to_policy(parsed.config, name));
+        out.push_back(engine::to_policy(parsed.config, engine::join(args.overrides, " ")));
     }
     for (const auto& name : args.policies) {
         const auto found = std::ranges::find(usual, name, &engine::ScalePolicy::name);
         if (found == usual.end()) {
-            report({{"--policy", name, engine::msg("use {}", names_of(usual))}});
+            report({{"--policy", name, engine::msg("use {}", engine::join(usual, ", ", &engine::ScalePolicy::name))}});
             return std::nullopt;
         }
         out.push_back(*found);

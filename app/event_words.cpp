@@ -1,8 +1,8 @@
 #include "event_words.h"
 
 #include <cmath>
-#include <sstream>
 
+#include "engine/base/table.h"
 #include "engine/number/figure_text.h"
 #include "engine/record/scale_outlook.h"
 #include "engine/runs/end_notice.h"
@@ -11,15 +11,7 @@
 namespace app {
 
 std::string loss_text(double loss) {
-    if (!std::isfinite(loss)) return engine::figure_text(loss);
-    std::ostringstream out;
-    out.precision(4);
-    out << loss;
-    return out.str();
-}
-
-std::string scale_text(float scale) {
-    return scale == 1 ? "1" : engine::power_text(static_cast<double>(scale));
+    return std::isfinite(loss) ? engine::number_text("%.4g", loss) : engine::figure_text(loss);
 }
 
 namespace {
@@ -39,7 +31,7 @@ std::string health_of(const engine::ScaleChanged& skip) {
 }  // namespace
 
 std::string scale_change_text(const engine::ScaleChanged& event) {
-    const std::string change = "scale " + scale_text(event.from) + " → " + scale_text(event.to);
+    const std::string change = "scale " + engine::scale_text(event.from) + " → " + engine::scale_text(event.to);
     const std::string step = "step " + std::to_string(event.step) + ": ";
     if (event.kind == engine::ScaleChanged::Kind::grown)
         return step + std::to_string(event.clean_steps) + " clean steps, " + change;
@@ -50,13 +42,13 @@ std::string scale_change_text(const engine::ScaleChanged& event) {
 }
 
 std::string test_metrics(const engine::PartFigures& figures, const char* part) {
-    std::ostringstream out;
-    out.precision(4);
+    std::string out;
     for (const auto& metric : figures.metrics) {
         if (!std::isnan(metric.value))
-            out << ", " << part << ' ' << metric.key << ' ' << metric.value;
+            out += std::string(", ") + part + ' ' + metric.key + ' ' +
+                   engine::number_text("%.4g", metric.value);
     }
-    return out.str();
+    return out;
 }
 
 std::string end_text(const engine::RunDone& done) {

@@ -11,8 +11,6 @@ namespace app {
 /// Four digits, also of what is no number.
 std::string loss_text(double loss);
 
-/// "2¹⁶"; "1" of a run without scaling.
-std::string scale_text(float scale);
 
 /// "step 7: overflow in the gradients, step skipped, scale 2¹⁶ → 2¹⁵: normal while calibrating"
 std::string scale_change_text(const engine::ScaleChanged& event);

@@ -98,7 +98,7 @@ public:
         if (planned_ > 0) out << '/' << planned_;
         out << "  loss " << row.loss;
         if (!metrics_.empty()) show_metric(out, row.*engine::metric_column(metrics_, 0));
-        out << "  scale " << scale_text(row.loss_scale) << "  skipped " << row.step - row.updates
+        out << "  scale " << engine::scale_text(row.loss_scale) << "  skipped " << row.step - row.updates
             << "  " << row.step_ms << " ms";
         if (planned_ > 0) {
             const double share = static_cast<double>(row.step) / static_cast<double>(planned_);

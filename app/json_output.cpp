@@ -2,28 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <variant>
 
+#include "engine/base/json.h"
 #include "engine/runs/settings_presets.h"
 #include "engine/settings/catalog.h"
 
 namespace app {
 
-nlohmann::ordered_json figure_json(double value) {
-    if (std::isfinite(value)) return value;
-    return std::isnan(value) ? "nan" : value > 0 ? "inf" : "-inf";
-}
 namespace {
 
+using engine::dumped;
+using engine::json_number;
 using nlohmann::json;
 using nlohmann::ordered_json;
-
-/// Paths and what is read from files may be any bytes, which JSON must not hold.
-template <typename Value>
-std::string dumped(const Value& value, int indent = -1) {
-    return value.dump(indent, ' ', false, Value::error_handler_t::replace);
-}
 
 json value_of(const engine::OptionValue& value) {
     return std::visit([](const auto& v) { return json(v); }, value);
@@ -184,8 +176,8 @@ ordered_json row_object(const engine::ComparisonRow& row) {
     ordered_json out = {
         {"precision", row.precision}, {"seeds", row.seeds}, {"diverged", row.diverged}};
     const auto spread = [&](const std::string& key, const engine::MeanSpread& value) {
-        out[key] = figure_json(value.mean);
-        if (row.seeds > 1) out[key + "_spread"] = figure_json(value.spread);
+        out[key] = json_number(value.mean);
+        if (row.seeds > 1) out[key + "_spread"] = json_number(value.spread);
     };
     spread("best_test_loss", row.best_test_loss);
     spread("last_test_loss", row.last_test_loss);
@@ -195,11 +187,11 @@ ordered_json row_object(const engine::ComparisonRow& row) {
     }
     spread("ms_per_step", row.step_ms);
     spread("samples_per_s", row.samples_per_s);
-    out["speed_up"] = figure_json(row.speed_up);
-    out["peak_bytes"] = figure_json(row.peak_bytes);
-    out["updates"] = figure_json(row.updates);
-    out["skipped"] = figure_json(row.skipped);
-    out["growths"] = figure_json(row.growths);
+    out["speed_up"] = json_number(row.speed_up);
+    out["peak_bytes"] = json_number(row.peak_bytes);
+    out["updates"] = json_number(row.updates);
+    out["skipped"] = json_number(row.skipped);
+    out["growths"] = json_number(row.growths);
     return out;
 }
 

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -17,9 +16,6 @@
 /// JSON output of the commands, but for runs and events, which the engine writes. It is one file,
 /// since nlohmann/json takes longer to compile than any command.
 namespace app {
-
-/// A number as events have it: non-finite ones as "nan", "inf", "-inf".
-nlohmann::ordered_json figure_json(double value);
 
 /// One line: the result of `bench` with these settings.
 std::string to_json(const engine::RunConfig& config, const engine::BenchResult& result,

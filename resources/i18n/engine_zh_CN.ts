@@ -5973,10 +5973,6 @@
         <translation>{}：梯度误差保持在 {}；单步时间变化 {} %。</translation>
     </message>
     <message>
-        <source>An X-ray has no pass {}.</source>
-        <translation>X 光记录中没有 {} 这个阶段。</translation>
-    </message>
-    <message>
         <source>This is not an X-ray of a step: {}</source>
         <translation>这不是某一步的 X 光记录：{}</translation>
     </message>

@@ -1,7 +1,6 @@
 #include "data/input_guide.h"
 
-#include <nlohmann/json.hpp>
-
+#include "base/json_fields.h"
 #include "base/json_reader.h"
 #include "data/schema_json.h"
 #include "engine/base/error.h"
@@ -15,64 +14,52 @@ using nlohmann::ordered_json;
 
 constexpr char guide_file[] = "inputs.json";
 constexpr int max_side = 1 << 14;
-constexpr GuideColumn::Id ids[] = {GuideColumn::Id::none, GuideColumn::Id::decimal,
-                                   GuideColumn::Id::criteo};
-constexpr std::size_t max_offset = std::size_t{1} << 31;
-constexpr const char* id_names[] = {"no", "decimal", "criteo"};
-
-GuideColumn::Id parse_column_id(const std::string& name) {
-    for (const GuideColumn::Id each : ids) {
-        if (name == id_names[static_cast<int>(each)]) return each;
-    }
-    throw std::invalid_argument("unknown name");
-}
+constexpr std::uint64_t max_offset = std::uint64_t{1} << 31;
 
 /// A negative number would be a huge one, and a sum with it wrap around.
-std::size_t parse_offset(const json& column, const char* field) {
-    const json& offset = column.at(field);
-    if (!offset.is_number_unsigned() || offset.get<std::uint64_t>() > max_offset)
+void check_offset(const json& column, const char* field) {
+    const auto offset = column.find(field);
+    if (offset == column.end()) return;
+    if (!offset->is_number_unsigned() || offset->get<std::uint64_t>() > max_offset)
         throw std::invalid_argument("offset");
-    return offset.get<std::size_t>();
 }
 
-GuideColumn parse_column(const json& object) {
-    GuideColumn column{object.at("name").get<std::string>(),
-                       object.value("categories", std::vector<std::string>()),
-                       parse_offset(object, "offset"),
-                       parse_column_id(object.value("id", std::string(id_names[0]))),
-                       object.value("counted", false)};
-    if (object.contains("place")) column.place = parse_offset(object, "place");
-    column.form.categorical = !column.categories.empty();
-    column.form.unit = object.value("unit", std::string());
-    column.form.commas = object.value("commas", false);
-    column.form.other_missing = object.value("missing", std::vector<std::string>());
-    const auto usual = object.find("usual");
-    if (usual == object.end()) return column;
-    if (usual->is_string()) column.usual_category = usual->get<std::string>();
+/// One key for a category and for a number.
+void list_usual(const FieldWriter& f, const GuideColumn& column) {
+    f.unless("usual", column.usual_category, "");
+    f.unless("usual", column.usual_number, std::nullopt);
+}
+void list_usual(const FieldReader& f, GuideColumn& column) {
+    const auto usual = f.object.find("usual");
+    if (usual == f.object.end()) return;
+    if (usual->is_string()) usual->get_to(column.usual_category);
     if (usual->is_number()) column.usual_number = usual->get<double>();
-    return column;
 }
 
-ordered_json to_json(const GuideColumn& column) {
-    ordered_json object = {{"name", column.name}, {"offset", column.offset}};
-    if (!column.categories.empty()) object["categories"] = column.categories;
-    if (column.id != GuideColumn::Id::none) object["id"] = id_names[static_cast<int>(column.id)];
-    if (column.counted) object["counted"] = true;
-    if (column.place) object["place"] = *column.place;
-    if (!column.form.unit.empty()) object["unit"] = column.form.unit;
-    if (column.form.commas) object["commas"] = true;
-    if (!column.form.other_missing.empty()) object["missing"] = column.form.other_missing;
-    if (!column.usual_category.empty()) object["usual"] = column.usual_category;
-    if (column.usual_number) object["usual"] = *column.usual_number;
-    return object;
+}  // namespace
+
+void list_fields(const auto& f, Is<GuideColumn> auto& column) {
+    f("name", column.name, "offset", column.offset);
+    f.unless("categories", column.categories, std::vector<std::string>());
+    f.unless("id", column.id, GuideColumn::Id::none);
+    f.unless("counted", column.counted, false);
+    f.unless("place", column.place, std::nullopt);
+    f.unless("unit", column.form.unit, "");
+    f.unless("commas", column.form.commas, false);
+    f.unless("missing", column.form.other_missing, std::vector<std::string>());
+    list_usual(f, column);
 }
+
+namespace {
 
 InputGuide parse_guide(const json& object) {
     InputGuide guide;
-    for (const json& field : object.at("fields"))
-        guide.schema.fields.push_back(parse_field_spec(field));
-    for (const json& column : object.value("columns", json::array()))
-        guide.columns.push_back(parse_column(column));
+    object.at("fields").get_to(guide.schema.fields);
+    for (const json& column : object.value("columns", json::array())) {
+        for (const char* field : {"offset", "place"}) check_offset(column, field);
+        GuideColumn& read = guide.columns.emplace_back(column.get<GuideColumn>());
+        read.form.categorical = !read.categories.empty();
+    }
     guide.table_columns = object.value("table_columns", std::size_t{0});
     guide.target_place = object.value("target_place", std::size_t{0});
     guide.header = object.value("header", true);
@@ -88,9 +75,8 @@ InputGuide parse_guide(const json& object) {
 }  // namespace
 
 void write_input_guide(const std::filesystem::path& run_folder, const InputGuide& guide) {
-    ordered_json object = {{"fields", ordered_json::array()}};
-    for (const FieldSpec& field : guide.schema.fields) object["fields"].push_back(to_json(field));
-    for (const GuideColumn& column : guide.columns) object["columns"].push_back(to_json(column));
+    ordered_json object = {{"fields", guide.schema.fields}};
+    if (!guide.columns.empty()) object["columns"] = guide.columns;
     if (guide.table_columns > 0) {
         object["table_columns"] = guide.table_columns;
         object["target_place"] = guide.target_place;
@@ -102,8 +88,7 @@ void write_input_guide(const std::filesystem::path& run_folder, const InputGuide
     }
     if (guide.short_side > 0) object["short_side"] = guide.short_side;
     if (guide.alpha == Alpha::dropped) object["drops_alpha"] = true;
-    write_file(run_folder / guide_file,
-               object.dump(1, ' ', false, json::error_handler_t::replace) + "\n");
+    write_file(run_folder / guide_file, dumped(object, 1) + "\n");
 }
 
 InputGuide read_input_guide(const std::filesystem::path& run_folder) {

@@ -1,15 +1,14 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "data/schema.h"
 
 namespace engine {
 
 /// A field as files have it; its transforms are left out.
-nlohmann::ordered_json to_json(const FieldSpec& field);
-/// Reads what to_json() wrote, and checks sizes, names, types. Throws std::invalid_argument, or
-/// what nlohmann/json throws.
-FieldSpec parse_field_spec(const nlohmann::json& object);
+void to_json(nlohmann::ordered_json& out, const FieldSpec& field);
+/// Checks sizes, names, types. Throws std::invalid_argument, or what nlohmann/json throws.
+void from_json(const nlohmann::json& in, FieldSpec& field);
 
 }  // namespace engine

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/plain_text.h"
 #include "engine/base/table.h"
 #include "engine/lab/lesson_answers.h"
@@ -186,7 +186,7 @@ std::string answers_json(const ClassAnswers& answers) {
         unreadable.push_back({{"file", file}, {"reason", reason}});
     const Json out = {
         {"learners", answers.learners}, {"answers", rows}, {"unreadable", unreadable}};
-    return out.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    return dumped(out) + "\n";
 }
 
 }  // namespace engine

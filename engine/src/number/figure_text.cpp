@@ -96,6 +96,8 @@ std::string power_value_text(double value) {
     return power_text(value) + (equal.empty() ? " = " : " ≈ ") + short_figure_text(value);
 }
 
+std::string scale_text(double scale) { return scale == 1 ? "1" : power_text(scale); }
+
 std::string scale_limit_text(double value) {
     if (!std::isfinite(value) || value < 1 || is_power_of_two(value)) return power_text(value);
     return power_text(value) + " (≥ 2" + superscript(std::ilogb(value)) + ")";
@@ -122,13 +124,6 @@ std::string duration_text(double seconds) {
     else
         std::snprintf(text, sizeof text, "%lld:%02lld:%02lld", all / 3600, all / 60 % 60, all % 60);
     return text;
-}
-
-std::string right_aligned(const std::string& text, std::size_t width) {
-    const auto shown = static_cast<std::size_t>(std::ranges::count_if(text, [](char c) {
-        return (static_cast<unsigned char>(c) & 0xC0) != 0x80;  // continuation bytes of UTF-8
-    }));
-    return std::string(width - std::min(width, shown), ' ') + text;
 }
 
 }  // namespace engine

@@ -1,12 +1,12 @@
 #include "record/copy_observations.h"
 
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 
 #include "base/json_reader.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/record/histogram_record.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
@@ -50,7 +50,7 @@ void copy_skips(const fs::path& from, const fs::path& to, const std::string& run
         make_private_folders(to / skips_folder, error);
         if (error) throw_write_error(to / skips_folder, error.value());
         write_file(to / skips_folder / entry.path().filename(),
-                   report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + '\n');
+                   dumped(report) + '\n');
     }
 }
 

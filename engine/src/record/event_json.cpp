@@ -1,171 +1,222 @@
 #include "record/event_json.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <nlohmann/json.hpp>
 
+#include "base/json_fields.h"
 #include "engine/settings/run_config.h"
-#include "engine/base/json.h"
 #include "settings/config_reader.h"
 
 namespace engine {
+
+void list_fields(const auto& f, Is<Metric> auto& metric) {
+    f("key", metric.key);
+    f.may_lack("title", metric.title);
+    f.unless("unit", metric.unit, "");
+    f.may_lack("higher_is_better", metric.higher_is_better, "is_share", metric.is_share);
+}
+
 namespace {
 
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// Leaves out what was not measured.
-void put_measured(ordered_json& object, const char* field, double value) {
-    if (!std::isnan(value)) object[field] = json_number(value);
-}
+template <typename T>
+constexpr T not_measured = std::numeric_limits<T>::quiet_NaN();
 
-/// A part that was evaluated has a loss or a metric; without either there was none.
-void put_part(ordered_json& object, const std::string& part, const PartFigures& figures) {
-    if (!figures.known()) return;
-    object[part + "_loss"] = json_number(figures.loss);
-    for (const MetricValue& metric : figures.metrics)
-        put_measured(object, (part + "_" + metric.key).c_str(), metric.value);
-}
+// More than any event of ours has; each takes several times the bytes of its text.
+constexpr std::size_t max_event_args = 32, max_event_metrics = 64;
+constexpr std::size_t max_text_size = 400;
+constexpr std::size_t max_settings = 200;
 
-ordered_json to_object(const Metric& metric) {
-    ordered_json object = {{"key", metric.key}, {"title", metric.title}};
-    if (!metric.unit.empty()) object["unit"] = metric.unit;
-    object["higher_is_better"] = metric.higher_is_better;
-    object["is_share"] = metric.is_share;
-    return object;
+template <typename T>
+void shorten(std::vector<T>& list, std::size_t most) {
+    if (list.size() > most) list.resize(most);
+    list.shrink_to_fit();
 }
 
 /// The sentence in English, and its parts for another language where it has any.
-void put_message(ordered_json& object, const std::string& field, const Message& message) {
-    object[field] = message.str();
+void list_message(const FieldWriter& f, const std::string& field, const Message& message) {
+    f.object[field] = message.str();
     if (message.args.empty()) return;
-    object[field + "_text"] = message.text;
-    object[field + "_args"] = message.args;
+    f.object[field + "_text"] = message.text;
+    f.object[field + "_args"] = message.args;
+}
+void list_message(const FieldReader& f, const std::string& field, Message& message) {
+    const bool parts = f.object.contains(field + "_text");
+    message = f.object.value(parts ? field + "_text" : field, std::string());
+    if (!parts) return;
+    message.args = f.object.value(field + "_args", std::vector<std::string>());
+    shorten(message.args, max_event_args);
 }
 
-ordered_json head(const char* kind, const std::string& run) {
-    return {{"event", kind}, {"run", run}};
-}
-
-ordered_json to_object(const RunStarted& e) {
-    ordered_json object = head("start", e.run);
-    object["config"] = settings_json(e.config, e.origin.has_value());
-    if (const auto broken = broken_on_purpose(e.config); !broken.empty()) object["teach"] = broken;
-    object["device"] = e.device;
-    object["threads"] = e.threads;
-    object["parameters"] = e.parameters;
-    object["train_samples"] = e.train_samples;
-    object["test_samples"] = e.test_samples;
-    object["steps_planned"] = e.steps_planned;
-    object["folder"] = e.folder;
-    if (e.validation_samples != 0) object["validation_samples"] = e.validation_samples;
-    object["task"] = e.task;
-    object["unit"] = e.unit;
-    object["metrics"] = metrics_json(e.metrics);
-    object["step_metrics"] = metrics_json(e.step_metrics);
-    if (e.origin) object["origin"] = origin_json(*e.origin);
-    if (!e.turns.empty()) object["turns"] = e.turns;
-    if (e.first_step != 1) object["first_step"] = e.first_step;
-    if (e.steps_per_epoch != 0) object["steps_per_epoch"] = e.steps_per_epoch;
-    return object;
-}
-
-ordered_json to_object(const RunResumed& e) {
-    ordered_json object = head("resumed", e.run);
-    object["step"] = e.step;
-    object["skipped"] = e.skipped;
-    if (!e.parent.empty()) object["parent"] = e.parent;
-    object["restored"] = ordered_json::array();
-    for (const Message& part : e.restored) {
+void list_messages(const FieldWriter& f, const char* key, const std::vector<Message>& messages) {
+    ordered_json& list = f.object[key] = ordered_json::array();
+    for (const Message& part : messages) {
         ordered_json each = ordered_json::object();
-        put_message(each, "part", part);
-        object["restored"].push_back(std::move(each));
+        list_message(FieldWriter{each}, "part", part);
+        list.push_back(std::move(each));
     }
-    return object;
+}
+void list_messages(const FieldReader& f, const char* key, std::vector<Message>& messages) {
+    for (const json& part : f.object.value(key, json::array()))
+        list_message(FieldReader{part}, "part", messages.emplace_back());
 }
 
-ordered_json to_object(const CheckpointSaved& e) {
-    ordered_json object = head("checkpoint", e.run);
-    object["step"] = e.step;
-    object["bytes"] = e.bytes;
-    object["seconds"] = json_number(e.seconds);
-    if (e.best) object["best"] = true;
-    return object;
+enum class Written { known, loss_always, always };
+
+/// The loss and the metrics of a part, whose keys begin with `prefix`. A part that was evaluated
+/// has a loss or a metric; without either there was none.
+void list_part(const FieldWriter& f, const std::string& prefix, const PartFigures& figures,
+               Written written) {
+    if (written == Written::known && !figures.known()) return;
+    f.object[prefix + "loss"] = json_number(figures.loss);
+    for (const MetricValue& metric : figures.metrics) {
+        if (written == Written::always || !std::isnan(metric.value))
+            f.object[prefix + metric.key] = json_number(metric.value);
+    }
+}
+void list_part(const FieldReader& f, std::string_view prefix, PartFigures& figures, Written) {
+    for (const auto& [field, value] : f.object.items()) {
+        if (!field.starts_with(prefix)) continue;
+        if (figures.metrics.size() == max_event_metrics) break;
+        const std::string key = field.substr(prefix.size());
+        if (key == "loss")
+            figures.loss = number_of(value);
+        else
+            figures.metrics.push_back({key, number_of(value)});
+    }
 }
 
-ordered_json to_object(const StepExamined& e) {
-    ordered_json object = head("examined", e.run);
-    object["step"] = e.step;
-    object["cause"] = e.cause;
-    put_message(object, "verdict", e.verdict);
-    if (e.damaged_at != 0) object["damaged_at"] = e.damaged_at;
-    return object;
+void list_config(const FieldWriter& f, const RunStarted& e) {
+    f("config", settings_json(e.config, e.origin.has_value()));
+    if (const auto broken = broken_on_purpose(e.config); !broken.empty()) f("teach", broken);
+}
+void list_config(const FieldReader& f, RunStarted& e) {
+    e.config = parse_run_config(f.object.at("config").dump()).config;
 }
 
-ordered_json to_object(const StateChanged& e) {
-    ordered_json object = head("state", e.run);
-    object["state"] = name(e.state);
-    return object;
+void list_metrics(const FieldWriter& f, const RunStarted& e) {
+    f("metrics", e.metrics, "step_metrics", e.step_metrics);
+}
+/// Earlier versions trained classifiers alone and wrote no metrics.
+void list_metrics(const FieldReader& f, RunStarted& e) {
+    f.may_lack("metrics", e.metrics);
+    e.step_metrics = e.metrics;
+    f.may_lack("step_metrics", e.step_metrics);
+    for (auto* list : {&e.metrics, &e.step_metrics}) shorten(*list, max_event_metrics);
 }
 
-ordered_json to_object(const EpochDone& e) {
-    ordered_json object = head("epoch", e.run);
-    object["epoch"] = e.epoch;
-    object["step"] = e.step;
-    object["train_loss"] = json_number(e.train.loss);
-    for (const MetricValue& metric : e.train.metrics)
-        put_measured(object, ("train_" + metric.key).c_str(), metric.value);
-    put_part(object, "validation", e.validation);
-    put_part(object, "test", e.test);
-    object["seconds"] = json_number(e.seconds);
-    if (!e.epoch_ended) object["epoch_ended"] = false;
-    return object;
+void list_event(const auto& f, Is<RunStarted> auto& e) {
+    list_config(f, e);
+    f.may_lack("device", e.device, "threads", e.threads, "parameters", e.parameters,
+               "train_samples", e.train_samples, "test_samples", e.test_samples,
+               "steps_planned", e.steps_planned, "folder", e.folder);
+    f.unless("validation_samples", e.validation_samples, 0);
+    f.may_lack("task", e.task, "unit", e.unit);
+    list_metrics(f, e);
+    f.unless("origin", e.origin, std::nullopt);
+    f.unless("turns", e.turns, "");
+    f.unless("first_step", e.first_step, 1);
+    f.unless("steps_per_epoch", e.steps_per_epoch, 0);
 }
 
-ordered_json to_object(const ScaleChanged& e) {
-    ordered_json object = head("scale", e.run);
-    object["step"] = e.step;
-    object["kind"] = name(e.kind);
-    object["from"] = json_number(static_cast<double>(e.from));
-    object["to"] = json_number(static_cast<double>(e.to));
-    object["clean_steps"] = e.clean_steps;
-    if (e.loss) object["loss"] = json_number(static_cast<double>(*e.loss));
-    return object;
+void list_event(const auto& f, Is<RunResumed> auto& e) {
+    f("step", e.step);
+    f.may_lack("skipped", e.skipped);
+    f.unless("parent", e.parent, "");
+    list_messages(f, "restored", e.restored);
 }
 
-ordered_json to_object(const RunWarning& e) {
-    ordered_json object = head("warning", e.run);
-    if (e.step != 0) object["step"] = e.step;
-    put_message(object, "message", e.message);
-    return object;
+void list_event(const auto& f, Is<CheckpointSaved> auto& e) {
+    f("step", e.step);
+    f.may_lack("bytes", e.bytes);
+    f.unless("seconds", e.seconds, not_measured<double>);
+    f.unless("best", e.best, false);
 }
 
-ordered_json to_object(const RunFailed& e) {
-    ordered_json object = head("error", e.run);
-    object["code"] = name(e.code);
-    put_message(object, "message", e.message);
-    put_message(object, "hint", e.hint);
-    return object;
+void list_event(const auto& f, Is<StepExamined> auto& e) {
+    f("step", e.step, "cause", e.cause);
+    list_message(f, "verdict", e.verdict);
+    f.unless("damaged_at", e.damaged_at, 0);
 }
 
-ordered_json to_object(const RunDone& e) {
-    ordered_json object = head("done", e.run);
-    object["reason"] = name(e.reason);
-    object["steps"] = e.steps;
-    object["updates"] = e.updates;
-    object["skipped"] = e.skipped;
-    put_part(object, "validation", e.validation);
-    object["test_loss"] = json_number(e.test.loss);
-    for (const MetricValue& metric : e.test.metrics)
-        object["test_" + metric.key] = json_number(metric.value);
-    object["wall_s"] = json_number(e.wall_s);
-    object["samples_per_s"] = json_number(e.samples_per_s);
-    object["peak_bytes"] = e.peak_bytes;
-    if (e.diverged_at != 0) object["diverged_at"] = e.diverged_at;
-    if (e.replaced_samples != 0) object["replaced_samples"] = e.replaced_samples;
-    if (e.unsaved != 0) object["unsaved"] = e.unsaved;
-    return object;
+void list_event(const auto& f, Is<StateChanged> auto& e) { f("state", e.state); }
+
+void list_event(const auto& f, Is<EpochDone> auto& e) {
+    f("epoch", e.epoch);
+    f.may_lack("step", e.step);
+    list_part(f, "train_", e.train, Written::loss_always);
+    list_part(f, "validation_", e.validation, Written::known);
+    list_part(f, "test_", e.test, Written::known);
+    f.unless("seconds", e.seconds, not_measured<double>);
+    f.unless("epoch_ended", e.epoch_ended, true);
+}
+
+void list_event(const auto& f, Is<ScaleChanged> auto& e) {
+    f("step", e.step, "kind", e.kind);
+    f.unless("from", e.from, not_measured<float>);
+    f.unless("to", e.to, not_measured<float>);
+    f.may_lack("clean_steps", e.clean_steps);
+    f.unless("loss", e.loss, std::nullopt);
+}
+
+void list_event(const auto& f, Is<RunWarning> auto& e) {
+    f.unless("step", e.step, 0);
+    list_message(f, "message", e.message);
+}
+
+void list_event(const auto& f, Is<RunFailed> auto& e) {
+    f("code", e.code);
+    list_message(f, "message", e.message);
+    list_message(f, "hint", e.hint);
+}
+
+void list_event(const auto& f, Is<RunDone> auto& e) {
+    f("reason", e.reason);
+    f.may_lack("steps", e.steps, "updates", e.updates, "skipped", e.skipped);
+    list_part(f, "validation_", e.validation, Written::known);
+    list_part(f, "test_", e.test, Written::always);
+    f.unless("wall_s", e.wall_s, not_measured<double>);
+    f.unless("samples_per_s", e.samples_per_s, not_measured<double>);
+    f.may_lack("peak_bytes", e.peak_bytes);
+    f.unless("diverged_at", e.diverged_at, 0);
+    f.unless("replaced_samples", e.replaced_samples, 0);
+    f.unless("unsaved", e.unsaved, 0);
+}
+
+/// In the order of Event.
+constexpr std::array event_names = {"start",      "resumed",  "state",   "epoch", "scale",
+                                    "checkpoint", "examined", "warning", "error", "done"};
+static_assert(event_names.size() == std::variant_size_v<Event>);
+
+template <std::size_t i = 0>
+std::optional<Event> parse_object(const json& object) {
+    if constexpr (i < event_names.size()) {
+        if (object.at("event") != event_names[i]) return parse_object<i + 1>(object);
+        std::variant_alternative_t<i, Event> e{};
+        object.at("run").get_to(e.run);
+        list_event(FieldReader{object}, e);
+        return e;
+    } else {
+        return std::nullopt;
+    }
+}
+
+/// One line of at most max_text_size bytes, cut between two characters of UTF-8.
+std::string shown_text(std::string text) {
+    if (text.size() > max_text_size) {
+        std::size_t end = max_text_size;
+        while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0u) == 0x80u) --end;
+        text.resize(end);
+    }
+    std::replace_if(
+        text.begin(), text.end(), [](unsigned char c) { return c < 0x20 || c == 0x7f; }, ' ');
+    return text;
 }
 
 /// The shortest digits that read back as the same number.
@@ -195,22 +246,39 @@ void append_field(std::string& out, std::string_view field, T value) {
     }
 }
 
-}  // namespace
-
-ordered_json metrics_json(const std::vector<Metric>& metrics) {
-    ordered_json list = ordered_json::array();
-    for (const Metric& metric : metrics) list.push_back(to_object(metric));
-    return list;
+void list_origin(const auto& f, auto& origin) {
+    f("program", origin.program);
+    f.may_lack("model", origin.model, "dataset", origin.dataset, "optimizer", origin.optimizer,
+               "epochs", origin.epochs, "shares_every", origin.shares_every);
 }
 
-ordered_json origin_json(const RunOrigin& origin) {
-    ordered_json object = {
-        {"program", origin.program},         {"model", origin.model},
-        {"dataset", origin.dataset},         {"optimizer", origin.optimizer},
-        {"epochs", origin.epochs},           {"shares_every", origin.shares_every},
-        {"settings", ordered_json::object()}};
-    for (const auto& [name, value] : origin.settings) object["settings"][name] = value;
-    return object;
+}  // namespace
+
+void to_json(ordered_json& out, const Metric& metric) { list_fields(FieldWriter{out}, metric); }
+
+void from_json(const json& in, Metric& metric) { list_fields(FieldReader{in}, metric); }
+
+void to_json(ordered_json& out, const RunOrigin& origin) {
+    list_origin(FieldWriter{out}, origin);
+    ordered_json& settings = out["settings"] = ordered_json::object();
+    for (const auto& [name, value] : origin.settings) settings[name] = value;
+}
+
+void from_json(const json& in, RunOrigin& origin) {
+    list_origin(FieldReader{in}, origin);
+    for (std::string* text :
+         {&origin.program, &origin.model, &origin.dataset, &origin.optimizer})
+        *text = shown_text(*text);
+    for (std::int64_t* count : {&origin.epochs, &origin.shares_every})
+        *count = std::max<std::int64_t>(*count, 0);
+    const auto settings = in.find("settings");
+    if (settings == in.end()) return;
+    for (const auto& [name, value] : settings->get_ref<const json::object_t&>()) {
+        if (origin.settings.size() == max_settings) break;
+        origin.settings.emplace_back(
+            shown_text(name),
+            shown_text(value.is_string() ? value.get<std::string>() : value.dump()));
+    }
 }
 
 ordered_json settings_json(const RunConfig& config, bool foreign) {
@@ -223,15 +291,31 @@ ordered_json settings_json(const RunConfig& config, bool foreign) {
 
 bool nan_is_a_value(std::string_view field) { return field == "loss" || field == "grad_norm"; }
 
+std::optional<Event> parse_event(std::string_view line) {
+    const json object = read_json(line, event_bounds);
+    if (!object.is_object()) return std::nullopt;
+    try {
+        return parse_object(object);
+    } catch (const json::exception&) {
+        return std::nullopt;  // a field is missing or of another type
+    } catch (const std::invalid_argument&) {
+        return std::nullopt;
+    }
+}
+
 std::string to_json_line(const Event& event) {
-    const ordered_json object = std::visit([](const auto& e) { return to_object(e); }, event);
-    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    ordered_json object = {{"event", event_names[event.index()]}};
+    std::visit([&](const auto& e) {
+        object["run"] = e.run;
+        list_event(FieldWriter{object}, e);
+    }, event);
+    return dumped(object);
 }
 
 std::string to_json_line(const std::string& run, const StepRecord& step,
                          std::span<const Metric> metrics) {
     std::string out = R"({"event":"step","run":)";
-    out += json(run).dump(-1, ' ', false, json::error_handler_t::replace);
+    out += dumped(json(run));
     for_each_named_field(metrics, [&](std::string_view field, auto member) {
         append_field(out, field, step.*member);
     });

@@ -13,14 +13,11 @@ namespace engine {
 /// "nan". In other fields NaN means "not measured" and is left out.
 bool nan_is_a_value(std::string_view field);
 
-/// Descriptors of metrics as JSON, and back. parse_metrics throws json::exception.
-nlohmann::ordered_json metrics_json(const std::vector<Metric>& metrics);
-std::vector<Metric> parse_metrics(const nlohmann::json& list);
-
-/// The origin of a run as JSON, and back; texts are cut to a length that can be shown.
-/// parse_origin throws json::exception.
-nlohmann::ordered_json origin_json(const RunOrigin& origin);
-RunOrigin parse_origin(const nlohmann::json& object);
+void to_json(nlohmann::ordered_json& out, const Metric& metric);
+void from_json(const nlohmann::json& in, Metric& metric);
+void to_json(nlohmann::ordered_json& out, const RunOrigin& origin);
+/// Cuts texts to a length that can be shown.
+void from_json(const nlohmann::json& in, RunOrigin& origin);
 
 /// The settings of a run; of one that another program trains those that both programs have.
 nlohmann::ordered_json settings_json(const RunConfig& config, bool foreign);

@@ -4,11 +4,11 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
 
 #include "base/json_reader.h"
+#include "engine/base/json.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
 #include "record/column_file.h"
@@ -32,8 +32,8 @@ constexpr std::uintmax_t max_name_bytes = 64 << 20;
 void write_names(const fs::path& folder, const std::string& reference,
                  const std::vector<std::string>& layers) {
     write_file(folder / twin_layout::names_name,
-               json({{"version", twin_version}, {"reference", reference}, {"layers", layers}})
-                       .dump(1, ' ', false, json::error_handler_t::replace) +
+               dumped(json{{"version", twin_version}, {"reference", reference}, {"layers", layers}},
+                      1) +
                    '\n');
 }
 

@@ -1,13 +1,12 @@
 #include "report/report_tables.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
-#include <cstdio>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "engine/base/json.h"
+#include "engine/base/table.h"
 #include "engine/number/figure_text.h"
 #include "engine/record/scale_outlook.h"
 #include "engine/settings/catalog.h"
@@ -23,15 +22,13 @@ Message left_out_note(std::int64_t left_out) {
     return left_out > 0 ? msg("{} more are not listed.", left_out) : Message();
 }
 
-std::string scale_text(float scale) { return power_text(static_cast<double>(scale)); }
-
 Message what_happened(const ScaleChanged& event) {
     if (event.loss)
         return msg("The loss is {}; step skipped, scale {} to {}.",
-                   figure_text(static_cast<double>(*event.loss)), scale_text(event.from),
-                   scale_text(event.to));
-    return msg("A gradient overflowed; step skipped, scale {} to {}.", scale_text(event.from),
-               scale_text(event.to));
+                   figure_text(static_cast<double>(*event.loss)), power_text(event.from),
+                   power_text(event.to));
+    return msg("A gradient overflowed; step skipped, scale {} to {}.", power_text(event.from),
+               power_text(event.to));
 }
 
 Message what_it_means(const ScaleChanged& event) {
@@ -50,7 +47,7 @@ Message what_it_means(const ScaleChanged& event) {
                 return msg(
                     "Persistent: the gradients are not finite even at scale {}, so look for "
                     "a NaN in the backward pass.",
-                    scale_text(event.from));
+                    power_text(event.from));
             return msg("Persistent: lowering the scale cannot fix a NaN in the forward pass.");
         case ScaleChanged::Kind::grown:
             break;
@@ -90,10 +87,7 @@ Message value_title(const RunConfig& config, const std::string& path) {
 }  // namespace
 
 std::string number_or_dash(const char* format, double value) {
-    if (std::isnan(value)) return "–";
-    std::array<char, 48> text{};
-    std::snprintf(text.data(), text.size(), format, value);
-    return text.data();
+    return std::isnan(value) ? "–" : number_text(format, value);
 }
 
 std::string metric_words(const Metric& metric) {
@@ -192,10 +186,10 @@ std::string choice_title(std::string_view path, const std::string& word) {
 
 std::string shown_settings(const RunSummary& run) {
     if (!run.origin) return to_json(run.config);
-    nlohmann::ordered_json told = origin_json(*run.origin);
+    nlohmann::ordered_json told = *run.origin;
     const nlohmann::ordered_json shared = settings_json(run.config, true);
     for (const auto& [name, value] : shared.items()) told[name] = value;
-    return told.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return dumped(told, 2);
 }
 
 ReportTable difference_table(const std::vector<RunSummary>& runs,

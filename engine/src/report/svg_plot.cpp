@@ -1,12 +1,11 @@
 #include "report/svg_plot.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include "engine/base/plain_text.h"
+#include "engine/base/table.h"
 
 namespace engine {
 namespace {
@@ -14,11 +13,7 @@ namespace {
 constexpr double left = 80, right = 940, top = 14, bottom = 276;
 constexpr double width = 1000, height = 320;
 
-std::string number(double value) {
-    std::array<char, 32> text{};
-    std::snprintf(text.data(), text.size(), "%.2f", value);
-    return text.data();
-}
+std::string number(double value) { return number_text("%.2f", value); }
 
 /// The plot as it is drawn.
 class Drawing {

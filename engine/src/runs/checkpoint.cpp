@@ -6,11 +6,12 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <span>
 
 #include "base/json_reader.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/base/plain_text.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
 #include "io/file/sha256.h"
@@ -151,7 +152,7 @@ std::int64_t write_files(const fs::path& folder, const CheckpointContent& conten
     state["saved"] = Moment::now().local;
     state["files"] = std::move(files);
     state["checksum"] = checksum_file;
-    const std::string text = state.dump(2, ' ', false, json::error_handler_t::replace) + "\n";
+    const std::string text = dumped(state, 2) + "\n";
     write_file(folder / state_file, text);
     write_file(folder / checksum_file, checksum_line(text));
     sync_folder(folder);
@@ -164,13 +165,6 @@ std::int64_t size_of(const json& state) {
         if (file.is_object()) bytes += file.value("bytes", std::int64_t{0});
     }
     return bytes;
-}
-
-std::string names_of(const std::vector<CheckpointInfo>& checkpoints) {
-    std::string names;
-    for (const auto& checkpoint : checkpoints)
-        names += (names.empty() ? "" : ", ") + std::to_string(checkpoint.step);
-    return names;
 }
 
 }  // namespace
@@ -286,14 +280,14 @@ CheckpointInfo find_checkpoint(const fs::path& run_folder, const std::string& wh
         if (best != all.rend()) return *best;
         throw Error(ErrorCode::data,
                     msg("{}: no checkpoint is marked as the best one", run_folder.string()),
-                    msg("Use \"last\", or one of these steps: {}.", names_of(all)));
+                    msg("Use \"last\", or one of these steps: {}.", join(all, ", ", &CheckpointInfo::step)));
     }
     const auto found = std::ranges::find_if(
         all, [&](const CheckpointInfo& each) { return std::to_string(each.step) == which; });
     if (found != all.end()) return *found;
     throw Error(ErrorCode::data,
                 msg("{}: the run has no checkpoint \"{}\"", run_folder.string(), which),
-                msg("Use \"last\", \"best\", or one of these steps: {}.", names_of(all)));
+                msg("Use \"last\", \"best\", or one of these steps: {}.", join(all, ", ", &CheckpointInfo::step)));
 }
 
 std::int64_t write_checkpoint(const fs::path& run_folder, const CheckpointContent& content,

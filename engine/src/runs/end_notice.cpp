@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <csignal>
 
+#include "engine/base/plain_text.h"
 #include "engine/record/event.h"
 
 namespace engine {
@@ -42,10 +43,8 @@ std::string end_state(const RunDone& done) {
 }
 
 std::vector<std::pair<std::string, std::string>> notice_environment(const EndNotice& notice) {
-    std::string runs;
-    for (const std::string& run : notice.runs) runs += (runs.empty() ? "" : " ") + run;
     return {{"HALFTONE_KIND", notice.kind},
-            {"HALFTONE_RUN", runs},
+            {"HALFTONE_RUN", join(notice.runs, " ")},
             {"HALFTONE_STATE", notice.state},
             {"HALFTONE_REASON", without_zeros(notice.reason)}};
 }

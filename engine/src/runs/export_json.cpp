@@ -1,8 +1,8 @@
 #include <array>
 #include <charconv>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "engine/base/json.h"
 #include "engine/runs/export.h"
 #include "engine/runs/run_listing.h"
 #include "io/file/atomic_file.h"
@@ -17,17 +17,13 @@ using nlohmann::ordered_json;
 
 constexpr std::int64_t values_at_once = 8192;
 
-std::string dump(const ordered_json& value) {
-    return value.dump(1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
 /// Figures and settings as `halftone runs --json` has them, then the metrics.
 ordered_json head_of(const RunSummary& run, const std::vector<Metric>& step_metrics) {
     ordered_json head = ordered_json::parse(to_json_line(run));
     head.erase("event");
     head["unit"] = run.unit;
-    head["metrics"] = metrics_json(run.metrics);
-    head["step_metrics"] = metrics_json(step_metrics);
+    head["metrics"] = run.metrics;
+    head["step_metrics"] = step_metrics;
     return head;
 }
 
@@ -49,7 +45,7 @@ void write_events(AtomicFile& file, const EventFile& events, bool epochs) {
         ordered_json object = ordered_json::parse(to_json_line(event));
         object.erase("run");
         if (epochs) object.erase("event");
-        file.write((first ? "[\n  " : ",\n  ") + moved_in(dump(object)));
+        file.write((first ? "[\n  " : ",\n  ") + moved_in(dumped(object, 1)));
         first = false;
     });
     file.write(first ? "[]" : "\n ]");
@@ -106,7 +102,7 @@ void export_json(const std::filesystem::path& run_folder, const std::filesystem:
     const EventFile events(run_folder);
     const auto started = last_start(run_folder);
     const std::vector<Metric> metrics = started ? started->step_metrics : classification_metrics();
-    std::string head = dump(head_of(run.summary, metrics));
+    std::string head = dumped(head_of(run.summary, metrics), 1);
     head.resize(head.rfind('\n'));  // without the last brace
     AtomicFile out(file, NamedBy::person);
     out.write(head + ",\n \"epochs\": ");

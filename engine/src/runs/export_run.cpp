@@ -1,11 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 
 #include "data/input_guide.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/io/named_file.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/export.h"
@@ -25,9 +25,7 @@ using Properties = std::map<std::string, std::string>;
 
 constexpr std::size_t max_names = 100000;
 
-std::string text(const ordered_json& value) {
-    return value.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
+std::string text(const ordered_json& value) { return dumped(value); }
 
 std::string text(const Normalization& of) {
     return text(ordered_json{{"mean", of.mean}, {"deviation", of.deviation}});

@@ -73,7 +73,7 @@ void read_metrics(RunSummary& run, const std::string& text) {
     try {
         const json object = read_json(text);
         run.unit = object.at("unit").get<std::string>();
-        run.metrics = parse_metrics(object.at("metrics"));
+        object.at("metrics").get_to(run.metrics);
         run.test.metrics.clear();
         if (!object.contains("test")) return;
         for (const auto& [key, value] : object.at("test").get_ref<const json::object_t&>())
@@ -85,7 +85,7 @@ void read_metrics(RunSummary& run, const std::string& text) {
 
 RunOrigin read_origin(const std::string& text) {
     try {
-        return parse_origin(read_json(text));
+        return read_json(text).get<RunOrigin>();
     } catch (const json::exception&) {
         throw DamagedDatabase{};
     }
@@ -140,10 +140,10 @@ const char* const select_runs =
     "LEFT JOIN group_numbers ON group_numbers.id = run_groups.id ";
 
 std::string metrics_of(const RunSummary& run) {
-    ordered_json object = {{"unit", run.unit}, {"metrics", metrics_json(run.metrics)}};
+    ordered_json object = {{"unit", run.unit}, {"metrics", run.metrics}};
     for (const MetricValue& metric : run.test.metrics)
         object["test"][metric.key] = json_number(metric.value);
-    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    return dumped(object);
 }
 
 RunSummary read_summary(const Statement& row) {

@@ -1,11 +1,11 @@
 #include "runs/outside_folders.h"
 
-#include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
 
 #include "base/json_reader.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "io/file/atomic_file.h"
 #include "runs/run_folder.h"
 
@@ -17,7 +17,7 @@ using nlohmann::json;
 
 std::string line_of(const fs::path& folder) {
     const json object = {{"folder", folder.string()}};
-    return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+    return dumped(object) + "\n";
 }
 
 }  // namespace

@@ -4,12 +4,12 @@
 #include <array>
 #include <cstddef>
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <system_error>
 
 #include "base/json_reader.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
 #include "io/file/line_reader.h"
@@ -254,7 +254,7 @@ void rename_run(const fs::path& folder, const std::string& run, const fs::path& 
             object.erase("group_number");
         }
         if (object.contains("folder")) object["folder"] = place.string();
-        text += object.dump(-1, ' ', false, json::error_handler_t::replace) + '\n';
+        text += dumped(object) + '\n';
         if (text.size() < block) continue;
         out.write(text);
         text.clear();

@@ -12,12 +12,12 @@
 #include <cmath>
 #include <csignal>
 #include <ctime>
-#include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "base/json_reader.h"
 #include "base/regular_file.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
 #include "io/file/lease.h"
@@ -29,10 +29,6 @@ namespace fs = std::filesystem;
 namespace {
 
 using nlohmann::json;
-
-std::string dump(const json& object) {
-    return object.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 /// Bytes read of one file: the events of a million skipped steps. A file that lies about its size
 /// takes no more memory.
@@ -174,7 +170,7 @@ void write_new_run(const fs::path& folder, const std::string& run, const RunConf
                  {"microseconds", made.microseconds}};
     if (!group.empty()) line["group"] = group;
     if (group_number > 0) line["group_number"] = group_number;
-    append_lines(folder / events_file, dump(line) + "\n");
+    append_lines(folder / events_file, dumped(line) + "\n");
 }
 
 void remove_new_run(const fs::path& folder) {
@@ -238,7 +234,7 @@ std::string read_text(const fs::path& file) {
 void write_notes(const fs::path& folder, const RunNotes& notes) {
     json object = {{"notes", notes.notes}, {"tags", notes.tags}, {"title", notes.title}};
     if (notes.starred) object["starred"] = true;
-    write_file(folder / notes_file, dump(object) + "\n");
+    write_file(folder / notes_file, dumped(object) + "\n");
 }
 
 RunNotes read_notes(const fs::path& folder) {

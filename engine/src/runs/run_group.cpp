@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <nlohmann/json.hpp>
 
+#include "engine/base/json.h"
 #include "engine/base/plain_text.h"
 #include "engine/runs/run_listing.h"
 #include "runs/stored_run.h"
@@ -108,7 +108,7 @@ std::string group_json_line(const GroupRuns& runs) {
         {"state", group_state(runs)},
         {"title", common_title(runs)},
         {"runs", ids}};
-    return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return dumped(object);
 }
 
 }  // namespace engine

@@ -1,9 +1,9 @@
 #include "runs/run_index.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "record/event_json.h"
 #include "runs/index_tables.h"
 
@@ -159,8 +159,7 @@ void RunIndex::update(const RunSummary& run) {
     }
     if (run.origin) {
         Statement(database_, "INSERT OR REPLACE INTO origins VALUES (?, ?)")
-            .bind(run.run, origin_json(*run.origin)
-                               .dump(-1, ' ', false, ordered_json::error_handler_t::replace))
+            .bind(run.run, dumped(ordered_json(*run.origin)))
             .run();
     }
     if (run.diverged_at == 0) return;

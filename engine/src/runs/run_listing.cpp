@@ -187,7 +187,7 @@ ordered_json run_object(const RunSummary& run) {
                            {"group", run.group},
                            {"group_number", run.group_number},
                            {"config", settings_json(run.config, run.origin.has_value())}};
-    if (run.origin) object["origin"] = origin_json(*run.origin);
+    if (run.origin) object["origin"] = *run.origin;
     if (!run.parent.empty()) object["parent"] = run.parent;
     if (!run.host.empty()) {
         object["host"] = run.host;
@@ -200,13 +200,9 @@ ordered_json run_object(const RunSummary& run) {
     return object;
 }
 
-std::string one_json_line(const ordered_json& object) {
-    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
-}
-
 }  // namespace
 
-std::string to_json_line(const RunSummary& run) { return one_json_line(run_object(run)); }
+std::string to_json_line(const RunSummary& run) { return dumped(run_object(run)); }
 
 std::string show_json_line(const RunSummary& run, const KeyFigures& figures) {
     ordered_json object = run_object(run);
@@ -217,7 +213,7 @@ std::string show_json_line(const RunSummary& run, const KeyFigures& figures) {
     object["headroom_bits"] = json_number(figures.headroom_bits);
     object["growths"] = figures.growths;
     object["ms_per_step"] = json_number(figures.step_ms);
-    return one_json_line(object);
+    return dumped(object);
 }
 
 namespace {
@@ -306,7 +302,7 @@ std::string differences_json(const std::vector<RunSummary>& runs) {
                                  {"runs", ids},
                                  {"settings", rows_json(differing_settings(runs))},
                                  {"results", rows_json(compare_results(runs))}};
-    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    return dumped(object);
 }
 
 bool is_on_run_page(const Event& event) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "engine/base/plain_text.h"
 #include "engine/settings/catalog.h"
 #include "settings/config_fields.h"
 #include "settings/setting_specs.h"
@@ -24,14 +25,10 @@ RunValue as_value(const std::optional<T>& value) {
     return value ? as_value(*value) : RunValue{};
 }
 RunValue as_value(const std::vector<std::string>& values) {
-    std::string out;
-    for (const auto& value : values) out += (out.empty() ? "" : ",") + value;
-    return text_value(out);
+    return text_value(join(values, ","));
 }
 RunValue as_value(const std::vector<std::int64_t>& values) {
-    std::vector<std::string> texts;
-    for (const auto value : values) texts.push_back(std::to_string(value));
-    return as_value(texts);
+    return text_value(join(values, ","));
 }
 RunValue as_value(const OptionValue& value) {
     return std::visit([](const auto& v) { return as_value(v); }, value);

@@ -9,6 +9,7 @@
 #include <sstream>
 #include <utility>
 
+#include "engine/base/json.h"
 #include "engine/runs/run_fields.h"
 #include "settings/config_reader.h"
 
@@ -94,7 +95,7 @@ private:
                 point.push_back(path + '=' +
                                 (value.is_string() && !json::accept(value.get<std::string>())
                                      ? value.get<std::string>()
-                                     : value.dump(-1, ' ', false, json::error_handler_t::replace)));
+                                     : dumped(value)));
             }
         }
         if (points.empty()) points.emplace_back();

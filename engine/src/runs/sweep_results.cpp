@@ -154,7 +154,7 @@ std::string to_json_line(const SweepPlan& plan, const SweepRow& row, std::int64_
     object["finished"] = row.finished;
     object["failed"] = row.failed;
     object["runs"] = row.runs;
-    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    return dumped(object);
 }
 
 }  // namespace engine

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "data/dataset_descriptor.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/data/dataset_preview.h"
 #include "engine/number/figure_text.h"
 #include "tasks/task_descriptor.h"
@@ -125,7 +125,7 @@ std::string to_json_line(const LintFinding& finding) {
                                            {"reason", finding.reason.str()},
                                            {"handbook", finding.handbook},
                                            {"fix", finding.fix}};
-    return object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+    return dumped(object);
 }
 
 }  // namespace engine

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <set>
 
+#include "engine/base/plain_text.h"
 #include "engine/settings/catalog.h"
 #include "verdict/rules.h"
 
@@ -36,12 +37,6 @@ std::int64_t whole_option(const Options& options, const char* name, std::int64_t
     return value != nullptr ? *value : otherwise;
 }
 
-std::string list_text(const std::vector<std::int64_t>& values) {
-    std::string out;
-    for (const std::int64_t value : values) out += (out.empty() ? "" : ",") + std::to_string(value);
-    return "[" + out + "]";
-}
-
 /// Sizes of layers rounded up, as changes of settings.
 std::vector<std::string> aligned_sizes(const RunConfig& config) {
     std::vector<std::string> fix;
@@ -59,7 +54,7 @@ std::vector<std::string> aligned_sizes(const RunConfig& config) {
         if (const auto* list = std::get_if<std::vector<std::int64_t>>(&found->second)) {
             std::vector<std::int64_t> up;
             for (const std::int64_t value : *list) up.push_back(rounded_up(value, multiple));
-            if (up != *list) fix.push_back(path + list_text(up));
+            if (up != *list) fix.push_back(path + "[" + join(up, ",") + "]");
         }
     }
     return fix;

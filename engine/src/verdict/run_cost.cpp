@@ -1,8 +1,8 @@
 #include "verdict/run_cost.h"
 
 #include <cmath>
-#include <cstdio>
 
+#include "engine/base/table.h"
 #include "engine/number/figure_text.h"
 #include "engine/record/figures.h"
 #include "verdict/run_speedup.h"
@@ -10,11 +10,7 @@
 namespace engine {
 namespace {
 
-std::string times_text(double ratio) {
-    char text[32];
-    std::snprintf(text, sizeof text, "%.1f", ratio);
-    return text;
-}
+std::string times_text(double ratio) { return number_text("%.1f", ratio); }
 
 std::int64_t peak_bytes(const StepRecordReader& record) {
     return key_figures(record, {}).peak_bytes;

@@ -4,6 +4,7 @@
 #include <cctype>
 #include <cmath>
 
+#include "engine/base/plain_text.h"
 #include "engine/number/figure_text.h"
 #include "engine/runs/run_store.h"
 #include "engine/settings/catalog.h"
@@ -280,14 +281,13 @@ RunFigures JudgedEvents::figures(const StepRecordReader& record) const {
 }
 
 std::string Verdict::details() const {
-    std::string text;
-    for (const auto& part : cost) text += (text.empty() ? "" : ", ") + part.str();
+    std::string text = join(cost, ", ", &Message::str);
     if (!text.empty()) {
         text.front() = static_cast<char>(std::toupper(static_cast<unsigned char>(text.front())));
         text += '.';
     }
-    for (const auto& sentence : evidence) text += (text.empty() ? "" : " ") + sentence.str();
-    return text;
+    if (!text.empty() && !evidence.empty()) text += ' ';
+    return text + join(evidence, " ", &Message::str);
 }
 
 namespace {

@@ -122,7 +122,7 @@ std::string to_json_line(const std::string& run, const WhatIf& policy, const Mes
                                  {"below_floor", policy.below_floor},
                                  {"sentence", sentence.str()},
                                  {"stairs", std::move(stairs)}};
-    return object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    return dumped(object);
 }
 
 }  // namespace engine

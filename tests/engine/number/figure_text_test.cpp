@@ -78,10 +78,5 @@ TEST(FigureText, RoundsAMagnitudeDownToAPowerOfTwo) {
     EXPECT_EQ(magnitude_text(INFINITY), "∞");
 }
 
-TEST(FigureText, AlignsByCharactersAndNotByBytes) {
-    EXPECT_EQ(right_aligned("2⁻²⁴", 6), "  2⁻²⁴");
-    EXPECT_EQ(right_aligned("2¹⁶ = 65,536", 3), "2¹⁶ = 65,536");
-}
-
 }  // namespace
 }  // namespace engine

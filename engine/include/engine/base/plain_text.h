@@ -1,8 +1,11 @@
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
+#include <utility>
 
 namespace engine {
 
@@ -20,6 +23,22 @@ std::string one_line(std::string_view text);
 /// an apostrophe in front unless `raw`. Numbers are written without this function: their sign
 /// stays.
 std::string csv_cell(std::string_view text, bool raw = false);
+
+/// The texts or numbers of a list, with `between` between them.
+template <typename List, typename Part = std::identity>
+std::string join(const List& list, std::string_view between = ", ", const Part& part = {}) {
+    std::string out;
+    bool first = true;
+    for (const auto& each : list) {
+        if (!std::exchange(first, false)) out += between;
+        const auto& text = std::invoke(part, each);
+        if constexpr (std::is_arithmetic_v<std::remove_cvref_t<decltype(text)>>)
+            out += std::to_string(text);
+        else
+            out += text;
+    }
+    return out;
+}
 
 /// An English sentence whose holes "{}" take these values, with the singular behind a value of 1:
 /// "{} files are left out" becomes "{} file is left out".

@@ -22,6 +22,8 @@ std::string short_figure_text(double value, int digits = 3);
 std::string power_text(double value);
 /// Like power_text(), with the value: "2¹⁶ = 65,536", "2⁻¹² ≈ 0.000244".
 std::string power_value_text(double value);
+/// The same of a loss scale: "1" without scaling.
+std::string scale_text(double scale);
 /// An upper limit of the loss scale, and the largest power of two within it, since a scale usually
 /// is one: "≈ 110,000 (≥ 2¹⁶)". A limit that is a power of two stands alone.
 std::string scale_limit_text(double value);
@@ -33,8 +35,5 @@ std::string bytes_text(std::int64_t bytes);
 
 /// A time: "0:19", "1:02:03".
 std::string duration_text(double seconds);
-
-/// `text`, filled up with spaces on the left to `width` characters (not bytes) of a terminal.
-std::string right_aligned(const std::string& text, std::size_t width);
 
 }  // namespace engine

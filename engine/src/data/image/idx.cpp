@@ -11,6 +11,7 @@
 #include "data/dataset_descriptor.h"
 #include "data/image/image_transforms.h"
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 
 namespace engine {
 namespace {
@@ -231,9 +232,9 @@ std::vector<DataFile> of_one_set(std::vector<DataFile> files,
         std::erase_if(files, [&](const DataFile& file) { return idx_set(file.name) != chosen; });
         return files;
     }
-    std::string names;
-    for (const auto& [set, file] : sets)
-        names += (names.empty() ? "" : ", ") + (set.empty() ? file : set);
+    const std::string names = join(sets, ", ", [](const auto& each) {
+        return each.first.empty() ? each.second : each.first;
+    });
     throw Error(ErrorCode::data, msg("{}: holds several data sets: {}", paths.front(), names),
                 msg("Set dataset.path to one file of the set to read, or to a folder with that set "
                     "alone."));

@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <system_error>
 
+#include "base/json_fields.h"
 #include "base/json_reader.h"
 #include "data/schema_json.h"
 #include "engine/base/error.h"
@@ -13,7 +14,6 @@
 #include "io/file/sha256.h"
 #include "io/safetensors/safetensors.h"
 #include "io/safetensors/tensor_file.h"
-#include "engine/base/json.h"
 #include "settings/config_reader.h"
 #include "tasks/task_descriptor.h"
 #include "tensor/layout.h"
@@ -24,6 +24,21 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 using nlohmann::ordered_json;
+
+}  // namespace
+
+void list_fields(const auto& f, Is<CapsuleMachine> auto& machine) {
+    f("program", machine.program, "device", machine.device, "features", machine.features,
+      "onednn", machine.onednn, "threads", machine.threads);
+}
+
+void list_fields(const auto& f, Is<Batch> auto& batch) {
+    f("samples", batch.samples, "full", batch.full, "epoch", batch.epoch,
+      "index_in_epoch", batch.index_in_epoch, "position", batch.position,
+      "last_of_epoch", batch.last_of_epoch);
+}
+
+namespace {
 
 constexpr char metadata_key[] = "halftone_capsule";
 constexpr int format = 1;
@@ -51,24 +66,16 @@ ordered_json to_object(const std::map<std::string, double>& numbers) {
     return out;
 }
 
-ordered_json to_object(const Batch& batch) {
-    return {{"samples", batch.samples},   {"full", batch.full},
-            {"epoch", batch.epoch},       {"index_in_epoch", batch.index_in_epoch},
-            {"position", batch.position}, {"last_of_epoch", batch.last_of_epoch}};
-}
-
 ordered_json make_metadata(const StepCapsule& capsule, const CapsuleFacts& facts) {
     ordered_json out = {{"format", format}, {"run", facts.run}, {"step", capsule.step()}};
     out["config"] = to_ordered_json(capsule.config);
-    out["fields"] = ordered_json::array();
-    for (const FieldSpec& field : capsule.data.fields) out["fields"].push_back(to_json(field));
+    out["fields"] = capsule.data.fields;
     out["counts"] = to_object(capsule.before.counts);
     out["scaler"] = to_object(capsule.before.scaler);
     out["planned"] = capsule.planned;
     out["rate_multiplier"] = json_number(capsule.rate_multiplier);
-    out["batches"] = ordered_json::array();
-    for (const Batch& batch : capsule.batches) out["batches"].push_back(to_object(batch));
-    out["machine"] = machine_json(facts.machine);
+    out["batches"] = capsule.batches;
+    out["machine"] = facts.machine;
     out["loss"] = json_number(facts.loss);
     out["loss_scale"] = json_number(facts.loss_scale);
     out["bound"] = json_number(facts.bound);
@@ -76,7 +83,7 @@ ordered_json make_metadata(const StepCapsule& capsule, const CapsuleFacts& facts
     out["overflow_varies"] = facts.overflow_varies;
     out["gradients"] = {{"sha256", facts.gradients.sha256},
                         {"norms", to_object(facts.gradients.norms)}};
-    out["report"] = to_json(facts.report);
+    out["report"] = facts.report;
     return out;
 }
 
@@ -135,11 +142,9 @@ private:
 
 // Reading.
 
-std::int64_t parse_count(const json& value) {
-    const auto number = value.get<std::int64_t>();
+void check_count(std::int64_t number) {
     if (number < 0 || static_cast<double>(number) > max_count)
         throw std::invalid_argument("a count");
-    return number;
 }
 
 SavedNumbers finite_numbers(const json& object, double least) {
@@ -149,23 +154,6 @@ SavedNumbers finite_numbers(const json& object, double least) {
         if (!(out[name] >= least) || !(out[name] <= max_count * max_count))
             throw std::invalid_argument("a number");
     }
-    return out;
-}
-
-CapsuleMachine parse_machine(const json& object) {
-    return {object.at("program").get<std::string>(), object.at("device").get<std::string>(),
-            object.at("features").get<std::vector<std::string>>(),
-            object.at("onednn").get<std::string>(), parse_count(object.at("threads"))};
-}
-
-Batch batch_of(const json& object) {
-    Batch out;
-    out.samples = parse_count(object.at("samples"));
-    out.full = object.at("full").get<bool>();
-    out.epoch = parse_count(object.at("epoch"));
-    out.index_in_epoch = parse_count(object.at("index_in_epoch"));
-    out.position = parse_count(object.at("position"));
-    out.last_of_epoch = object.at("last_of_epoch").get<bool>();
     return out;
 }
 
@@ -181,7 +169,8 @@ RunConfig read_config(const fs::path& file, const json& object) {
 CapsuleFacts parse_facts(const json& object) {
     CapsuleFacts out;
     out.run = object.at("run").get<std::string>();
-    out.machine = parse_machine(object.at("machine"));
+    object.at("machine").get_to(out.machine);
+    check_count(out.machine.threads);
     out.loss = number_of(object.at("loss"));
     out.loss_scale = number_of(object.at("loss_scale"));
     out.bound = number_of(object.at("bound"));
@@ -193,7 +182,7 @@ CapsuleFacts parse_facts(const json& object) {
     const json& norms = object.at("gradients").at("norms");
     for (const auto& [name, value] : norms.get_ref<const json::object_t&>())
         out.gradients.norms[name] = number_of(value);
-    out.report = skip_report_from(object.at("report"));
+    object.at("report").get_to(out.report);
     return out;
 }
 
@@ -203,16 +192,20 @@ void read_metadata(const fs::path& file, const json& object, CapsuleContent& out
     capsule.config = read_config(file, object.at("config"));
     if (object.at("fields").size() > max_fields || object.at("batches").size() > max_batches)
         throw std::invalid_argument("too many");
-    for (const json& field : object.at("fields"))
-        capsule.data.fields.push_back(parse_field_spec(field));
+    object.at("fields").get_to(capsule.data.fields);
     capsule.before.counts = finite_numbers(object.at("counts"), 0);
     capsule.before.scaler = finite_numbers(object.at("scaler"), 0);
     for (const char* needed : {"steps", "updates", "samples"})
         (void)saved_count(capsule.before.counts, needed);
-    capsule.planned = parse_count(object.at("planned"));
+    object.at("planned").get_to(capsule.planned);
+    check_count(capsule.planned);
     capsule.rate_multiplier = number_of(object.at("rate_multiplier"));
     if (!std::isfinite(capsule.rate_multiplier)) throw std::invalid_argument("a number");
-    for (const json& batch : object.at("batches")) capsule.batches.push_back(batch_of(batch));
+    object.at("batches").get_to(capsule.batches);
+    for (const Batch& batch : capsule.batches)
+        for (const std::int64_t number :
+             {batch.samples, batch.epoch, batch.index_in_epoch, batch.position})
+            check_count(number);
     if (capsule.batches.empty()) throw std::invalid_argument("no batch");
     out.facts = parse_facts(object);
 }
@@ -295,12 +288,8 @@ GradientFigures GradientRecord::figures() const {
     return {sha256_of(std::as_bytes(std::span(all))), norms_};
 }
 
-ordered_json machine_json(const CapsuleMachine& machine) {
-    return {{"program", machine.program},
-            {"device", machine.device},
-            {"features", machine.features},
-            {"onednn", machine.onednn},
-            {"threads", machine.threads}};
+void to_json(ordered_json& out, const CapsuleMachine& machine) {
+    list_fields(FieldWriter{out}, machine);
 }
 
 std::int64_t write_capsule_file(const fs::path& file, const StepCapsule& capsule,
@@ -316,7 +305,7 @@ std::int64_t write_capsule_file(const fs::path& file, const StepCapsule& capsule
     write_safetensors(
         file, entries.list,
         {{metadata_key,
-          make_metadata(capsule, facts).dump(-1, ' ', false, json::error_handler_t::replace)}});
+          dumped(make_metadata(capsule, facts))}});
     std::error_code error;
     const auto bytes = fs::file_size(file, error);
     return error ? 0 : static_cast<std::int64_t>(bytes);

@@ -30,7 +30,7 @@ private:
 };
 
 /// {program, device, features, onednn, threads}, as capsules and replays have it.
-nlohmann::ordered_json machine_json(const CapsuleMachine& machine);
+void to_json(nlohmann::ordered_json& out, const CapsuleMachine& machine);
 
 /// Contents of a capsule file other than the capsule.
 struct CapsuleFacts {

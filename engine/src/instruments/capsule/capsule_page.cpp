@@ -27,8 +27,8 @@ std::string to_json_line(const CapsuleReplay& replay) {
                         {"identical", replay.identical()},
                         {"within_bound", replay.within_bound()},
                         {"same_machine", replay.same_machine},
-                        {"recorded_on", machine_json(replay.recorded_on)},
-                        {"here", machine_json(replay.here)},
+                        {"recorded_on", replay.recorded_on},
+                        {"here", replay.here},
                         {"recorded_loss", json_number(replay.recorded_loss)},
                         {"loss", json_number(replay.loss)},
                         {"recorded_scale", json_number(replay.recorded_scale)},
@@ -39,8 +39,8 @@ std::string to_json_line(const CapsuleReplay& replay) {
                         {"loss_bound", json_number(replay.loss_bound)},
                         {"overflow_varies", replay.overflow_varies},
                         {"recorded_cause", name(replay.recorded_cause)},
-                        {"report", to_json(replay.report)}};
-    return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+                        {"report", replay.report}};
+    return dumped(out);
 }
 
 std::string replay_page(const CapsuleReplay& replay) {

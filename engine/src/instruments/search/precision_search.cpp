@@ -173,7 +173,7 @@ std::string to_json(const FoundPrecision& found) {
                               {"fp32_loss", json_number(found.fp32_loss)},
                               {"skipped", found.skipped},
                               {"trials", trials}};
-    return out.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+    return dumped(out);
 }
 
 std::string text_of(const FoundPrecision& found) {

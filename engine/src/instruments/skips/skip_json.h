@@ -1,15 +1,13 @@
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 
 #include "engine/instruments/skip_report.h"
 
 namespace engine {
 
-nlohmann::ordered_json to_json(const SkipReport& report);
-nlohmann::ordered_json to_json(const StepTrial& trial);
-nlohmann::ordered_json to_json(const BadTensor& tensor);
-/// Throws Error(data).
-SkipReport skip_report_from(const nlohmann::json& json);
+void to_json(nlohmann::ordered_json& out, const SkipReport& report);
+/// Throws json::exception, or std::invalid_argument.
+void from_json(const nlohmann::json& in, SkipReport& report);
 
 }  // namespace engine

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "engine/base/plain_text.h"
 #include "engine/instruments/skip_report.h"
 #include "engine/instruments/skips.h"
 #include "engine/number/figure_text.h"
@@ -12,19 +13,12 @@ namespace {
 
 constexpr std::size_t max_links = 24, max_shares = 8;
 
-/// "2¹⁶"; "1" without scaling.
-std::string listed_scale(double scale) { return scale == 1 ? "1" : power_text(scale); }
-
 std::string shape_text(const std::vector<std::int64_t>& shape) {
-    std::string out;
-    for (const std::int64_t size : shape) out += (out.empty() ? "" : " x ") + std::to_string(size);
-    return out.empty() ? "one number" : out;
+    return shape.empty() ? "one number" : join(shape, " x ");
 }
 
 std::string index_text(const std::vector<std::int64_t>& index) {
-    std::string out;
-    for (const std::int64_t each : index) out += (out.empty() ? "" : ", ") + std::to_string(each);
-    return "[" + out + "]";
+    return "[" + join(index) + "]";
 }
 
 void print_first(std::ostream& out, const BadTensor& first) {
@@ -75,7 +69,7 @@ void print_ladder(std::ostream& out, const SkipReport& report) {
     if (report.ladder.empty()) return;
     out << "\nAt other loss scales\n";
     for (const StepTrial& each : report.ladder) {
-        out << "  " << listed_scale(each.scale) << "  " << (each.passes ? "passes" : "fails")
+        out << "  " << scale_text(each.scale) << "  " << (each.passes ? "passes" : "fails")
             << '\n';
     }
     // Reports of earlier versions have a bound for faults of the forward pass, too.
@@ -103,7 +97,7 @@ std::string skip_page(const SkipReport& report) {
     out << "Run " << (report.run.empty() ? "-" : report.run) << ", step " << report.step << ", "
         << report.precision << " on " << report.device << ": "
         << (report.skipped ? "skipped" : "not skipped") << ", loss " << figure_text(report.loss)
-        << ", loss scale " << listed_scale(report.loss_scale) << '\n'
+        << ", loss scale " << scale_text(report.loss_scale) << '\n'
         << '\n'
         << report.verdict().str() << '\n'
         << report.advice.str() << "\n\nTests\n";
@@ -121,7 +115,7 @@ std::string skip_page(const SkipReport& report) {
 
 std::string trial_page(std::int64_t step, const StepTrial& trial) {
     std::ostringstream out;
-    out << "Step " << step << " at scale " << listed_scale(trial.scale) << ": "
+    out << "Step " << step << " at scale " << scale_text(trial.scale) << ": "
         << (trial.passes ? "passes" : "fails") << ", loss " << figure_text(trial.loss)
         << ", gradient norm " << figure_text(trial.grad_norm) << '\n';
     return out.str();
@@ -145,7 +139,7 @@ std::string skips_page(const SkipList& skips) {
                     << " in a row";
             else
                 out << "step " << each.step;
-            out << "  scale " << listed_scale(each.loss_scale) << "  loss "
+            out << "  scale " << scale_text(each.loss_scale) << "  loss "
                 << figure_text(each.loss) << "  " << (each.skipped ? "skipped" : "not skipped")
                 << "  " << (each.report ? title(each.report->cause).str() : "not examined") << '\n';
         }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "engine/base/json.h"
+#include "engine/base/plain_text.h"
 #include "engine/base/table.h"
 #include "instruments/xray/op_trace.h"
 #include "instruments/xray/peak_speed.h"
@@ -85,16 +86,7 @@ using nlohmann::ordered_json;
 constexpr std::size_t shown_rows = 10;
 
 std::string plan_shape_text(const XrayTensor& tensor) {
-    std::string out;
-    for (const std::int64_t extent : tensor.shape)
-        out += (out.empty() ? "" : "x") + std::to_string(extent);
-    return out.empty() ? "1" : out;
-}
-
-std::string shapes_text(const std::vector<XrayTensor>& tensors) {
-    std::string out;
-    for (const XrayTensor& each : tensors) out += (out.empty() ? "" : ", ") + plan_shape_text(each);
-    return out;
+    return tensor.shape.empty() ? "1" : join(tensor.shape, "x");
 }
 
 double flops_per_s(const PlanRow& row) { return row.us > 0 ? row.flops / row.us * 1e6 : 0; }
@@ -103,7 +95,7 @@ Table::Row cells(const PlanRow& row) {
     return {row.op,
             name(row.pass),
             row.compute_dtype,
-            shapes_text(row.inputs),
+            join(row.inputs, ", ", plan_shape_text),
             row.engine.empty() ? "own" : row.engine,
             row.runs,
             Cell(row.us, "%.1f"),

@@ -1,5 +1,4 @@
-#include <nlohmann/json.hpp>
-
+#include "base/json_fields.h"
 #include "base/json_reader.h"
 #include "engine/base/table.h"
 #include "engine/instruments/speedup.h"
@@ -46,68 +45,24 @@ Table to_table(const std::vector<Speedup>& rows) {
     return out;
 }
 
-/// Calls f(key, member) for each field of a step's parts.
-template <typename F>
-void for_each_part(F&& f) {
-    f("products_ms", &StepParts::products);
-    f("memory_ms", &StepParts::memory);
-    f("brief_ms", &StepParts::brief);
-    f("casts_ms", &StepParts::casts);
-    f("update_ms", &StepParts::update);
-    f("brief_ops", &StepParts::brief_ops);
-    f("cast_bytes", &StepParts::cast_bytes);
-    f("product_flops", &StepParts::product_flops);
-}
-
-/// Calls f(key, member) for each field that was measured.
-template <typename F>
-void for_each_figure(F&& f) {
-    f("model", &Speedup::model);
-    f("precision", &Speedup::precision);
-    f("batch_size", &Speedup::batch_size);
-    f("fp32_step_ms", &Speedup::fp32_ms);
-    f("step_ms", &Speedup::amp_ms);
-    f("speed_up", &Speedup::speed_up);
-    f("speed_up_least", &Speedup::least);
-    f("speed_up_most", &Speedup::most);
-    f("fp32_peak_bytes", &Speedup::fp32_bytes);
-    f("peak_bytes", &Speedup::amp_bytes);
-    f("peaks", &Speedup::peaks);
-}
-
-/// Calls f for the fields that only a search for the largest batches fills in.
-template <typename F>
-void for_each_batch_figure(F&& f) {
-    f("batch_memory", &Speedup::batch_memory);
-    f("fp32_largest_batch", &Speedup::fp32_largest_batch);
-    f("largest_batch", &Speedup::largest_batch);
-}
-
-nlohmann::json make_json(const StepParts& parts) {
-    nlohmann::json json;
-    for_each_part([&](const char* key, auto member) { json[key] = parts.*member; });
-    return json;
-}
-
-StepParts parse_parts(const nlohmann::json& json) {
-    StepParts parts;
-    for_each_part([&](const char* key, auto member) { json.at(key).get_to(parts.*member); });
-    return parts;
-}
-
-/// Throws nlohmann::json::exception if a field is missing or of another type.
-Speedup parse_row(const nlohmann::json& json) {
-    Speedup p;
-    for_each_figure([&](const char* key, auto member) { json.at(key).get_to(p.*member); });
-    for_each_batch_figure(
-        [&](const char* key, auto member) { p.*member = json.value(key, p.*member); });
-    p.fp32 = parse_parts(json.at("fp32_parts"));
-    p.amp = parse_parts(json.at("parts"));
-    explain(p);
-    return p;
-}
-
 }  // namespace
+
+void list_fields(const auto& f, Is<StepParts> auto& parts) {
+    f("products_ms", parts.products, "memory_ms", parts.memory, "brief_ms", parts.brief,
+      "casts_ms", parts.casts, "update_ms", parts.update, "brief_ops", parts.brief_ops,
+      "cast_bytes", parts.cast_bytes, "product_flops", parts.product_flops);
+}
+
+void list_fields(const auto& f, Is<Speedup> auto& p) {
+    f("model", p.model, "precision", p.precision, "batch_size", p.batch_size,
+      "fp32_step_ms", p.fp32_ms, "step_ms", p.amp_ms, "speed_up", p.speed_up,
+      "speed_up_least", p.least, "speed_up_most", p.most, "fp32_peak_bytes", p.fp32_bytes,
+      "peak_bytes", p.amp_bytes, "peaks", p.peaks, "fp32_parts", p.fp32, "parts", p.amp);
+    // Filled in by a search for the largest batches alone.
+    f.unless("batch_memory", p.batch_memory, 0);
+    f.unless("fp32_largest_batch", p.fp32_largest_batch, 0);
+    f.unless("largest_batch", p.largest_batch, 0);
+}
 
 std::string text_of(const std::vector<Speedup>& rows) {
     std::string text = to_text(to_table(rows), 2) + "\n";
@@ -124,25 +79,25 @@ std::string to_markdown(const std::vector<Speedup>& rows) {
 }
 
 std::string to_json(const Speedup& p) {
-    nlohmann::json json{{"event", "pay_off"},
-                        {"pays", p.pays()},
-                        {"reason", name(p.reason)},
-                        {"why", p.sentence.str()},
-                        {"fp32_parts", make_json(p.fp32)},
-                        {"parts", make_json(p.amp)}};
-    const auto write = [&](const char* key, auto member) { json[key] = p.*member; };
-    for_each_figure(write);
+    nlohmann::ordered_json out = p;
+    out["event"] = "pay_off";
+    out["pays"] = p.pays();
+    out["reason"] = name(p.reason);
+    out["why"] = p.sentence.str();
     if (p.batch_memory > 0) {
-        for_each_batch_figure(write);
-        json["fp32_largest_batch_at_least"] = is_lower_bound(p.fp32_largest_batch);
-        json["largest_batch_at_least"] = is_lower_bound(p.largest_batch);
+        out["fp32_largest_batch"] = p.fp32_largest_batch;
+        out["largest_batch"] = p.largest_batch;
+        out["fp32_largest_batch_at_least"] = is_lower_bound(p.fp32_largest_batch);
+        out["largest_batch_at_least"] = is_lower_bound(p.largest_batch);
     }
-    return json.dump();
+    return nlohmann::json(out).dump();
 }
 
 std::optional<Speedup> parse_speedup(std::string_view json) {
     try {
-        return parse_row(read_json(json));
+        auto row = read_json(json).get<Speedup>();
+        explain(row);
+        return row;
     } catch (const nlohmann::json::exception&) {
         return std::nullopt;
     }

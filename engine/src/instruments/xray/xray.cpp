@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "engine/base/plain_text.h"
 #include "engine/base/table.h"
 #include "instruments/replay/run_replay.h"
 #include "instruments/replay/step_variant.h"
@@ -84,10 +85,9 @@ Xray traced(const StepCapsule& capsule, const RunConfig& config) {
 Xray traced(const StepCapsule& capsule) { return traced(capsule, capsule.config); }
 
 std::string join_keys(const ForcedTypes& forced) {
-    std::string out;
-    for (const auto& [key, type] : forced)
-        out += (out.empty() ? "" : ", ") + key + " = " + word_of(type);
-    return out;
+    return join(forced, ", ", [](const auto& each) {
+        return each.first + " = " + word_of(each.second);
+    });
 }
 
 /// An error with the digits that mean something.

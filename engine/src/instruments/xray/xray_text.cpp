@@ -3,8 +3,10 @@
 #include <cmath>
 #include <cstdio>
 
+#include "engine/base/plain_text.h"
 #include "engine/base/table.h"
 #include "engine/instruments/xray.h"
+#include "engine/number/figure_text.h"
 
 namespace engine {
 namespace {
@@ -12,33 +14,19 @@ namespace {
 constexpr std::size_t max_totals = 12;
 
 std::string shape_text(const XrayTensor& tensor) {
-    std::string out = tensor.dtype;
-    for (std::size_t i = 0; i < tensor.shape.size(); ++i)
-        out += (i == 0 ? " " : "x") + std::to_string(tensor.shape[i]);
-    return out;
+    return tensor.dtype + (tensor.shape.empty() ? "" : " " + join(tensor.shape, "x"));
 }
 
 /// "f32, f16": each type once, in order.
 std::string types(const std::vector<XrayTensor>& tensors) {
     std::vector<std::string> seen;
-    std::string out;
-    for (const auto& each : tensors) {
-        if (std::ranges::find(seen, each.dtype) != seen.end()) continue;
-        seen.push_back(each.dtype);
-        out += (out.empty() ? "" : ", ") + each.dtype;
-    }
-    return out;
+    for (const auto& each : tensors)
+        if (std::ranges::find(seen, each.dtype) == seen.end()) seen.push_back(each.dtype);
+    return join(seen);
 }
 
 std::string rule_text(const XrayOp& op) {
     return op.rule == "forced" ? "forced by " + op.key : op.rule;
-}
-
-std::string bytes_text(std::int64_t bytes) {
-    const double value = static_cast<double>(bytes);
-    if (bytes >= 1 << 20) return number_text("%.1f MiB", value / (1 << 20));
-    if (bytes >= 1 << 10) return number_text("%.1f KiB", value / (1 << 10));
-    return std::to_string(bytes) + " B";
 }
 
 std::int64_t cast_bytes(const XrayOp& op) {
@@ -47,7 +35,7 @@ std::int64_t cast_bytes(const XrayOp& op) {
     return bytes;
 }
 
-/// "3 (1.2 KiB)", "2 kept", "-"
+/// "3 (1.23 KB)", "2 kept", "-"
 std::string casts_text(const XrayOp& op) {
     std::string out;
     if (!op.casts.empty())
@@ -123,14 +111,9 @@ Table::Row outcome_cells(const char* name, const XrayOutcome& outcome) {
 
 /// "f16[32x6x24x24] f32[6]"
 std::string tensor_list(const std::vector<XrayTensor>& tensors) {
-    std::string out;
-    for (const XrayTensor& tensor : tensors) {
-        out += (out.empty() ? "" : " ") + tensor.dtype + '[';
-        for (std::size_t i = 0; i < tensor.shape.size(); ++i)
-            out += (i == 0 ? "" : "x") + std::to_string(tensor.shape[i]);
-        out += ']';
-    }
-    return out;
+    return join(tensors, " ", [](const XrayTensor& tensor) {
+        return tensor.dtype + '[' + join(tensor.shape, "x") + ']';
+    });
 }
 
 }  // namespace

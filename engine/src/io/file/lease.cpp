@@ -12,7 +12,6 @@
 #include <ctime>
 #include <fstream>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <random>
 #include <sstream>
@@ -22,6 +21,7 @@
 #include "base/json_reader.h"
 #include "base/local_process.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
 
@@ -170,7 +170,7 @@ std::string lease_text(const std::string& id, const LeaseHolder& holder, std::in
                          {"process", holder.process},
                          {"started", holder.started},
                          {"renewals", renewals}};
-    return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
+    return dumped(object) + "\n";
 }
 
 /// Whether the holder is a process that this one can look up itself.

@@ -9,6 +9,7 @@
 #include "data/byte_reader.h"
 #include "data/input_guide.h"
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 #include "engine/data/changed_data.h"
 #include "runs/event_file.h"
 
@@ -36,15 +37,10 @@ std::vector<std::string> column_names(const InputGuide& guide) {
 
 /// "features (3), label"
 std::string form_of(const Schema& schema) {
-    std::string out;
-    for (const FieldSpec& field : schema.fields) {
-        out += (out.empty() ? "" : ", ") + field.name;
-        std::string sizes;
-        for (const std::int64_t size : field.shape)
-            sizes += (sizes.empty() ? "" : " x ") + std::to_string(size);
-        if (!sizes.empty()) out += " (" + sizes + ")";
-    }
-    return out;
+    return join(schema.fields, ", ", [](const FieldSpec& field) {
+        const std::string sizes = join(field.shape, " x ");
+        return field.name + (sizes.empty() ? "" : " (" + sizes + ")");
+    });
 }
 
 /// How the columns of a table differ.

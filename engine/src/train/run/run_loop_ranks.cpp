@@ -1,8 +1,7 @@
 // A run of several ranks: rank 0 decides what comes next and sends it to the others.
-#include <nlohmann/json.hpp>
-
 #include "data/schema_json.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "io/file/sha256.h"
 #include "parallel/communicator.h"
 #include "train/run/run_loop.h"
@@ -15,15 +14,13 @@ void RunLoop::check_same_data() const {
     nlohmann::ordered_json told{{"train", data_.train.size()},
                                 {"test", data_.test.size()},
                                 {"validation", data_.validation.size()}};
-    for (const FieldSpec& field : fields.fields) told["fields"].push_back(to_json(field));
+    for (const FieldSpec& field : fields.fields) told["fields"].push_back(field);
     Batch batch;
     Collator(data_.train, fields, training_options()).make(batch, 0, 0);
     for (const BatchField& field : batch.fields)
         told["batch"].push_back(sha256_of(std::span<const std::byte>(field.bytes)));
     // Classes have the names of folders, which may be any bytes.
-    const std::string text =
-        told.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
-    require_same(*ranks_, text, [rank = ranks_->rank()](const std::string&) {
+    require_same(*ranks_, dumped(told), [rank = ranks_->rank()](const std::string&) {
         return msg("Rank {} has another data set than rank 0.", rank);
     });
 }
