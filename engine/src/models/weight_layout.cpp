@@ -16,7 +16,7 @@ namespace {
 
 using kernels::RecurrentCell;
 using kernels::RecurrentNetwork;
-using ByName = std::map<std::string, Tensor, std::less<>>;
+using TensorsByName = std::map<std::string, Tensor, std::less<>>;
 
 constexpr std::string_view first_weight = "weight_ih_l0";
 
@@ -42,7 +42,8 @@ std::optional<RecurrentCell> cell_of(std::int64_t gates) {
 /// Collects the weights of the network whose names begin with `prefix` (nn/recurrent.h).
 class Collector {
 public:
-    Collector(const ByName& all, std::string prefix) : all_(all), prefix_(std::move(prefix)) {}
+    Collector(const TensorsByName& all, std::string prefix)
+        : all_(all), prefix_(std::move(prefix)) {}
 
     /// Nothing if some are missing, or are not what a network of that form has.
     std::optional<Weights> weights() {
@@ -92,7 +93,7 @@ private:
         return true;
     }
 
-    const ByName& all_;
+    const TensorsByName& all_;
     std::string prefix_;
     std::int64_t rows_ = 0;
     Weights out_;
@@ -142,7 +143,7 @@ void lay_out_weights(const Model& model) {
 }
 
 void lay_out_recurrent_weights(const std::vector<Parameter>& parameters) {
-    ByName all;
+    TensorsByName all;
     for (const Parameter& each : parameters) {
         if (is_on_gpu(each.tensor)) all.emplace(each.name, each.tensor);
     }

@@ -14,7 +14,6 @@ namespace {
 std::vector<Signature::Argument> arguments_in(std::string_view text) {
     std::vector<Signature::Argument> out;
     int depth = 0;
-    bool after_name = false;
     std::string piece;
     const auto finish = [&] {
         if (piece.empty()) return;
