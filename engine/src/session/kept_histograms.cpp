@@ -1,5 +1,7 @@
 #include "session/kept_histograms.h"
 
+#include <utility>
+
 #include "engine/base/error.h"
 
 namespace engine {
@@ -25,25 +27,25 @@ SamplePlan make_sample_plan(HistogramInterval every, std::int64_t planned_steps,
 
 }  // namespace
 
-KeptHistograms::KeptHistograms(Trainer& trainer, HistogramInterval every,
-                               std::int64_t planned_steps, const std::filesystem::path& run_folder)
-    : trainer_(trainer),
-      sampler_(
-          std::make_shared<HistogramSampler>(make_sample_plan(every, planned_steps, run_folder))),
-      writer_(run_folder) {
+KeptHistograms::KeptHistograms(RunLoop& loop, HistogramInterval every, PostEvent post)
+    : trainer_(loop.trainer()),
+      post_(std::move(post)),
+      sampler_(std::make_shared<HistogramSampler>(
+          make_sample_plan(every, loop.steps_planned(), loop.folder()))),
+      writer_(loop.folder()) {
     trainer_.attach(sampler_);
 }
 
-std::optional<Message> KeptHistograms::keep() {
+void KeptHistograms::after_step() {
     const auto sample = sampler_->take();
-    if (!sample) return std::nullopt;
+    if (!sample) return;
     try {
         writer_.append(*sample);
     } catch (const Error& error) {
         trainer_.detach(*sampler_);
-        return msg("The run keeps no further histograms: {}", error.message().str());
+        post_(RunWarning{
+            {}, msg("The run keeps no further histograms: {}", error.message().str())});
     }
-    return std::nullopt;
 }
 
 }  // namespace engine

@@ -20,19 +20,20 @@ constexpr double patience_s = 2;
 
 }  // namespace
 
-void LiveSkips::before_step() {
+RunRequest LiveSkips::before_step(std::int64_t step, std::int64_t) {
     Trainer& trainer = loop_.trainer();
     const bool is_watching = trainer.state_before() != nullptr;
-    if (wanted_ == is_watching) return;
+    if (wanted_ == is_watching) return {};
     if (wanted_ && loop_.has_unwritten()) loop_.settle();
     trainer.keep_states(wanted_);
-    if (!wanted_) return;
+    if (!wanted_) return {};
     // The state may already be damaged, since an unknown step.
-    seen_ = trainer.steps();
+    seen_ = step;
     weights_are_finite_ = trainer.state_before()->weights_are_finite();
     is_finite_ = trainer.state_before()->is_finite();
     damaged_by_ = 0;
     damage_examined_ = false;
+    return {};
 }
 
 void LiveSkips::after_step() {

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <atomic>
-#include <functional>
 #include <stop_token>
 
 #include "engine/instruments/skip_report.h"
@@ -14,12 +13,10 @@ namespace engine {
 /// state before their update (StateBefore), and keeps the reports in the run's folder. Training is
 /// bit for bit the same as without it. A damaged state is examined once, until it is finite again.
 /// On the compute thread, except for progress().
-class LiveSkips {
+class LiveSkips final : public RunListener {
 public:
-    using Post = std::function<void(Event)>;
-
     /// `pinned`: watches always (instruments.armed). A request to `stop` gives an examination up.
-    LiveSkips(RunLoop& loop, bool pinned, Post post, std::stop_token stop)
+    LiveSkips(RunLoop& loop, bool pinned, PostEvent post, std::stop_token stop)
         : loop_(loop),
           wanted_(pinned),
           pinned_(pinned),
@@ -28,11 +25,11 @@ public:
 
     /// Takes effect at the next step. A pinned one always watches.
     void watch(bool on) { wanted_ = on || pinned_; }
-    /// To be called before each step. Throws what settling the run throws.
-    void before_step();
-    /// To be called after each step: waits for a watched step, and examines it if needed. Throws
-    /// what settling the run throws; a failed examination is a warning.
-    void after_step();
+    /// Throws what settling the run throws.
+    RunRequest before_step(std::int64_t step, std::int64_t epoch) override;
+    /// Waits for a watched step, and examines it if needed. Throws what settling the run throws; a
+    /// failed examination is a warning.
+    void after_step() override;
     /// Thread-safe.
     ExaminationProgress progress() const { return {step_, operations_, expected_}; }
 
@@ -44,7 +41,7 @@ private:
 
     RunLoop& loop_;
     bool wanted_, pinned_;
-    Post post_;
+    PostEvent post_;
     std::stop_token stop_;
     std::int64_t seen_ = 0;            // the last step looked at
     bool weights_were_finite_ = true;  // before the last step

@@ -33,6 +33,21 @@ struct Session::Impl final : Turn {
               loop, config.instruments.armed, [this](Event event) { post(std::move(event)); },
               stop_reading.get_token()) {}
 
+    /// Makes the steps known to the other half of a twin.
+    struct TwinStep final : RunListener {
+        explicit TwinStep(Impl& session_) : session(session_) {}
+        void after_step() override {
+            session.loop.settle();
+            try {
+                session.options.twin->coupling().stepped(session.options.twin_side);
+            } catch (const Error& error) {
+                session.post(
+                    RunWarning{session.mail.run(), error.message(), session.loop.record().size()});
+            }
+        }
+        Impl& session;
+    };
+
     // Shared.
     const RunConfig config;
     const std::shared_ptr<RunStore> store;
@@ -48,13 +63,13 @@ struct Session::Impl final : Turn {
     RunLoop loop;
     LiveSkips live_skips;
     std::optional<KeptHistograms> histograms;  // once prepared
+    TwinStep twin_step{*this};
     std::int64_t steps_allowed = -1;           // -1: no limit
     bool pause_asked = false;
     bool stop_asked = false;
     bool evaluate_asked = false;
     bool checkpoint_asked = false;
     bool evaluation_due = false;  // asked for or at an epoch's end, not begun yet
-    bool step_begun = false;      // given to the trainer, its turn not over
     bool prepared = false;
     int waits = 0;  // turns in a row in which the other half of a twin was behind
 
@@ -127,8 +142,11 @@ struct Session::Impl final : Turn {
     void prepare() {
         const ReadingProgressScope progress([this](const ReadingShare& share) { mail.put(share); });
         loop.prepare(stop_reading.get_token());
-        histograms.emplace(loop.trainer(), config.instruments.histograms_every,
-                           loop.steps_planned(), loop.folder());
+        const auto to_post = [this](Event event) { post(std::move(event)); };
+        histograms.emplace(loop, config.instruments.histograms_every, to_post);
+        loop.listen(live_skips);
+        if (options.twin) loop.listen(twin_step);
+        loop.listen(*histograms);
         for (const auto& watch : options.weights)
             loop.trainer().attach(std::make_shared<WeightObserver>(watch));
         prepared = true;
@@ -148,22 +166,12 @@ struct Session::Impl final : Turn {
 
     void train() {
         loop.write_pending();
-        loop.follow_checkpoints();
+        loop.poll();
         if (std::exchange(checkpoint_asked, false)) loop.save_checkpoint();
         if (evaluation_due) return begin_evaluation();
-        if (loop.finished() && !step_begun) return finish_trained();
-        // A step whose row found no room on the disk is followed up before the next one.
-        if (!step_begun) {
-            if (pauses()) return;
-            if (!is_in_step()) return;
-            step_begun = true;
-            live_skips.before_step();
-            loop.train_step();
-        }
-        step_begun = false;
-        live_skips.after_step();
-        keep_in_step();
-        if (const auto lost = histograms->keep()) post(RunWarning{mail.run(), *lost});
+        if (loop.finished() && !loop.in_step()) return finish_trained();
+        if (!loop.in_step() && (pauses() || !is_in_step())) return;
+        loop.train_step();
         if (steps_allowed > 0) --steps_allowed;
         evaluation_due = (options.evaluate && (loop.at_epoch_end() || loop.finished())) ||
                          std::exchange(evaluate_asked, false);
@@ -182,23 +190,11 @@ struct Session::Impl final : Turn {
         return false;
     }
 
-    void keep_in_step() {
-        if (!options.twin) return;
-        loop.settle();
-        try {
-            options.twin->coupling().stepped(options.twin_side);
-        } catch (const Error& error) {
-            post(RunWarning{mail.run(), error.message(), loop.record().size()});
-        }
-    }
-
     /// The halves of a twin stop at the same step, so that they can go on coupled.
     void catch_up() {
-        if (!options.twin || !prepared || step_begun || evaluation_due || loop.at_epoch_end() ||
-            !options.twin->coupling().is_behind(options.twin_side))
-            return;
-        loop.train_step();
-        keep_in_step();
+        if (options.twin && prepared && !loop.in_step() && !evaluation_due &&
+            !loop.at_epoch_end() && options.twin->coupling().is_behind(options.twin_side))
+            loop.train_step();
     }
 
     void finish_trained() {
@@ -227,10 +223,11 @@ struct Session::Impl final : Turn {
 
     void finish(DoneReason reason) {
         if (options.twin) options.twin->coupling().leave(options.twin_side);
-        const bool failed = reason == DoneReason::failed || reason == DoneReason::diverged;
-        if (prepared) loop.finish_checkpoints(!failed);
-        if (!failed) loop.leave({});
-        if (prepared) post(loop.done(reason));
+        const bool failed = reason == DoneReason::failed;
+        if (prepared)
+            post(loop.end(reason));
+        else if (!failed)
+            loop.leave({});
         enter(failed ? RunState::failed : RunState::done);
     }
 
@@ -269,7 +266,7 @@ struct Session::Impl final : Turn {
         loop.leave(failure.message.str());
         release_cached_memory();  // the neighbours may need what this run has left
         post(RunFailed{loop.run(), failure.code, failure.message, failure.hint});
-        finish(loop.diverged() ? DoneReason::diverged : DoneReason::failed);
+        finish(DoneReason::failed);
     }
 
     bool advance() {
@@ -293,7 +290,7 @@ struct Session::Impl final : Turn {
                 return true;
             case RunState::paused:
                 if (std::exchange(checkpoint_asked, false)) loop.save_checkpoint();
-                if (loop.follow_checkpoints()) return wait_for_checkpoint();
+                if (loop.poll()) return wait_for_checkpoint();
                 if (!std::exchange(evaluate_asked, false)) return false;
                 loop.begin_evaluation();
                 pause_asked = true;
@@ -310,7 +307,7 @@ struct Session::Impl final : Turn {
         if (is_over()) return next_step.close(msg("The run has ended, so there is no next step."));
         const RunState now = state.load();
         if (now == RunState::idle) return next_step.refuse(msg("The run has not started yet."));
-        const bool between = now == RunState::training && !step_begun && !evaluation_due;
+        const bool between = now == RunState::training && !loop.in_step() && !evaluation_due;
         if (now == RunState::paused || (between && !loop.finished())) next_step.give(loop);
     }
 

@@ -20,9 +20,9 @@ BestMetric::BestMetric(const std::vector<Metric>& metrics, Margin margin) : marg
     higher_is_better_ = metrics.front().higher_is_better;
 }
 
-double BestMetric::figure(const PartFigures& validation, const PartFigures& test) const {
-    const PartFigures& part = validation.known() ? validation : test;
-    return ranked_figure(part, key_);
+double BestMetric::figure(const Evaluated& evaluated) const {
+    return ranked_figure(evaluated.validation.known() ? evaluated.validation : evaluated.test,
+                         key_);
 }
 
 bool BestMetric::is_better(double value) const {
@@ -33,23 +33,21 @@ bool BestMetric::is_better(double value) const {
                              : value < state_.value * (1 - margin_.relative) - margin_.absolute;
 }
 
-bool BestMetric::see(const PartFigures& validation, const PartFigures& test, std::int64_t epoch,
-                     std::int64_t step) {
-    const double value = figure(validation, test);
+bool BestMetric::see(const Evaluated& evaluated) {
+    const double value = figure(evaluated);
     if (!is_better(value)) {
         ++state_.waited;
         return false;
     }
-    state_ = {.value = value, .epoch = epoch, .step = step, .waited = 0};
+    state_ = {.value = value, .epoch = evaluated.epoch, .step = evaluated.step, .waited = 0};
     return true;
 }
 
 PlateauRate::PlateauRate(const std::vector<Metric>& metrics, const Options& options)
     : options_(options), best_(metrics, threshold) {}
 
-bool PlateauRate::see(const PartFigures& validation, const PartFigures& test, std::int64_t epoch,
-                      std::int64_t step) {
-    if (best_.see(validation, test, epoch, step)) {
+bool PlateauRate::see(const Evaluated& evaluated) {
+    if (best_.see(evaluated)) {
         bad_epochs_ = 0;
         return false;
     }
@@ -61,10 +59,17 @@ bool PlateauRate::see(const PartFigures& validation, const PartFigures& test, st
     return true;
 }
 
-void PlateauRate::restore(const PlateauState& state) {
-    best_.restore(state.best);
-    bad_epochs_ = state.bad_epochs;
-    multiplier_ = state.multiplier;
+void PlateauRate::save_into(SavedNumbers& rules) const {
+    engine::save_into(rules, "plateau.", best_.state());
+    rules["plateau.bad_epochs"] = static_cast<double>(bad_epochs_);
+    rules["plateau.multiplier"] = multiplier_;
+}
+
+void PlateauRate::load_from(const SavedNumbers& rules) {
+    if (!rules.contains("plateau.multiplier")) return;
+    best_.restore(best_metric_of(rules, "plateau."));
+    bad_epochs_ = saved_count(rules, "plateau.bad_epochs");
+    multiplier_ = saved_number(rules, "plateau.multiplier");
 }
 
 std::optional<PlateauRate> make_plateau_rate(const RunConfig& config,
@@ -79,31 +84,31 @@ std::optional<PlateauRate> make_plateau_rate(const RunConfig& config,
 }
 
 EpochRules::EpochRules(const RunConfig& config, const std::vector<Metric>& metrics)
-    : plateau_(make_plateau_rate(config, metrics)), stopping_(config.early_stopping, metrics) {}
+    : plateau_(make_plateau_rate(config, metrics)),
+      patience_(config.early_stopping.patience),
+      stopping_(metrics, {.absolute = config.early_stopping.min_delta}) {}
 
-void EpochRules::see(const PartFigures& validation, const PartFigures& test, std::int64_t epoch,
-                     std::int64_t step) {
-    if (!validation.known() && !test.known()) return;
-    if (plateau_) plateau_->see(validation, test, epoch, step);
-    stopping_.see(validation, test, epoch, step);
+RunRequest EpochRules::request() const {
+    return {.stop = patience_ > 0 && stopping_.state().waited >= patience_,
+            .rate = plateau_ ? plateau_->multiplier() : 1};
 }
 
-SavedNumbers EpochRules::saved_state() const {
-    SavedNumbers out;
-    save_into(out, "stopping.", stopping_.best().state());
-    if (!plateau_) return out;
-    const PlateauState plateau = plateau_->state();
-    save_into(out, "plateau.", plateau.best);
-    out["plateau.bad_epochs"] = static_cast<double>(plateau.bad_epochs);
-    out["plateau.multiplier"] = plateau.multiplier;
-    return out;
+RunRequest EpochRules::on_epoch(const Evaluated& evaluated) {
+    if (!evaluated.validation.known() && !evaluated.test.known()) return {};
+    if (plateau_) plateau_->see(evaluated);
+    stopping_.see(evaluated);
+    return request();
 }
 
-void EpochRules::load_state(const SavedNumbers& saved) {
-    stopping_.restore(best_metric_of(saved, "stopping."));
-    if (!plateau_ || !saved.contains("plateau.multiplier")) return;
-    plateau_->restore({best_metric_of(saved, "plateau."), saved_count(saved, "plateau.bad_epochs"),
-                       saved_number(saved, "plateau.multiplier")});
+void EpochRules::save_state(SavedRun& saved) const {
+    save_into(saved.rules, "stopping.", stopping_.state());
+    if (plateau_) plateau_->save_into(saved.rules);
+}
+
+RunRequest EpochRules::load_state(const SavedRun& saved) {
+    stopping_.restore(best_metric_of(saved.rules, "stopping."));
+    if (plateau_) plateau_->load_from(saved.rules);
+    return request();
 }
 
 void save_into(SavedNumbers& out, const std::string& prefix, const BestMetricState& best) {

@@ -47,12 +47,11 @@ ScaleChanged::Kind ScaleWatch::kind_of_skip(const StepRecord& row, float to) con
     return has_grown_ ? Kind::skipped_normal : Kind::skipped_calibrating;
 }
 
-std::optional<ScaleChanged> ScaleWatch::see(const std::string& run, const StepRecord& row,
-                                            double next_scale) {
+std::optional<ScaleChanged> ScaleWatch::see(const StepRecord& row, double next_scale) {
     const auto to = static_cast<float>(next_scale);
     if (row.found_inf != 0) {
         ++skips_in_a_row_;
-        ScaleChanged event{run,
+        ScaleChanged event{{},
                            row.step,
                            kind_of_skip(row, to),
                            row.loss_scale,
@@ -66,7 +65,7 @@ std::optional<ScaleChanged> ScaleWatch::see(const std::string& run, const StepRe
     fitting_scale_ = row.loss_scale;
     if (!(to > row.loss_scale)) return std::nullopt;
     has_grown_ = true;
-    return ScaleChanged{run,
+    return ScaleChanged{{},
                         row.step,
                         ScaleChanged::Kind::grown,
                         row.loss_scale,
@@ -87,23 +86,22 @@ void RunAlerts::for_each_number(S& state, F&& f) {
     f("warned_lost", state.warned_lost);
 }
 
-SavedNumbers RunAlerts::saved_state() const {
-    SavedNumbers out = watch_.saved_state();
-    for_each_number(state_, saving_into(out));
-    return out;
+void RunAlerts::save_state(SavedRun& saved) const {
+    saved.alerts = watch_.saved_state();
+    for_each_number(state_, saving_into(saved.alerts));
 }
 
-void RunAlerts::load_state(const SavedNumbers& saved) {
-    watch_.load_state(saved);
-    for_each_number(state_, loading_from(saved));
+RunRequest RunAlerts::load_state(const SavedRun& saved) {
+    watch_.load_state(saved.alerts);
+    for_each_number(state_, loading_from(saved.alerts));
+    return {};
 }
 
-void RunAlerts::see(const std::string& run, const CompletedStep& step) {
+void RunAlerts::on_step(const CompletedStep& step, const StepStart&) {
     if (step.refused) throw *step.refused;
-    run_ = run;
     course_.see(step.row);
     warn_of_resets(step);
-    if (const auto event = watch_.see(run, step.row, step.next_loss_scale)) post_(*event);
+    if (const auto event = watch_.see(step.row, step.next_loss_scale)) post_(*event);
     warn_of_overflow(step.row);
     warn_of_loss(step.row);
     warn_of_lost_updates(step.row);
@@ -113,7 +111,7 @@ void RunAlerts::see(const std::string& run, const CompletedStep& step) {
 }
 
 void RunAlerts::warn(Message message, std::int64_t step) const {
-    post_(RunWarning{run_, std::move(message), step});
+    post_(RunWarning{{}, std::move(message), step});
 }
 
 void RunAlerts::warn_of_idle_epoch(const StepRecord& row) {
@@ -146,8 +144,10 @@ void RunAlerts::check_divergence(const StepRecord& row) {
 }
 
 /// One bad batch at the very end is not yet a divergence, unless the settings end the run for it.
-std::int64_t RunAlerts::diverged_at() const {
-    return diverged_ || state_.non_finite_losses > 1 ? state_.last_step - state_.non_finite_losses + 1 : 0;
+void RunAlerts::complete(RunDone& done) {
+    if (diverged_ && done.reason == DoneReason::failed) done.reason = DoneReason::diverged;
+    if (diverged_ || state_.non_finite_losses > 1)
+        done.diverged_at = state_.last_step - state_.non_finite_losses + 1;
 }
 
 /// The state of a recurrent model overflowed: it starts again from zero in those streams.

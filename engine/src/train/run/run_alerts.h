@@ -1,14 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 
-#include "engine/record/event.h"
 #include "engine/record/scale_outlook.h"
 #include "train/run/advice.h"
-#include "train/step/saved_numbers.h"
-#include "train/step/row_builder.h"
+#include "train/run/run_listener.h"
 
 namespace engine {
 
@@ -23,8 +20,8 @@ public:
     /// `hysteresis`: skips in a row until the scale falls (ScalerConfig).
     explicit ScaleWatch(std::int64_t hysteresis = 1) : hysteresis_(hysteresis) {}
 
-    std::optional<ScaleChanged> see(const std::string& run, const StepRecord& row,
-                                    double next_scale);
+    /// The event has no run yet.
+    std::optional<ScaleChanged> see(const StepRecord& row, double next_scale);
 
     /// Everything seen so far, to go on from in a checkpoint.
     SavedNumbers saved_state() const;
@@ -46,28 +43,19 @@ private:
 
 /// The messages of a run about its steps: changes of the loss scale, warnings, and the errors that
 /// end the run. One thread at a time.
-class RunAlerts {
+class RunAlerts final : public RunListener {
 public:
-    using Post = std::function<void(Event)>;
-
-    RunAlerts(const RunConfig& config, Post post)
+    RunAlerts(const RunConfig& config, PostEvent post)
         : config_(config),
           post_(std::move(post)),
           watch_(config.scaler.hysteresis),
           course_(config) {}
 
-    /// A step whose row was written. Throws Error if it ends the run.
-    void see(const std::string& run, const CompletedStep& step);
-
-    /// The loss stayed non-finite for `stop_on_nan` steps, which ended the run with an error.
-    bool diverged() const { return diverged_; }
-    /// The step from which the loss was not finite to the end; 0: it was finite.
-    std::int64_t diverged_at() const;
-
-    /// Everything seen and said so far, to go on from in a checkpoint.
-    SavedNumbers saved_state() const;
-    /// Throws Error(data) if a number is missing.
-    void load_state(const SavedNumbers& saved);
+    void on_step(const CompletedStep& step, const StepStart& start) override;
+    /// RunDone::diverged_at, and the reason where a non-finite loss ended the run.
+    void complete(RunDone& done) override;
+    void save_state(SavedRun& saved) const override;
+    RunRequest load_state(const SavedRun& saved) override;
 
 private:
     struct State {
@@ -94,13 +82,12 @@ private:
     void warn(Message message, std::int64_t step) const;
 
     const RunConfig& config_;
-    Post post_;
+    PostEvent post_;
     ScaleWatch watch_;
     FaultCourse course_;  ///< of a run that went on: since then
     State state_;
-    std::string run_;
     bool warned_overflow_ = false;
-    bool diverged_ = false;
+    bool diverged_ = false;  ///< the loss stayed non-finite for `stop_on_nan` steps
 };
 
 }  // namespace engine

@@ -106,19 +106,17 @@ CheckpointWriter::Result CheckpointWriter::write(const SavedRun& saved) const {
     return result;
 }
 
-RunCheckpoints::RunCheckpoints(const CheckpointConfig& config, std::filesystem::path run_folder,
-                               std::string run, std::int64_t step, std::int64_t epoch,
-                               std::shared_ptr<RunHold> hold)
-    : config_(config),
-      run_(std::move(run)),
-      writer_(std::move(run_folder), config.keep, std::move(hold)),
-      last_time_(Clock::now()),
-      last_step_(step),
-      last_epoch_(epoch) {}
+RunCheckpoints::RunCheckpoints(const CheckpointConfig& config, const RunStore::NewRun& place,
+                               const std::vector<Metric>& metrics, PostEvent post)
+    : config_(config), place_(place), best_(metrics), post_(std::move(post)) {}
 
-bool RunCheckpoints::wants_end(std::int64_t step, std::int64_t epoch) const {
-    if (is_saved(step)) return stale_;
-    return config_.at_end || is_due(step, epoch);
+RunRequest RunCheckpoints::on_evaluation(const Evaluated& evaluated) {
+    stale_ = stale_ || is_saved(evaluated.step);
+    return {.best = best_.see(evaluated) && config_.best};
+}
+
+RunRequest RunCheckpoints::on_end(std::int64_t step, std::int64_t epoch) {
+    return {.save = is_saved(step) ? stale_ : config_.at_end || is_due(step, epoch)};
 }
 
 bool RunCheckpoints::is_due(std::int64_t step, std::int64_t epoch) const {
@@ -131,50 +129,64 @@ bool RunCheckpoints::is_due(std::int64_t step, std::int64_t epoch) const {
     return config_.every_minutes > 0 &&
            Clock::now() - last_time_ >=
                std::chrono::duration<double, std::ratio<60>>(config_.every_minutes) &&
-           writer_.is_idle();  // last: it takes a lock, and this is asked before each step
+           is_idle();  // last: it takes a lock, and this is asked before each step
 }
 
-void RunCheckpoints::save(SavedRun saved) {
+void RunCheckpoints::on_checkpoint(const SavedRun& saved) {
+    if (saved.is_best)
+        held_ = saved;
+    else
+        write(saved);
+}
+
+void RunCheckpoints::write(SavedRun saved) {
     if (held_ && held_->step() == saved.step()) {
         saved.is_best = true;
         held_.reset();
     }
     if (saved.step() >= last_step_) stale_ = false;
     last_step_ = std::max(last_step_, saved.step());  // the best one may be of an earlier step
-    const auto epoch = saved_count(saved.progress, "epoch");
-    last_epoch_ = std::max(last_epoch_, epoch);
+    last_epoch_ = std::max(last_epoch_, saved_count(saved.progress, "epoch"));
     last_time_ = Clock::now();
-    writer_.submit(std::move(saved));
+    if (!writer_) writer_.emplace(place_.folder, config_.keep, place_.hold);
+    writer_->submit(std::move(saved));
 }
 
-void RunCheckpoints::save_best(SavedRun saved) {
-    saved.is_best = true;
-    held_ = std::move(saved);
-}
-
-void RunCheckpoints::finish() {
-    if (held_) save(std::move(*std::exchange(held_, std::nullopt)));
-    writer_.wait();
-}
-
-std::vector<Event> RunCheckpoints::take_events() {
-    if (held_ && writer_.is_idle() && Clock::now() - last_best_ >= best_interval) {
+bool RunCheckpoints::poll() {
+    if (held_ && is_idle() && Clock::now() - last_best_ >= best_interval) {
         last_best_ = Clock::now();
-        save(std::move(*std::exchange(held_, std::nullopt)));
+        write_held();
     }
-    std::vector<Event> events;
-    for (auto& result : writer_.take_results()) {
+    if (!writer_) return false;
+    for (auto& result : writer_->take_results()) {
         if (result.failure)
             unsaved_ = std::max(unsaved_, result.step);
         else if (result.step >= unsaved_)
             unsaved_ = 0;
         if (result.failure)
-            events.emplace_back(RunWarning{run_, std::move(*result.failure), result.step});
+            post_(RunWarning{{}, std::move(*result.failure), result.step});
         else
-            events.emplace_back(
-                CheckpointSaved{run_, result.step, result.bytes, result.seconds, result.is_best});
+            post_(CheckpointSaved{{}, result.step, result.bytes, result.seconds, result.is_best});
     }
-    return events;
+    return !is_idle();
+}
+
+void RunCheckpoints::complete(RunDone& done) {
+    write_held();
+    if (writer_) writer_->wait();
+    poll();
+    done.unsaved = unsaved_;
+}
+
+void RunCheckpoints::save_state(SavedRun& saved) const {
+    save_into(saved.best, "", best_.state());
+}
+
+RunRequest RunCheckpoints::load_state(const SavedRun& saved) {
+    best_.restore(best_metric_of(saved.best, ""));
+    last_step_ = saved.step();
+    last_epoch_ = saved_count(saved.progress, "epoch");
+    return {};
 }
 
 }  // namespace engine

@@ -8,11 +8,12 @@
 #include <mutex>
 #include <optional>
 #include <thread>
+#include <utility>
 #include <vector>
 
-#include "engine/record/event.h"
+#include "engine/runs/run_store.h"
 #include "runs/run_hold.h"
-#include "train/run/saved_run.h"
+#include "train/run/epoch_rules.h"
 
 namespace engine {
 
@@ -61,56 +62,55 @@ private:
 };
 
 /// When a run saves checkpoints, and which. One thread at a time; the writing is done by another.
-class RunCheckpoints {
+class RunCheckpoints final : public RunListener {
 public:
-    /// `step`, `epoch`: where the run begins. If it goes on, its checkpoint of that step is there.
-    /// Nothing is written once `hold` is lost; null: the run has none.
-    RunCheckpoints(const CheckpointConfig& config, std::filesystem::path run_folder,
-                   std::string run, std::int64_t step, std::int64_t epoch,
-                   std::shared_ptr<RunHold> hold = nullptr);
+    /// `place`: the run's once it is saved; must outlive this. `metrics`: the task's.
+    RunCheckpoints(const CheckpointConfig& config, const RunStore::NewRun& place,
+                   const std::vector<Metric>& metrics, PostEvent post);
 
-    /// Whether the settings require a checkpoint now: at this step, after this many completed
-    /// epochs.
-    bool is_due(std::int64_t step, std::int64_t epoch) const;
-    /// Saves the run as it is now.
-    void save(SavedRun saved);
-    /// Saves a run whose evaluation was better than all before. Delayed for some seconds after the
-    /// last such checkpoint, since many short epochs in a row may each be the best so far.
-    void save_best(SavedRun saved);
-    /// Whether checkpoints of the best evaluation are wanted.
-    bool wants_best() const { return config_.best; }
-    /// The run was evaluated at this step. A checkpoint of it that was saved before lacks the
-    /// figures, and would have the epoch evaluated once more: it is written again at the end.
-    void evaluated(std::int64_t step) { stale_ = stale_ || is_saved(step); }
-    /// Whether the run as it is at this step is to be saved at its end.
-    bool wants_end(std::int64_t step, std::int64_t epoch) const;
+    RunRequest before_step(std::int64_t step, std::int64_t epoch) override {
+        return {.save = is_due(step, epoch)};
+    }
+    /// Asks for a checkpoint of the best evaluation. A checkpoint of this step that was saved
+    /// before lacks the figures, and would have the epoch evaluated once more: it is written again
+    /// at the end.
+    RunRequest on_evaluation(const Evaluated& evaluated) override;
+    /// A run whose evaluation was better than all before (SavedRun::is_best) is held back for some
+    /// seconds after the last such checkpoint, since many short epochs in a row may each be the
+    /// best so far.
+    void on_checkpoint(const SavedRun& saved) override;
+    RunRequest on_end(std::int64_t step, std::int64_t epoch) override;
+    /// Reports what was written, or why not, and writes what was held back long enough.
+    bool poll() override;
     /// Writes what was held back and waits until all are written.
-    void finish();
-
-    /// Events of what was written, or why not, since the last call. Writes what was held back long
-    /// enough.
-    std::vector<Event> take_events();
-    /// Step of the newest checkpoint, if it could not be written; 0: it was. Counts those whose
-    /// results were taken.
-    std::int64_t unsaved() const { return unsaved_; }
-    /// Checkpoints are being written.
-    bool is_writing() const { return !writer_.is_idle(); }
+    void complete(RunDone& done) override;
+    void save_state(SavedRun& saved) const override;
+    /// The run goes on from this checkpoint, which is there.
+    RunRequest load_state(const SavedRun& saved) override;
 
 private:
     using Clock = std::chrono::steady_clock;
 
+    bool is_due(std::int64_t step, std::int64_t epoch) const;
     bool is_saved(std::int64_t step) const { return last_step_ == step; }
+    bool is_idle() const { return !writer_ || writer_->is_idle(); }
+    void write(SavedRun saved);
+    void write_held() {
+        if (held_) write(std::move(*std::exchange(held_, std::nullopt)));
+    }
 
     CheckpointConfig config_;
-    std::string run_;
-    CheckpointWriter writer_;
+    const RunStore::NewRun& place_;
+    BestMetric best_;
+    PostEvent post_;
+    std::optional<CheckpointWriter> writer_;  // from the first checkpoint on
     std::optional<SavedRun> held_;  // the best one, to be written
     Clock::time_point last_best_{};
-    Clock::time_point last_time_;  // of a checkpoint, or the start
-    std::int64_t last_step_;       // saved or being written
-    bool stale_ = false;           // it was saved before the evaluation at its step
-    std::int64_t last_epoch_;
-    std::int64_t unsaved_ = 0;
+    Clock::time_point last_time_ = Clock::now();  // of a checkpoint, or the start
+    std::int64_t last_step_ = 0;                  // saved or being written
+    bool stale_ = false;  // it was saved before the evaluation at its step
+    std::int64_t last_epoch_ = 0;
+    std::int64_t unsaved_ = 0;  // step of the newest one, if it could not be written
 };
 
 }  // namespace engine

@@ -8,10 +8,15 @@
 
 #include "data/byte_reader.h"
 #include "data/input_guide.h"
+#include "data/schema_json.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 #include "engine/base/plain_text.h"
 #include "engine/data/changed_data.h"
+#include "io/file/sha256.h"
 #include "runs/event_file.h"
+#include "train/run/run_progress.h"
+#include "train/run/saved_run.h"
 
 namespace engine {
 namespace {
@@ -333,6 +338,43 @@ void keep_run_data(const fs::path& run_folder, const DataParts& data,
 RunData open_run_data(const fs::path& run_folder, const RunConfig& config, DataUse use, bool accept,
                       const std::stop_token& stop) {
     return Opener(run_folder, config, use, accept, stop).open();
+}
+
+RunData open_data(const RunConfig& config, const SessionOptions& options,
+                  const std::stop_token& stop) {
+    const auto& from = options.continuation;
+    const fs::path run = from ? from->run_folder : options.data_of;
+    // A run of a sweep that may have other data than those before it has them as its own.
+    const bool any = !from && options.accept_data;
+    if (run.empty() || any)
+        return {.parts = open_dataset(config.dataset, config.seed, stop), .fingerprint = {}};
+    try {
+        return open_run_data(run, config, options.data_use, options.accept_data, stop);
+    } catch (const ChangedData& changed) {
+        if (!changed.other_size() || !from || from->checkpoint.empty()) throw;
+        RunProgress progress;
+        load_state(progress, read_saved_run(from->checkpoint).progress);
+        if (progress.batch == 0) throw;
+        throw Error(ErrorCode::data, changed.message(),
+                    msg("Put the data back as they were, resume from a checkpoint at the end of an "
+                        "epoch (--from), or train a new run."));
+    }
+}
+
+void check_same_data(Communicator& ranks, const DataParts& data, const LoaderOptions& options) {
+    const Schema& fields = data.train.data->schema();
+    nlohmann::ordered_json told{{"train", data.train.size()},
+                                {"test", data.test.size()},
+                                {"validation", data.validation.size()}};
+    for (const FieldSpec& field : fields.fields) told["fields"].push_back(field);
+    Batch batch;
+    Collator(data.train, fields, options).make(batch, 0, 0);
+    for (const BatchField& field : batch.fields)
+        told["batch"].push_back(sha256_of(std::span<const std::byte>(field.bytes)));
+    // Classes have the names of folders, which may be any bytes.
+    require_same(ranks, dumped(told), [rank = ranks.rank()](const std::string&) {
+        return msg("Rank {} has another data set than rank 0.", rank);
+    });
 }
 
 }  // namespace engine

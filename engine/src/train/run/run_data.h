@@ -5,8 +5,9 @@
 #include <vector>
 
 #include "data/data_fingerprint.h"
-#include "data/dataset.h"
+#include "data/loader/collator.h"
 #include "engine/train/session_options.h"
+#include "parallel/communicator.h"
 
 namespace engine {
 
@@ -36,5 +37,14 @@ struct RunData {
 /// the same bits. A step that is computed again accepts nothing. Also what open_dataset() throws.
 RunData open_run_data(const std::filesystem::path& run_folder, const RunConfig& config, DataUse use,
                       bool accept, const std::stop_token& stop = {});
+
+/// Opens the data set of the run that these options begin or go on. Within an epoch a run cannot go
+/// on with another number of samples, so that choice is not offered there.
+RunData open_data(const RunConfig& config, const SessionOptions& options,
+                  const std::stop_token& stop);
+
+/// Throws Error if the sizes, the fields or the first batch of the training part differ between the
+/// ranks.
+void check_same_data(Communicator& ranks, const DataParts& data, const LoaderOptions& options);
 
 }  // namespace engine

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -8,41 +7,38 @@
 #include <stop_token>
 
 #include "data/loader/batch_loader.h"
-#include "engine/record/figures.h"
-#include "engine/runs/run_store.h"
-#include "engine/train/session_options.h"
-#include "record/step_record.h"
-#include "runs/run_hold.h"
-#include "train/run/epoch_rules.h"
-#include "train/run/run_alerts.h"
-#include "train/run/run_checkpoints.h"
+#include "train/run/run_data.h"
 #include "train/run/run_evaluation.h"
-#include "train/run/run_progress.h"
-#include "train/run/skipped_batches.h"
+#include "train/run/run_home.h"
 #include "train/run/step_capsule.h"
-#include "train/run/trainer.h"
 
 namespace engine {
 
-struct RunData;
-
 /// One run from its settings to its end, a step or an evaluation batch at a time, on the compute
-/// thread: data, trainer, record and the resulting events. It has no commands and no locks.
+/// thread: data, trainer, record and the resulting events. It has no commands and no locks. What
+/// follows from steps and evaluations is up to its listeners.
 ///
 /// In a data-parallel run each rank has one (SessionOptions::communicator). Rank 0's decides what
 /// comes next, and sends it to the others, which do the same in follow() and write nothing.
 class RunLoop {
 public:
-    using Post = std::function<void(Event)>;
-
     /// `store`: null on a rank that follows.
-    RunLoop(const RunConfig& config, RunStore* store, const SessionOptions& options, Post post);
+    RunLoop(const RunConfig& config, RunStore* store, const SessionOptions& options,
+            PostEvent post);
+    RunLoop(const RunLoop&) = delete;
+    RunLoop& operator=(const RunLoop&) = delete;
 
     /// Opens the data, makes the model, the run's folder and its record. Throws Error, and
     /// ReadingStopped if `stop` is requested while the data are read.
     void prepare(const std::stop_token& stop);
-    /// Submits one training step to the device and writes the rows of finished steps. Throws Error.
+    /// Calls the listener behind those that are there already. It must outlive the run. Once
+    /// prepared, between two steps.
+    void listen(RunListener& listener) { listeners_.push_back(&listener); }
+    /// Submits one training step to the device, writes the rows of finished steps, and calls the
+    /// listeners. A step whose rows found no room on the disk goes on there. Throws Error.
     void train_step();
+    /// A step was submitted, and not all that follows is done.
+    bool in_step() const { return in_step_; }
     /// Waits for the steps in flight and writes their rows: before the run pauses or ends. Throws
     /// Error.
     void settle();
@@ -53,7 +49,7 @@ public:
     bool has_unwritten() const { return !pending_.empty() || !submitted_.empty(); }
     bool finished() const {
         return trainer_ && (progress_.epoch >= config_.epochs ||
-                            trainer_->steps() >= steps_planned_ || rules_->stop());
+                            trainer_->steps() >= steps_planned_ || stopped_);
     }
     std::int64_t steps_planned() const { return steps_planned_; }
     bool at_epoch_end() const { return progress_.epoch_ended; }
@@ -77,14 +73,12 @@ public:
     const StepRecord& last_row() const { return last_row_; }
     Trainer& trainer() { return *trainer_; }
     /// Another program has taken the run over: nothing more is written to its folder.
-    bool is_taken_over() const { return hold_ && hold_->is_lost(); }
+    bool is_taken_over() const { return home_.is_taken_over(); }
     /// Folder of the run, once it was prepared.
-    const std::filesystem::path& folder() const { return folder_; }
+    const std::filesystem::path& folder() const { return home_.place().folder; }
 
-    /// At the end: saves the run if its settings say so, and waits until all is written.
-    void finish_checkpoints(bool save);
-    /// Reports the checkpoints that were written; true while others are being written.
-    bool follow_checkpoints();
+    /// Reports the listeners' work in the background; true while there is some.
+    bool poll();
 
     /// On a rank that follows, once prepared: does what rank 0 asks for until the run has ended.
     /// Throws Error.
@@ -93,115 +87,103 @@ public:
     /// too. Nothing to do where there are none.
     void leave(const std::string& failure);
 
-    RunDone done(DoneReason reason) const;
-    /// The loss stayed non-finite for `stop_on_nan` steps, which ended the run with an error.
-    bool diverged() const { return alerts_.diverged(); }
+    /// Once prepared, at the end: saves the run if its settings say so and it did not fail, waits
+    /// until all is written, and returns its last event.
+    RunDone end(DoneReason reason);
     DoneReason reason() const {
         if (progress_.epoch >= config_.epochs) return DoneReason::epochs;
-        return rules_->stop() ? DoneReason::early_stopping : DoneReason::max_steps;
+        return stopped_ ? DoneReason::early_stopping : DoneReason::max_steps;
     }
-    const std::string& run() const { return run_; }
+    const std::string& run() const { return home_.place().run; }
     /// Empty before prepare().
-    StepRecordReader record() const;
+    StepRecordReader record() const { return home_.record(); }
 
 private:
-    /// Which batches a step begins with, and the rate that evaluations have led to.
-    struct StepStart {
-        std::int64_t epoch = 0;
-        std::int64_t batch = 0;
-        double rate_multiplier = 1;
-    };
     /// Requests of rank 0 to the others.
-    enum class Turn : std::int64_t { step, begin_evaluation, evaluate, save, count, end };
-    void tell(Turn turn) const;
-    Turn received() const;
+    enum class Order : std::int64_t { step, begin_evaluation, evaluate, save, count, end };
     bool follows() const { return ranks_ && ranks_->rank() > 0; }
-    /// Before anything is written: throws Error(state) if another program has taken the run over.
-    void check_hold() const;
-    void check_same_data() const;
-    void cut_batches(LoaderOptions& options) const;
-    TrainingState gathered_state();
-    StepStart next_start() const;
+    /// Replaces the value by that of rank 0; nothing in one process.
+    template <typename T>
+    void share(T& value) const {
+        static_assert(sizeof(T) == 8);
+        if (ranks_) ranks_->broadcast({&value, kernels::DType::i64, 1});
+    }
+    void tell(Order order) const {
+        if (!follows()) share(order);
+    }
     /// A step that was submitted to the device.
     struct InFlight {
         StepStart start;
         LoopFigures figures;
     };
+    /// A step whose row is to be written.
+    struct Pending {
+        CompletedStep step;
+        StepStart start;
+    };
     LoaderOptions training_options() const;
-    std::int64_t steps_per_epoch(std::int64_t batches) const;
     FeedDepth feed_depth() const;
-    void open_run();
+    std::int64_t steps_per_epoch(std::int64_t batches) const;
+    RunStarted started() const;
+    void add_listeners();
+    template <typename F>
+    RunRequest ask(const F& call);
+
     void begin_run();
-    DataParts opened_data(const std::stop_token& stop);
-    RunData open_data_of(const std::filesystem::path& run, const std::stop_token& stop) const;
-    void keep_data();
-    void keep_new_hashes();
-    bool goes_on_in_place(const Continuation& from) const;
-    void check_newest(const Continuation& from) const;
     void go_on(const Continuation& from);
-    void copy_parent(const std::filesystem::path& folder, std::int64_t step);
+    bool goes_on_in_place(const Continuation& from) const;
     void load(const SavedRun& saved);
     void check_place() const;
     void plan_rest();
     void lengthen_schedule(const SavedRun& saved, const RunStarted& before,
                            std::vector<Message>& restored);
-    SavedRun saved_run();
-    StepCapsule capsule_at(const StepStart& start, TrainingState before) const;
+
+    StepStart next_start() const { return {progress_.epoch, progress_.batch, rate_}; }
+    void submit();
     void take_batches();
-    void count_replaced();
+    double clock_now();
+    void finish_step(CompletedStep step);
+    void pass_warnings_on();
     /// Ways to fill a damaged sample's place.
     enum class Damaged { replaced, left_out };
     void tell_replaced(const std::vector<ReplacedSample>& samples, Damaged how);
     void sum_replaced();
-    void finish_step(CompletedStep step);
-    double clock_now();
-    void keep_batch(const StepStart& start, const StepRecord& row);
-    KeyFigures figures() const;
-    RunStarted started() const;
-    void pass_warnings_on();
-    void check_files();
-    void finish_epoch();
-    void keep_pictures();
-    void end_epoch();
+
+    void finish_evaluation();
+    void set_rate();
+    TrainingState gathered_state();
+    SavedRun saved_run();
+    StepCapsule capsule_at(const StepStart& start, TrainingState before) const;
+    void save(bool best);
 
     RunConfig config_;
-    RunStore* store_;
     SessionOptions options_;
-    Post post_;
+    PostEvent post_;
     Communicator* const ranks_;  // null: one process
-    bool left_ = false;
-
-    DataParts data_;
-    std::vector<Message> data_notes_;  // how the data differ from those of the run that goes on
-    bool same_size_ = true;            // as many samples as that run had
-    std::int64_t kept_hashes_ = 0;     // files whose checksum the folder has
+    RunData data_;
+    RunHome home_;
     SamplerOptions sampler_;  // of the training part
     std::unique_ptr<BatchLoader> loader_;
     std::unique_ptr<Trainer> trainer_;
-    std::optional<StepRecordWriter> writer_;
     std::unique_ptr<BatchFeed> feed_;
     std::unique_ptr<RunEvaluation> evaluation_;
-    std::unique_ptr<RunCheckpoints> checkpoints_;
-    std::optional<SkippedBatches> skipped_;
-    std::optional<BestMetric> best_;
-    std::optional<EpochRules> rules_;
+    std::vector<std::unique_ptr<RunListener>> own_;  // of the listeners
+    std::vector<RunListener*> listeners_;            // in the order of their calls
+
+    RunProgress progress_;
+    std::int64_t steps_planned_ = 0;
+    double rate_ = 1;  // multiplier of the schedule's rate
+    bool stopped_ = false;
+    bool in_step_ = false;
+    bool left_ = false;
     std::deque<InFlight> submitted_;
-    std::deque<CompletedStep> pending_;     // rows to be written
+    std::deque<Pending> pending_;
     std::vector<Batch> batches_;
     StepStart last_start_;  // of the step submitted last
     StepRecord last_row_{};
-    std::int64_t peak_before_ = 0;  // of the parts of a run that goes on
-    double clock_s_ = 0;            // of the step recorded last
-    RunAlerts alerts_;
-    RunProgress progress_;
+    double clock_s_ = 0;                  // of the step recorded last
     std::set<std::string> told_damaged_;  // why each cannot be read
     std::int64_t replaced_here_ = 0;      // by this rank, and not in progress_ yet
-
-    std::string run_;
-    std::filesystem::path folder_;
-    std::shared_ptr<RunHold> hold_;  // null on a rank that follows
-    std::int64_t steps_planned_ = 0;
-    std::chrono::steady_clock::time_point checked_{};  // the files
 };
 
 }  // namespace engine

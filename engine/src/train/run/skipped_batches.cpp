@@ -1,7 +1,9 @@
 #include "train/run/skipped_batches.h"
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <system_error>
+#include <utility>
 
 #include "base/json_reader.h"
 #include "io/file/atomic_file.h"
@@ -20,9 +22,24 @@ fs::path file_of(const fs::path& run_folder) { return run_folder / "skips" / "ba
 
 }  // namespace
 
-SkippedBatches::SkippedBatches(const fs::path& run_folder, const DataPart& part,
-                               const SamplerOptions& options, std::int64_t accumulate)
-    : folder_(run_folder), sampler_(make_sampler(part, options)), accumulate_(accumulate) {}
+SkippedBatches::SkippedBatches(const RunStore::NewRun& place, const DataPart& part,
+                               const SamplerOptions& options, std::int64_t accumulate,
+                               PostEvent post)
+    : place_(place),
+      sampler_(make_sampler(part, options)),
+      accumulate_(accumulate),
+      post_(std::move(post)) {}
+
+void SkippedBatches::on_step(const CompletedStep& step, const StepStart& start) {
+    const StepRecord& row = step.row;
+    if (row.found_inf == 0 && std::isfinite(row.loss) && std::isfinite(row.grad_norm)) return;
+    try {
+        add(row.step, start.epoch, start.batch);
+    } catch (const Error& error) {
+        kept_ = max_kept;  // the run goes on without the list
+        post_(RunWarning{{}, error.message(), row.step});
+    }
+}
 
 void SkippedBatches::add(std::int64_t step, std::int64_t epoch, std::int64_t batch) {
     if (kept_ == max_kept) return;
@@ -32,7 +49,7 @@ void SkippedBatches::add(std::int64_t step, std::int64_t epoch, std::int64_t bat
         for (const std::int64_t sample : sampler_->plan(epoch, i).indices)
             samples.push_back(sample);
     }
-    const fs::path file = file_of(folder_);
+    const fs::path file = file_of(place_.folder);
     std::error_code error;
     make_private_folders(file.parent_path(), error);
     if (error) throw_write_error(file.parent_path(), error.value());

@@ -23,7 +23,7 @@ PartFigures with_metric(const std::string& key, double value) {
 /// For each loss in a row: whether it is the best so far.
 std::vector<bool> seen(BestMetric& best, const std::vector<double>& losses) {
     std::vector<bool> out;
-    for (const double loss : losses) out.push_back(best.see({}, with_loss(loss), 0, 0));
+    for (const double loss : losses) out.push_back(best.see({{}, with_loss(loss)}));
     return out;
 }
 
@@ -35,20 +35,20 @@ TEST(BestMetric, GoesByTheLossWhereTheTaskHasNoMetric) {
 
 TEST(BestMetric, TakesTheDirectionFromThePrimaryMetric) {
     BestMetric high(accuracy_metrics), low(rmse_and_r2);
-    EXPECT_TRUE(high.see({}, with_metric("accuracy", 0.5), 1, 10));
-    EXPECT_FALSE(high.see({}, with_metric("accuracy", 0.4), 2, 20));
-    EXPECT_TRUE(high.see({}, with_metric("accuracy", 0.6), 3, 30));
-    EXPECT_TRUE(low.see({}, with_metric("rmse", 5), 1, 10));
-    EXPECT_FALSE(low.see({}, with_metric("rmse", 6), 2, 20));
-    EXPECT_TRUE(low.see({}, with_metric("rmse", 4), 3, 30));
+    EXPECT_TRUE(high.see({{}, with_metric("accuracy", 0.5), 1, 10}));
+    EXPECT_FALSE(high.see({{}, with_metric("accuracy", 0.4), 2, 20}));
+    EXPECT_TRUE(high.see({{}, with_metric("accuracy", 0.6), 3, 30}));
+    EXPECT_TRUE(low.see({{}, with_metric("rmse", 5), 1, 10}));
+    EXPECT_FALSE(low.see({{}, with_metric("rmse", 6), 2, 20}));
+    EXPECT_TRUE(low.see({{}, with_metric("rmse", 4), 3, 30}));
 }
 
 TEST(BestMetric, ReadsTheValidationPartWhereItWasEvaluatedAndElseTheTestPart) {
     BestMetric best(accuracy_metrics);
-    EXPECT_EQ(best.figure(with_metric("accuracy", 0.7), with_metric("accuracy", 0.9)), 0.7);
-    EXPECT_EQ(best.figure(unknown_figures(accuracy_metrics), with_metric("accuracy", 0.9)), 0.9);
+    EXPECT_EQ(best.figure({with_metric("accuracy", 0.7), with_metric("accuracy", 0.9)}), 0.7);
+    EXPECT_EQ(best.figure({unknown_figures(accuracy_metrics), with_metric("accuracy", 0.9)}), 0.9);
     EXPECT_TRUE(std::isnan(
-        best.figure(unknown_figures(accuracy_metrics), unknown_figures(accuracy_metrics))));
+        best.figure({unknown_figures(accuracy_metrics), unknown_figures(accuracy_metrics)})));
 }
 
 TEST(BestMetric, ANotANumberIsNeverBetterNorInTheWay) {
@@ -62,18 +62,18 @@ TEST(BestMetric, OfOutputsThatAreNaNIsNoneWhateverTheMetricSays) {
     const auto with = [](double loss, double accuracy) {
         return PartFigures{.loss = loss, .metrics = {{"accuracy", accuracy}}};
     };
-    EXPECT_FALSE(best.see({}, with(nan, 0.9375), 1, 1));
-    EXPECT_TRUE(best.see({}, with(0.7, 0.5), 2, 2));
-    EXPECT_FALSE(best.see(with(nan, 1), with(0.1, 1), 3, 3)) << "the validation part counts";
+    EXPECT_FALSE(best.see({{}, with(nan, 0.9375), 1, 1}));
+    EXPECT_TRUE(best.see({{}, with(0.7, 0.5), 2, 2}));
+    EXPECT_FALSE(best.see({with(nan, 1), with(0.1, 1), 3, 3})) << "the validation part counts";
     EXPECT_EQ(best.state().waited, 1);
 }
 
 TEST(BestMetric, KeepsWhereTheBestWasAndHowLongAgo) {
     BestMetric best(no_metrics);
-    best.see({}, with_loss(2), 1, 100);
-    best.see({}, with_loss(1), 2, 200);
-    best.see({}, with_loss(3), 3, 300);
-    best.see({}, with_loss(3), 4, 400);
+    best.see({{}, with_loss(2), 1, 100});
+    best.see({{}, with_loss(1), 2, 200});
+    best.see({{}, with_loss(3), 3, 300});
+    best.see({{}, with_loss(3), 4, 400});
     EXPECT_EQ(best.state(), (BestMetricState{1, 2, 200, 2}));
 }
 

@@ -27,6 +27,12 @@ PlateauRate rate_of(const json& variant) {
              .patience = variant.at("patience")}};
 }
 
+SavedNumbers saved(const PlateauRate& rate) {
+    SavedNumbers out;
+    rate.save_into(out);
+    return out;
+}
+
 PartFigures figures_of(double value) { return {.loss = 1, .metrics = {{"figure", value}}}; }
 
 TEST(PlateauRate, FollowsPyTorchsReduceLROnPlateau) {
@@ -40,7 +46,7 @@ TEST(PlateauRate, FollowsPyTorchsReduceLROnPlateau) {
         int drops = 0;
         for (std::size_t epoch = 0; epoch < figures.size(); ++epoch) {
             const double before = rate.multiplier();
-            const bool moved = rate.see({}, figures_of(figures[epoch]), 0, 0);
+            const bool moved = rate.see({{}, figures_of(figures[epoch])});
             EXPECT_EQ(moved, rate.multiplier() != before);
             drops += moved;
             // Each drop rounds once in PyTorch and once here. The base is multiplied in once.
@@ -57,15 +63,15 @@ TEST(PlateauRate, GoesOnFromASavedStateAtEveryEpoch) {
     const json variant = golden.setting("plateau").at(0);
     const auto figures = golden.tensor("plateau.loss.figures").values();
     PlateauRate whole = rate_of(variant);
-    for (const double figure : figures) whole.see({}, figures_of(figure), 0, 0);
+    for (const double figure : figures) whole.see({{}, figures_of(figure)});
     for (std::size_t saved_at = 0; saved_at < figures.size(); ++saved_at) {
         PlateauRate before = rate_of(variant);
-        for (std::size_t i = 0; i < saved_at; ++i) before.see({}, figures_of(figures[i]), 0, 0);
+        for (std::size_t i = 0; i < saved_at; ++i) before.see({{}, figures_of(figures[i])});
         PlateauRate after = rate_of(variant);
-        after.restore(before.state());
+        after.load_from(saved(before));
         for (std::size_t i = saved_at; i < figures.size(); ++i)
-            after.see({}, figures_of(figures[i]), 0, 0);
-        EXPECT_EQ(after.state(), whole.state()) << saved_at;
+            after.see({{}, figures_of(figures[i])});
+        EXPECT_EQ(saved(after), saved(whole)) << saved_at;
     }
 }
 
@@ -76,8 +82,8 @@ TEST(PlateauRate, IsMadeForThePlateauScheduleAlone) {
     EXPECT_FALSE(with({}).has_value());
     auto rate =
         with({"schedule.kind=plateau", "schedule.gamma=0.25", "schedule.patience=0"}).value();
-    EXPECT_FALSE(rate.see({}, {.loss = 1, .metrics = {}}, 1, 1));
-    EXPECT_TRUE(rate.see({}, {.loss = 1, .metrics = {}}, 2, 2));
+    EXPECT_FALSE(rate.see({{}, {.loss = 1, .metrics = {}}, 1, 1}));
+    EXPECT_TRUE(rate.see({{}, {.loss = 1, .metrics = {}}, 2, 2}));
     EXPECT_EQ(rate.multiplier(), 0.25);
 }
 

@@ -26,26 +26,26 @@ TEST(ScaleWatch, CountsCleanStepsSinceTheScaleLastChanged) {
     std::int64_t step = 0;
     for (const float scale : {1.f, 2.f, 4.f}) {
         for (int i = 0; i < 9; ++i)
-            EXPECT_FALSE(watch.see("1", row(++step, scale, false), static_cast<double>(scale)));
+            EXPECT_FALSE(watch.see(row(++step, scale, false), static_cast<double>(scale)));
         const auto grown =
-            watch.see("1", row(++step, scale, false), 2 * static_cast<double>(scale));
+            watch.see(row(++step, scale, false), 2 * static_cast<double>(scale));
         ASSERT_TRUE(grown.has_value());
         EXPECT_EQ(grown->clean_steps, 10) << "at scale " << scale;
     }
-    for (int i = 0; i < 3; ++i) EXPECT_FALSE(watch.see("1", row(++step, 8, false), 8));
-    EXPECT_EQ(watch.see("1", row(++step, 8, true), 4)->clean_steps, 3);
-    EXPECT_EQ(watch.see("1", row(++step, 4, true), 2)->clean_steps, 0);
+    for (int i = 0; i < 3; ++i) EXPECT_FALSE(watch.see(row(++step, 8, false), 8));
+    EXPECT_EQ(watch.see(row(++step, 8, true), 4)->clean_steps, 3);
+    EXPECT_EQ(watch.see(row(++step, 4, true), 2)->clean_steps, 0);
 }
 
 TEST(ScaleWatch, TellsALossThatIsNotFiniteFromAGradientOverflow) {
     ScaleWatch watch;
-    EXPECT_FALSE(watch.see("1", row(1, 8, true), 4)->loss.has_value());
-    const auto broken = watch.see("1", row(2, 4, true, std::nanf("")), 2);
+    EXPECT_FALSE(watch.see(row(1, 8, true), 4)->loss.has_value());
+    const auto broken = watch.see(row(2, 4, true, std::nanf("")), 2);
     ASSERT_TRUE(broken->loss.has_value());
     EXPECT_TRUE(std::isnan(*broken->loss));
     EXPECT_EQ(broken->kind, ScaleChanged::Kind::skipped_persistent);
     const float inf = std::numeric_limits<float>::infinity();
-    EXPECT_EQ(watch.see("1", row(3, 2, true, inf), 1)->loss, inf);
+    EXPECT_EQ(watch.see(row(3, 2, true, inf), 1)->loss, inf);
 }
 
 /// The kind of each skip of a scale that falls by `factor` from `scale` on.
@@ -54,7 +54,7 @@ std::vector<ScaleChanged::Kind> kinds_of_skips(ScaleWatch& watch, float scale, f
     std::vector<ScaleChanged::Kind> out;
     for (int i = 0; i < skips; ++i, scale *= factor)
         out.push_back(
-            watch.see("1", row(i + 1, scale, true), static_cast<double>(scale * factor))->kind);
+            watch.see(row(i + 1, scale, true), static_cast<double>(scale * factor))->kind);
     return out;
 }
 
@@ -78,7 +78,7 @@ TEST(ScaleWatch, ASkipIsPersistentOnceTheScaleIsUsedUpWhereverItBegan) {
 TEST(ScaleWatch, AfterAScaleThatFittedTheNextSixteenHalvingsUseItUp) {
     using enum ScaleChanged::Kind;
     ScaleWatch watch;
-    EXPECT_FALSE(watch.see("1", row(1, 0x1p24f, false), 0x1p24));
+    EXPECT_FALSE(watch.see(row(1, 0x1p24f, false), 0x1p24));
     EXPECT_THAT(kinds_of_skips(watch, 0x1p24f, 0.5f, 15), Each(skipped_calibrating));
     ScaleWatch resumed;
     resumed.load_state(watch.saved_state());

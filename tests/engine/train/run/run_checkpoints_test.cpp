@@ -26,38 +26,64 @@ CheckpointConfig every_five() {
     return config;
 }
 
+/// Writes what was saved; RunDone::unsaved then.
+std::int64_t unsaved(RunCheckpoints& checkpoints) {
+    RunDone done{};
+    checkpoints.complete(done);
+    return done.unsaved;
+}
+
 TEST(RunCheckpointsTest, TheNewestThatCouldNotBeWrittenIsKnown) {
     const test_support::TempFolder folder;
     const auto in = folder / "run";
-    RunCheckpoints checkpoints(every_five(), in, "7", 0, 0);  // which is not there yet
-    checkpoints.save(saved_at(5));
-    checkpoints.finish();
-    (void)checkpoints.take_events();
-    EXPECT_EQ(checkpoints.unsaved(), 5);
+    const RunStore::NewRun place{.run = "7", .folder = in};  // which is not there yet
+    std::vector<Event> events;
+    RunCheckpoints checkpoints(every_five(), place, {},
+                               [&](Event event) { events.push_back(std::move(event)); });
+    checkpoints.on_checkpoint(saved_at(5));
+    EXPECT_EQ(unsaved(checkpoints), 5);
     std::filesystem::create_directory(in);
-    checkpoints.save(saved_at(10));
-    checkpoints.finish();
-    (void)checkpoints.take_events();
-    EXPECT_EQ(checkpoints.unsaved(), 0) << "a later one is on the disk";
+    checkpoints.on_checkpoint(saved_at(10));
+    EXPECT_EQ(unsaved(checkpoints), 0) << "a later one is on the disk";
     std::filesystem::remove_all(in);
-    checkpoints.save(saved_at(15));
-    checkpoints.finish();
-    (void)checkpoints.take_events();
-    EXPECT_EQ(checkpoints.unsaved(), 15);
+    checkpoints.on_checkpoint(saved_at(15));
+    EXPECT_EQ(unsaved(checkpoints), 15);
+    ASSERT_EQ(events.size(), 3U);
+    EXPECT_EQ(std::get<RunWarning>(events[0]).step, 5);
+    EXPECT_EQ(std::get<CheckpointSaved>(events[1]).step, 10);
+    EXPECT_EQ(std::get<RunWarning>(events[2]).step, 15);
 }
 
 TEST(RunCheckpointsTest, OneThatWasSavedBeforeItsEvaluationIsWrittenAgainAtTheEnd) {
     const test_support::TempFolder folder;
-    RunCheckpoints checkpoints(every_five(), folder.path(), "7", 0, 0);
-    checkpoints.save(saved_at(7));
-    EXPECT_FALSE(checkpoints.wants_end(7, 0));
-    checkpoints.evaluated(6);
-    EXPECT_FALSE(checkpoints.wants_end(7, 0));
-    checkpoints.evaluated(7);
-    EXPECT_TRUE(checkpoints.wants_end(7, 0));
-    checkpoints.save(saved_at(7));
-    EXPECT_FALSE(checkpoints.wants_end(7, 0));
-    checkpoints.finish();
+    const RunStore::NewRun place{.run = "7", .folder = folder.path()};
+    RunCheckpoints checkpoints(every_five(), place, {}, [](const Event&) {});
+    const auto at_end = [&] { return checkpoints.on_end(7, 0).save; };
+    EXPECT_TRUE(checkpoints.before_step(5, 0).save);
+    checkpoints.on_checkpoint(saved_at(7));
+    EXPECT_FALSE(checkpoints.before_step(7, 0).save);
+    EXPECT_FALSE(at_end());
+    checkpoints.on_evaluation({.epoch = 0, .step = 6});
+    EXPECT_FALSE(at_end());
+    checkpoints.on_evaluation({.epoch = 0, .step = 7});
+    EXPECT_TRUE(at_end());
+    checkpoints.on_checkpoint(saved_at(7));
+    EXPECT_FALSE(at_end());
+}
+
+TEST(RunCheckpointsTest, TheBestEvaluationAsksForACheckpointIfTheSettingsDo) {
+    const RunStore::NewRun place;
+    CheckpointConfig config = every_five();
+    for (const bool wanted : {false, true}) {
+        config.best = wanted;
+        RunCheckpoints checkpoints(config, place, {}, [](const Event&) {});
+        const auto asks = [&](double loss) {
+            return checkpoints.on_evaluation({{}, {.loss = loss, .metrics = {}}, 1, 1}).best;
+        };
+        EXPECT_EQ(asks(2), wanted);
+        EXPECT_FALSE(asks(3));
+        EXPECT_EQ(asks(1), wanted);
+    }
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ using testing::IsEmpty;
 class SkippedBatchesTest : public testing::Test {
 protected:
     SkippedBatches writer(std::int64_t accumulate) {
-        return {folder_.path(), data_, options_, accumulate};
+        return {place_, data_, options_, accumulate, [](const Event&) {}};
     }
     std::vector<std::int64_t> indices(std::int64_t epoch, std::int64_t batch) {
         const auto sampler = make_sampler(data_, options_);
@@ -28,6 +28,7 @@ protected:
     }
 
     test_support::TempFolder folder_;
+    RunStore::NewRun place_{.run = "1", .folder = folder_.path()};
     DataPart data_ = open_dataset(test::small_run("lenet", "fp32").dataset, 1).train;
     SamplerOptions options_{.batch_size = 4, .seed = 3};
 };
