@@ -102,8 +102,8 @@ const OpInfo* const infos[] = {
     &isnan_op, &isinf_op, &isfinite_op, &logical_not_op, &logical_and_op,
     &logical_or_op, &logical_xor_op,
     // activations
-    &relu_op, &gelu_op, &tanh_op, &sigmoid_op, &log_sigmoid_op, &softmax_info, &log_softmax_info,
-    &softmin_info, &dropout_op,
+    &relu_op, &gelu_op, &tanh_op, &sigmoid_op, &log_sigmoid_op, &softmax_op, &log_softmax_op,
+    &softmin_op, &dropout_op,
     // more activations
     &silu_op, &mish_op, &softplus_op, &softsign_op, &tanhshrink_op, &elu_op, &selu_op,
     &celu_op, &leaky_relu_op, &hardtanh_op, &relu6_op, &hardsigmoid_op, &hardswish_op,
@@ -111,16 +111,16 @@ const OpInfo* const infos[] = {
     // comparisons
     &eq_op, &ne_op, &lt_op, &le_op, &gt_op, &ge_op, &where_op,
     // reductions
-    &sum_op, &mean_info, &norm_info, &argmax_info,
+    &sum_op, &mean_op, &norm_info, &argmax_op,
     // norms, products and running sums
-    &linalg_vector_norm_info, &logsumexp_info, &prod_info, &cumsum_info, &cumprod_info,
+    &linalg_vector_norm_info, &logsumexp_op, &prod_op, &cumsum_op, &cumprod_op,
     &linalg_matrix_norm_info, &frobenius_norm_info, &nuclear_norm_info,
     // moments, sums without NaN, counts
-    &var_info, &std_info, &var_mean_info, &std_mean_info, &nansum_info, &nanmean_info, &all_info,
-    &any_info, &count_nonzero_info,
+    &var_op, &std_op, &var_mean_op, &std_mean_op, &nansum_op, &nanmean_op, &all_op,
+    &any_op, &count_nonzero_op,
     // the largest, the least and their order
-    &amax_info, &amin_info, &argmin_info, &max_info, &min_info, &sort_info, &argsort_info,
-    &topk_info, &median_info,
+    &amax_op, &amin_op, &argmin_op, &max_op, &min_op, &sort_op, &argsort_op,
+    &topk_op, &median_op,
     // distances
     &dist_info, &cdist_info, &pdist_info, &renorm_info, &cosine_similarity_info, &normalize_info,
     // attention and recurrent networks
@@ -176,17 +176,11 @@ bool flushes_subnormals(const OpInfo& info) {
     return info.flushes_subnormals || (info.policy == CastPolicy::low && product);
 }
 
-constexpr std::string_view not_forceable[] = {"all",
-                                              "any",
-                                              "argmax",
-                                              "argmin",
-                                              "argsort",
-                                              "cat",
+constexpr std::string_view not_forceable[] = {"cat",
                                               "channel_shuffle",
                                               "chunk",
                                               "constant_pad_nd",
                                               "contiguous",
-                                              "count_nonzero",
                                               "ctc_loss",
                                               "expand",
                                               "flatten",
@@ -221,13 +215,11 @@ constexpr std::string_view not_forceable[] = {"all",
                                               "scatter_reduce",
                                               "select",
                                               "slice",
-                                              "sort",
                                               "split",
                                               "squeeze",
                                               "stack",
                                               "take_along_dim",
                                               "to",
-                                              "topk",
                                               "transpose",
                                               "tril",
                                               "triu",

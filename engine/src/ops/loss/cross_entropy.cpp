@@ -236,7 +236,7 @@ Tensor total_of(const Tensor& losses, Reduction reduction, const MeanFactor& mea
 
 /// x (rows, classes), target (rows): one kernel forward, one back.
 Tensor fused_cross_entropy(const Tensor& x, const Tensor& target, const ClassLossOptions& options) {
-    const DType type = autocast_result(log_softmax_info, x, {}), wide = wide_type(x.dtype());
+    const DType type = autocast_result(log_softmax_op, x, {}), wide = wide_type(x.dtype());
     const Tensor from = in_layout(x, Layout::contiguous);
     const Fused f{Tensor::empty({x.size(0), 2}, wide, x.device()),
                   in_layout(target, Layout::contiguous), options.ignore_index};

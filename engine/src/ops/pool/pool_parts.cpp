@@ -17,8 +17,7 @@ const OpInfo max_backward_info{"max_pool2d_backward", CastPolicy::none,
                                "max_pool2d_backward(dy, index)", 2, no_entry};
 const OpInfo max_gather_info{"max_pool2d_gather", CastPolicy::none, "max_pool2d_gather(x, index)",
                              2, no_entry};
-const OpInfo mean_info{"avg_pool2d_forward", CastPolicy::none, "avg_pool2d_forward(x)", 2,
-                       no_entry};
+const OpInfo mean_op{"avg_pool2d_forward", CastPolicy::none, "avg_pool2d_forward(x)", 2, no_entry};
 const OpInfo mean_backward_info{"avg_pool2d_backward", CastPolicy::none, "avg_pool2d_backward(dy)",
                                 2, no_entry};
 
@@ -62,7 +61,7 @@ Tensor mean_backward(const Tensor& dy, const Pool2dShape& s, bool adaptive) {
                                       kernels::cuda::avg_pool2d_backward);
     if (dx.numel() > 0) kernel(dx.array(), from.array(), s, current_stream());
     return record(mean_backward_info, {dy}, dx, {}, [s, adaptive](const Tensor& ddx, const Saved&) {
-        return mean_pool_planes(mean_info, ddx, s, adaptive);
+        return mean_pool_planes(mean_op, ddx, s, adaptive);
     });
 }
 

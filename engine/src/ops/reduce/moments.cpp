@@ -21,25 +21,6 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 using kernels::ReduceOp;
 
-double read_correction(const OpInfo& info, const OpArguments& args) {
-    if (args.has("unbiased") && args.has("correction")) {
-        throw Error(ErrorCode::value,
-                    std::string(info.name) + ": unbiased and correction say the same thing twice");
-    }
-    return args.has("unbiased") ? (args.flag("unbiased", true) ? 1 : 0)
-                                : args.number("correction", 1);
-}
-template <const OpInfo& info, Tensor (*op)(const Tensor&, const Ints&, double, bool)>
-TensorList run(const OpArguments& args) {
-    return {op(args.at(0), args.integers("dim", {}), read_correction(info, args),
-               args.flag("keepdim", false))};
-}
-template <const OpInfo& info, TensorList (*op)(const Tensor&, const Ints&, double, bool)>
-TensorList run(const OpArguments& args) {
-    return op(args.at(0), args.integers("dim", {}), read_correction(info, args),
-              args.flag("keepdim", false));
-}
-
 /// Variance of x in f32 or f64; the reduced dimensions are kept. Sums the squared deviations from
 /// the mean, since a difference of two large sums would cancel.
 Tensor variance(const Tensor& x, const ReducePlan& plan, double correction) {
@@ -52,7 +33,7 @@ Tensor variance(const Tensor& x, const ReducePlan& plan, double correction) {
             reduced_by(ReduceOp::sum_squares, sub(x, centre), plan, true, x.dtype());
         y = div(squares, scalar_like(squares, std::max(0.0, degrees)));
     }
-    return record(var_info, {x}, y, {save(x)},
+    return record(var_op, {x}, y, {save(x)},
                   [dims = plan.dims, degrees](const Tensor& dy, const Saved& saved) {
                       const Tensor x_again = saved[0];
                       const Tensor deviation = sub(x_again, mean(x_again, dims, true));
@@ -67,7 +48,7 @@ Tensor deviation_of(const Tensor& variance) {
         const GradMode off(false);
         y = sqrt(variance);
     }
-    return record(std_info, {variance}, y, {save_output(y)},
+    return record(std_op, {variance}, y, {save_output(y)},
                   [](const Tensor& dy, const Saved& saved) {
                       const Tensor root = saved[0];
                       const Tensor zero = Tensor::scalar(0, root.dtype(), root.device());
@@ -81,12 +62,12 @@ Tensor deviation_of(const Tensor& variance) {
 enum class Spread { variance, deviation };
 
 /// The spread, and the mean if it is asked for.
-TensorList moments(const OpInfo& info, const Tensor& x, const Ints& dims, double correction,
+TensorList moments(const OpInfo& info, const Tensor& x, const Ints& dims, Correction correction,
                    bool keepdim, Spread spread, bool with_mean) {
     check_floating(info, x);
     const Tensor wide = widened(x);
     const ReducePlan plan = reduce_plan(info.name, x, dims);
-    const Tensor squared = variance(wide, plan, correction);
+    const Tensor squared = variance(wide, plan, correction.value(info));
     const Tensor kept = spread == Spread::variance ? squared : deviation_of(squared);
     const auto finished = [&](const Tensor& y) {
         return to(reshape(y, plan.shape(keepdim)), x.dtype());
@@ -96,48 +77,35 @@ TensorList moments(const OpInfo& info, const Tensor& x, const Ints& dims, double
     return results;
 }
 
-constexpr const char* sums_squares =
-    "Not on the list: squares and sums are fp32 inside, and the result has its input's type.";
-
 }  // namespace
 
-const OpInfo var_info{"var", CastPolicy::none, "var(x; dim?, unbiased?, correction?, keepdim)",
-                      2,     sums_squares,     run<var_info, var>};
-const OpInfo std_info{"std", CastPolicy::none, "std(x; dim?, unbiased?, correction?, keepdim)",
-                      2,     sums_squares,     run<std_info, standard_deviation>};
-const OpInfo var_mean_info{
-    "var_mean", CastPolicy::none, "var_mean(x; dim?, unbiased?, correction?, keepdim)",
-    2,          sums_squares,     run<var_mean_info, var_mean>};
-const OpInfo std_mean_info{
-    "std_mean", CastPolicy::none, "std_mean(x; dim?, unbiased?, correction?, keepdim)",
-    2,          sums_squares,     run<std_mean_info, std_mean>};
+double Correction::value(const OpInfo& op) const {
+    if (unbiased && correction) {
+        throw Error(ErrorCode::value,
+                    std::string(op.name) + ": unbiased and correction say the same thing twice");
+    }
+    return unbiased ? (*unbiased ? 1 : 0) : correction.value_or(1);
+}
 
-Tensor var(const Tensor& x, const Ints& dims, double correction, bool keepdim) {
-    if (intercepted(var_info))
-        return dispatched(
-            var_info, [](const auto&... a) { return var(a...); }, x, dims, correction, keepdim);
-    return moments(var_info, x, dims, correction, keepdim, Spread::variance, false)[0];
+Tensor var(const Tensor& x0, const Ints& dims, Correction correction, bool keepdim) {
+    return var_op.call(x0, dims, correction, keepdim, [&](const Tensor& x) {
+        return moments(var_op, x, dims, correction, keepdim, Spread::variance, false)[0];
+    });
 }
-Tensor standard_deviation(const Tensor& x, const Ints& dims, double correction, bool keepdim) {
-    if (intercepted(std_info))
-        return dispatched(
-            std_info, [](const auto&... a) { return standard_deviation(a...); }, x, dims,
-            correction, keepdim);
-    return moments(std_info, x, dims, correction, keepdim, Spread::deviation, false)[0];
+Tensor standard_deviation(const Tensor& x0, const Ints& dims, Correction correction, bool keepdim) {
+    return std_op.call(x0, dims, correction, keepdim, [&](const Tensor& x) {
+        return moments(std_op, x, dims, correction, keepdim, Spread::deviation, false)[0];
+    });
 }
-TensorList var_mean(const Tensor& x, const Ints& dims, double correction, bool keepdim) {
-    if (intercepted(var_mean_info))
-        return dispatched(
-            var_mean_info, [](const auto&... a) { return var_mean(a...); }, x, dims, correction,
-            keepdim);
-    return moments(var_mean_info, x, dims, correction, keepdim, Spread::variance, true);
+TensorList var_mean(const Tensor& x0, const Ints& dims, Correction correction, bool keepdim) {
+    return var_mean_op.call(x0, dims, correction, keepdim, [&](const Tensor& x) {
+        return moments(var_mean_op, x, dims, correction, keepdim, Spread::variance, true);
+    });
 }
-TensorList std_mean(const Tensor& x, const Ints& dims, double correction, bool keepdim) {
-    if (intercepted(std_mean_info))
-        return dispatched(
-            std_mean_info, [](const auto&... a) { return std_mean(a...); }, x, dims, correction,
-            keepdim);
-    return moments(std_mean_info, x, dims, correction, keepdim, Spread::deviation, true);
+TensorList std_mean(const Tensor& x0, const Ints& dims, Correction correction, bool keepdim) {
+    return std_mean_op.call(x0, dims, correction, keepdim, [&](const Tensor& x) {
+        return moments(std_mean_op, x, dims, correction, keepdim, Spread::deviation, true);
+    });
 }
 
 }  // namespace engine

@@ -20,27 +20,6 @@ namespace {
 
 using kernels::ReduceOp;
 
-TensorList both(const Ordered& found) { return {found.values, found.indices}; }
-
-// `stable` and `sorted` ask for less than is always given.
-TensorList run_sort(const OpArguments& args) {
-    return both(sort(args.at(0), args.integer("dim", -1), args.flag("descending", false)));
-}
-TensorList run_argsort(const OpArguments& args) {
-    return {argsort(args.at(0), args.integer("dim", -1), args.flag("descending", false))};
-}
-TensorList run_topk(const OpArguments& args) {
-    if (!args.has("k")) throw Error(ErrorCode::value, "topk: k is missing");
-    return both(topk(args.at(0), args.integer("k", 0), args.integer("dim", -1),
-                     args.flag("largest", true)));
-}
-template <Ordered (*along)(const Tensor&, std::int64_t, bool), Tensor (*of_all)(const Tensor&)>
-TensorList run(const OpArguments& args) {
-    if (args.has("dim"))
-        return both(along(args.at(0), args.integer("dim", 0), args.flag("keepdim", false)));
-    return {of_all(args.at(0))};
-}
-
 /// x along a dimension; a 0-d tensor as one of one element.
 Tensor with_dimension(const Tensor& x) { return x.rank() == 0 ? reshape(x, {1}) : x; }
 
@@ -97,110 +76,88 @@ Tensor extremum_of_all(const OpInfo& info, const Tensor& x, ReduceOp op) {
     return of_all(info, x, reduced_by(op, x, plan, false, x.dtype()), plan);
 }
 
-constexpr const char* orders_values =
-    "It chooses among its inputs: nothing is computed, so no precision is lost.";
-
 }  // namespace
 
-const OpInfo sort_info{"sort", CastPolicy::none, "sort(x; dim, descending, stable)",
-                       2,      orders_values,    run_sort};
-const OpInfo argsort_info{"argsort",
-                          CastPolicy::none,
-                          "argsort(x; dim, descending, stable)",
-                          0,
-                          "The result is an index, which has no precision to lose.",
-                          run_argsort};
-const OpInfo topk_info{"topk", CastPolicy::none, "topk(x; k, dim, largest, sorted)",
-                       2,      orders_values,    run_topk};
-const OpInfo median_info{"median", CastPolicy::none, "median(x; dim?, keepdim)",
-                         2,        orders_values,    run<median, median>};
-const OpInfo max_info{"max", CastPolicy::none, "max(x; dim?, keepdim)",
-                      2,     orders_values,    run<max, max>};
-const OpInfo min_info{"min", CastPolicy::none, "min(x; dim?, keepdim)",
-                      2,     orders_values,    run<min, min>};
-
-Ordered sort(const Tensor& x0, std::int64_t asked_dim, bool descending) {
-    const int dim = wrap_dim("sort", asked_dim, x0.rank());
-    const Tensor x = with_dimension(x0);
-    return chosen(x, dim, order_of(x, dim, descending), x0.shape());
+Ordered sort(const Tensor& asked_x, std::int64_t asked_dim, bool descending) {
+    return sort_op.call(asked_x, asked_dim, descending, [&](const Tensor& x0) {
+        const int dim = wrap_dim("sort", asked_dim, x0.rank());
+        const Tensor x = with_dimension(x0);
+        return chosen(x, dim, order_of(x, dim, descending), x0.shape());
+    });
 }
 
-Tensor argsort(const Tensor& x, std::int64_t asked_dim, bool descending) {
-    const int dim = wrap_dim("argsort", asked_dim, x.rank());
-    const GradMode off(false);
-    const Tensor y = reshape(order_of(with_dimension(x), dim, descending), x.shape());
-    return record_flat(argsort_info, {&x, 1}, y);
-}
-
-Ordered topk(const Tensor& x0, std::int64_t k, std::int64_t asked_dim, bool largest) {
-    const int dim = wrap_dim("topk", asked_dim, x0.rank());
-    const Tensor x = with_dimension(x0);
-    if (k < 0 || k > x.size(dim)) {
-        throw Error(ErrorCode::value, "topk: k = " + std::to_string(k) + " of dimension " +
-                                          std::to_string(dim) + " of " + to_string(x0.shape()));
-    }
-    Shape shape = x0.shape();
-    if (x0.rank() > 0) shape[dim] = k;
-    Tensor places;
-    {
+Tensor argsort(const Tensor& x0, std::int64_t asked_dim, bool descending) {
+    return argsort_op.call(x0, asked_dim, descending, [&](const Tensor& x) {
+        const int dim = wrap_dim("argsort", asked_dim, x.rank());
         const GradMode off(false);
-        places = contiguous(narrow(order_of(x, dim, largest), dim, 0, k));
-    }
-    return chosen(x, dim, places, shape);
+        const Tensor y = reshape(order_of(with_dimension(x), dim, descending), x.shape());
+        return record_flat(argsort_op, {&x, 1}, y);
+    });
 }
 
-Ordered median(const Tensor& x, std::int64_t dim, bool keepdim) {
-    if (intercepted(median_info))
-        return dispatched(
-            median_info, [](const auto&... a) { return median(a...); }, x, dim, keepdim);
-    return one_chosen(median_info, x, dim, keepdim, middle_place);
+Ordered topk(const Tensor& asked_x, std::int64_t k, std::int64_t asked_dim, bool largest) {
+    return topk_op.call(asked_x, k, asked_dim, largest, [&](const Tensor& x0) {
+        const int dim = wrap_dim("topk", asked_dim, x0.rank());
+        const Tensor x = with_dimension(x0);
+        if (k < 0 || k > x.size(dim)) {
+            throw Error(ErrorCode::value, "topk: k = " + std::to_string(k) + " of dimension " +
+                                              std::to_string(dim) + " of " + to_string(x0.shape()));
+        }
+        Shape shape = x0.shape();
+        if (x0.rank() > 0) shape[dim] = k;
+        Tensor places;
+        {
+            const GradMode off(false);
+            places = contiguous(narrow(order_of(x, dim, largest), dim, 0, k));
+        }
+        return chosen(x, dim, places, shape);
+    });
 }
 
-Tensor median(const Tensor& x) {
-    if (intercepted(median_info))
-        return dispatched(
-            median_info, [](const auto&... a) { return median(a...); }, x);
-    const ReducePlan plan = reduce_plan("median", x, {});
-    if (!is_floating(x.dtype())) {
-        check_not_empty("median", x, plan);
-        return median(reshape(x, {x.numel()}), 0).values;
-    }
-    Tensor y;
-    {
-        const GradMode off(false);
-        y = x.numel() == 0
-                ? Tensor::full({}, std::numeric_limits<double>::quiet_NaN(), x.dtype(), x.device())
-                : median(reshape(x, {x.numel()}), 0).values;
-    }
-    return of_all(median_info, x, y, plan);
+Ordered median(const Tensor& x0, std::int64_t dim, bool keepdim) {
+    return median_op.call(x0, dim, keepdim, [&](const Tensor& x) {
+        return one_chosen(median_op, x, dim, keepdim, middle_place);
+    });
 }
 
-Ordered max(const Tensor& x, std::int64_t dim, bool keepdim) {
-    if (intercepted(max_info))
-        return dispatched(
-            max_info, [](const auto&... a) { return max(a...); }, x, dim, keepdim);
-    return one_chosen(max_info, x, dim, keepdim,
-                      [](const Tensor& v, int d) { return argmax(v, d, true); });
-}
-Ordered min(const Tensor& x, std::int64_t dim, bool keepdim) {
-    if (intercepted(min_info))
-        return dispatched(
-            min_info, [](const auto&... a) { return min(a...); }, x, dim, keepdim);
-    return one_chosen(min_info, x, dim, keepdim,
-                      [](const Tensor& v, int d) { return argmin(v, d, true); });
+Tensor median(const Tensor& x0) {
+    return median_op.call(x0, [&](const Tensor& x) {
+        const ReducePlan plan = reduce_plan("median", x, {});
+        if (!is_floating(x.dtype())) {
+            check_not_empty("median", x, plan);
+            return median(reshape(x, {x.numel()}), 0).values;
+        }
+        Tensor y;
+        {
+            const GradMode off(false);
+            y = x.numel() == 0 ? Tensor::full({}, std::numeric_limits<double>::quiet_NaN(),
+                                              x.dtype(), x.device())
+                               : median(reshape(x, {x.numel()}), 0).values;
+        }
+        return of_all(median_op, x, y, plan);
+    });
 }
 
-Tensor max(const Tensor& x) {
-    if (intercepted(max_info))
-        return dispatched(
-            max_info, [](const auto&... a) { return max(a...); }, x);
-    return extremum_of_all(max_info, x, ReduceOp::max);
+Ordered max(const Tensor& x0, std::int64_t dim, bool keepdim) {
+    return max_op.call(x0, dim, keepdim, [&](const Tensor& x) {
+        return one_chosen(max_op, x, dim, keepdim,
+                          [](const Tensor& v, int d) { return argmax(v, d, true); });
+    });
 }
-Tensor min(const Tensor& x) {
-    if (intercepted(min_info))
-        return dispatched(
-            min_info, [](const auto&... a) { return min(a...); }, x);
-    return extremum_of_all(min_info, x, ReduceOp::min);
+Ordered min(const Tensor& x0, std::int64_t dim, bool keepdim) {
+    return min_op.call(x0, dim, keepdim, [&](const Tensor& x) {
+        return one_chosen(min_op, x, dim, keepdim,
+                          [](const Tensor& v, int d) { return argmin(v, d, true); });
+    });
+}
+
+Tensor max(const Tensor& x0) {
+    return max_op.call(x0,
+                       [&](const Tensor& x) { return extremum_of_all(max_op, x, ReduceOp::max); });
+}
+Tensor min(const Tensor& x0) {
+    return min_op.call(x0,
+                       [&](const Tensor& x) { return extremum_of_all(min_op, x, ReduceOp::min); });
 }
 
 }  // namespace engine

@@ -13,24 +13,10 @@
 namespace engine {
 namespace {
 
-TensorList run_cumsum(const OpArguments& args) {
-    return {cumsum(args.at(0), args.integer("dim", 0), args.dtype())};
-}
-TensorList run_cumprod(const OpArguments& args) {
-    return {cumprod(args.at(0), args.integer("dim", 0), args.dtype())};
-}
-TensorList run_prod(const OpArguments& args) {
-    std::optional<std::int64_t> dim;
-    if (args.has("dim")) dim = args.integer("dim", 0);
-    return {prod(args.at(0), dim, args.flag("keepdim", false), args.dtype())};
-}
-
 // Below, tensors are (outer, n, inner) in f32 or f64, and scans run along n. They are closed under
 // differentiation: the gradient of a recurrence is a recurrence the other way.
 
-constexpr const char* scan_why = "Only gradients call it, in the types of the forward op.";
-const OpInfo linear_scan_info{"linear_scan", CastPolicy::none, "linear_scan(a, b; reverse)", 2,
-                              scan_why};
+constexpr Op linear_scan_op("linear_scan(a, b; reverse)");
 
 /// The kernel's recurrence; a or b may be undefined.
 Tensor run_scan(const Tensor& a, const Tensor& b, bool reverse, DType out) {
@@ -68,7 +54,7 @@ Tensor sum_scan(const OpInfo& info, const Tensor& x, bool reverse, DType out) {
 Tensor linear_scan(const Tensor& a, const Tensor& b, bool reverse) {
     const Tensor y = run_scan(a, b, reverse, a.dtype());
     const Tensor inputs[] = {a, b};
-    return record_many(linear_scan_info, inputs, y, {save(a), save_output(y)},
+    return record_many(linear_scan_op, inputs, y, {save(a), save_output(y)},
                        [reverse](std::span<const Tensor> dy, const Saved& saved) {
                            // g[k] = dy[k] + a[k + 1] g[k + 1] is the gradient by b.
                            const Tensor next = earlier(saved[0], !reverse, 0);
@@ -122,62 +108,41 @@ Operand operand(const OpInfo& info, const Tensor& x, std::optional<DType> dtype)
 
 }  // namespace
 
-const OpInfo cumsum_info{"cumsum",
-                         CastPolicy::f32_dtype,
-                         "cumsum(x; dim, dtype?)",
-                         2,
-                         "A running sum outgrows the range and the precision of fp16.",
-                         run_cumsum};
-const OpInfo cumprod_info{"cumprod",
-                          CastPolicy::f32_dtype,
-                          "cumprod(x; dim, dtype?)",
-                          2,
-                          "Products overflow and underflow fp16, so it reads fp16 and writes fp32.",
-                          run_cumprod};
-const OpInfo prod_info{"prod",
-                       CastPolicy::f32_dtype,
-                       "prod(x; dim?, keepdim, dtype?)",
-                       2,
-                       "A product of many numbers soon overflows or underflows fp16.",
-                       run_prod};
-
-Tensor cumsum(const Tensor& x0, std::int64_t dim, std::optional<DType> dtype) {
-    if (intercepted(cumsum_info))
-        return dispatched(
-            cumsum_info, [](const auto&... args) { return cumsum(args...); }, x0, dim, dtype);
-    const auto [x, out] = operand(cumsum_info, x0, dtype);
-    const Tensor y = sum_scan(cumsum_info, around("cumsum", x, dim), false, wide_type(x.dtype()));
-    return to(reshape(y, x.shape()), out);
+Tensor cumsum(const Tensor& given0, std::int64_t dim, std::optional<DType> dtype) {
+    return cumsum_op.call(given0, dim, dtype, [&](const Tensor& given) {
+        const auto [x, out] = operand(cumsum_op, given, dtype);
+        const Tensor y = sum_scan(cumsum_op, around("cumsum", x, dim), false, wide_type(x.dtype()));
+        return to(reshape(y, x.shape()), out);
+    });
 }
 
-Tensor cumprod(const Tensor& x0, std::int64_t dim, std::optional<DType> dtype) {
-    if (intercepted(cumprod_info))
-        return dispatched(
-            cumprod_info, [](const auto&... args) { return cumprod(args...); }, x0, dim, dtype);
-    const auto [x, out] = operand(cumprod_info, x0, dtype);
-    const Tensor y = product_scan(cumprod_info, around("cumprod", widened(x), dim), false);
-    return to(reshape(y, x.shape()), out);
+Tensor cumprod(const Tensor& given0, std::int64_t dim, std::optional<DType> dtype) {
+    return cumprod_op.call(given0, dim, dtype, [&](const Tensor& given) {
+        const auto [x, out] = operand(cumprod_op, given, dtype);
+        const Tensor y = product_scan(cumprod_op, around("cumprod", widened(x), dim), false);
+        return to(reshape(y, x.shape()), out);
+    });
 }
 
-Tensor prod(const Tensor& x0, std::optional<std::int64_t> dim, bool keepdim,
+Tensor prod(const Tensor& given0, std::optional<std::int64_t> dim, bool keepdim,
             std::optional<DType> dtype) {
-    if (intercepted(prod_info))
-        return dispatched(
-            prod_info, [](const auto&... args) { return prod(args...); }, x0, dim, keepdim, dtype);
-    const auto [x, out] = operand(prod_info, x0, dtype);
-    const std::vector<std::int64_t> dims = dim ? std::vector{*dim} : std::vector<std::int64_t>{};
-    const ReducePlan plan = reduce_plan("prod", x, dims);
-    const Tensor rows = around("prod", widened(x), dim);
-    const ReducePlan along_n = reduce_plan("prod", rows, {1});
-    const Tensor y = reduced_by(kernels::ReduceOp::prod, rows, along_n, true, rows.dtype());
-    const Tensor recorded =
-        record(prod_info, {rows}, y, {save(rows)}, [](const Tensor& dy, const Saved& saved) {
-            // The product of all the others: of those before times those after.
-            const Tensor before = earlier(product_scan(prod_info, saved[0], false), false, 1);
-            const Tensor after = earlier(product_scan(prod_info, saved[0], true), true, 1);
-            return mul(mul(before, after), dy);
-        });
-    return to(reshape(recorded, plan.shape(keepdim)), out);
+    return prod_op.call(given0, dim, keepdim, dtype, [&](const Tensor& given) {
+        const auto [x, out] = operand(prod_op, given, dtype);
+        const std::vector<std::int64_t> dims =
+            dim ? std::vector{*dim} : std::vector<std::int64_t>{};
+        const ReducePlan plan = reduce_plan("prod", x, dims);
+        const Tensor rows = around("prod", widened(x), dim);
+        const ReducePlan along_n = reduce_plan("prod", rows, {1});
+        const Tensor y = reduced_by(kernels::ReduceOp::prod, rows, along_n, true, rows.dtype());
+        const Tensor recorded =
+            record(prod_op, {rows}, y, {save(rows)}, [](const Tensor& dy, const Saved& saved) {
+                // The product of all the others: of those before times those after.
+                const Tensor before = earlier(product_scan(prod_op, saved[0], false), false, 1);
+                const Tensor after = earlier(product_scan(prod_op, saved[0], true), true, 1);
+                return mul(mul(before, after), dy);
+            });
+        return to(reshape(recorded, plan.shape(keepdim)), out);
+    });
 }
 
 }  // namespace engine

@@ -21,18 +21,8 @@ namespace {
 
 using kernels::SoftmaxForm;
 
-template <Tensor (*op)(const Tensor&, std::int64_t, std::optional<DType>)>
-TensorList run(const OpArguments& args) {
-    return {op(args.at(0), args.integer("dim", -1), args.dtype())};
-}
-
-constexpr const char* backward_why =
-    "Its inputs have the forward op's types; the gradient is rounded to the input's type once.";
-
-const OpInfo softmax_backward_info{"softmax_backward", CastPolicy::none, "softmax_backward(dy, y)",
-                                   2, backward_why};
-const OpInfo log_softmax_backward_info{"log_softmax_backward", CastPolicy::none,
-                                       "log_softmax_backward(dy, y)", 2, backward_why};
+constexpr Op softmax_backward_op("softmax_backward(dy, y)");
+constexpr Op log_softmax_backward_op("log_softmax_backward(dy, y)");
 
 Tensor row_sum(const Tensor& x) { return sum(x, {-1}, true, x.dtype()); }
 
@@ -48,7 +38,7 @@ Tensor backward_last(const Tensor& dy, const Tensor& y, bool log, DType to_dtype
     on(y.device(), kernels::cpu::softmax_backward, kernels::cuda::softmax_backward)(
         dx.array(), a.array(), b.array(), rows, cols, log, current_stream());
     const Tensor inputs[] = {dy, y};
-    return record_many(log ? log_softmax_backward_info : softmax_backward_info, inputs, dx,
+    return record_many(log ? log_softmax_backward_op : softmax_backward_op, inputs, dx,
                        {save(dy), save(y)}, [log](std::span<const Tensor> grads, const Saved& s) {
                            const Tensor g = to(grads[0], s[1].dtype());
                            return log ? log_softmax_second(g, s) : softmax_second(g, s);
@@ -102,57 +92,30 @@ Tensor along(const OpInfo& info, const Tensor& x, std::int64_t asked_dim, Softma
 
 }  // namespace
 
-const OpInfo softmax_info{"softmax",
-                          CastPolicy::f32_dtype,
-                          "softmax(x; dim, dtype?)",
-                          2,
-                          "exp() overflows fp16 above 11.09, so it computes and writes fp32.",
-                          run<softmax>};
-const OpInfo log_softmax_info{"log_softmax",
-                              CastPolicy::f32_dtype,
-                              "log_softmax(x; dim, dtype?)",
-                              2,
-                              "Sums of exp() overflow fp16, so it computes and writes fp32.",
-                              run<log_softmax>};
-const OpInfo softmin_info{"softmin",
-                          CastPolicy::f32_dtype,
-                          "softmin(x; dim, dtype?)",
-                          2,
-                          "It is softmax of -x, not on the list itself, and follows softmax.",
-                          run<softmin>};
-
-Tensor softmax(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
-    if (intercepted(softmax_info))
-        return dispatched(
-            softmax_info, [](const auto&... a) { return softmax(a...); }, x, dim, dtype);
-    return along(softmax_info, x, dim, SoftmaxForm::plain, dtype);
+Tensor softmax(const Tensor& x0, std::int64_t dim, std::optional<DType> dtype) {
+    return softmax_op.call(x0, dim, dtype, [&](const Tensor& x) {
+        return along(softmax_op, x, dim, SoftmaxForm::plain, dtype);
+    });
 }
 
-Tensor log_softmax(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
-    if (intercepted(log_softmax_info))
-        return dispatched(
-            log_softmax_info, [](const auto&... a) { return log_softmax(a...); }, x, dim, dtype);
-    return along(log_softmax_info, x, dim, SoftmaxForm::log, dtype);
+Tensor log_softmax(const Tensor& x0, std::int64_t dim, std::optional<DType> dtype) {
+    return log_softmax_op.call(x0, dim, dtype, [&](const Tensor& x) {
+        return along(log_softmax_op, x, dim, SoftmaxForm::log, dtype);
+    });
 }
 
 Tensor masked_softmax(const Tensor& scores) {
-    return along(softmax_info, scores, -1, SoftmaxForm::masked, {});
+    return along(softmax_op, scores, -1, SoftmaxForm::masked, {});
 }
 
-Tensor softmin(const Tensor& x, std::int64_t dim, std::optional<DType> dtype) {
-    if (intercepted(softmin_info))
-        return dispatched(
-            softmin_info, [](const auto&... a) { return softmin(a...); }, x, dim, dtype);
-    return softmax(neg(x), dim, dtype);
+Tensor softmin(const Tensor& x0, std::int64_t dim, std::optional<DType> dtype) {
+    return softmin_op.call(x0, dim, dtype,
+                           [&](const Tensor& x) { return softmax(neg(x), dim, dtype); });
 }
 
 namespace {
 
 using kernels::ReduceOp;
-
-TensorList run_logsumexp(const OpArguments& args) {
-    return {logsumexp(args.at(0), args.integers("dim", {}), args.flag("keepdim", false))};
-}
 
 /// Outside the tape; the plan's dimensions are kept.
 Tensor values(const Tensor& x, const ReducePlan& plan) {
@@ -168,27 +131,19 @@ Tensor values(const Tensor& x, const ReducePlan& plan) {
 
 }  // namespace
 
-const OpInfo logsumexp_info{"logsumexp",
-                            CastPolicy::f32,
-                            "logsumexp(x; dim, keepdim)",
-                            2,
-                            "Sums of exp() overflow fp16, so it runs in fp32.",
-                            run_logsumexp};
-
 Tensor logsumexp(const Tensor& x0, const std::vector<std::int64_t>& dims, bool keepdim) {
-    if (intercepted(logsumexp_info))
-        return dispatched(
-            logsumexp_info, [](const auto&... a) { return logsumexp(a...); }, x0, dims, keepdim);
-    const auto [x] = autocast(logsumexp_info, x0);
-    check_floating(logsumexp_info, x);
-    const NoAutocast inside(x.device().kind);
-    const Tensor wide = widened(x);
-    const ReducePlan plan = reduce_plan("logsumexp", x, dims);
-    const Tensor y = values(wide, plan);
-    const Tensor kept = record(
-        logsumexp_info, {wide}, y, {save(wide), save_output(y)},
-        [](const Tensor& dy, const Saved& saved) { return mul(dy, exp(sub(saved[0], saved[1]))); });
-    return to(reshape(kept, plan.shape(keepdim)), x.dtype());
+    return logsumexp_op.call(x0, dims, keepdim, [&](const Tensor& x) {
+        check_floating(logsumexp_op, x);
+        const NoAutocast inside(x.device().kind);
+        const Tensor wide = widened(x);
+        const ReducePlan plan = reduce_plan("logsumexp", x, dims);
+        const Tensor y = values(wide, plan);
+        const Tensor kept = record(logsumexp_op, {wide}, y, {save(wide), save_output(y)},
+                                   [](const Tensor& dy, const Saved& saved) {
+                                       return mul(dy, exp(sub(saved[0], saved[1])));
+                                   });
+        return to(reshape(kept, plan.shape(keepdim)), x.dtype());
+    });
 }
 
 }  // namespace engine
