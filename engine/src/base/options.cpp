@@ -182,41 +182,22 @@ std::string to_string(const OptionValue& value) {
 }
 
 template <typename T>
-T option(const Options& given, std::span<const OptionSpec> specs, std::string_view name) {
-    const OptionSpec* spec = find_option(specs, name);
+T TypedOptions::get(std::string_view name) const {
+    const OptionSpec* spec = find_option(specs_, name);
     if (spec == nullptr) throw Error(ErrorCode::state, "there is no option " + std::string(name));
-    const auto found = given.find(std::string(name));
-    if (found == given.end()) return std::get<T>(spec->default_value);
+    const auto found = given_.find(std::string(name));
+    if (found == given_.end()) return std::get<T>(spec->default_value);
     const auto typed = convert_like(spec->default_value, found->second);
     if (!typed)
         throw Error(ErrorCode::settings, std::string(name) + ": " + option_type(*spec).str());
     return std::get<T>(*typed);
 }
 
-bool TypedOptions::flag(std::string_view name) const { return option<bool>(given_, specs_, name); }
-std::int64_t TypedOptions::integer(std::string_view name) const {
-    return option<std::int64_t>(given_, specs_, name);
-}
-double TypedOptions::number(std::string_view name) const {
-    return option<double>(given_, specs_, name);
-}
-std::string TypedOptions::word(std::string_view name) const {
-    return option<std::string>(given_, specs_, name);
-}
-std::vector<std::int64_t> TypedOptions::integers(std::string_view name) const {
-    return option<std::vector<std::int64_t>>(given_, specs_, name);
-}
-std::vector<std::string> TypedOptions::words(std::string_view name) const {
-    return option<std::vector<std::string>>(given_, specs_, name);
-}
-
-template bool option(const Options&, std::span<const OptionSpec>, std::string_view);
-template std::int64_t option(const Options&, std::span<const OptionSpec>, std::string_view);
-template double option(const Options&, std::span<const OptionSpec>, std::string_view);
-template std::string option(const Options&, std::span<const OptionSpec>, std::string_view);
-template std::vector<std::int64_t> option(const Options&, std::span<const OptionSpec>,
-                                          std::string_view);
-template std::vector<std::string> option(const Options&, std::span<const OptionSpec>,
-                                         std::string_view);
+template bool TypedOptions::get(std::string_view) const;
+template std::int64_t TypedOptions::get(std::string_view) const;
+template double TypedOptions::get(std::string_view) const;
+template std::string TypedOptions::get(std::string_view) const;
+template std::vector<std::int64_t> TypedOptions::get(std::string_view) const;
+template std::vector<std::string> TypedOptions::get(std::string_view) const;
 
 }  // namespace engine

@@ -2,15 +2,13 @@
 
 #include "engine/base/error.h"
 #include "kernels/elementwise.h"
-#include "ops/index/sparse.h"
 #include "optim/optimizer_descriptor.h"
 
 namespace engine {
 
 Adagrad::Adagrad(std::vector<Parameter> parameters, const AdagradOptions& settings,
                  const OptimizerOptions& options)
-    : Optimizer(std::move(parameters), options, settings.lr, settings.weight_decay),
-      settings_(settings) {
+    : KernelOptimizer(std::move(parameters), settings, options) {
     if (!(settings.lr_decay >= 0) || !(settings.initial_accumulator_value >= 0) ||
         !(settings.eps >= 0)) {
         throw Error(ErrorCode::value,
@@ -29,23 +27,7 @@ bool Adagrad::takes_sparse_gradients() const {
 }
 
 void Adagrad::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) {
-    const Tensor& weight = parameters_[i].tensor;
-    if (!weight.grad().is_sparse()) return Optimizer::collect(i, tensors);
-    if (weight_decay(slots_[i].group) != 0) {
-        throw Error(ErrorCode::value,
-                    "adagrad: the gradient of " + parameters_[i].name +
-                        " is sparse, and weight decay changes every weight",
-                    "Put the parameter in a group without weight decay, or use a dense gradient.");
-    }
-    if (!options_.larc.on && weight.is_contiguous()) return collect_rows(i, tensors);
-    weight.set_grad(to_dense(weight.grad()));
-    Optimizer::collect(i, tensors);
-}
-
-void Adagrad::run(std::span<const kernels::UpdateTensor> tensors,
-                  const kernels::UpdateScalars& scalars, kernels::UpdateCounts* counts) {
-    on(lr_.device(), kernels::cpu::multi_tensor_adagrad, kernels::cuda::multi_tensor_adagrad)(
-        tensors, settings_, scalars, counts, current_stream());
+    collect_rows_or_all("adagrad", i, true, tensors);
 }
 
 std::vector<std::string> Adagrad::state_names() const { return {"sum"}; }

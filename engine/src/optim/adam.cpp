@@ -6,8 +6,7 @@ namespace engine {
 
 Adam::Adam(std::vector<Parameter> parameters, const AdamOptions& settings,
            const OptimizerOptions& options)
-    : Optimizer(std::move(parameters), options, settings.lr, settings.weight_decay),
-      settings_(settings) {
+    : KernelOptimizer(std::move(parameters), settings, options) {
     check_moments(settings.decoupled ? "adamw" : "adam", settings.beta1, settings.beta2,
                   settings.eps);
 }
@@ -16,12 +15,6 @@ void Adam::make_state(std::size_t i) {
     slots_[i].state1 = new_state(i, /*may_be_low=*/false);
     slots_[i].state2 = new_state(i, /*may_be_low=*/false);
     if (settings_.amsgrad) slots_[i].state3 = new_state(i, /*may_be_low=*/false);
-}
-
-void Adam::run(std::span<const kernels::UpdateTensor> tensors,
-               const kernels::UpdateScalars& scalars, kernels::UpdateCounts* counts) {
-    on(lr_.device(), kernels::cpu::multi_tensor_adam, kernels::cuda::multi_tensor_adam)(
-        tensors, settings_, scalars, counts, current_stream());
 }
 
 std::vector<std::string> Adam::state_names() const {

@@ -6,8 +6,7 @@ namespace engine {
 
 Lamb::Lamb(std::vector<Parameter> parameters, const LambOptions& settings,
            const OptimizerOptions& options)
-    : Optimizer(std::move(parameters), options, settings.lr, settings.weight_decay),
-      settings_(settings) {
+    : KernelOptimizer(std::move(parameters), settings, options) {
     check_moments("lamb", settings.beta1, settings.beta2, settings.eps);
     if (!(settings.max_grad_norm >= 0))
         throw Error(ErrorCode::value, "lamb: max_grad_norm must not be negative");
@@ -16,12 +15,6 @@ Lamb::Lamb(std::vector<Parameter> parameters, const LambOptions& settings,
 void Lamb::make_state(std::size_t i) {
     slots_[i].state1 = new_state(i, /*may_be_low=*/false);
     slots_[i].state2 = new_state(i, /*may_be_low=*/false);
-}
-
-void Lamb::run(std::span<const kernels::UpdateTensor> tensors,
-               const kernels::UpdateScalars& scalars, kernels::UpdateCounts* counts) {
-    on(lr_.device(), kernels::cpu::multi_tensor_lamb, kernels::cuda::multi_tensor_lamb)(
-        tensors, settings_, scalars, counts, current_stream());
 }
 
 std::vector<std::string> Lamb::state_names() const { return {"exp_avg", "exp_avg_sq"}; }

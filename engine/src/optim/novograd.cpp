@@ -6,8 +6,7 @@ namespace engine {
 
 NovoGrad::NovoGrad(std::vector<Parameter> parameters, const NovoGradOptions& settings,
                    const OptimizerOptions& options)
-    : Optimizer(std::move(parameters), options, settings.lr, settings.weight_decay),
-      settings_(settings) {
+    : KernelOptimizer(std::move(parameters), settings, options) {
     check_moments("novograd", settings.beta1, settings.beta2, settings.eps);
 }
 
@@ -15,12 +14,6 @@ void NovoGrad::make_state(std::size_t i) {
     slots_[i].state1 = new_state(i, /*may_be_low=*/false);
     const UseScope use(MemoryUse::optimizer);
     slots_[i].state2 = Tensor::zeros({}, slots_[i].state1.dtype(), lr_.device());
-}
-
-void NovoGrad::run(std::span<const kernels::UpdateTensor> tensors,
-                   const kernels::UpdateScalars& scalars, kernels::UpdateCounts* counts) {
-    on(lr_.device(), kernels::cpu::multi_tensor_novograd, kernels::cuda::multi_tensor_novograd)(
-        tensors, settings_, scalars, counts, current_stream());
 }
 
 std::vector<std::string> NovoGrad::state_names() const { return {"exp_avg", "norm"}; }

@@ -6,6 +6,7 @@
 #include "engine/base/error.h"
 #include "kernels/elementwise.h"
 #include "kernels/scaler.h"
+#include "ops/index/sparse.h"
 #include "ops/shape/view.h"
 #include "tensor/cast.h"
 #include "tensor/layout.h"
@@ -207,6 +208,21 @@ void Optimizer::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tenso
         weight.set_grad(in_layout(grad, layout_of(weight)));
     }
     tensors.push_back(whole(i, weight.grad()));
+}
+
+void Optimizer::collect_rows_or_all(const char* optimizer, std::size_t i, bool rows_alone,
+                                    std::vector<kernels::UpdateTensor>& tensors) {
+    const Tensor& weight = parameters_[i].tensor;
+    if (!weight.grad().is_sparse()) return Optimizer::collect(i, tensors);
+    if (weight_decay(slots_[i].group) != 0) {
+        throw Error(ErrorCode::value,
+                    std::string(optimizer) + ": the gradient of " + parameters_[i].name +
+                        " is sparse, and weight decay changes every weight",
+                    "Put the parameter in a group without weight decay, or use a dense gradient.");
+    }
+    if (rows_alone && !options_.larc.on && weight.is_contiguous()) return collect_rows(i, tensors);
+    weight.set_grad(to_dense(weight.grad()));
+    Optimizer::collect(i, tensors);
 }
 
 void Optimizer::written(std::size_t i) {

@@ -131,6 +131,11 @@ protected:
     /// Adds the rows that the sparse gradient of a row-major parameter names, and coalesces the
     /// gradient.
     void collect_rows(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors);
+    /// collect_rows() for a sparse gradient if `rows_alone` change by it, but under LARC and for a
+    /// weight that is not row-major; else collect(), for which it makes the gradient dense. Throws
+    /// Error(value) for a sparse gradient with weight decay, which changes every weight.
+    void collect_rows_or_all(const char* optimizer, std::size_t parameter, bool rows_alone,
+                             std::vector<kernels::UpdateTensor>& tensors);
     /// Whether collect_rows() was called for the parameter in this step.
     bool updates_rows(int parameter) const { return rows_.hold(parameter); }
     /// The places of its weight, gradient (dense), state and 16-bit copy.

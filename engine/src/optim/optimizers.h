@@ -12,6 +12,22 @@ using kernels::LambOptions;
 using kernels::NovoGradOptions;
 using kernels::SgdOptions;
 
+/// An optimizer that updates all its tensors by one call of a kernel, on either device.
+template <typename Settings, auto on_cpu, auto on_cuda>
+class KernelOptimizer : public Optimizer {
+protected:
+    KernelOptimizer(std::vector<Parameter> parameters, const Settings& settings,
+                    const OptimizerOptions& options)
+        : Optimizer(std::move(parameters), options, settings.lr, settings.weight_decay),
+          settings_(settings) {}
+    void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
+             kernels::UpdateCounts* counts) override {
+        on(lr_.device(), on_cpu, on_cuda)(tensors, settings_, scalars, counts, current_stream());
+    }
+
+    Settings settings_;
+};
+
 /// Stochastic gradient descent with momentum, as in PyTorch (optimizers.md#optimizer-formulas,
 /// 4.3). With master weights the 16-bit gradients are read as they are: no f32 gradients are made.
 ///
@@ -19,7 +35,8 @@ using kernels::SgdOptions;
 /// gradient, and reads and writes only the rows that it names. The gradient is made dense with
 /// momentum, which moves every row that ever had a gradient, under LARC, and for a weight that is
 /// not row-major.
-class Sgd final : public Optimizer {
+class Sgd final : public KernelOptimizer<SgdOptions, kernels::cpu::multi_tensor_sgd,
+                                         kernels::cuda::multi_tensor_sgd> {
 public:
     /// Throws Error(value) for a negative setting, or Nesterov without momentum or with dampening.
     Sgd(std::vector<Parameter> parameters, const SgdOptions& settings,
@@ -28,21 +45,16 @@ public:
     bool takes_sparse_gradients() const override;
 
 protected:
-    /// Throws Error(value) for a sparse gradient with weight decay.
     void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) override;
     std::vector<std::string> state_names() const override;
     void make_state(std::size_t parameter) override;
-    void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
-             kernels::UpdateCounts* counts) override;
-
-private:
-    SgdOptions settings_;
 };
 
 /// Adam (Kingma & Ba 2015) as PyTorch's, and AdamW (Loshchilov & Hutter 2019) if the weight decay
 /// is decoupled; otherwise it is added to the gradient. m and v are f32 also for 16-bit weights;
 /// with amsgrad (Reddi et al. 2018) the largest v so far divides.
-class Adam final : public Optimizer {
+class Adam final : public KernelOptimizer<AdamOptions, kernels::cpu::multi_tensor_adam,
+                                          kernels::cuda::multi_tensor_adam> {
 public:
     /// Throws Error(value) for a beta outside [0, 1), or a negative eps or weight decay.
     Adam(std::vector<Parameter> parameters, const AdamOptions& settings,
@@ -54,18 +66,14 @@ public:
 protected:
     std::vector<std::string> state_names() const override;
     void make_state(std::size_t parameter) override;
-    void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
-             kernels::UpdateCounts* counts) override;
-
-private:
-    AdamOptions settings_;
 };
 
 /// Adagrad (Duchi et al. 2011) as in PyTorch. The rate of every weight falls with the sum of its
 /// squared gradients, which is f32 also for 16-bit weights. For a sparse gradient
 /// (ops/index/sparse.h), without weight decay, it reads and writes only the named rows. Under LARC,
 /// and for a weight that is not row-major, the gradient is made dense.
-class Adagrad final : public Optimizer {
+class Adagrad final : public KernelOptimizer<AdagradOptions, kernels::cpu::multi_tensor_adagrad,
+                                             kernels::cuda::multi_tensor_adagrad> {
 public:
     /// Throws Error(value) for a negative setting.
     Adagrad(std::vector<Parameter> parameters, const AdagradOptions& settings,
@@ -74,21 +82,16 @@ public:
     bool takes_sparse_gradients() const override;
 
 protected:
-    /// Throws Error(value) for a sparse gradient with weight decay.
     void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) override;
     std::vector<std::string> state_names() const override;
     void make_state(std::size_t parameter) override;
-    void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
-             kernels::UpdateCounts* counts) override;
-
-private:
-    AdagradOptions settings_;
 };
 
 /// LAMB (You et al. 2020) as optimizers.md#optimizer-formulas (4.3) gives it: Adam's direction, at
 /// a rate for each tensor that follows the norms of its weights and of the direction. m and v are
 /// f32 also for 16-bit weights.
-class Lamb final : public Optimizer {
+class Lamb final : public KernelOptimizer<LambOptions, kernels::cpu::multi_tensor_lamb,
+                                          kernels::cuda::multi_tensor_lamb> {
 public:
     /// Throws Error(value) for a beta outside [0, 1), or a negative eps, decay or max_grad_norm.
     Lamb(std::vector<Parameter> parameters, const LambOptions& settings,
@@ -97,17 +100,13 @@ public:
 protected:
     std::vector<std::string> state_names() const override;
     void make_state(std::size_t parameter) override;
-    void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
-             kernels::UpdateCounts* counts) override;
-
-private:
-    LambOptions settings_;
 };
 
 /// NovoGrad (Ginsburg et al. 2019) as optimizers.md#optimizer-formulas (4.3) gives it: Adam with
 /// one second moment a tensor, the running norm of its gradient ("norm" in the state; m and norm
 /// are f32 also for 16-bit weights).
-class NovoGrad final : public Optimizer {
+class NovoGrad final : public KernelOptimizer<NovoGradOptions, kernels::cpu::multi_tensor_novograd,
+                                              kernels::cuda::multi_tensor_novograd> {
 public:
     /// Throws Error(value) for a beta outside [0, 1), or a negative eps or weight decay.
     NovoGrad(std::vector<Parameter> parameters, const NovoGradOptions& settings,
@@ -116,11 +115,6 @@ public:
 protected:
     std::vector<std::string> state_names() const override;
     void make_state(std::size_t parameter) override;
-    void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
-             kernels::UpdateCounts* counts) override;
-
-private:
-    NovoGradOptions settings_;
 };
 
 /// Adam for sparse gradients (ops/index/sparse.h), as in PyTorch: only the rows that a gradient

@@ -10,9 +10,9 @@
 
 namespace engine {
 
-/// The rows of one step that sparse gradients (ops/index/sparse.h) name. They are updated in copies,
-/// which are fetched before the update and written back after it, so the host need not know the
-/// indices.
+/// The rows of one step that sparse gradients (ops/index/sparse.h) name. They are updated in
+/// copies, which are fetched before the update and written back after it, so the host need not know
+/// the indices.
 class RowUpdates {
 public:
     /// Tensors that are updated with a parameter, whole; undefined: it has none.

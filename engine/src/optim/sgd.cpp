@@ -1,15 +1,13 @@
 #include "optim/optimizers.h"
 
 #include "engine/base/error.h"
-#include "ops/index/sparse.h"
 #include "optim/optimizer_descriptor.h"
 
 namespace engine {
 
 Sgd::Sgd(std::vector<Parameter> parameters, const SgdOptions& settings,
          const OptimizerOptions& options)
-    : Optimizer(std::move(parameters), options, settings.lr, settings.weight_decay),
-      settings_(settings) {
+    : KernelOptimizer(std::move(parameters), settings, options) {
     if (!(settings.momentum >= 0)) {
         throw Error(ErrorCode::value, "sgd: the momentum must not be negative");
     }
@@ -24,31 +22,11 @@ void Sgd::make_state(std::size_t i) {
 }
 
 void Sgd::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tensors) {
-    const Parameter& parameter = parameters_[i];
-    const Tensor& weight = parameter.tensor;
-    if (!weight.grad().is_sparse()) return Optimizer::collect(i, tensors);
-    if (weight_decay(slots_[i].group) != 0) {
-        throw Error(ErrorCode::value,
-                    "sgd: the gradient of " + parameter.name +
-                        " is sparse, and weight decay changes every weight",
-                    "Put the parameter in a group without weight decay, or use a dense gradient.");
-    }
-    if (settings_.momentum == 0 && !options_.larc.on && weight.is_contiguous()) {
-        collect_rows(i, tensors);
-    } else {
-        weight.set_grad(to_dense(weight.grad()));
-        Optimizer::collect(i, tensors);
-    }
+    collect_rows_or_all("sgd", i, settings_.momentum == 0, tensors);
 }
 
 bool Sgd::takes_sparse_gradients() const {
     return settings_.momentum == 0 && settings_.weight_decay == 0 && !options_.larc.on;
-}
-
-void Sgd::run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
-              kernels::UpdateCounts* counts) {
-    on(lr_.device(), kernels::cpu::multi_tensor_sgd, kernels::cuda::multi_tensor_sgd)(
-        tensors, settings_, scalars, counts, current_stream());
 }
 
 std::vector<std::string> Sgd::state_names() const {

@@ -44,13 +44,6 @@ RunValue as_value(const ForcedTypes& forced) {
     return as_value(texts);
 }
 
-std::span<const OptionSpec> options_of(std::string_view group, const std::string& kind) {
-    for (const auto& [name, specs] : options_by_kind(group)) {
-        if (name == kind) return specs;
-    }
-    return {};
-}
-
 const std::string& chosen_kind(const RunConfig& config, std::string_view group) {
     if (group == "dataset.") return config.dataset.kind;
     if (group == "optimizer.") return config.optimizer.kind;
@@ -154,7 +147,7 @@ void add_settings(std::vector<RunField>& fields) {
         const std::string_view at = spec.path;
         if constexpr (std::is_same_v<std::decay_t<decltype(member)>, Options>) {
             for (const std::string& name : option_names(at)) {
-                const std::string path = std::string(at) + (is_option_group(at) ? "" : ".") + name;
+                const std::string path = option_path(at, name);
                 fields.push_back({path, label_of(path), kind_of_option(at, name), true});
             }
         } else {

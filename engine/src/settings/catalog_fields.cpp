@@ -37,14 +37,13 @@ struct KindField {
 };
 
 FieldInfo option_field(std::string_view group, const OptionSpec& spec) {
-    const std::string section = std::string(group) + (is_option_group(group) ? "" : ".");
-    FieldInfo info{section + spec.name, spec.label, spec.help, spec.unit, spec.choices};
+    FieldInfo info{option_path(group, spec.name), spec.label, spec.help, spec.unit, spec.choices};
     if (std::holds_alternative<bool>(spec.default_value))
         info.choices = {{"true", "On"}, {"false", "Off"}};
     info.prominent = spec.prominent;
     info.text = std::holds_alternative<std::string>(spec.default_value) ||
                 std::holds_alternative<std::vector<std::string>>(spec.default_value);
-    if (!spec.needs.empty()) info.needs = section + spec.needs;
+    if (!spec.needs.empty()) info.needs = option_path(group, spec.needs);
     return info;
 }
 

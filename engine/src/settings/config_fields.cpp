@@ -69,17 +69,18 @@ bool is_utf8(const std::string& text) {
     return checker.accept(text) && checker.complete();
 }
 
+std::string shortened(const std::string& text) {
+    if (text.size() <= max_shown_size) return text;
+    std::size_t end = max_shown_size;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
+    return text.substr(0, end) + "...";
+}
+
 std::string shown(const std::string& text) {
     using nlohmann::json;
     std::string quoted = json(text).dump(-1, ' ', false, json::error_handler_t::replace);
     const bool plain = !text.empty() && quoted.size() == text.size() + 2;
-    std::string out = plain ? text : quoted;
-    if (out.size() > max_shown_size) {
-        std::size_t end = max_shown_size;
-        while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80) --end;
-        out = out.substr(0, end) + "...";
-    }
-    return out;
+    return shortened(plain ? text : quoted);
 }
 
 std::string shown(double value) {
@@ -119,11 +120,11 @@ const OptionSpec* any_option(std::string_view path, std::string_view name) {
     return nullptr;
 }
 
-std::string OptionGroup::path_of(std::string_view option) const {
+std::string option_path(std::string_view path, std::string_view option) {
     return std::string(path) + (is_option_group(path) ? "" : ".") + std::string(option);
 }
 
-std::span<const OptionSpec> OptionGroup::own() const {
+std::span<const OptionSpec> options_of(std::string_view path, std::string_view kind) {
     for (const auto& [name, specs] : options_by_kind(path)) {
         if (name == kind) return specs;
     }

@@ -30,6 +30,10 @@ struct KindOptions {
 };
 /// Options of the groups of for_each_setting(), and of "model.options".
 std::vector<KindOptions> options_by_kind(std::string_view path);
+/// Options of one kind; empty for an unknown one.
+std::span<const OptionSpec> options_of(std::string_view path, std::string_view kind);
+/// "optimizer.lr", "model.options.hidden"
+std::string option_path(std::string_view path, std::string_view option);
 /// The option of this name of the first kind that has it; null if none does.
 const OptionSpec* any_option(std::string_view path, std::string_view name);
 /// A section with options: "dataset.", its kind and what is given.
@@ -38,10 +42,9 @@ struct OptionGroup {
     const std::string& kind;
     Options& options;
 
-    /// "optimizer.lr", "model.options.hidden"
-    std::string path_of(std::string_view option) const;
+    std::string path_of(std::string_view option) const { return option_path(path, option); }
     /// Options of the chosen kind; empty for an unknown kind.
-    std::span<const OptionSpec> own() const;
+    std::span<const OptionSpec> own() const { return options_of(path, kind); }
 };
 std::vector<OptionGroup> option_groups(RunConfig& config);
 
@@ -59,6 +62,8 @@ Message use_one_of(const std::vector<std::string>& names, const std::string& wro
 /// JSON can hold the text.
 bool is_utf8(const std::string& text);
 
+/// At most 80 bytes of it, and dots.
+std::string shortened(const std::string& text);
 /// A word as shown in an error line: bare if it is plain, else quoted with escapes, so that it
 /// stays one line. Long ones are shortened.
 std::string shown(const std::string& text);

@@ -70,12 +70,7 @@ std::optional<OptionValue> option_value(const json& value) {
 }  // namespace
 
 std::string shown_json(const json& value) {
-    std::string text = value.dump(-1, ' ', false, json::error_handler_t::replace);
-    constexpr std::size_t longest = 80;
-    if (text.size() <= longest) return text;
-    std::size_t end = longest;
-    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xC0) == 0x80) --end;
-    return text.substr(0, end) + "...";
+    return shortened(value.dump(-1, ' ', false, json::error_handler_t::replace));
 }
 
 std::vector<std::string> take_compared(json& document, SettingErrors& setting_errors) {

@@ -58,12 +58,12 @@ TEST(Options, AreFoundByName) {
 }
 
 TEST(Options, HaveTheirDefaultsWhereNothingIsGiven) {
-    EXPECT_TRUE(option<bool>({}, specs, "flag"));
-    EXPECT_EQ(option<std::int64_t>({}, specs, "whole"), 3);
-    EXPECT_EQ(option<double>({}, specs, "number"), 0.5);
-    EXPECT_EQ(option<std::string>({}, specs, "word"), "a");
-    EXPECT_THAT(option<Numbers>({}, specs, "numbers"), ElementsAre(64, 64));
-    EXPECT_TRUE(option<Words>({}, specs, "words").empty());
+    EXPECT_TRUE(TypedOptions({}, specs).flag("flag"));
+    EXPECT_EQ(TypedOptions({}, specs).integer("whole"), 3);
+    EXPECT_EQ(TypedOptions({}, specs).number("number"), 0.5);
+    EXPECT_EQ(TypedOptions({}, specs).word("word"), "a");
+    EXPECT_THAT(TypedOptions({}, specs).integers("numbers"), ElementsAre(64, 64));
+    EXPECT_TRUE(TypedOptions({}, specs).words("words").empty());
 }
 
 TEST(Options, HaveTheValuesThatAreGiven) {
@@ -73,18 +73,18 @@ TEST(Options, HaveTheValuesThatAreGiven) {
                         {"word", std::string("b")},
                         {"numbers", Numbers{1, 2, 3}},
                         {"words", Words{"x", "y"}}};
-    EXPECT_FALSE(option<bool>(given, specs, "flag"));
-    EXPECT_EQ(option<std::int64_t>(given, specs, "whole"), 7);
-    EXPECT_EQ(option<double>(given, specs, "number"), 0.25);
-    EXPECT_EQ(option<std::string>(given, specs, "word"), "b");
-    EXPECT_THAT(option<Numbers>(given, specs, "numbers"), ElementsAre(1, 2, 3));
-    EXPECT_THAT(option<Words>(given, specs, "words"), ElementsAre("x", "y"));
+    EXPECT_FALSE(TypedOptions(given, specs).flag("flag"));
+    EXPECT_EQ(TypedOptions(given, specs).integer("whole"), 7);
+    EXPECT_EQ(TypedOptions(given, specs).number("number"), 0.25);
+    EXPECT_EQ(TypedOptions(given, specs).word("word"), "b");
+    EXPECT_THAT(TypedOptions(given, specs).integers("numbers"), ElementsAre(1, 2, 3));
+    EXPECT_THAT(TypedOptions(given, specs).words("words"), ElementsAre("x", "y"));
 }
 
 TEST(Options, WidenAWholeNumberToANumberAndToAList) {
     const Options given{{"number", std::int64_t{0}}, {"numbers", std::int64_t{128}}};
-    EXPECT_EQ(option<double>(given, specs, "number"), 0);
-    EXPECT_THAT(option<Numbers>(given, specs, "numbers"), ElementsAre(128));
+    EXPECT_EQ(TypedOptions(given, specs).number("number"), 0);
+    EXPECT_THAT(TypedOptions(given, specs).integers("numbers"), ElementsAre(128));
     EXPECT_EQ(check_named("number", std::int64_t{0}), "");
     EXPECT_EQ(check_named("numbers", std::int64_t{128}), "");
     EXPECT_NE(check_named("whole", 2.0), "") << "a number does not narrow";
@@ -92,32 +92,33 @@ TEST(Options, WidenAWholeNumberToANumberAndToAList) {
 
 TEST(Options, TakeAFlagOrAWholeNumberForTheirWords) {
     // The forms that JSON uses: "header": true, "target": 3, "columns": [1, 2].
-    EXPECT_EQ(option<std::string>({{"word", true}}, specs, "word"), "true");
-    EXPECT_EQ(option<std::string>({{"choice", false}}, specs, "choice"), "false");
-    EXPECT_EQ(option<std::string>({{"word", std::int64_t{-3}}}, specs, "word"), "-3");
-    EXPECT_THAT(option<Words>({{"words", std::int64_t{3}}}, specs, "words"), ElementsAre("3"));
-    EXPECT_THAT(option<Words>({{"words", Numbers{1, 2}}}, specs, "words"), ElementsAre("1", "2"));
-    EXPECT_TRUE(option<Words>({{"words", Numbers{}}}, specs, "words").empty());
+    EXPECT_EQ(TypedOptions({{"word", true}}, specs).word("word"), "true");
+    EXPECT_EQ(TypedOptions({{"choice", false}}, specs).word("choice"), "false");
+    EXPECT_EQ(TypedOptions({{"word", std::int64_t{-3}}}, specs).word("word"), "-3");
+    EXPECT_THAT(TypedOptions({{"words", std::int64_t{3}}}, specs).words("words"), ElementsAre("3"));
+    EXPECT_THAT(TypedOptions({{"words", Numbers{1, 2}}}, specs).words("words"),
+                ElementsAre("1", "2"));
+    EXPECT_TRUE(TypedOptions({{"words", Numbers{}}}, specs).words("words").empty());
     EXPECT_EQ(check_named("choice", true), "");
     EXPECT_NE(check_named("word", Numbers{1, 2}), "");
     EXPECT_NE(check_named("word", 2.5), "");
 }
 
 TEST(Options, TakeAListAsPeopleTypeIt) {
-    EXPECT_THAT(option<Numbers>({{"numbers", std::string("64, 32")}}, specs, "numbers"),
+    EXPECT_THAT(TypedOptions({{"numbers", std::string("64, 32")}}, specs).integers("numbers"),
                 ElementsAre(64, 32));
-    EXPECT_THAT(option<Numbers>({{"numbers", std::string(" 7 ,8")}}, specs, "numbers"),
+    EXPECT_THAT(TypedOptions({{"numbers", std::string(" 7 ,8")}}, specs).integers("numbers"),
                 ElementsAre(7, 8));
-    EXPECT_THAT(option<Words>({{"words", std::string("a b,  c ")}}, specs, "words"),
+    EXPECT_THAT(TypedOptions({{"words", std::string("a b,  c ")}}, specs).words("words"),
                 ElementsAre("a b", "c"));
-    EXPECT_TRUE(option<Words>({{"words", std::string()}}, specs, "words").empty());
+    EXPECT_TRUE(TypedOptions({{"words", std::string()}}, specs).words("words").empty());
     for (const char* bad : {"64, x", "64.5", "1e3", "99999999999999999999"})
         EXPECT_NE(check_named("numbers", std::string(bad)), "") << bad;
 }
 
 TEST(Options, RefuseAnOptionThatThereIsNot) {
     try {
-        option<bool>({}, specs, "colour");
+        TypedOptions({}, specs).flag("colour");
         FAIL() << "not refused";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::state);
@@ -127,7 +128,7 @@ TEST(Options, RefuseAnOptionThatThereIsNot) {
 
 TEST(Options, RefuseAValueOfAnotherType) {
     try {
-        option<std::int64_t>({{"whole", std::string("many")}}, specs, "whole");
+        TypedOptions({{"whole", std::string("many")}}, specs).integer("whole");
         FAIL() << "not refused";
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::settings);

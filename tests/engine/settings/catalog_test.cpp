@@ -17,8 +17,7 @@ std::vector<std::string> setting_paths() {
     for_each_setting(config, [&](const SettingSpec& spec, const auto& field) {
         const std::string path = spec.path;
         if (!std::is_same_v<std::decay_t<decltype(field)>, Options>) return paths.push_back(path);
-        for (const std::string& name : option_names(path))
-            paths.push_back(path + (is_option_group(path) ? "" : ".") + name);
+        for (const std::string& name : option_names(path)) paths.push_back(option_path(path, name));
     });
     return paths;
 }
@@ -58,8 +57,8 @@ TEST(Catalog, DescribesAnOptionAsTheKindHasIt) {
     for (const auto& group : {"dataset.", "model.options", "optimizer.", "schedule."}) {
         for (const auto& [kind, options] : options_by_kind(group)) {
             for (const auto& spec : options) {
-                const std::string dot = is_option_group(group) ? "" : ".";
-                EXPECT_EQ(find_field(group + dot + spec.name, kind)->label, spec.label) << kind;
+                EXPECT_EQ(find_field(option_path(group, spec.name), kind)->label, spec.label)
+                    << kind;
             }
         }
     }

@@ -61,20 +61,29 @@ Message option_type(const OptionSpec& spec);
 /// options of other kinds stay as they are.
 void complete(Options& options, std::span<const OptionSpec> specs);
 
-/// The options of one kind as given, by their types; what is left out has its default. `specs` must
-/// outlive it. Throws as option().
+/// The options of one kind as given, by their types; what is left out has its default. A whole
+/// number stands for a number and for a list of one, "64, 64" for a list. `specs` must outlive it.
+/// Throws Error(state) for an option that `specs` does not have, and Error(settings) for a value of
+/// another type.
 class TypedOptions {
 public:
     TypedOptions(const Options& given, std::span<const OptionSpec> specs)
         : given_(given), specs_(specs) {}
-    bool flag(std::string_view name) const;
-    std::int64_t integer(std::string_view name) const;
-    double number(std::string_view name) const;
-    std::string word(std::string_view name) const;
-    std::vector<std::int64_t> integers(std::string_view name) const;
-    std::vector<std::string> words(std::string_view name) const;
+    bool flag(std::string_view name) const { return get<bool>(name); }
+    std::int64_t integer(std::string_view name) const { return get<std::int64_t>(name); }
+    double number(std::string_view name) const { return get<double>(name); }
+    std::string word(std::string_view name) const { return get<std::string>(name); }
+    std::vector<std::int64_t> integers(std::string_view name) const {
+        return get<std::vector<std::int64_t>>(name);
+    }
+    std::vector<std::string> words(std::string_view name) const {
+        return get<std::vector<std::string>>(name);
+    }
 
 private:
+    template <typename T>
+    T get(std::string_view name) const;
+
     Options given_;
     std::span<const OptionSpec> specs_;
 };
@@ -87,20 +96,5 @@ struct OptionConflict {
 
 /// Different values have different texts: for keys of caches.
 std::string to_string(const OptionValue& value);
-
-/// The value of an option, its default where none is given. A whole number stands for a number and
-/// for a list of one, "64, 64" for a list. Throws Error(state) for an option that `specs` does not
-/// have, and Error(settings) for a value of another type.
-template <typename T>
-T option(const Options& given, std::span<const OptionSpec> specs, std::string_view name);
-
-extern template bool option(const Options&, std::span<const OptionSpec>, std::string_view);
-extern template std::int64_t option(const Options&, std::span<const OptionSpec>, std::string_view);
-extern template double option(const Options&, std::span<const OptionSpec>, std::string_view);
-extern template std::string option(const Options&, std::span<const OptionSpec>, std::string_view);
-extern template std::vector<std::int64_t> option(const Options&, std::span<const OptionSpec>,
-                                                 std::string_view);
-extern template std::vector<std::string> option(const Options&, std::span<const OptionSpec>,
-                                                std::string_view);
 
 }  // namespace engine

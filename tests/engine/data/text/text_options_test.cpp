@@ -12,10 +12,11 @@ std::string error_text(std::span<const OptionSpec> specs, const char* name,
 
 TEST(TextOptions, HaveTheirDefaults) {
     const auto words = text_words_option_specs();
-    EXPECT_EQ(option<std::int64_t>({}, words, "min_count"), 1);
-    EXPECT_EQ(option<std::int64_t>({}, words, "max_words"), 0);
-    EXPECT_FALSE(option<bool>({}, words, "lowercase"));
-    EXPECT_EQ(option<double>({}, words, "test_share"), 0.1);
+    const TypedOptions given({}, words);
+    EXPECT_EQ(given.integer("min_count"), 1);
+    EXPECT_EQ(given.integer("max_words"), 0);
+    EXPECT_FALSE(given.flag("lowercase"));
+    EXPECT_EQ(given.number("test_share"), 0.1);
     const auto characters = text_chars_option_specs();
     EXPECT_EQ(characters.size(), 3U);
     EXPECT_EQ(find_option(characters, "max_words"), nullptr);
