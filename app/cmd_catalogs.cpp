@@ -1,94 +1,180 @@
 #include <algorithm>
+#include <cmath>
 #include <iomanip>
 #include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "commands.h"
+#include "engine/base/json.h"
 #include "engine/base/plain_text.h"
 #include "engine/number/figure_text.h"
 #include "engine/runs/settings_presets.h"
 #include "engine/settings/catalog.h"
-#include "json_output.h"
 
 namespace app {
 namespace {
 
-/// Names and summary of a model, a data set or a preset, for the text output.
-struct Entry {
-    std::string name, title, summary;
-    std::vector<std::string> details = {};  ///< a line each
-};
+using nlohmann::json;
 
-std::string default_text(const engine::OptionValue& value) {
-    struct Text {
-        std::string operator()(bool flag) const { return flag ? "true" : "false"; }
-        std::string operator()(std::int64_t number) const { return std::to_string(number); }
-        std::string operator()(double number) const { return engine::short_figure_text(number); }
-        std::string operator()(const std::string& word) const { return word; }
-        std::string operator()(const std::vector<std::string>& words) const {
-            return engine::join(words);
-        }
-        std::string operator()(const std::vector<std::int64_t>& numbers) const {
-            std::vector<std::string> words;
-            for (const auto number : numbers) words.push_back(std::to_string(number));
-            return engine::join(words);
-        }
-    };
-    return std::visit(Text{}, value);
+std::string joined(const json& values) {
+    std::string out;
+    for (const auto& value : values)
+        out += (out.empty() ? "" : ", ") +
+               (value.is_string() ? value.get<std::string>() : value.dump());
+    return out;
 }
 
-void add_options(Entry& entry, const std::string& section,
-                 const std::vector<engine::OptionSpec>& options) {
-    for (const auto& option : options) {
-        const std::string usual = default_text(option.default_value);
-        entry.details.push_back(section + option.name + (usual.empty() ? "" : "=" + usual) + ": " +
-                                option.help);
+std::string default_text(const json& value) {
+    if (value.is_number_float()) return engine::short_figure_text(value.get<double>());
+    if (value.is_array()) return joined(value);
+    return value.is_string() ? value.get<std::string>() : value.dump();
+}
+
+json options_list(const std::vector<engine::OptionSpec>& specs) {
+    json options = json::array();
+    for (const auto& spec : specs) {
+        json option = {{"name", spec.name}, {"help", spec.help}};
+        option["default"] =
+            std::visit([](const auto& value) { return json(value); }, spec.default_value);
+        if (std::isfinite(spec.lowest)) option["lowest"] = spec.lowest;
+        if (std::isfinite(spec.highest)) option["highest"] = spec.highest;
+        for (const auto& choice : spec.choices) option["choices"].push_back(choice.value);
+        options.push_back(std::move(option));
     }
+    return options;
 }
 
-std::vector<Entry> model_entries() {
-    std::vector<Entry> out;
+/// Name, title and summary of a kind, with further members.
+template <typename Kind>
+json described(const Kind& kind, json more) {
+    more.update({{"name", kind.kind}, {"title", kind.title}, {"summary", kind.summary}});
+    return more;
+}
+
+json model_list() {
+    json out = json::array();
     for (const auto& model : engine::models()) {
-        Entry& entry = out.emplace_back(Entry{model.kind, model.title, model.summary});
-        entry.details.push_back("takes: " + engine::join(engine::input_names(model)));
-        add_options(entry, "model.options.", model.options);
+        json fitting = json::array();
+        for (const auto& set : engine::datasets()) {
+            if (model.takes(set)) fitting.push_back(set.kind);
+        }
+        out.push_back(described(model, {{"options", options_list(model.options)},
+                                        {"inputs", engine::input_names(model)},
+                                        {"datasets", std::move(fitting)}}));
     }
     return out;
 }
 
-std::vector<Entry> dataset_entries() {
-    std::vector<Entry> out;
+json dataset_list() {
+    json out = json::array();
     for (const auto& set : engine::datasets()) {
-        Entry& entry = out.emplace_back(Entry{set.kind, set.title, set.summary});
-        entry.details.push_back(set.needs.empty() ? std::string("needs no files")
-                                                  : "dataset.path needs: " + set.needs);
-        add_options(entry, "dataset.", set.options);
+        out.push_back(described(set, {{"needs", set.needs},
+                                      {"sample_shape", set.sample_shape},
+                                      {"classes", set.classes},
+                                      {"augments", set.augments},
+                                      {"unit", set.unit},
+                                      {"input", set.input},
+                                      {"files_decide", set.files_decide},
+                                      {"options", options_list(set.options)}}));
     }
     return out;
 }
 
-std::vector<Entry> task_entries() {
-    std::vector<Entry> out;
+json task_list() {
+    json out = json::array();
     for (const auto& task : engine::tasks()) {
-        Entry& entry = out.emplace_back(Entry{task.kind, task.title, task.summary});
-        for (const auto& metric : task.metrics)
-            entry.details.push_back(
-                "metric " + metric.key + ": " + metric.title +
-                (metric.higher_is_better ? ", higher is better" : ", lower is better"));
-        if (task.metrics.empty()) entry.details.emplace_back("no metric: compared by the loss");
+        json metrics = json::array();
+        for (const auto& metric : task.metrics) {
+            metrics.push_back({{"key", metric.key},
+                               {"title", metric.title},
+                               {"higher_is_better", metric.higher_is_better},
+                               {"is_share", metric.is_share}});
+        }
+        out.push_back(described(task, {{"metrics", std::move(metrics)}}));
     }
     return out;
 }
 
-std::vector<Entry> preset_entries() {
-    std::vector<Entry> out;
-    for (const auto& info : engine::precisions())
-        out.push_back({info.kind, info.title, info.summary});
-    for (const auto& info : engine::scaler_presets())
-        out.push_back({info.kind, info.title, info.summary});
+/// Precisions and scaler presets.
+json preset_list() {
+    json out = json::array();
+    for (const auto& info : engine::precisions()) {
+        const auto& s = info.settings;
+        out.push_back(described(info, {{"kind", "precision"},
+                                       {"settings",
+                                        {{"weights", engine::word_of(s.weights)},
+                                         {"autocast", engine::word_of(s.autocast)},
+                                         {"batch_norm", engine::word_of(s.batch_norm)},
+                                         {"master_weights", s.master_weights},
+                                         {"scaler", engine::word_of(s.scaler)}}}}));
+    }
+    for (const auto& info : engine::scaler_presets()) {
+        const auto& s = info.settings;
+        out.push_back(described(info, {{"kind", "scaler"},
+                                       {"settings",
+                                        {{"init_scale", s.init_scale},
+                                         {"growth_factor", s.growth_factor},
+                                         {"backoff_factor", s.backoff_factor},
+                                         {"growth_interval", s.growth_interval},
+                                         {"hysteresis", s.hysteresis}}}}));
+    }
     return out;
+}
+
+json settings_preset_list() {
+    json out = json::array();
+    for (const auto& preset : engine::list_settings_presets()) {
+        json entry = {{"name", preset.name},          {"kind", "settings"},
+                      {"title", preset.name},         {"summary", ""},
+                      {"file", preset.file.string()}, {"valid", preset.parsed.errors.empty()}};
+        if (!preset.parsed.errors.empty()) entry["problem"] = preset.parsed.errors.front().str();
+        out.push_back(std::move(entry));
+    }
+    return out;
+}
+
+json op_list() {
+    json out = json::array();
+    for (const auto& op : engine::ops()) {
+        out.push_back({{"name", op.name},
+                       {"signature", op.signature},
+                       {"policy", op.policy},
+                       {"derivatives", op.derivatives},
+                       {"second_derivative", op.derivatives >= 2},
+                       {"why", op.why},
+                       {"flushes_subnormals", op.flushes_subnormals},
+                       {"forceable", op.forceable}});
+    }
+    return out;
+}
+
+/// The lines below an entry of a catalog. `section`: of its options, "dataset.".
+std::vector<std::string> details(const json& entry, const std::string& section) {
+    std::vector<std::string> lines;
+    const auto text = [](const json& object, const char* key) {
+        return object.at(key).get<std::string>();
+    };
+    if (entry.contains("inputs")) lines.push_back("takes: " + joined(entry.at("inputs")));
+    if (entry.contains("needs"))
+        lines.push_back(text(entry, "needs").empty()
+                            ? "needs no files"
+                            : "dataset.path needs: " + text(entry, "needs"));
+    for (const json& option : entry.value("options", json::array())) {
+        const std::string usual = default_text(option.at("default"));
+        lines.push_back(section + text(option, "name") + (usual.empty() ? "" : "=" + usual) + ": " +
+                        text(option, "help"));
+    }
+    for (const json& metric : entry.value("metrics", json::array()))
+        lines.push_back("metric " + text(metric, "key") + ": " + text(metric, "title") +
+                        (metric.at("higher_is_better").get<bool>() ? ", higher is better"
+                                                                   : ", lower is better"));
+    if (entry.contains("metrics") && entry.at("metrics").empty())
+        lines.emplace_back("no metric: compared by the loss");
+    return lines;
 }
 
 /// Width of the column of names.
@@ -99,12 +185,16 @@ int name_width(const Entries& entries) {
     return static_cast<int>(width) + 2;
 }
 
-void print(const std::vector<Entry>& entries) {
-    const int width = name_width(entries);
+void print(const json& entries, const std::string& section = {}) {
+    std::size_t widest = 0;
+    for (const auto& entry : entries)
+        widest = std::max(widest, entry.at("name").get_ref<const std::string&>().size());
+    const int width = static_cast<int>(widest) + 2;
     for (const auto& entry : entries) {
-        std::cout << std::left << std::setw(width) << entry.name << entry.title << ": "
-                  << entry.summary << '\n';
-        for (const auto& line : entry.details)
+        std::cout << std::left << std::setw(width) << entry.at("name").get<std::string>()
+                  << entry.at("title").get<std::string>() << ": "
+                  << entry.at("summary").get<std::string>() << '\n';
+        for (const auto& line : details(entry, section))
             std::cout << std::string(static_cast<std::size_t>(width), ' ') << line << '\n';
     }
 }
@@ -164,14 +254,14 @@ void print_ops_page() {
     }
 }
 
-void describe_catalog(Command& command, std::string (*json)(), std::vector<Entry> (*entries)()) {
+void describe_catalog(Command& command, json (*list)(), const std::string& section = {}) {
     auto as_json = std::make_shared<bool>(false);
     command.flag("--json", *as_json, "A JSON list on standard output");
-    command.run([as_json, json, entries] {
+    command.run([as_json, list, section] {
         if (*as_json)
-            std::cout << json() << '\n';
+            std::cout << engine::dumped(list(), 1) << '\n';
         else
-            print(entries());
+            print(list(), section);
         return 0;
     });
 }
@@ -190,27 +280,27 @@ void describe_ops(Command command) {
         else if (*samples)
             std::cout << engine::op_samples_json();
         else if (*as_json)
-            std::cout << ops_json() << '\n';
+            std::cout << engine::dumped(op_list(), 1) << '\n';
         else
             print_ops();
         return 0;
     });
 }
 
-void describe_models(Command command) { describe_catalog(command, models_json, model_entries); }
-void describe_datasets(Command command) {
-    describe_catalog(command, datasets_json, dataset_entries);
-}
-void describe_tasks(Command command) { describe_catalog(command, tasks_json, task_entries); }
+void describe_models(Command command) { describe_catalog(command, model_list, "model.options."); }
+void describe_datasets(Command command) { describe_catalog(command, dataset_list, "dataset."); }
+void describe_tasks(Command command) { describe_catalog(command, task_list); }
 void describe_presets(Command command) {
     auto as_json = std::make_shared<bool>(false);
     command.flag("--json", *as_json, "A JSON list on standard output");
     command.run([as_json] {
+        json presets = preset_list();
         if (*as_json) {
-            std::cout << presets_json() << '\n';
+            for (auto& preset : settings_preset_list()) presets.push_back(std::move(preset));
+            std::cout << engine::dumped(presets, 1) << '\n';
             return 0;
         }
-        print(preset_entries());
+        print(presets);
         print_settings_presets();
         return 0;
     });

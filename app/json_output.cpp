@@ -2,11 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <variant>
 
 #include "engine/base/json.h"
-#include "engine/runs/settings_presets.h"
-#include "engine/settings/catalog.h"
 
 namespace app {
 
@@ -16,10 +13,6 @@ using engine::dumped;
 using engine::json_number;
 using nlohmann::json;
 using nlohmann::ordered_json;
-
-json value_of(const engine::OptionValue& value) {
-    return std::visit([](const auto& v) { return json(v); }, value);
-}
 
 json cards_json(const engine::MachineReport& report) {
     json out = json::array();
@@ -215,133 +208,5 @@ std::string to_json(const std::vector<engine::ComparisonRow>& rows,
 }
 
 std::string json_text(const std::string& text) { return dumped(json(text)); }
-
-std::string ops_json() {
-    json out = json::array();
-    for (const auto& op : engine::ops()) {
-        out.push_back({{"name", op.name},
-                       {"signature", op.signature},
-                       {"policy", op.policy},
-                       {"derivatives", op.derivatives},
-                       {"second_derivative", op.derivatives >= 2},
-                       {"why", op.why},
-                       {"flushes_subnormals", op.flushes_subnormals},
-                       {"forceable", op.forceable}});
-    }
-    return dumped(out, 1);
-}
-
-namespace {
-
-json options_json(const std::vector<engine::OptionSpec>& specs) {
-    json options = json::array();
-    for (const auto& spec : specs) {
-        json option = {
-            {"name", spec.name}, {"default", value_of(spec.default_value)}, {"help", spec.help}};
-        if (std::isfinite(spec.lowest)) option["lowest"] = spec.lowest;
-        if (std::isfinite(spec.highest)) option["highest"] = spec.highest;
-        for (const auto& choice : spec.choices) option["choices"].push_back(choice.value);
-        options.push_back(std::move(option));
-    }
-    return options;
-}
-
-/// The data sets whose samples the model takes.
-std::vector<std::string> fitting_datasets(const engine::ModelDescriptor& model) {
-    std::vector<std::string> kinds;
-    for (const auto& set : engine::datasets()) {
-        if (model.takes(set)) kinds.push_back(set.kind);
-    }
-    return kinds;
-}
-
-}  // namespace
-
-std::string models_json() {
-    json out = json::array();
-    for (const auto& model : engine::models()) {
-        out.push_back({{"name", model.kind},
-                       {"title", model.title},
-                       {"summary", model.summary},
-                       {"options", options_json(model.options)},
-                       {"inputs", engine::input_names(model)},
-                       {"datasets", fitting_datasets(model)}});
-    }
-    return dumped(out, 1);
-}
-
-std::string datasets_json() {
-    json out = json::array();
-    for (const auto& set : engine::datasets()) {
-        out.push_back({{"name", set.kind},
-                       {"title", set.title},
-                       {"summary", set.summary},
-                       {"needs", set.needs},
-                       {"sample_shape", set.sample_shape},
-                       {"classes", set.classes},
-                       {"augments", set.augments},
-                       {"unit", set.unit},
-                       {"input", set.input},
-                       {"files_decide", set.files_decide},
-                       {"options", options_json(set.options)}});
-    }
-    return dumped(out, 1);
-}
-
-std::string tasks_json() {
-    json out = json::array();
-    for (const auto& task : engine::tasks()) {
-        json metrics = json::array();
-        for (const auto& metric : task.metrics) {
-            metrics.push_back({{"key", metric.key},
-                               {"title", metric.title},
-                               {"higher_is_better", metric.higher_is_better},
-                               {"is_share", metric.is_share}});
-        }
-        out.push_back({{"name", task.kind},
-                       {"title", task.title},
-                       {"summary", task.summary},
-                       {"metrics", metrics}});
-    }
-    return dumped(out, 1);
-}
-
-std::string presets_json() {
-    json out = json::array();
-    for (const auto& info : engine::precisions()) {
-        const auto& s = info.settings;
-        out.push_back({{"name", info.kind},
-                       {"kind", "precision"},
-                       {"title", info.title},
-                       {"summary", info.summary},
-                       {"settings",
-                        {{"weights", engine::word_of(s.weights)},
-                         {"autocast", engine::word_of(s.autocast)},
-                         {"batch_norm", engine::word_of(s.batch_norm)},
-                         {"master_weights", s.master_weights},
-                         {"scaler", engine::word_of(s.scaler)}}}});
-    }
-    for (const auto& info : engine::scaler_presets()) {
-        const auto& s = info.settings;
-        out.push_back({{"name", info.kind},
-                       {"kind", "scaler"},
-                       {"title", info.title},
-                       {"summary", info.summary},
-                       {"settings",
-                        {{"init_scale", s.init_scale},
-                         {"growth_factor", s.growth_factor},
-                         {"backoff_factor", s.backoff_factor},
-                         {"growth_interval", s.growth_interval},
-                         {"hysteresis", s.hysteresis}}}});
-    }
-    for (const auto& preset : engine::list_settings_presets()) {
-        json entry = {{"name", preset.name},          {"kind", "settings"},
-                      {"title", preset.name},         {"summary", ""},
-                      {"file", preset.file.string()}, {"valid", preset.parsed.errors.empty()}};
-        if (!preset.parsed.errors.empty()) entry["problem"] = preset.parsed.errors.front().str();
-        out.push_back(std::move(entry));
-    }
-    return dumped(out, 1);
-}
 
 }  // namespace app

@@ -42,11 +42,4 @@ std::string to_json(const std::vector<engine::ComparisonRow>& rows,
 /// A text as JSON writes it, with its quotation marks.
 std::string json_text(const std::string& text);
 
-/// The engine's catalogs: a list of objects, indented.
-std::string ops_json();
-std::string models_json();
-std::string datasets_json();
-std::string tasks_json();
-std::string presets_json();
-
 }  // namespace app

@@ -11,12 +11,12 @@ namespace engine {
 
 /// Values that a setting takes, besides what its type says.
 struct SettingRange {
-    /// Of a whole number.
+    /// Bounds of a whole number.
     std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
     std::int64_t highest = std::numeric_limits<std::int64_t>::max();
-    /// Of a number: what is allowed instead; empty for a valid one. Null: any number.
+    /// Says what is allowed instead of a number; empty for a valid one. Null: any number.
     Message (*number)(double value) = nullptr;
-    /// Of a text; null: any.
+    /// The words that a text may be; null: any.
     std::vector<FieldChoice> (*choices)() = nullptr;
     bool only_choices = true;
 };

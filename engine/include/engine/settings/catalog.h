@@ -142,7 +142,7 @@ struct TaskDescriptor {
     bool (*fits)(const Schema& data, const ModelDescriptor& model) = nullptr;
     std::unique_ptr<Task> (*make)(const TaskSetup& setup) = nullptr;
 };
-/// Of those that fit, `auto` takes the first.
+/// `auto` takes the first that fits.
 std::span<const TaskDescriptor> tasks();
 /// Metrics of the task for these settings, as far as they are known without the data.
 std::vector<Metric> metrics_of(const RunConfig& config);
