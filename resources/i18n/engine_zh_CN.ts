@@ -3289,10 +3289,6 @@
         <translation>列 {} 每一行的值都不同；如果它是标识符，请用 dataset.without 排除</translation>
     </message>
     <message>
-        <source>dataset.{}: {}: {}</source>
-        <translation>dataset.{}：{}：{}</translation>
-    </message>
-    <message>
         <source>{}, line {}: the quotation mark opened here is never closed</source>
         <translation>{}，第 {} 行：此处的引号没有闭合</translation>
     </message>

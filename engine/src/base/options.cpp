@@ -193,6 +193,16 @@ T TypedOptions::get(std::string_view name) const {
     return std::get<T>(*typed);
 }
 
+std::size_t TypedOptions::choice(std::string_view name) const {
+    const std::string given = word(name);
+    const OptionSpec& spec = *find_option(specs_, name);
+    const auto found = std::ranges::find(spec.choices, given, &FieldChoice::value);
+    if (found == spec.choices.end())
+        throw Error(ErrorCode::settings,
+                    spec.name + ": " + given + ": " + check_option(spec, given).str());
+    return static_cast<std::size_t>(found - spec.choices.begin());
+}
+
 template bool TypedOptions::get(std::string_view) const;
 template std::int64_t TypedOptions::get(std::string_view) const;
 template double TypedOptions::get(std::string_view) const;

@@ -43,9 +43,7 @@ struct OptimizerOption {
             else if constexpr (std::is_same_v<Value, bool>)
                 settings.*at = given.flag(spec.name);
             else
-                settings.*at = static_cast<Value>(
-                    std::ranges::find(spec.choices, given.word(spec.name), &FieldChoice::value) -
-                    spec.choices.begin());
+                settings.*at = static_cast<Value>(given.choice(spec.name));
         };
         std::visit(assign, member);
     }

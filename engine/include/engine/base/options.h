@@ -73,6 +73,8 @@ public:
     std::int64_t integer(std::string_view name) const { return get<std::int64_t>(name); }
     double number(std::string_view name) const { return get<double>(name); }
     std::string word(std::string_view name) const { return get<std::string>(name); }
+    /// The place of the word among the option's choices. Throws Error(settings) for another word.
+    std::size_t choice(std::string_view name) const;
     std::vector<std::int64_t> integers(std::string_view name) const {
         return get<std::vector<std::int64_t>>(name);
     }

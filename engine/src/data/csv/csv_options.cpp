@@ -1,35 +1,7 @@
 #include "data/csv/csv_options.h"
 
-#include <array>
-#include <string_view>
-#include <utility>
-
-#include "engine/base/error.h"
-
 namespace engine {
 namespace {
-
-constexpr std::array<std::pair<std::string_view, char>, 6> delimiters{{{"auto", '\0'},
-                                                                       {"comma", ','},
-                                                                       {"semicolon", ';'},
-                                                                       {"tab", '\t'},
-                                                                       {"pipe", '|'},
-                                                                       {"space", ' '}}};
-constexpr std::array<std::pair<std::string_view, CsvHeader>, 3> headers{
-    {{"auto", CsvHeader::automatic}, {"true", CsvHeader::present}, {"false", CsvHeader::absent}}};
-constexpr std::array<std::pair<std::string_view, CsvMissing>, 3> missing_modes{
-    {{"refuse", CsvMissing::refuse}, {"drop", CsvMissing::drop}, {"mean", CsvMissing::mean}}};
-
-template <typename Value, std::size_t count>
-Value choice(const TypedOptions& options, const std::string& name,
-             const std::array<std::pair<std::string_view, Value>, count>& choices) {
-    const auto word = options.word(name);
-    for (const auto& [known, value] : choices) {
-        if (known == word) return value;
-    }
-    const Message allowed = check_option(*find_option(csv_option_specs(), name), word);
-    throw Error(ErrorCode::settings, msg("dataset.{}: {}: {}", name, word, allowed.str()));
-}
 
 std::vector<OptionSpec> make_specs() {
     const std::vector<std::string> none;
@@ -113,10 +85,10 @@ CsvOptions read_csv_options(const DatasetConfig& config) {
     const TypedOptions options(config.options, csv_option_specs());
     return {.target = options.word("target"),
             .columns = options.words("columns"),
-            .delimiter = choice(options, "delimiter", delimiters),
-            .header = choice(options, "header", headers),
+            .delimiter = "\0,;\t| "[options.choice("delimiter")],
+            .header = static_cast<CsvHeader>(options.choice("header")),
             .categorical = options.words("categorical"),
-            .missing = choice(options, "missing", missing_modes),
+            .missing = static_cast<CsvMissing>(options.choice("missing")),
             .missing_words = options.words("missing_words"),
             .without = options.words("without"),
             .standardize = options.flag("standardize"),

@@ -12,10 +12,10 @@ namespace engine {
 
 inline constexpr char csv_kind[] = "csv";
 
-/// Whether the first row holds the names of the columns.
+/// Whether the first row holds the names of the columns; in the order of the option's choices.
 enum class CsvHeader { automatic, present, absent };
 
-/// Treatment of missing values in the columns in use.
+/// Treatment of missing values in the columns in use; in the order of the option's choices.
 enum class CsvMissing {
     refuse,  ///< Error(data)
     drop,    ///< the row is left out

@@ -69,7 +69,7 @@ TEST(CsvOptions, RefusesAWordThatIsNoChoice) {
     } catch (const Error& error) {
         EXPECT_EQ(error.code(), ErrorCode::settings);
         EXPECT_THAT(error.what(),
-                    HasSubstr("dataset.missing: median: use one of refuse, drop, mean"));
+                    HasSubstr("missing: median: use one of refuse, drop, mean"));
     }
 }
 
