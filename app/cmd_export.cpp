@@ -92,9 +92,9 @@ const engine::ExportInfo& checked(const ExportArguments& args) {
         refuse("--checkpoint: " + info->name + " holds no weights", "Leave it away.");
     if (args.dtype != "fp32" && args.dtype != "fp16")
         refuse("--dtype: " + args.dtype + ": not a type of an exported model", "Use fp32 or fp16.");
-    if (args.dtype != "fp32" && info->format != engine::ExportFormat::onnx)
+    if (args.dtype != "fp32" && !info->takes_half)
         refuse("--dtype: " + info->name + " is written as it is", "Leave it away.");
-    if (args.raw && info->format != engine::ExportFormat::csv)
+    if (args.raw && !info->takes_raw)
         refuse("--raw: " + info->name + " is no CSV", "Leave it away.");
     return *info;
 }
@@ -104,24 +104,11 @@ void export_group(const engine::GroupRuns& runs, const engine::ExportInfo& info,
                   const ExportArguments& args) {
     const std::string file =
         args.file.empty() ? engine::group_name(runs.front().group_number) + info.ending : args.file;
-    std::vector<std::filesystem::path> folders;
-    std::vector<engine::CsvRun> named;
-    for (const engine::RunSummary& run : runs) {
-        folders.push_back(run.folder);
-        named.push_back({run.title.empty() ? run.run : run.title, run.folder});
-    }
-    if (info.format == engine::ExportFormat::run) {
-        engine::export_group_file(folders, file);
-    } else if (info.format == engine::ExportFormat::csv) {
-        engine::export_csv(named, file, args.raw);
-    } else if (info.format == engine::ExportFormat::tensorboard) {
-        for (const engine::RunSummary& run : runs)
-            engine::export_tensorboard(run.folder, std::filesystem::path(file) / run.run);
-    } else {
+    if (info.write_runs == nullptr)
         refuse("--to: " + info.name + " is of one run",
                "Name one run of " + engine::group_name(runs.front().group_number) +
                    ", or use run, csv, tensorboard, report.html or report.pdf.");
-    }
+    info.write_runs(runs, file, {.raw = args.raw});
     print_written(file);
 }
 
@@ -137,9 +124,8 @@ int export_one(const ExportArguments& args) {
     if (!run) return engine::exit_code(engine::ErrorCode::settings);
     const std::string file =
         args.file.empty() ? engine::export_file_name(run->summary, info) : args.file;
-    engine::export_run(
-        run->summary.folder, info.format, file,
-        {.checkpoint = args.checkpoint, .half = args.dtype == "fp16", .raw = args.raw});
+    info.write(run->summary.folder, file,
+               {.checkpoint = args.checkpoint, .half = args.dtype == "fp16", .raw = args.raw});
     print_written(file);
     return 0;
 }

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <string>
 
@@ -49,13 +48,27 @@ void describe(const Schema& data, const ModelShape& shape, bool normalized, Prop
     if (!target->normalization.empty()) out["output_normalization"] = text(target->normalization);
 }
 
+constexpr char checkpoint_weights[] = "weights.safetensors";
+
+struct ExportedCheckpoint {
+    RunConfig config;
+    fs::path weights;
+    std::string source;  ///< "run 12, step 600"
+};
+
+ExportedCheckpoint open_checkpoint(const fs::path& folder, const ExportOptions& options) {
+    const CheckpointInfo checkpoint = find_checkpoint(folder, options.checkpoint);
+    const auto run = read_run_folder(folder);
+    if (!run) throw Error(ErrorCode::data, msg("{}: not the folder of a run", folder.string()));
+    return {run->summary.config, checkpoint.folder / checkpoint_weights,
+            "run " + run->summary.run + ", step " + std::to_string(checkpoint.step)};
+}
+
 /// Writes the model of a checkpoint as ONNX. Its properties hold the data set, its classes or
-/// targets, the words of a text, normalisation, precision, and `source` ("run 12, step 600"). The
-/// run's folder has all of that; the data set itself is not needed. Throws Error(data),
-/// Error(settings) and Error(io).
-void export_onnx(const std::filesystem::path& run_folder, const RunConfig& config,
-                 const std::filesystem::path& weights, const std::string& source, DType dtype,
-                 const std::filesystem::path& file) {
+/// targets, the words of a text, normalisation, precision, and where it comes from. The run's
+/// folder has all of that; the data set itself is not needed.
+void export_onnx(const fs::path& run_folder, const fs::path& file, const ExportOptions& options) {
+    const auto [config, weights, source] = open_checkpoint(run_folder, options);
     const InputGuide guide = read_input_guide(run_folder);
     const auto task = make_task(config, guide.schema);
     const ModelShape shape = task->model_shape();
@@ -71,13 +84,15 @@ void export_onnx(const std::filesystem::path& run_folder, const RunConfig& confi
         for (const std::string& token : task->added_tokens()) vocabulary.push_back(token);
         properties["vocabulary"] = text(vocabulary);
     }
+    const DType dtype = options.half ? DType::f16 : DType::f32;
     write_named_file(file, onnx_model(onnx_graph(*model, shape, dtype), properties));
 }
 
 /// Writes the weights of a checkpoint in the form that PyTorch's load_state_dict expects, tied ones
-/// under each of their names. Throws Error(data) and Error(io).
-void export_weights(const std::filesystem::path& run_folder, const RunConfig& config,
-                    const std::filesystem::path& weights, const std::filesystem::path& file) {
+/// under each of their names.
+void export_weights(const fs::path& run_folder, const fs::path& file,
+                    const ExportOptions& options) {
+    const auto [config, weights, source] = open_checkpoint(run_folder, options);
     TensorMap tensors = load_tensors(weights);
     const ModelShape shape = make_task(config, read_input_guide(run_folder).schema)->model_shape();
     const auto model = make_model(config.model, shape, std::nullopt, Device{});
@@ -88,7 +103,6 @@ void export_weights(const std::filesystem::path& run_folder, const RunConfig& co
     save_tensors(file, tensors);
 }
 
-constexpr char checkpoint_weights[] = "weights.safetensors";
 constexpr std::size_t max_title_size = 100;
 
 /// A title that is a file's name on any system.
@@ -101,38 +115,50 @@ bool names_a_file(const std::string& title) {
            });
 }
 
-void export_checkpoint(const fs::path& folder, ExportFormat format, const fs::path& file,
-                       const ExportOptions& options) {
-    const CheckpointInfo checkpoint = find_checkpoint(folder, options.checkpoint);
-    const fs::path weights = checkpoint.folder / checkpoint_weights;
-    const auto run = read_run_folder(folder);
-    if (!run) throw Error(ErrorCode::data, msg("{}: not the folder of a run", folder.string()));
-    const RunConfig& config = run->summary.config;
-    if (format == ExportFormat::safetensors) return export_weights(folder, config, weights, file);
-    const std::string source =
-        "run " + run->summary.run + ", step " + std::to_string(checkpoint.step);
-    export_onnx(folder, config, weights, source, options.half ? DType::f16 : DType::f32, file);
+void write_boards(const std::vector<RunSummary>& runs, const fs::path& file,
+                  const ExportOptions&) {
+    for (const RunSummary& run : runs) export_tensorboard(run.folder, file / run.run);
+}
+
+void write_csv(const std::vector<RunSummary>& runs, const fs::path& file,
+               const ExportOptions& options) {
+    std::vector<CsvRun> named;
+    for (const RunSummary& run : runs)
+        named.push_back({run.title.empty() ? run.run : run.title, run.folder});
+    export_csv(named, file, options.raw);
+}
+
+void write_archive(const std::vector<RunSummary>& runs, const fs::path& file,
+                   const ExportOptions&) {
+    std::vector<fs::path> folders;
+    for (const RunSummary& run : runs) folders.push_back(run.folder);
+    export_group_file(folders, file);
 }
 
 }  // namespace
 
 std::span<const ExportInfo> export_formats() {
-    static const std::array<ExportInfo, 6> list = {{
-        {ExportFormat::safetensors, "safetensors", "Weights (safetensors)",
-         "The weights of a checkpoint under PyTorch's names.", ".safetensors", true, false},
-        {ExportFormat::onnx, "onnx", "ONNX model",
-         "The model of a checkpoint for onnxruntime and other programs.", ".onnx", true, false},
-        {ExportFormat::tensorboard, "tensorboard", "TensorBoard",
+    using Path = const fs::path&;
+    using How = const ExportOptions&;
+    constexpr bool of_checkpoint = true, takes_half = true, takes_raw = true;
+    static const std::vector<ExportInfo> list = {
+        {"safetensors", "Weights (safetensors)",
+         "The weights of a checkpoint under PyTorch's names.", ".safetensors", export_weights,
+         nullptr, of_checkpoint},
+        {"onnx", "ONNX model", "The model of a checkpoint for onnxruntime and other programs.",
+         ".onnx", export_onnx, nullptr, of_checkpoint, takes_half},
+        {"tensorboard", "TensorBoard",
          "A folder with every figure of every step and epoch, for TensorBoard.", ".tensorboard",
-         false, true},
-        {ExportFormat::csv, "csv", "Steps (CSV)", "The figures of every step as a table.", ".csv",
-         false, false},
-        {ExportFormat::json, "json", "Figures (JSON)",
-         "Settings, figures, epochs, events and every step.", ".json", false, false},
-        {ExportFormat::run, "run", "Whole run",
+         [](Path run, Path file, How) { export_tensorboard(run, file); }, write_boards},
+        {"csv", "Steps (CSV)", "The figures of every step as a table.", ".csv",
+         [](Path run, Path file, How how) { export_csv(run, file, how.raw); }, write_csv,
+         false, false, takes_raw},
+        {"json", "Figures (JSON)", "Settings, figures, epochs, events and every step.", ".json",
+         [](Path run, Path file, How) { export_json(run, file); }},
+        {"run", "Whole run",
          "Everything that the run has on disk in one file, to be imported on another machine.",
-         ".halftone", false, false},
-    }};
+         ".halftone", [](Path run, Path file, How) { export_run_file(run, file); },
+         write_archive}};
     return list;
 }
 
@@ -146,23 +172,6 @@ const ExportInfo* find_export(std::string_view name) {
 std::string export_file_name(const RunSummary& run, const ExportInfo& format) {
     const bool titled = names_a_file(run.title);
     return (titled ? run.title : "run-" + run.folder.filename().string()) + format.ending;
-}
-
-void export_run(const fs::path& folder, ExportFormat format, const fs::path& file,
-                const ExportOptions& options) {
-    switch (format) {
-        case ExportFormat::safetensors:
-        case ExportFormat::onnx:
-            return export_checkpoint(folder, format, file, options);
-        case ExportFormat::tensorboard:
-            return export_tensorboard(folder, file);
-        case ExportFormat::csv:
-            return export_csv(folder, file, options.raw);
-        case ExportFormat::json:
-            return export_json(folder, file);
-        case ExportFormat::run:
-            return export_run_file(folder, file);
-    }
 }
 
 }  // namespace engine

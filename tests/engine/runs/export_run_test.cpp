@@ -56,7 +56,7 @@ protected:
         return run_of(config, steps);
     }
     ReadOnnx onnx(const std::filesystem::path& run, const ExportOptions& options = {}) {
-        export_run(run, ExportFormat::onnx, dir_ / "model.onnx", options);
+        find_export("onnx")->write(run, dir_ / "model.onnx", options);
         std::ifstream in(dir_ / "model.onnx", std::ios::binary);
         return ReadOnnx(std::string((std::istreambuf_iterator<char>(in)), {}));
     }
@@ -71,7 +71,7 @@ TEST_F(ExportRun, TakesTheWeightsOfTheCheckpointThatIsNamed) {
          {std::pair<const char*, int>{"last", 3}, {"best", 1}, {"2", 2}}) {
         SCOPED_TRACE(which);
         const auto file = dir_ / "weights.safetensors";
-        export_run(run, ExportFormat::safetensors, file, {.checkpoint = which});
+        find_export("safetensors")->write(run, file, {.checkpoint = which});
         const auto wanted =
             load_tensors(run / ("checkpoint-" + std::to_string(step)) / "weights.safetensors");
         const auto got = load_tensors(file);
@@ -125,7 +125,7 @@ TEST_F(ExportRun, HasTiedWeightsUnderBothNames) {
     config.model.options = {
         {"tied", true}, {"embedding", std::int64_t{8}}, {"hidden", std::int64_t{8}}};
     const auto run = run_of(config, {1});
-    export_run(run, ExportFormat::safetensors, dir_ / "weights.safetensors");
+    find_export("safetensors")->write(run, dir_ / "weights.safetensors", {});
     const TensorMap got = load_tensors(dir_ / "weights.safetensors");
     EXPECT_EQ(got.at("decoder.weight").values(), got.at("encoder.weight").values());
     EXPECT_THAT(got, SizeIs(1 + 2 * 4 + 2));
@@ -135,8 +135,9 @@ TEST_F(ExportRun, HasTiedWeightsUnderBothNames) {
 
 TEST_F(ExportRun, WithoutACheckpointHasNoWeightsAndLeavesNoFile) {
     const auto run = glyphs({});
-    for (const auto format : {ExportFormat::safetensors, ExportFormat::onnx})
-        EXPECT_THAT(message_of(ErrorCode::data, [&] { export_run(run, format, dir_ / "file"); }),
+    for (const char* format : {"safetensors", "onnx"})
+        EXPECT_THAT(message_of(ErrorCode::data,
+                               [&] { find_export(format)->write(run, dir_ / "file", {}); }),
                     HasSubstr("the run has no checkpoint"));
     EXPECT_FALSE(std::filesystem::exists(dir_ / "file"));
 }
@@ -185,13 +186,13 @@ TEST_F(ExportRun, ReportsItsShareAndLeavesNothingWhenItIsGivenUp) {
         {
             const WorkScope scope(
                 [](double) { throw Error(ErrorCode::state, msg("Cancelled.")); });
-            EXPECT_EQ(message_of(ErrorCode::state, [&] { export_run(run, format.format, file); }),
+            EXPECT_EQ(message_of(ErrorCode::state, [&] { format.write(run, file, {}); }),
                       "Cancelled.");
         }
         EXPECT_EQ(entries(), before) << "nothing was written";
         std::vector<double> shares;
         const WorkScope scope([&](double share) { shares.push_back(share); });
-        export_run(run, format.format, file);
+        format.write(run, file, {});
         ASSERT_FALSE(shares.empty());
         EXPECT_TRUE(std::ranges::is_sorted(shares));
         EXPECT_GT(shares.back(), 0.9);

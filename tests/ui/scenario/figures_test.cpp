@@ -82,7 +82,7 @@ TEST_F(FiguresTest, OfOtherTasks) {
 TEST_F(FiguresTest, OfAnImportedRunAndOneOfAnotherFolder) {
     const RunSummary own = train(settingsOf({}));
     const auto archive = folder.filePath(u"one.run"_s).toStdString();
-    engine::export_run(own.folder, engine::ExportFormat::run, archive);
+    engine::export_run_file(own.folder, archive);
     const auto imported = feed.store()->find(feed.store()->import_run(archive).run);
     ASSERT_TRUE(imported);
     check(*imported);

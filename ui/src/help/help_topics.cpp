@@ -208,6 +208,7 @@ const QStringList& pages() {
                                  u"handbook/add-a-panel.md"_s,
                                  u"handbook/add-a-page.md"_s,
                                  u"handbook/add-a-command.md"_s,
+                                 u"handbook/add-an-export-format.md"_s,
                                  u"handbook/add-a-language.md"_s,
                                  u"handbook/README.md"_s};
     return all;

@@ -9,44 +9,36 @@
 
 namespace engine {
 
-/// Forms that a run can be exported in.
-enum class ExportFormat {
-    safetensors,  ///< weights under PyTorch's names
-    onnx,         ///< the model as an ONNX graph
-    tensorboard,  ///< a folder with an event file
-    csv,          ///< the step record
-    json,         ///< settings, figures, events and the step record
-    run,          ///< the whole run, to be imported elsewhere
-};
-
-/// Texts are English; the window translates them by looking the whole text up.
-struct ExportInfo {
-    ExportFormat format;
-    std::string name;     ///< as on the command line: "onnx"
-    std::string title;    ///< "ONNX model"
-    std::string summary;  ///< one sentence
-    std::string ending;   ///< of the file's name: ".onnx"; of a folder's: ".tensorboard"
-    bool of_checkpoint;   ///< reads weights from a checkpoint
-    bool makes_folder;
-};
-std::span<const ExportInfo> export_formats();
-/// Null if there is no such export format.
-const ExportInfo* find_export(std::string_view name);
-
 struct ExportOptions {
     std::string checkpoint = "last";  ///< "best", "last" or a step
     bool half = false;                ///< ONNX: weights, inputs and outputs in fp16
     bool raw = false;                 ///< CSV: texts as they are, see csv_cell()
 };
 
+/// A form that a run can be exported in. Texts are English; the window translates them by looking
+/// the whole text up.
+struct ExportInfo {
+    std::string name;     ///< as on the command line: "onnx"
+    std::string title;    ///< "ONNX model"
+    std::string summary;  ///< one sentence
+    std::string ending;   ///< of the file's name: ".onnx"; of a folder's: ".tensorboard"
+    /// Writes the run in `folder` to `file` (TensorBoard: into the folder `file`, which is
+    /// created). Throws Error(data) for a run without a record or checkpoint, Error(settings) for a
+    /// model that cannot be exported to that format, Error(io).
+    void (*write)(const std::filesystem::path& folder, const std::filesystem::path& file,
+                  const ExportOptions& options);
+    /// Writes the runs of a comparison or sweep; null: the form holds one run.
+    void (*write_runs)(const std::vector<RunSummary>& runs, const std::filesystem::path& file,
+                       const ExportOptions& options) = nullptr;
+    bool of_checkpoint = false;                  ///< reads weights from a checkpoint
+    bool takes_half = false, takes_raw = false;  ///< of ExportOptions
+};
+std::span<const ExportInfo> export_formats();
+/// Null if there is no such export format.
+const ExportInfo* find_export(std::string_view name);
+
 /// "run-12.onnx", or the run's title instead of its number if it is a valid file name.
 std::string export_file_name(const RunSummary& run, const ExportInfo& format);
-
-/// Writes the run in `folder` to `file` (TensorBoard: into the folder `file`, which is created).
-/// Throws Error(data) for a run without a record or checkpoint, Error(settings) for a model that
-/// cannot be exported to that format, Error(io).
-void export_run(const std::filesystem::path& folder, ExportFormat format,
-                const std::filesystem::path& file, const ExportOptions& options = {});
 
 /// The run as one JSON object: settings, figures, metrics, epochs, events, and the step record
 /// column by column; null where a figure was not measured, "nan", "inf", "-inf" for a result that

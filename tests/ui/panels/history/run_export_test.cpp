@@ -33,7 +33,7 @@ TEST_F(RunExportTest, WritesTheChosenFileAndImportsItAgain) {
     const engine::RunSummary run = *store->find("1");
     const QString name = folder.path() + u"/mine.safetensors"_s;
     const QString file = folder.path() + u"/mine.halftone"_s;
-    engine::export_run(run.folder, engine::ExportFormat::run, file.toStdString());
+    engine::export_run_file(run.folder, file.toStdString());
     const QString said = report([&] {
         ASSERT_TRUE(answerFileDialog(name, [&] { exportRun(window.get(), &commands, run); }));
     });

@@ -66,7 +66,7 @@ std::vector<Form> forms() {
     std::vector<Form> out;
     for (const auto& info : engine::export_formats()) {
         out.push_back({&info, false});
-        if (info.format == engine::ExportFormat::onnx) out.push_back({&info, true});
+        if (info.takes_half) out.push_back({&info, true});
     }
     return out;
 }
@@ -102,6 +102,13 @@ std::optional<std::string> askCheckpoint(QWidget* parent, const engine::RunSumma
 }
 
 using Runs = std::vector<engine::RunSummary>;
+
+std::vector<engine::CsvRun> csvRuns(const Runs& runs) {
+    std::vector<engine::CsvRun> out;
+    for (const auto& each : runs)
+        out.push_back({each.run + " " + each.config.precision.preset, each.folder});
+    return out;
+}
 
 /// Sorts as the plots do: the first of a comparison is its baseline. Lists have the newest first.
 Runs oldestFirst(Runs runs) {
@@ -143,8 +150,8 @@ void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& su
     const auto answer = ask(parent, summary);
     if (!answer || answer->file.isEmpty()) return;
     const auto work = [folder = summary.folder, answer = *answer] {
-        engine::export_run(folder, answer.form.info->format, answer.file.toStdString(),
-                           {.checkpoint = answer.checkpoint, .half = answer.form.half});
+        answer.form.info->write(folder, answer.file.toStdString(),
+                                {.checkpoint = answer.checkpoint, .half = answer.form.half});
         return RunExport::done(answer.file);
     };
     commands->works()->start({RunExport::exporting(answer->file), answer->file, work});
@@ -161,10 +168,7 @@ void exportRuns(QWidget* parent, Commands* commands,
     const auto work = [runs, named = *named] {
         const std::string file = named.file.toStdString();
         if (named.form == 0) {
-            std::vector<engine::CsvRun> all;
-            for (const auto& each : runs)
-                all.push_back({each.run + " " + each.config.precision.preset, each.folder});
-            engine::export_csv(all, file);
+            engine::export_csv(csvRuns(runs), file);
         } else {
             std::vector<std::filesystem::path> folders;
             for (const auto& each : runs) folders.push_back(each.folder);
@@ -227,11 +231,7 @@ void exportCsv(QWidget* parent, Commands* commands, const std::vector<engine::Ru
     if (runs.empty()) return;
     const QString file = CsvExport::askForFile(parent, runs);
     if (file.isEmpty()) return;
-    std::vector<engine::CsvRun> all;
-    for (const auto& run : runs) {
-        all.push_back({run.run + " " + run.config.precision.preset, run.folder});
-    }
-    commands->works()->start({CsvExport::title(file), file, [all, file] {
+    commands->works()->start({CsvExport::title(file), file, [all = csvRuns(runs), file] {
                                   engine::export_csv(all, file.toStdString());
                                   return CsvExport::done(file);
                               }});
