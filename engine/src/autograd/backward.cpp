@@ -229,9 +229,9 @@ void release(Node& node) {
 
 Tensor one_like(const Tensor& output) {
     if (output.numel() != 1) {
-        throw Error(ErrorCode::shape,
-                    "backward: the output has shape " + to_string(output.shape()) +
-                        "; only a one-element output needs no gradient given");
+        throw Error(ErrorCode::shape, "backward: the output has shape " +
+                                          to_string(output.shape()) +
+                                          "; only a one-element output needs no gradient given");
     }
     return Tensor::full(output.shape(), 1.0, output.dtype(), output.device());
 }
@@ -254,8 +254,7 @@ public:
                         "Set requires_grad on a leaf before the forward pass.");
         }
         graph_.visit(edge.node.get());
-        gradients_.give(*edge.node, edge.output,
-                        gradient.defined() ? gradient : one_like(output));
+        gradients_.give(*edge.node, edge.output, gradient.defined() ? gradient : one_like(output));
         roots_.push_back(edge.node);
     }
 

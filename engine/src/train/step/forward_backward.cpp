@@ -141,7 +141,7 @@ void ForwardBackward::run_micro_batch(std::size_t phase, std::size_t index, Step
     });
     differentiate(phase, index, losses);
     observers_.notify(phase, index,
-           [](StepObserver& each, const StepView& seen) { each.after_backward(seen); });
+                      [](StepObserver& each, const StepView& seen) { each.after_backward(seen); });
     if (phase == 0) {
         TensorList out = detached(step.next_state);
         if (index + 1 < micro_batches_.size())
@@ -176,7 +176,7 @@ Tensor ForwardBackward::penalised(const Phase& phase, const Tensor& loss) {
 }
 
 void ForwardBackward::differentiate(std::size_t phase, std::size_t micro_batch,
-                              const TensorList& losses) {
+                                    const TensorList& losses) {
     const ProfilerRange time_line("backward");
     std::optional<F16Range> range;
     if (precision_.watches_f16())
@@ -250,7 +250,8 @@ void ForwardBackward::share_figures() {
         std::int64_t resets;
         float f16_max;
     };
-    Figures own{sums_.host(), state_.carried().resets() ? *state_.carried().resets() : 0, *f16_max_.data_as<float>()};
+    Figures own{sums_.host(), state_.carried().resets() ? *state_.carried().resets() : 0,
+                *f16_max_.data_as<float>()};
     const auto size = static_cast<std::size_t>(ranks_->size());
     std::vector<Figures> all(size);
     constexpr std::int64_t bytes = sizeof(Figures);

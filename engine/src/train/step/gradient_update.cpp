@@ -37,8 +37,7 @@ GradientUpdate::GradientUpdate(const RunConfig& config, Task& task, Model& model
         for (const Parameter& parameter : parameters) part.tensors.push_back(parameter.tensor);
         part.optimizer = make_optimizer(config.optimizer, std::move(parameters), options);
         optimizers_.push_back(part.optimizer.get());
-        model.sparse_gradients =
-            model.sparse_gradients && part.optimizer->takes_sparse_gradients();
+        model.sparse_gradients = model.sparse_gradients && part.optimizer->takes_sparse_gradients();
         parts_.push_back(std::move(part));
     }
     precision.attach_low_copies(model);

@@ -30,7 +30,8 @@ public:
     void begin(kernels::StepBeginning& first) const;
     void zero_grad(const Phase& phase) const;
     /// The backward passes of the phase are done: adds up the entries of each place of its sparse
-    /// gradients, since norms and bounds are defined for dense ones, and accounts the memory of all.
+    /// gradients, since norms and bounds are defined for dense ones, and accounts the memory of
+    /// all.
     void complete(const Phase& phase) const;
     /// Reads the gradients of the phase once. Returns the found_inf flags of its optimizers.
     TensorList check(const Phase& phase) const;

@@ -116,8 +116,8 @@ public:
     class Observation {
     public:
         explicit Observation(StepObservers& observers) : observers_(observers) {
-            observers_.notify(
-                0, 0, [](StepObserver& each, const StepView& step) { each.begin(step); });
+            observers_.notify(0, 0,
+                              [](StepObserver& each, const StepView& step) { each.begin(step); });
         }
         ~Observation() {
             observers_.notify(0, 0,
