@@ -14,7 +14,7 @@ class OpLog final : public OpObserver {
 public:
     void on_op(const OpEvent& event) override {
         auto& list = event.in_backward ? backward : forward;
-        list.push_back(event.info->name + (" in " + current_module()));
+        list.push_back(std::string(event.info->name) + " in " + current_module());
     }
 
     std::vector<std::string> forward, backward;

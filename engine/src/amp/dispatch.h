@@ -332,8 +332,11 @@ Tensor dispatched_copy(const OpInfo& info, F op, const Args&... args) {
     return result;
 }
 
-/// Whether operations of this thread are observed, or their types forced. Operations are fused only
-/// where neither is the case.
+/// Whether types of this thread's operations are forced. Operations whose kernel shows its parts to
+/// observers (show_part) run one by one only then.
+inline bool types_are_forced() noexcept { return autocast_state().force != nullptr; }
+/// Whether operations are observed, or their types forced: operations whose parts nobody shows run
+/// one by one then.
 inline bool is_watched() noexcept { return detail::observed || detail::intercepting; }
 
 }  // namespace engine

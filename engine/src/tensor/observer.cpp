@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "tensor/tape.h"
 
 namespace engine {
 
@@ -38,6 +39,11 @@ void notify_gradient(const OpInfo& to, const Tensor& gradient) {
 }
 
 }  // namespace detail
+
+void show_part(const OpInfo& part, std::initializer_list<Tensor> inputs, const Tensor& output) {
+    if (!detail::observed) return;
+    detail::notify({&part, {inputs.begin(), inputs.size()}, {&output, 1}, in_backward()});
+}
 
 const char* name(CastPolicy policy) {
     switch (policy) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <initializer_list>
 #include <span>
 
 #include "tensor/op.h"
@@ -42,6 +43,9 @@ extern thread_local bool observed;  // the one branch
 void notify(const OpEvent& event);
 void notify_gradient(const OpInfo& to, const Tensor& gradient);
 }  // namespace detail
+
+/// Shows an operation that a kernel for several computed along with others, as if it had run alone.
+void show_part(const OpInfo& part, std::initializer_list<Tensor> inputs, const Tensor& output);
 
 /// Observes the gradients of a backward pass on the thread that it is attached to, each before it
 /// is used, but no operation: fusions stay as they are.

@@ -29,7 +29,7 @@ bool are_taken_as_they_are(const Tensor& dy, const Tensor& x) {
 
 std::optional<LayerGradients> layer_gradients(const Tensor& dy, const Tensor& x,
                                               WeightShape shape) {
-    if (grad_enabled() || is_watched()) return {};
+    if (grad_enabled() || types_are_forced()) return {};
     const bool plain = dy.rank() == 2 && x.rank() == 2 && dy.size(0) == x.size(0) &&
                        dy.is_contiguous() && dy.numel() > 0 && x.numel() > 0;
     if (!plain || !are_taken_as_they_are(dy, x)) return {};
@@ -38,10 +38,14 @@ std::optional<LayerGradients> layer_gradients(const Tensor& dy, const Tensor& x,
     if (shape == WeightShape::out_in) {
         const Tensor weight = Tensor::empty({out, in}, dy.dtype(), dy.device());
         gemm(weight, operand(dy, true), operand(x, false), {.sums_of_a = bias.data()});
+        show_part(mm_info, {dy, x}, weight);
+        show_part(sum_op, {dy}, bias);
         return LayerGradients{weight, bias};
     }
     const Tensor weight = Tensor::empty({in, out}, dy.dtype(), dy.device());
     gemm(weight, operand(x, true), operand(dy, false), {.sums_of_b = bias.data()});
+    show_part(sum_op, {dy}, bias);
+    show_part(mm_info, {x, dy}, weight);
     return LayerGradients{weight, bias};
 }
 
@@ -91,14 +95,15 @@ Tensor compute_linear(const Tensor& x, const Tensor& weight, const Tensor& bias,
     return x.rank() == 2 ? y : view_of(y, shape, contiguous_strides(shape), 0);
 }
 
-/// Sum over the rows: the kernel alone where operations are not watched.
+/// Sum over the rows: the kernel alone where the sum is not recorded.
 Tensor bias_gradient(const Tensor& dy) {
-    if (grad_enabled() || is_watched()) return sum(dy, {0}, false, dy.dtype());
+    if (grad_enabled() || types_are_forced()) return sum(dy, {0}, false, dy.dtype());
     const Tensor rows = in_layout(dy, Layout::contiguous);
     const Tensor db = Tensor::empty({dy.size(1)}, dy.dtype(), dy.device());
     on(dy.device(), kernels::cpu::reduce, kernels::cuda::reduce)(
         db.array(), rows.array(), 1, rows.size(0), rows.size(1), kernels::ReduceOp::sum,
         current_stream());
+    show_part(sum_op, {dy}, db);
     return db;
 }
 

@@ -26,8 +26,9 @@ enum class WeightShape { out_in, in_out };
 
 /// For x (rows, in) and the result's gradient dy (rows, out): the weight's is dy^T x (out, in) or
 /// x^T dy (in, out), the bias's is the sum of dy's rows (out). The numbers of a product and a sum,
-/// by one kernel where the device's library has it. Nothing where they have to be two operations:
-/// gradients are recorded, somebody watches, types differ or are cast, or a dimension is 0.
+/// by one kernel where the device's library has it; observers see both. Nothing where they have to
+/// be two operations: gradients are recorded, types differ, are cast or forced, or a dimension is
+/// 0.
 std::optional<LayerGradients> layer_gradients(const Tensor& dy, const Tensor& x, WeightShape shape);
 
 }  // namespace engine

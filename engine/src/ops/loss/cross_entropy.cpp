@@ -196,8 +196,8 @@ struct MeanFactor {
     Tensor times(const Tensor& x) const {
         if (tensor.defined()) return mul(x, tensor);
         if (number == 1) return x;
-        return x.dtype() == DType::f32 && !grad_enabled() && !is_watched() ? scaled(x)
-                                                                           : mul(x, number);
+        return x.dtype() == DType::f32 && !grad_enabled() && !types_are_forced() ? scaled(x)
+                                                                                 : mul(x, number);
     }
 
 private:
@@ -206,6 +206,7 @@ private:
         const Tensor from = dense(x), y = empty_like(from);
         const auto factor = static_cast<float>(number);
         kernels::cpu::scale_by(y.array(), from.array(), &factor, {});
+        show_part(mul_op, {x}, y);
         return y;
     }
 };

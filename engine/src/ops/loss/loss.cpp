@@ -95,10 +95,10 @@ Tensor l1_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
 
 namespace {
 
-/// Whether the losses are computed by one kernel: on a GPU, where nobody watches single operations.
+/// Whether the losses are computed by one kernel: on a GPU.
 bool is_one_kernel(const Tensor& x, const Tensor& target) {
     const auto fits = [](const Tensor& t) { return t.dtype() == DType::f32 && t.is_contiguous(); };
-    return !is_watched() && x.device().kind == Device::Kind::cuda &&
+    return !types_are_forced() && x.device().kind == Device::Kind::cuda &&
            target.device() == x.device() && !target.requires_grad() && fits(x) && fits(target);
 }
 

@@ -1,16 +1,20 @@
 #include "ops/linalg/matmul.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <memory>
 #include <optional>
 
+#include "amp/dispatch.h"
 #include "autograd/backward.h"
 #include "engine/base/error.h"
 #include "gradcheck.h"
 #include "ops/linalg/linear.h"
 #include "ops/linalg/products.h"
 #include "ops/shape/view.h"
+#include "support/op_log.h"
 #include "tensor/cast.h"
 #include "tensor/observer.h"
 
@@ -113,31 +117,32 @@ TEST(Matmul, LinearRoundsOnceWithTheBiasInside) {
     EXPECT_EQ(linear(x, w, b).item(), 2050);
 }
 
-class Bystander final : public OpObserver {
-public:
-    void on_op(const OpEvent&) override {}
-};
-
-/// A layer's result and its gradients by x, weight and bias, by one kernel for the last two or,
-/// where somebody watches, by two.
+/// A layer's result and its gradients by x, weight and bias.
 template <typename Layer>
-TensorList layer_run(const Layer& layer, const Shape& weight_shape, DType dtype, bool watched) {
+TensorList layer_run(const Layer& layer, const Shape& weight_shape, DType dtype, OpLog* log) {
     Tensor x = random_tensor({11, 6}, dtype, 1), weight = random_tensor(weight_shape, dtype, 2);
     Tensor bias = random_tensor({8}, dtype, 3);
     for (auto* t : {&x, &weight, &bias}) t->set_requires_grad(true);
     const Tensor y = layer(x, weight, bias), dy = random_tensor(y.shape(), dtype, 4);
-    Bystander bystander;
     std::optional<ObserverScope> scope;
-    if (watched) scope.emplace(bystander);
+    if (log != nullptr) scope.emplace(*log);
     backward({&y, 1}, {&dy, 1});
     return {y, x.grad(), weight.grad(), bias.grad()};
 }
 
+/// By one kernel for the last two, and by a product and a sum: where types are forced.
 template <typename Layer>
-void expect_the_same_watched(const Layer& layer, const Shape& weight_shape) {
+void expect_the_same_apart(const Layer& layer, const Shape& weight_shape) {
     for (const DType dtype : {DType::f64, DType::f32, DType::f16, DType::bf16}) {
-        const TensorList one = layer_run(layer, weight_shape, dtype, false);
-        const TensorList two = layer_run(layer, weight_shape, dtype, true);
+        const TensorList one = layer_run(layer, weight_shape, dtype, nullptr);
+        OpLog log;
+        const TensorList seen = layer_run(layer, weight_shape, dtype, &log);
+        for (const char* part : {"mm in ", "sum in "})
+            EXPECT_THAT(log.backward, testing::Contains(part));
+        for (std::size_t i = 0; i < one.size(); ++i) EXPECT_EQ(one[i].values(), seen[i].values());
+        const ForceScope forced(std::make_shared<const ForceRules>(
+            std::vector<ForceRule>{{"other", "other", "", DType::f32}}));
+        const TensorList two = layer_run(layer, weight_shape, dtype, nullptr);
         // Sums of up to 11 products of at most 4, in another order, may round to a neighbour.
         const double unit = dtype == DType::f64   ? 1e-13
                             : dtype == DType::f32 ? 0x1p-17
@@ -148,12 +153,12 @@ void expect_the_same_watched(const Layer& layer, const Shape& weight_shape) {
     }
 }
 
-TEST(LayerGradients, AreThoseOfAProductAndASum) {
-    expect_the_same_watched([](auto&... t) { return linear(t...); }, {8, 6});
-    expect_the_same_watched([](auto&... t) { return linear_relu(t...); }, {8, 6});
-    expect_the_same_watched([](const Tensor& x, const Tensor& weight,
-                               const Tensor& bias) { return addmm(bias, x, weight); },
-                            {6, 8});
+TEST(LayerGradients, AreThoseOfAProductAndASumWhichObserversSee) {
+    expect_the_same_apart([](auto&... t) { return linear(t...); }, {8, 6});
+    expect_the_same_apart([](auto&... t) { return linear_relu(t...); }, {8, 6});
+    expect_the_same_apart([](const Tensor& x, const Tensor& weight,
+                             const Tensor& bias) { return addmm(bias, x, weight); },
+                          {6, 8});
 }
 
 TEST(Addmm, AddsAVectorToEveryRowAsAMatrixOfItWouldBe) {
