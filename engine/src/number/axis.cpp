@@ -29,9 +29,13 @@ std::string power_of_ten(double value) {
     return std::abs(mantissa - 1) < 1e-6 ? power : short_figure_text(mantissa) + "·" + power;
 }
 
-std::string value_text(double value) {
-    constexpr int digits = 6;
+/// In as many digits as tell neighbours apart.
+std::string value_text(double value, double step = 0) {
     const double size = std::abs(value);
+    const int digits =
+        step > 0 && size > 0
+            ? std::clamp(static_cast<int>(std::ceil(std::log10(size / step))) + 1, 6, 15)
+            : 6;
     if (size > 0 && (size < 0.999e-4 || size >= 1e6)) return power_of_ten(value);
     return short_figure_text(value, digits);
 }
@@ -57,7 +61,7 @@ std::string tick_text(AxisKind kind, double value, double step) {
         case AxisKind::time:
             return step < 10 ? value_text(value) + "\u202fs" : duration_text(value);
         default:
-            return value_text(value);
+            return value_text(value, step);
     }
 }
 

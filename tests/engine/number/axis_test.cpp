@@ -55,6 +55,7 @@ TEST(AxisTicks, AreRoundNumbersWithinTheRange) {
     EXPECT_THAT(tick_labels(AxisKind::linear, {-1, 1}), ElementsAre("-1", "-0.5", "0", "0.5", "1"));
     EXPECT_THAT(tick_labels(AxisKind::linear, {13'000, 14'000}),
                 ElementsAre("13,000", "13,200", "13,400", "13,600", "13,800", "14,000"));
+    EXPECT_THAT(tick_labels(AxisKind::linear, {0.3, 0.3 + 2e-9}), Contains("0.3000000005"));
     EXPECT_THAT(tick_labels(AxisKind::linear, {3, 3}), ElementsAre());
     EXPECT_THAT(tick_labels(AxisKind::whole, {0, 2}), ElementsAre("0", "1", "2"));
     EXPECT_THAT(tick_labels(AxisKind::steps, {0, 158}), ElementsAre("0", "50", "100", "150"));

@@ -4,6 +4,7 @@
 #include <QMouseEvent>
 #include <QPainterPath>
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "feed/run_track.h"
@@ -104,9 +105,7 @@ void DriftMap::makeImage() {
             }
         }
     }
-    const QColor run = model_->track()
-                           ? theme_->run(model_->track()->precision(), model_->track()->hue.own)
-                           : theme_->tokens().accent;
+    const QColor run = theme_->run(model_->track());
     std::array<QRgb, 256> shades{};
     for (std::size_t i = 0; i < shades.size(); ++i)
         shades[i] = heatColor(theme_->tokens(), run, static_cast<double>(i) / 255).rgb();
@@ -178,17 +177,12 @@ void DriftMap::paintNotes(QPainter& painter) const {
 }
 
 void DriftMap::paintAxes(QPainter& painter) const {
-    const Tokens& t = theme_->tokens();
-    const int line = fontMetrics().height();
-    painter.setPen(t.dim);
-    for (int e = 0; e >= -40; e -= 8) {
-        painter.drawText(QRectF(0, yOf(e) - line / 2.0, labelColumn - 8, line),
-                         Qt::AlignRight | Qt::AlignVCenter, u"2"_s + superscript(e));
-    }
-    for (const std::int64_t at : stepTicks(end())) {
-        painter.drawText(QRectF(xOf(static_cast<double>(at)) - 40, height() - line - 2, 80, line),
-                         Qt::AlignCenter, count(at));
-    }
+    const auto place = [this](int exponent) { return yOf(exponent); };
+    paintLeftMarks(painter, theme_->tokens(), plot(),
+                   exponentMarks(std::array{0, -8, -16, -24, -32, -40}, place), false);
+    paintMarksBelow(painter, theme_->tokens(), plot(),
+                    axisMarks({engine::AxisKind::steps, {0, end()}}, plot().left(), plot().right()),
+                    width());
 }
 
 void DriftMap::paintEvent(QPaintEvent*) {

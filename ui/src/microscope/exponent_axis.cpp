@@ -27,8 +27,6 @@ QString shortTitle(const engine::NumberFormat& format) {
 
 }  // namespace
 
-QString exponentText(int exponent) { return u"2"_s + superscript(exponent); }
-
 QRectF FormatRulers::row(std::size_t index) const {
     return place.translated(0, static_cast<double>(index) * place.height());
 }

@@ -5,6 +5,7 @@
 #include <QString>
 
 #include "engine/record/exponent_histogram.h"
+#include "widgets/axis_marks.h"
 
 class QPainter;
 
@@ -22,6 +23,12 @@ struct ExponentAxis {
     double x(double exponent) const {
         return left + (right - left) * (exponent - first) / (last - first);
     }
+    /// Of every n-th exponent from one to another.
+    AxisMarks marks(int from, int to, int every) const {
+        AxisMarks out;
+        for (int e = from; e <= to; e += every) out.push_back({x(e), exponentText(e)});
+        return out;
+    }
     double exponent(double at) const {
         return first + (at - left) / (right - left) * (last - first);
     }
@@ -35,9 +42,6 @@ struct FormatLimits {
     double overflow;
 };
 FormatLimits limitsOf(const engine::NumberFormat& format);
-
-/// "2⁻²⁴"
-QString exponentText(int exponent);
 
 /// The ranges of the number formats as rulers below an axis of exponents, one a row: solid where
 /// values are normal, dotted where they are subnormal, with the limits written beside them.

@@ -75,11 +75,6 @@ FormatRulers ExponentPlot::rulers() const {
             .nameWidth = rowLabelWidth() - 8};
 }
 
-QColor ExponentPlot::runColor() const {
-    return model_->track() ? theme_->run(model_->track()->precision(), model_->track()->hue.own)
-                           : theme_->tokens().accent;
-}
-
 double ExponentPlot::y(double count) const {
     const auto* layer = model_->selectedLayer();
     const double share = count / std::max<double>(1, static_cast<double>(layer->values.total()));
@@ -170,7 +165,8 @@ void ExponentPlot::paintBars(QPainter& painter) const {
         const double e = ExponentHistogram::first_exponent + static_cast<double>(i);
         const double top = y(static_cast<double>(values.bins[i]));
         const QRectF bar(at.x(e) + 0.5, top, at.x(e + 1) - at.x(e) - 1, plot().bottom() - top);
-        painter.fillRect(bar, e >= std::floor(limits.overflow) ? t.bad : runColor());
+        painter.fillRect(bar,
+                         e >= std::floor(limits.overflow) ? t.bad : theme_->run(model_->track()));
     }
     if (values.non_finite() > 0) {
         const double top = y(static_cast<double>(values.non_finite()));
@@ -260,7 +256,7 @@ void ExponentPlot::paintHandle(QPainter& painter) const {
     painter.setBrush(t.panel);
     painter.setPen(QPen(t.dim, 1.4));
     painter.drawEllipse(QPointF(from, middle), 4, 4);
-    painter.setBrush(runColor());
+    painter.setBrush(theme_->run(model_->track()));
     painter.setPen(Qt::NoPen);
     painter.drawEllipse(QPointF(now, middle), 4.5, 4.5);
     painter.setBrush(t.accent);
@@ -284,23 +280,16 @@ void ExponentPlot::paintHandle(QPainter& painter) const {
 
 void ExponentPlot::paintAxes(QPainter& painter) const {
     const Tokens& t = theme_->tokens();
-    painter.setPen(t.dim);
-    const int line = fontMetrics().height();
-    for (int e = -48; e <= 16; e += 8) {
-        painter.drawText(QRectF(axis().x(e) - 24, height() - line - 2, 48, line), Qt::AlignCenter,
-                         exponentText(e));
-    }
+    paintMarksBelow(painter, t, QRectF(0, 0, 0, height() - fontMetrics().height() - 5),
+                    axis().marks(-48, 16, 8), width());
     const double all = static_cast<double>(model_->selectedLayer()->values.total());
+    AxisMarks shares;
     for (int decade = 0; decade < decades; ++decade) {
         const double share = linear_ ? 1 - 0.25 * decade : std::pow(10.0, -decade);
-        if (share <= 0 || share * all < 1) continue;
-        const double at = y(share * all);
-        painter.setPen(t.grid);
-        painter.drawLine(QPointF(plot().left(), at), QPointF(plot().right(), at));
-        painter.setPen(t.dim);
-        painter.drawText(QRectF(0, at - line / 2.0, rowLabelWidth() - 8, line), Qt::AlignRight,
-                         significant(share * 100, 1) + u" %"_s);
+        if (share > 0 && share * all >= 1)
+            shares.push_back({y(share * all), significant(share * 100, 1) + u" %"_s});
     }
+    paintLeftMarks(painter, t, plot(), shares);
 }
 
 void ExponentPlot::paintEvent(QPaintEvent*) {
@@ -318,7 +307,7 @@ void ExponentPlot::paintEvent(QPaintEvent*) {
     paintHollow(painter);
     paintOutline(painter);
     paintHandle(painter);
-    rulers().paint(painter, theme_->tokens(), model_->format(), runColor());
+    rulers().paint(painter, theme_->tokens(), model_->format(), theme_->run(model_->track()));
 }
 
 void ExponentPlot::dragTo(double x) {

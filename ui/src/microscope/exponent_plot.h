@@ -61,7 +61,6 @@ private:
     void paintOutline(QPainter& painter) const;
     void paintHandle(QPainter& painter) const;
     void paintAxes(QPainter& painter) const;
-    QColor runColor() const;
 
     const Theme* theme_;
     MicroscopeModel* model_;

@@ -57,11 +57,6 @@ int LayerMap::headroomColumn() const {
     return std::max(66, fontMetrics().horizontalAdvance(tr("headroom, bits")) + size::gap);
 }
 
-QColor LayerMap::runColor() const {
-    return model_->track() ? theme_->run(model_->track()->precision(), model_->track()->hue.own)
-                           : theme_->tokens().accent;
-}
-
 void LayerMap::refresh() {
     QStringList names;
     for (const auto* layer : model_->layers()) names << layerName(*layer);
@@ -101,7 +96,7 @@ void LayerMap::paintHead(QPainter& painter) const {
                          text);
     };
     const auto power = [](double exponent) {
-        return u"2"_s + superscript(static_cast<int>(std::lround(exponent)));
+        return exponentText(static_cast<int>(std::lround(exponent)));
     };
     mark(limits.zero, power(limits.zero), t.dim);
     if (axis().x(limits.subnormal) - axis().x(limits.zero) > 34)
@@ -120,13 +115,10 @@ void LayerMap::paintFoot(QPainter& painter) const {
     const Tokens& t = theme_->tokens();
     const double top = footTop();
     painter.fillRect(QRectF(0, top, viewport()->width(), lineHeight()), t.panel);
-    painter.setPen(t.dim);
     const bool wide = axis().x(16) - axis().x(0) > 40;
     const int stop = model_->isMoved() ? -16 : 0;  // where the note begins
-    for (int e = -48; e <= stop; e += wide ? 16 : 32) {
-        painter.drawText(QRectF(axis().x(e) - 24, top, 48, lineHeight()), Qt::AlignCenter,
-                         u"2"_s + superscript(e));
-    }
+    paintMarksBelow(painter, t, QRectF(0, 0, 0, top - 1), axis().marks(-48, stop, wide ? 16 : 32),
+                    viewport()->width());
     if (!model_->isMoved()) return;
     const QString text = tr("largest at %1").arg(powerOfTwo(model_->draggedScale()));
     const double x = axis().x(4);
@@ -148,7 +140,7 @@ void LayerMap::paintShades(QPainter& painter, const ExponentHistogram& values,
         const double share = static_cast<double>(values.bins[i]) / static_cast<double>(most);
         const double left = std::floor(at.x(e)), right = std::floor(at.x(e + 1));
         painter.fillRect(QRectF(left, area.top(), right - left, area.height()),
-                         heatColor(theme_->tokens(), runColor(), share));
+                         heatColor(theme_->tokens(), theme_->run(model_->track()), share));
     }
 }
 
@@ -286,9 +278,7 @@ void ShareLegend::paintEvent(QPaintEvent*) {
     if (!model_->sample()) return;
     QPainter painter(this);
     const Tokens& t = theme_->tokens();
-    const QColor run = model_->track()
-                           ? theme_->run(model_->track()->precision(), model_->track()->hue.own)
-                           : t.accent;
+    const QColor run = theme_->run(model_->track());
     const int words = fontMetrics().horizontalAdvance(tr("few"));
     const int left = words + size::gap, top = (height() - legendHeight) / 2;
     for (int x = 0; x < legendStrip; ++x) {

@@ -43,7 +43,6 @@ private:
                      const QRectF& area) const;
     void paintFigures(QPainter& painter, const engine::LayerHistogram& layer, double top) const;
     void paintLimits(QPainter& painter, double top, double bottom) const;
-    QColor runColor() const;
 
     const Theme* theme_;
     MicroscopeModel* model_;

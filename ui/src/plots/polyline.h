@@ -47,8 +47,4 @@ std::vector<NonFinite> nonFinite(const SeriesPyramid::Columns& columns);
 std::vector<double> spreadLabels(const std::vector<double>& wanted, double height, double low,
                                  double high);
 
-/// Round numbers of steps from 0 to `end`, at equal distances: 3 to 6 of them where there are that
-/// many steps.
-std::vector<std::int64_t> stepTicks(double end);
-
 }  // namespace ui

@@ -9,6 +9,7 @@
 #include "feed/run_track.h"
 #include "text/format.h"
 #include "theme/theme.h"
+#include "widgets/axis_marks.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -120,9 +121,7 @@ void ChainPlot::paintEvent(QPaintEvent*) {
         return;
     }
     const Tokens& t = theme_->tokens();
-    const QColor run = model_->track()
-                           ? theme_->run(model_->track()->precision(), model_->track()->hue.own)
-                           : t.accent;
+    const QColor run = theme_->run(model_->track());
     QPainter painter(this);
     painter.setRenderHint(QPainter::Antialiasing);
     const int line = fontMetrics().height();
@@ -141,13 +140,9 @@ void ChainPlot::paintEvent(QPaintEvent*) {
                      blend(t.panel, t.bad, 0.11));
     int every = 4;  // with room for a line of text between them
     while (plot().height() / (highest - lowest) * every < line + 2) every *= 2;
-    for (int e = static_cast<int>(lowest); e <= 16; e += every) {
-        painter.setPen(t.grid);
-        painter.drawLine(QPointF(plot().left(), y(e)), QPointF(plot().right(), y(e)));
-        painter.setPen(t.dim);
-        painter.drawText(QRectF(0, y(e) - line / 2.0, labelColumn - 6, line),
-                         Qt::AlignRight | Qt::AlignVCenter, u"2"_s + superscript(e));
-    }
+    std::vector<int> exponents;
+    for (int e = static_cast<int>(lowest); e <= 16; e += every) exponents.push_back(e);
+    paintLeftMarks(painter, t, plot(), exponentMarks(exponents, y));
     painter.setPen(QPen(t.bad, 1.4));
     painter.drawLine(QPointF(plot().left(), ceiling), QPointF(plot().right(), ceiling));
     const double step = plot().width() / static_cast<double>(report->chain.size());

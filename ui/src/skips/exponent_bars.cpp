@@ -2,11 +2,13 @@
 
 #include <QPainter>
 #include <QPainterPath>
+#include <array>
 #include <cmath>
 
 #include "feed/run_track.h"
 #include "text/format.h"
 #include "theme/theme.h"
+#include "widgets/axis_marks.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -60,11 +62,6 @@ QString ExponentBars::spoken() const {
 QSize ExponentBars::sizeHint() const { return {260, 130}; }
 QSize ExponentBars::minimumSizeHint() const { return {140, 90}; }
 
-QColor ExponentBars::runColor() const {
-    return model_->track() ? theme_->run(model_->track()->precision(), model_->track()->hue.own)
-                           : theme_->tokens().accent;
-}
-
 void ExponentBars::paintEvent(QPaintEvent*) {
     const auto* report = model_->report();
     if (report == nullptr || !report->histograms) {
@@ -93,7 +90,6 @@ void ExponentBars::paintEvent(QPaintEvent*) {
 
 void ExponentBars::paintLimits(QPainter& painter, const Axis& axis) const {
     const Tokens& t = theme_->tokens();
-    const int line = fontMetrics().height();
     const auto columnOf = [](int exponent) { return exponent - firstShown; };
     // Shades FP16's subnormals, and what it cannot represent.
     painter.fillRect(QRectF(QPointF(axis.x(columnOf(-24)), axis.plot.top()),
@@ -105,12 +101,9 @@ void ExponentBars::paintLimits(QPainter& painter, const Axis& axis) const {
     painter.setPen(QPen(t.bad, 1.2));
     painter.drawLine(QPointF(axis.x(columnOf(16)), axis.plot.top()),
                      QPointF(axis.x(columnOf(16)), axis.plot.bottom()));
-    painter.setPen(t.dim);
-    for (const int exponent : {-24, -14, -8, 0, 8, 16}) {
-        const double x = axis.x(columnOf(exponent));
-        painter.drawText(QRectF(x - 24, axis.plot.bottom() + 2, 48, line), Qt::AlignHCenter,
-                         u"2"_s + superscript(exponent));
-    }
+    const auto place = [&](int exponent) { return axis.x(columnOf(exponent)); };
+    paintMarksBelow(painter, t, axis.plot, exponentMarks(std::array{-24, -14, -8, 0, 8, 16}, place),
+                    width());
 }
 
 void ExponentBars::paintBars(QPainter& painter, const Axis& axis,
@@ -123,13 +116,13 @@ void ExponentBars::paintBars(QPainter& painter, const Axis& axis,
         if (const std::int64_t count = countAt(found.before, column); count > 0)
             painter.fillRect(QRectF(QPointF(left + 0.5, axis.y(count)),
                                     QPointF(right - 0.5, axis.plot.bottom())),
-                             bad ? t.bad : blend(t.panel, runColor(), 0.45));
+                             bad ? t.bad : blend(t.panel, theme_->run(model_->track()), 0.45));
         const double y = axis.y(countAt(found.after, column));
         outline.lineTo(left, y);
         outline.lineTo(right, y);
     }
     outline.lineTo(axis.plot.right(), axis.plot.bottom());
-    painter.setPen(QPen(runColor(), 1.4));
+    painter.setPen(QPen(theme_->run(model_->track()), 1.4));
     painter.drawPath(outline);
 }
 

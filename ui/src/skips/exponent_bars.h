@@ -29,7 +29,6 @@ private:
     void paintLimits(QPainter& painter, const Axis& axis) const;
     void paintLegend(QPainter& painter, const Axis& axis,
                      const engine::TensorHistograms& found) const;
-    QColor runColor() const;
 
     const Theme* theme_;
     SkipsModel* model_;

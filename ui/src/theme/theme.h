@@ -4,6 +4,7 @@
 #include <QObject>
 #include <QPalette>
 #include <QString>
+#include <memory>
 
 #include "theme/tokens.h"
 
@@ -30,6 +31,15 @@ public:
     /// Colour of a run beside others: the `own`-th colour that is no precision's, else its
     /// precision's (feed/run_track.h).
     QColor run(const std::string& preset, int own) const;
+    template <typename Track>
+    QColor run(const Track& track) const {
+        return run(track.precision(), track.hue.own);
+    }
+    /// The accent where there is no track.
+    template <typename Track>
+    QColor run(const std::shared_ptr<Track>& track) const {
+        return track ? run(*track) : tokens_.accent;
+    }
     /// One step smaller than the interface font.
     static QFont caption();
     /// QFont::Bold: between it and the normal weight the fonts for Chinese have none, and Qt draws

@@ -12,6 +12,7 @@
 #include "text/format.h"
 #include "theme/theme.h"
 #include "twin/gap_noise.h"
+#include "widgets/axis_marks.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -157,23 +158,12 @@ double LossGap::yOf(double gap) const {
     return plot().center().y() - std::clamp(gap / most_, -1.0, 1.0) * plot().height() / 2;
 }
 
-QColor LossGap::runColor() const {
-    return theme_->run(model_->other()->precision(), model_->other()->hue.own);
-}
-
 void LossGap::paintAxis(QPainter& painter) const {
-    const Tokens& t = theme_->tokens();
-    const int line = fontMetrics().height();
-    for (const double part : {-1.0, 0.0, 1.0}) {
-        const double y = yOf(part * most_);
-        painter.setPen(part == 0 ? t.dim : t.grid);
-        painter.drawLine(QPointF(plot().left(), y), QPointF(plot().right(), y));
-        painter.setPen(t.dim);
-        const QString text =
-            part == 0 ? u"0"_s : (part > 0 ? u"+"_s : u"−"_s) + significant(most_, 2);
-        painter.drawText(QRectF(0, y - line / 2.0, plot().left() - 8, line),
-                         Qt::AlignRight | Qt::AlignVCenter, text);
-    }
+    const QString most = significant(most_, 2);
+    paintLeftMarks(painter, theme_->tokens(), plot(),
+                   {{yOf(most_), u'+' + most}, {yOf(0), u"0"_s}, {yOf(-most_), u'−' + most}});
+    painter.setPen(theme_->tokens().dim);
+    painter.drawLine(QPointF(plot().left(), yOf(0)), QPointF(plot().right(), yOf(0)));
 }
 
 /// A pixel column holds the range of its raw values, so that no spike is lost, and the last mean.
@@ -209,13 +199,13 @@ void LossGap::paintCurves(QPainter& painter) const {
     painter.setBrush(blend(t.panel, t.accent, 0.14));
     painter.drawPolygon(upper + lower);
     painter.setBrush(Qt::NoBrush);
-    QColor faint = runColor();
+    QColor faint = theme_->run(model_->other());
     faint.setAlphaF(0.35f);
     painter.setPen(QPen(faint, size::rawCurve));
     painter.setRenderHint(QPainter::Antialiasing, false);
     painter.drawLines(raw);
     painter.setRenderHint(QPainter::Antialiasing);
-    painter.setPen(QPen(runColor(), size::smoothCurve));
+    painter.setPen(QPen(theme_->run(model_->other()), size::smoothCurve));
     painter.drawPath(mean);
 }
 
@@ -235,7 +225,7 @@ void LossGap::paintNotes(QPainter& painter) const {
     const QStringList texts = notes();
     if (room < 150) return;
     for (qsizetype i = 0; i < texts.size(); ++i) {
-        painter.setPen(i == 0 ? runColor() : theme_->tokens().accent);
+        painter.setPen(i == 0 ? theme_->run(model_->other()) : theme_->tokens().accent);
         painter.drawText(QRectF(behind, yOf(gap()) + (i == 0 ? -line : 2), room, line),
                          Qt::AlignLeft, texts[i]);
     }

@@ -54,7 +54,6 @@ private:
     double end() const;
     double xOf(double step) const;
     double yOf(double gap) const;
-    QColor runColor() const;
     void makePicture();
     void paintAxis(QPainter& painter) const;
     void paintCurves(QPainter& painter) const;

@@ -9,10 +9,10 @@
 
 #include "feed/run_track.h"
 #include "plots/plot_link.h"
-#include "plots/polyline.h"
 #include "text/format.h"
 #include "theme/theme.h"
 #include "twin/twin_table.h"
+#include "widgets/axis_marks.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -55,10 +55,7 @@ TwinMap::TwinMap(const Theme* theme, PlotLink* link, TwinModel* model, QWidget* 
 QSize TwinMap::sizeHint() const { return {900, 400}; }
 QSize TwinMap::minimumSizeHint() const { return {360, 112}; }
 
-QColor TwinMap::runColor() const {
-    return model_->other() ? theme_->run(model_->other()->precision(), model_->other()->hue.own)
-                           : theme_->tokens().accent;
-}
+QColor TwinMap::runColor() const { return theme_->run(model_->other()); }
 
 QString TwinMap::spoken() const {
     if (!model_->any()) return model_->emptiness();
@@ -227,15 +224,9 @@ void TwinMap::paintAxis(QPainter& painter) const {
         const double x = area.left() + area.width() * static_cast<double>(i + 1) / all;
         painter.drawLine(QPointF(x, top), QPointF(x, top + 4));
     }
-    painter.setPen(t.dim);
-    for (const std::int64_t step : stepTicks(end())) {
-        const QString words = count(step);
-        const double width = fontMetrics().horizontalAdvance(words) + 2;
-        // The last one ends with the map.
-        const double left = std::min(xOf(static_cast<double>(step)) - width / 2,
-                                     viewport()->width() - width);
-        painter.drawText(QRectF(left, top + 4, width, footHeight - 4), Qt::AlignCenter, words);
-    }
+    paintMarksBelow(painter, t, QRectF(0, 0, 0, top + 2),
+                    axisMarks({engine::AxisKind::steps, {0, all}}, area.left(), area.right()),
+                    viewport()->width());
 }
 
 void TwinMap::paintEvent(QPaintEvent*) {
@@ -364,12 +355,13 @@ void TwinLegend::paintEvent(QPaintEvent*) {
     painter.setPen(t.line);
     painter.drawRect(left, top, stripWidth() - 1, stripHeight);
     painter.setPen(t.dim);
+    AxisMarks marks;
     for (const double value : legendValues(angle_)) {
         const double x = left + twinShade(value, angle_) * (stripWidth() - 1);
         painter.drawLine(QPointF(x, top + stripHeight), QPointF(x, top + stripHeight + 2));
-        painter.drawText(QRectF(x - 30, top + stripHeight + 2, 60, fontMetrics().height()),
-                         Qt::AlignCenter, legendText(value, angle_));
+        marks.push_back({x, legendText(value, angle_)});
     }
+    paintMarksBelow(painter, t, QRectF(0, 0, 0, top + stripHeight - 1), marks, width());
 }
 
 }  // namespace ui

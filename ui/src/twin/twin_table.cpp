@@ -248,7 +248,7 @@ void SinceResync::paintEvent(QPaintEvent*) {
         return paintEmpty(this, *theme_,
                           tr("How the error of one layer grows from one resync to the next."));
     const Tokens& t = theme_->tokens();
-    const QColor color = theme_->run(model_->other()->precision(), model_->other()->hue.own);
+    const QColor color = theme_->run(model_->other());
     const int line = fontMetrics().height();
     const QRectF plot(52, line + 6, width() - 52 - size::inside, height() - 2 * line - 12);
     QPainter painter(this);

@@ -1,6 +1,7 @@
 #include <QCoreApplication>
 #include <QPainter>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -12,6 +13,7 @@
 #include "lab/lessons/run_style.h"
 #include "text/format.h"
 #include "theme/theme.h"
+#include "widgets/axis_marks.h"
 
 namespace ui {
 
@@ -185,11 +187,7 @@ void HistogramInstrument::paintRun(QPainter& painter, const QRectF& area,
     }
     painter.setPen(QPen(t.line, 1));
     painter.drawLine(bars.bottomLeft(), bars.bottomRight());
-    painter.setPen(t.dim);
-    for (const int exponent : {-40, -24, -14, 0, 15}) {
-        painter.drawText(QRectF(x(exponent) - 30, bars.bottom() + 2, 60, h), Qt::AlignHCenter,
-                         u"2"_s + superscript(exponent));
-    }
+    paintMarksBelow(painter, t, bars, exponentMarks(std::array{-40, -24, -14, 0, 15}, x), width());
 }
 
 Instrument* makeHistogramInstrument(const Context& context, LessonModel* model,

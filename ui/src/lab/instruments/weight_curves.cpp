@@ -5,9 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "lab/numbers/number_words.h"
-#include "text/format.h"
 #include "theme/theme.h"
+#include "widgets/axis_marks.h"
 
 namespace ui {
 
@@ -43,26 +42,21 @@ void WeightCurves::paintEvent(QPaintEvent*) {
     }
     if (!(high >= low)) return;
     if (high - low < 1e-12) high = low + std::max(1e-6, std::abs(low) * 1e-3);
-    const int left = std::max(metrics.horizontalAdvance(plainText(high)),
-                              metrics.horizontalAdvance(plainText(low))) +
-                     6;
+    const double bottom = height() - 1.5 * metrics.height();
+    const engine::Axis values{engine::AxisKind::linear, {low, high}};
+    const auto marks = axisMarks(values, bottom, metrics.height() / 2.0, 5);
+    const double left = widestMark(painter, marks) + 6;
     const QRectF area(left, metrics.height() / 2.0, width() - left - names - 12,
-                      height() - 2.0 * metrics.height());
+                      bottom - metrics.height() / 2.0);
     const auto place = [&](const QPointF& p) {
         return QPointF(area.left() + p.x() / end_ * area.width(),
-                       area.bottom() - (p.y() - low) / (high - low) * area.height());
+                       area.bottom() - values.place(p.y()) * area.height());
     };
-    painter.setPen(QPen(t.grid, 1));
-    painter.drawLine(area.topLeft(), area.topRight());
-    painter.drawLine(area.bottomLeft(), area.bottomRight());
-    painter.setPen(t.dim);
+    paintLeftMarks(painter, t, area, marks);
+    paintMarksBelow(painter, t, area,
+                    axisMarks({engine::AxisKind::steps, {0, end_}}, area.left(), area.right()),
+                    width());
     const double h = metrics.height();
-    painter.drawText(QRectF(0, area.top() - h / 2, left - 6, h), Qt::AlignRight, plainText(high));
-    painter.drawText(QRectF(0, area.bottom() - h / 2, left - 6, h), Qt::AlignRight, plainText(low));
-    painter.drawText(QRectF(area.left(), area.bottom() + 3, area.width(), h), Qt::AlignLeft,
-                     QStringLiteral("0"));
-    painter.drawText(QRectF(area.left(), area.bottom() + 3, area.width(), h), Qt::AlignRight,
-                     count(std::llround(end_)));
     std::vector<std::pair<QPointF, const Curve*>> ends;
     for (const auto& curve : curves_) {
         QPainterPath path;

@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "lab/numbers/number_words.h"
-#include "text/format.h"
 #include "theme/theme.h"
 
 namespace ui {
@@ -37,13 +36,9 @@ QRectF CurveSketch::plot() const {
     return QRectF(rect()).adjusted(4.0 * text, text / 2.0, -text, -text - 4);
 }
 
-double CurveSketch::share(double y) const {
-    if (axes_.log) return std::log(y / axes_.yLow) / std::log(axes_.yHigh / axes_.yLow);
-    return (y - axes_.yLow) / (axes_.yHigh - axes_.yLow);
-}
-
-QString CurveSketch::heightText(double value) const {
-    return axes_.log ? powerOfTwo(value) : plainText(value);
+engine::Axis CurveSketch::values() const {
+    return {axes_.log ? engine::AxisKind::log2 : engine::AxisKind::linear,
+            {axes_.yLow, axes_.yHigh}};
 }
 
 double CurveSketch::value(double share) const {
@@ -67,7 +62,7 @@ void CurveSketch::setCurve(const QList<QPointF>& curve) {
         const double at = (point.x() - axes_.xLow) / (axes_.xHigh - axes_.xLow) * (columns - 1);
         const auto column = static_cast<int>(std::lround(at));
         if (column >= 0 && column < columns)
-            shares_[column] = std::clamp(share(point.y()), 0.0, 1.0);
+            shares_[column] = std::clamp(values().place(point.y()), 0.0, 1.0);
     }
     update();
 }
@@ -154,11 +149,7 @@ void CurveSketch::paintEvent(QPaintEvent*) {
     painter.setPen(QPen(hasFocus() ? t.accent : t.line, hasFocus() ? 2 : 1));
     painter.setBrush(t.field);
     painter.drawRoundedRect(area, size::fieldRadius, size::fieldRadius);
-    painter.setPen(t.dim);
-    const QRectF names(0, area.top(), area.left() - 6, area.height());
-    painter.drawText(names, Qt::AlignRight | Qt::AlignTop, heightText(axes_.yHigh));
-    painter.drawText(names, Qt::AlignRight | Qt::AlignVCenter, heightText(value(0.5)));
-    painter.drawText(names, Qt::AlignRight | Qt::AlignBottom, heightText(axes_.yLow));
+    paintLeftMarks(painter, t, area, axisMarks(values(), area.bottom(), area.top(), 5), false);
     const QRectF under(area.left(), area.bottom() + 3, area.width(), height() - area.bottom() - 3);
     painter.drawText(under, Qt::AlignLeft | Qt::AlignTop, plainText(axes_.xLow));
     painter.drawText(under, Qt::AlignRight | Qt::AlignTop, plainText(axes_.xHigh));

@@ -4,6 +4,8 @@
 #include <QPointF>
 #include <QWidget>
 
+#include "widgets/axis_marks.h"
+
 namespace ui {
 
 class Theme;
@@ -42,10 +44,8 @@ protected:
 private:
     static constexpr int columns = 64;
     QRectF plot() const;
-    double share(double y) const;
+    engine::Axis values() const;
     double value(double share) const;
-    /// As the axis writes it.
-    QString heightText(double value) const;
     int columnAt(double x) const;
     void drawTo(const QPointF& at);
     void nudge(double by);

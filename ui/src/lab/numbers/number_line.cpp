@@ -10,6 +10,7 @@
 #include "lab/numbers/number_words.h"
 #include "text/format.h"
 #include "theme/theme.h"
+#include "widgets/axis_marks.h"
 
 namespace ui {
 
@@ -167,13 +168,10 @@ void NumberLine::paintAxis(QPainter& painter) const {
     painter.setPen(QPen(t.dim, 1));
     painter.drawLine(at.left(), at.bottom() + 1, at.right(), at.bottom() + 1);
     constexpr std::array labelled{-128, -96, -64, -32, -16, 0, 16, 32, 64, 96, 128};
-    for (const int exponent : labelled) {
-        const double x = xOf(exponent);
-        painter.setPen(QPen(t.dim, 1));
+    const auto marks = exponentMarks(labelled, [this](int exponent) { return xOf(exponent); });
+    for (const auto& [x, text] : marks)
         painter.drawLine(QPointF(x, at.bottom() + 1), QPointF(x, at.bottom() + 5));
-        painter.drawText(QRectF(x - 30, at.bottom() + 4, 60, painter.fontMetrics().height()),
-                         Qt::AlignCenter, u"2"_s + superscript(exponent));
-    }
+    paintMarksBelow(painter, t, at, marks, width());
 }
 
 void NumberLine::paintNumber(QPainter& painter) const {

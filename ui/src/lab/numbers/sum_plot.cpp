@@ -8,8 +8,8 @@
 #include "lab/numbers/calculator_table.h"
 #include "lab/numbers/number_model.h"
 #include "lab/numbers/number_words.h"
-#include "text/format.h"
 #include "theme/theme.h"
+#include "widgets/axis_marks.h"
 
 namespace ui {
 
@@ -74,31 +74,15 @@ void SumPlot::paintEvent(QPaintEvent*) {
 }
 
 void SumPlot::paintAxes(QPainter& painter) const {
-    const Tokens& t = theme_->tokens();
     const QRectF at = area();
-    const double high = painter.fontMetrics().height(), exact = model_->exact();
-    const QString minus = exact < 0 ? u"−"_s : QString();
-    for (const double share : {0.0, 0.5, 1.0}) {
-        const double y = at.bottom() - share * at.height();
-        painter.setPen(QPen(share == 0 ? t.dim : t.grid, 1));
-        painter.drawLine(QPointF(at.left(), y), QPointF(at.right(), y));
-        painter.setPen(t.dim);
-        painter.drawText(QRectF(0, y - high / 2, at.left() - 5, high),
-                         Qt::AlignRight | Qt::AlignVCenter,
-                         share == 0 ? u"0"_s : minus + nearText(share * top(), 3));
-    }
-    const double below = at.bottom() + 3;
-    // Chinese characters are higher than the font's own and would clip neighbouring figures.
-    constexpr int whole = Qt::AlignVCenter | Qt::TextDontClip;
-    painter.drawText(QRectF(at.left() - 40, below, 80, high), Qt::AlignHCenter | whole, u"0"_s);
-    const QString last = tr("%1 terms").arg(count(model_->terms()));
-    painter.drawText(QRectF(at.right() - 160, below, 160, high), Qt::AlignRight | whole, last);
-    const QString middle = count(model_->terms() / 2);
-    const QFontMetrics metrics = painter.fontMetrics();
-    if (metrics.horizontalAdvance(middle) / 2 + metrics.horizontalAdvance(last) + 8 <
-        at.width() / 2)
-        painter.drawText(QRectF(at.center().x() - 60, below, 120, high), Qt::AlignHCenter | whole,
-                         middle);
+    auto sums = axisMarks({engine::AxisKind::linear, {0, top()}}, at.bottom(), at.top(), 5);
+    for (AxisMark& mark : sums)
+        if (model_->exact() < 0 && mark.at < at.bottom()) mark.text.prepend(u'−');
+    paintLeftMarks(painter, theme_->tokens(), at, sums);
+    const double all = static_cast<double>(std::max<std::int64_t>(1, model_->terms()));
+    auto terms = axisMarks({engine::AxisKind::steps, {0, all}}, at.left(), at.right(), 4);
+    terms.back().text = tr("%1 terms").arg(terms.back().text);
+    paintMarksBelow(painter, theme_->tokens(), at, terms, width());
 }
 
 void SumPlot::paintCurve(QPainter& painter, const Row& row) const {

@@ -229,7 +229,7 @@ PlotContent PlotPanel::makeContent(const Theme& theme) const {
         if (spec().scaledOnly && !track->hasScaler()) continue;
         const auto figure = figureOf(spec(), *track);
         if (!figure) continue;
-        const QColor color = theme.run(track->precision(), track->hue.own);
+        const QColor color = theme.run(*track);
         const Curve curve{trackTitle(*track),      color,          track->hue.dashed,
                           &track->series(*figure), &track->axis(), track};
         if (spec().scaledOnly) {
@@ -254,7 +254,7 @@ void PlotPanel::addEvaluations(PlotContent& content, const Theme& theme) const {
             if (track->epochs().size() <= maxLines) content.epochs.push_back(at);
             const double value = epoch.test.of(spec().metric);
             if (!spec().evaluations || std::isnan(value)) continue;
-            content.dots.push_back({at, value, theme.run(track->precision(), track->hue.own)});
+            content.dots.push_back({at, value, theme.run(*track)});
         }
     }
 }

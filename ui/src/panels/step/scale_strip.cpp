@@ -122,7 +122,7 @@ void ScaleStrip::paintScale(QPainter& painter) const {
         line.lineTo(x, yOf(bucket.last));
     }
     line.lineTo(xOf(static_cast<double>(series.size())), line.currentPosition().y());
-    painter.setPen(QPen(theme_->run(track_->precision(), track_->hue.own), 1.2));
+    painter.setPen(QPen(theme_->run(*track_), 1.2));
     painter.drawPath(line);
 }
 

@@ -182,7 +182,7 @@ void StepChooser::refresh() {
     for (const auto& [button, icon] : {std::pair{back_, u"previous"_s}, {forth_, u"next"_s}})
         button->setIcon(themedIcon(*context_.theme, icon));
     if (track) {
-        run_->setIcon(dotIcon(context_.theme->run(track->precision(), track->hue.own)));
+        run_->setIcon(dotIcon(context_.theme->run(*track)));
         run_->setTitle(runTitle(context_, *track));
     }
     refreshStep();
@@ -208,8 +208,8 @@ void StepChooser::fillRuns() {
     menu->clear();
     const ShownRuns shown = shownRuns(context_);
     for (const auto& track : shown.tracks) {
-        auto* action = menu->addAction(dotIcon(context_.theme->run(track->precision(), track->hue.own)),
-                                       runTitle(context_, *track));
+        auto* action =
+            menu->addAction(dotIcon(context_.theme->run(*track)), runTitle(context_, *track));
         action->setCheckable(true);
         action->setChecked(track == shown.selected);
         connect(action, &QAction::triggered, this,

@@ -193,8 +193,8 @@ void RunCards::fillTable() {
             table_->item(i, c)->setText(cells[c]);
         }
         table_->item(i, 0)->setToolTip(taskTitle(track.config()));
-        table_->item(i, 0)->setIcon(iconPixmap(
-            u"dot"_s, context_.theme->run(track.precision(), track.hue.own), size::icon, 2.0));
+        table_->item(i, 0)->setIcon(
+            iconPixmap(u"dot"_s, context_.theme->run(track), size::icon, 2.0));
     }
 }
 
