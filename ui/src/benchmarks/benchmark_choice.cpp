@@ -1,6 +1,5 @@
 #include "benchmarks/benchmark_choice.h"
 
-#include <QLabel>
 #include <QScrollArea>
 #include <QSignalBlocker>
 #include <QToolButton>
@@ -32,8 +31,7 @@ QStringList lowPresets() {
 }
 
 QLabel* heading(const QString& text, QWidget* parent) {
-    auto* label = makeLabel(text, "dim", parent);
-    label->setFont(Theme::caption());
+    auto* label = makeSmall(text, "dim", parent);
     label->setIndent(boxIndent);
     return label;
 }
@@ -42,8 +40,7 @@ QLabel* heading(const QString& text, QWidget* parent) {
 
 BenchmarkChoice::BenchmarkChoice(Benchmarks* benchmarks, QWidget* parent)
     : QWidget(parent), benchmarks_(benchmarks), card_(new Card(tr("Models"), this)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
+    auto* column = makeColumn(this);
     column->addWidget(card_);
     makeHead();
     card_->addBody(makeList(), 1);
@@ -70,11 +67,8 @@ QWidget* BenchmarkChoice::makeList() {
     area->setFocusPolicy(Qt::NoFocus);
     auto* list = new QWidget(area);
     list->setObjectName(u"sections"_s);
-    auto* column = new QVBoxLayout(list);
-    column->setContentsMargins(size::inside - 3, 0, size::gap, size::gap);
-    column->setSpacing(size::gap);
-    models_ = new QVBoxLayout;
-    models_->setSpacing(0);
+    auto* column = makeColumn(list, {size::inside - 3, 0, size::gap, size::gap}, size::gap);
+    models_ = makeColumn(0);
     column->addLayout(models_);
     column->addWidget(makeRest());
     column->addStretch();
@@ -84,9 +78,7 @@ QWidget* BenchmarkChoice::makeList() {
 
 QWidget* BenchmarkChoice::makeRest() {
     auto* rest = new QWidget(this);
-    auto* column = new QVBoxLayout(rest);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = makeColumn(rest, {}, 0);
     auto* rule = new QFrame(rest);
     rule->setObjectName(u"rule"_s);
     column->addWidget(rule);
@@ -103,8 +95,7 @@ QWidget* BenchmarkChoice::makeRest() {
     memory_->setAccessibleName(tr("Memory limit of the largest batch"));
     memory_->setFixedWidth(70);
     connect(memory_, &QLineEdit::textEdited, benchmarks_, &Benchmarks::setMemory);
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
+    auto* row = makeRow(size::gap);
     row->addWidget(findsBatches_);
     row->addWidget(memory_);
     row->addStretch();

@@ -1,6 +1,5 @@
 #include "benchmarks/benchmark_view.h"
 
-#include <QLabel>
 #include <QToolButton>
 #include <algorithm>
 
@@ -46,9 +45,7 @@ BenchmarkView::BenchmarkView(const Theme* theme, Medium medium, QWidget* parent)
 void BenchmarkView::show(const std::vector<BenchmarkResult>& results) {
     delete body_;
     body_ = new QWidget(this);
-    auto* inside = new QVBoxLayout(body_);
-    inside->setContentsMargins(0, 0, 0, 0);
-    inside->setSpacing(size::gap);
+    auto* inside = makeColumn(body_, {}, size::gap);
     column_->addWidget(body_);
     if (results.empty()) return;
     BarScale scale;
@@ -66,15 +63,12 @@ void BenchmarkView::show(const std::vector<BenchmarkResult>& results) {
 void BenchmarkView::addModel(const BenchmarkResult& first) {
     auto* rule = new QFrame(body_);
     rule->setObjectName(u"rule"_s);
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
-    auto* title = makeLabel(speedupTitle(first.settings), nullptr, body_);
-    title->setFont(Theme::bold());
+    auto* row = makeRow(size::gap);
+    auto* title = makeTitle(speedupTitle(first.settings), nullptr, body_);
     title->setTextFormat(Qt::PlainText);
-    auto* where = makeLabel(
+    auto* where = makeSmall(
         tr("%1, measured %2").arg(first.machine, first.when.toString(u"yyyy-MM-dd HH:mm"_s)), "dim",
         body_);
-    where->setFont(Theme::caption());
     where->setTextFormat(Qt::PlainText);
     row->addWidget(title);
     row->addWidget(where, 1);
@@ -85,8 +79,7 @@ void BenchmarkView::addModel(const BenchmarkResult& first) {
 
 void BenchmarkView::addResult(const BenchmarkResult& result, const BarScale& scale, bool first) {
     auto* inside = static_cast<QVBoxLayout*>(body_->layout());
-    auto* group = new QVBoxLayout;
-    group->setSpacing(size::grid);
+    auto* group = makeColumn(size::grid);
     group->addWidget(new PairBars(theme_, result.row, scale, first, body_));
     group->addLayout(makeSentence(result.row));
     inside->addLayout(group);
@@ -94,14 +87,12 @@ void BenchmarkView::addResult(const BenchmarkResult& result, const BarScale& sca
 
 QLayout* BenchmarkView::makeSentence(const engine::Speedup& row) {
     const auto [icon, color] = markOf(row, theme_->tokens());
-    auto* line = new QHBoxLayout;
-    line->setSpacing(size::gap);
+    auto* line = makeRow(size::gap);
     auto* mark = new QLabel(body_);
     mark->setPixmap(iconPixmap(icon, color, size::icon, iconScale));
-    auto* sentence = makeLabel(speedupSentence(row), nullptr, body_);
+    auto* sentence = makeProse(speedupSentence(row), nullptr, body_);
     sentence->setObjectName(u"sentence"_s);
     sentence->setTextFormat(Qt::PlainText);
-    sentence->setWordWrap(true);
     sentence->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     // The link has a border, which shows where the focus is.
     for (QLabel* each : {mark, sentence}) each->setContentsMargins(0, linkBorder, 0, 0);

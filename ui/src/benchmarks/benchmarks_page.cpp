@@ -1,8 +1,5 @@
 #include "benchmarks/benchmarks_page.h"
 
-#include <QHBoxLayout>
-#include <QVBoxLayout>
-
 #include "benchmarks/benchmark_choice.h"
 #include "benchmarks/benchmark_table.h"
 #include "benchmarks/benchmark_view.h"
@@ -35,12 +32,9 @@ QWidget* makeBenchmarksPage(const Context& context, QWidget* parent) {
 
 BenchmarksPage::BenchmarksPage(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {}, size::gap);
     column->addLayout(makeBar());
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
+    auto* row = makeRow(size::gap);
     auto* choice = new BenchmarkChoice(context_.benchmarks, this);
     // For a larger font, in proportion: the titles are measured only once they are styled.
     choice->setFixedWidth(std::max(choiceWidth, choice->fontMetrics().averageCharWidth() * 46));
@@ -61,8 +55,7 @@ BenchmarksPage::BenchmarksPage(const Context& context, QWidget* parent)
 }
 
 QLayout* BenchmarksPage::makeBar() {
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
+    auto* row = makeRow(size::gap);
     run_ = new QPushButton(tr("Run"), this);
     run_->setObjectName(u"primary"_s);
     stop_ = new QPushButton(tr("Stop"), this);
@@ -93,12 +86,11 @@ QLayout* BenchmarksPage::makeBar() {
 QWidget* BenchmarksPage::makeResults() {
     card_ = new Card(tr("FP32 against mixed precision"), this);
     body_ = new QStackedWidget(card_);
-    empty_ = makeLabel(
+    empty_ = makeProse(
         tr("Choose models and precisions on the left, then press Run (B). Each model trains for a "
            "few seconds in FP32 and in each precision, in turns, on random data. The results show "
            "what is faster on this machine, and why the rest is not."),
         "dim", body_);
-    empty_->setWordWrap(true);
     empty_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     empty_->setContentsMargins(size::inside, size::grid, size::inside, 0);
     area_ = new QScrollArea(body_);
@@ -168,10 +160,8 @@ QString BenchmarksPage::stateText() const {
 
 void BenchmarksPage::makePicture() {
     picture_ = std::make_unique<QWidget>();
-    auto* column = new QVBoxLayout(picture_.get());
-    column->setContentsMargins(0, size::inside, 0, 0);
-    auto* title = makeLabel(tr("FP32 against mixed precision"), nullptr, picture_.get());
-    title->setFont(Theme::bold());
+    auto* column = makeColumn(picture_.get(), {0, size::inside, 0, 0});
+    auto* title = makeTitle(tr("FP32 against mixed precision"), nullptr, picture_.get());
     title->setContentsMargins(size::inside, 0, size::inside, 0);
     auto* view = new BenchmarkView(context_.theme, BenchmarkView::Medium::paper, picture_.get());
     view->show(orderedResults(context_.benchmarks->book()));

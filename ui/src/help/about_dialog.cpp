@@ -3,13 +3,10 @@
 #include <QClipboard>
 #include <QFile>
 #include <QGuiApplication>
-#include <QHBoxLayout>
 #include <QIcon>
-#include <QLabel>
 #include <QPlainTextEdit>
 #include <QPushButton>
 #include <QSysInfo>
-#include <QVBoxLayout>
 
 #include "text/language.h"
 #include "theme/theme.h"
@@ -40,9 +37,8 @@ AboutDialog::AboutDialog(QWidget* parent) : QDialog(parent) {
     setAttribute(Qt::WA_DeleteOnClose);
     setObjectName(u"about"_s);
     setWindowTitle(tr("About Halftone"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside * 2, size::inside * 2, size::inside * 2, size::inside);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(
+        this, {size::inside * 2, size::inside * 2, size::inside * 2, size::inside}, size::gap);
     auto* head = new QHBoxLayout;
     auto* logo = new QLabel(this);
     logo->setPixmap(QIcon(u":/icons/logo.svg"_s).pixmap(40, 40));
@@ -51,19 +47,17 @@ AboutDialog::AboutDialog(QWidget* parent) : QDialog(parent) {
     head->addWidget(logo);
     head->addWidget(name, 1);
     column->addLayout(head);
-    auto* words = makeLabel(
+    auto* words = makeProse(
         joined({tr("Trains neural networks in mixed precision and shows what the loss scale does."),
                 tr("Everything is computed on this machine; nothing is sent anywhere.")}),
         nullptr, this);
-    words->setWordWrap(true);
     column->addWidget(words);
-    auto* terms = makeLabel(
+    auto* terms = makeProse(
         joined({tr("The source is under the MIT License."),
                 tr("This program, which contains QCustomPlot, is under the GNU General Public "
                    "License, version 3 or later.")}),
         nullptr, this);
     terms->setObjectName(u"terms"_s);
-    terms->setWordWrap(true);
     column->addWidget(terms);
     column->addWidget(makeLabel(versions(), "dim", this));
     auto* text = new QPlainTextEdit(licences(), this);

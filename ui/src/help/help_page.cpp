@@ -1,10 +1,7 @@
 #include "help/help_page.h"
 
 #include <QCoreApplication>
-#include <QFrame>
-#include <QLabel>
 #include <QScreen>
-#include <QVBoxLayout>
 
 #include "engine/settings/catalog.h"
 #include "models/settings_model.h"
@@ -88,8 +85,7 @@ void showHelp(QWidget* below, const QString& html) {
     auto* card = new QFrame(below->window(), Qt::Popup);
     card->setAttribute(Qt::WA_DeleteOnClose);
     card->setObjectName(u"help"_s);
-    auto* column = new QVBoxLayout(card);
-    column->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
+    auto* column = makeColumn(card, {size::inside, size::gap, size::inside, size::gap});
     auto* text = new QLabel(html, card);
     text->setWordWrap(true);
     text->setTextFormat(Qt::RichText);

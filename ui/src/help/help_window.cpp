@@ -1,7 +1,6 @@
 #include "help/help_window.h"
 
 #include <QDesktopServices>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QPointer>
@@ -9,12 +8,12 @@
 #include <QScrollBar>
 #include <QTextDocumentFragment>
 #include <QUrl>
-#include <QVBoxLayout>
 
 #include "help/help_topics.h"
 #include "help/markdown_page.h"
 #include "theme/theme.h"
 #include "theme/tokens.h"
+#include "widgets/panel.h"
 
 namespace ui {
 
@@ -50,13 +49,11 @@ HelpWindow::HelpWindow(const Theme* theme, const SettingsModel& settings, const 
     connect(page_, &QTextBrowser::anchorClicked, this, &HelpWindow::follow);
     page_->setFrameShape(QFrame::NoFrame);
     page_->setAccessibleName(tr("Page"));
-    auto* left = new QVBoxLayout;
-    left->setSpacing(size::gap);
+    auto* left = makeColumn(size::gap);
     left->addWidget(search_);
     left->addWidget(list_, 1);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
-    row->setSpacing(size::inside);
+    auto* row =
+        makeRow(this, {size::inside, size::inside, size::inside, size::inside}, size::inside);
     list_->setFixedWidth(listWidth);
     row->addLayout(left);
     row->addWidget(page_, 1);

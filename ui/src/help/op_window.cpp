@@ -3,12 +3,10 @@
 #include <QAbstractTableModel>
 #include <QCoreApplication>
 #include <QDialog>
-#include <QFrame>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QSortFilterProxyModel>
 #include <QTableView>
-#include <QVBoxLayout>
 #include <vector>
 
 #include "engine/settings/catalog.h"
@@ -131,9 +129,8 @@ void showOperations(QWidget* parent) {
     auto* window = new QDialog(parent);
     window->setAttribute(Qt::WA_DeleteOnClose);
     window->setWindowTitle(OpWindow::tr("Autocast op rules"));
-    auto* column = new QVBoxLayout(window);
-    column->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
-    column->setSpacing(size::gap);
+    auto* column =
+        makeColumn(window, {size::inside, size::inside, size::inside, size::inside}, size::gap);
     auto* words = makeLabel(
         OpWindow::tr(
             "The type in which autocast computes each operation: 16 bits, fp32, the widest type of "
@@ -150,10 +147,8 @@ void showOperations(QWidget* parent) {
     rows->setSourceModel(new OpModel(rows));
     rows->setFilterKeyColumn(-1);
     rows->setFilterCaseSensitivity(Qt::CaseInsensitive);
-    auto* card = new QFrame(window);
-    card->setObjectName(u"card"_s);
-    auto* inside = new QVBoxLayout(card);
-    inside->setContentsMargins(size::grid, size::grid, size::grid, size::grid);
+    auto* card = makeCard(window);
+    auto* inside = makeColumn(card, {size::grid, size::grid, size::grid, size::grid});
     inside->addWidget(makeTable(rows, card));
     column->addWidget(card, 1);
     auto* found = makeLabel({}, "dim", window);

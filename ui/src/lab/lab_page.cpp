@@ -2,14 +2,13 @@
 
 #include <QAbstractButton>
 #include <QCoreApplication>
-#include <QHBoxLayout>
 #include <QSettings>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "commands/commands.h"
 #include "theme/tokens.h"
 #include "widgets/choices.h"
+#include "widgets/panel.h"
 
 namespace ui {
 
@@ -41,11 +40,8 @@ LabPage::LabPage(const Context& context, QWidget* parent, std::vector<LabViewEnt
       views_(entries_.size()),
       tools_(new QStackedWidget(this)),
       bodies_(new QStackedWidget(this)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
-    auto* bar = new QHBoxLayout;
-    bar->setSpacing(size::gap);
+    auto* column = makeColumn(this, {}, size::gap);
+    auto* bar = makeRow(size::gap);
     QStringList titles;
     for (const auto& entry : entries_) titles << entry.title;
     auto* segments = new Segments(tr("View of the Lab"), titles, this);

@@ -246,7 +246,7 @@ bool LayerMap::viewportEvent(QEvent* event) {
     QToolTip::showText(help->globalPos(),
                        tr("%1: %2 values, stored as %3")
                            .arg(layerName(layer), count(layer.values.total()),
-                                QString::fromUtf8(to_string(layer.type).data())),
+                                QString::fromUtf8(engine::name(layer.type))),
                        viewport());
     return true;
 }

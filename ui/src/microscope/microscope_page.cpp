@@ -1,9 +1,6 @@
 #include <QCoreApplication>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QPushButton>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <QWidget>
 
 #include "commands/commands.h"
@@ -90,13 +87,10 @@ QWidget* makeMicroscopePage(const Context& context, QWidget* parent) {
 
 MicroscopePage::MicroscopePage(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context), model_(kept<MicroscopeModel>(context, this)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {}, size::gap);
     column->addLayout(makeBar());
-    answer_ = makeLabel({}, nullptr, this);
+    answer_ = makeTitle({}, nullptr, this);
     answer_->setObjectName(u"answer"_s);
-    answer_->setFont(Theme::bold());
     answer_->setWordWrap(true);
     answer_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column->addWidget(answer_);
@@ -118,8 +112,7 @@ MicroscopePage::MicroscopePage(const Context& context, QWidget* parent)
 }
 
 QLayout* MicroscopePage::makeBar() {
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
+    auto* row = makeRow(size::gap);
     const std::array titles{tr("Gradients"), tr("Activations"), tr("Weights"), tr("Updates")};
     const std::array tips{tr("Of the parameters, multiplied by the loss scale"),
                           tr("Outputs of the forward pass"),
@@ -179,10 +172,8 @@ Card* MicroscopePage::makeHistogram() {
 
 QWidget* MicroscopePage::makeNote(QWidget* parent) {
     auto* note = new QWidget(parent);
-    auto* row = new QHBoxLayout(note);
-    row->setContentsMargins(size::inside, size::grid, size::inside, size::grid);
-    noteText_ = makeLabel({}, "caution", note);
-    noteText_->setFont(Theme::caption());
+    auto* row = makeRow(note, {size::inside, size::grid, size::inside, size::grid});
+    noteText_ = makeSmall({}, "caution", note);
     noteText_->setWordWrap(true);
     noteLink_ = makeLink({}, note);
     row->addWidget(noteText_, 1);

@@ -52,8 +52,7 @@ ScaleTable::ScaleTable(const Theme* theme, MicroscopeModel* model, QWidget* pare
         tr("What the step would do at this scale, by the gradients of all layers")};
     for (int column = 0; column < columns; ++column) {
         const auto side = column == name || column == outcome ? Qt::AlignLeft : Qt::AlignRight;
-        auto* title = makeLabel(titles[column], "dim", this);
-        title->setFont(Theme::caption());
+        auto* title = makeSmall(titles[column], "dim", this);
         title->setAlignment(side | Qt::AlignVCenter);
         title->setToolTip(tips[column]);
         grid->addWidget(title, 0, column);

@@ -39,10 +39,10 @@ PageStack::PageStack(const Context& context, std::vector<PageEntry> entries, QWi
       entries_(std::move(entries)),
       pages_(entries_.size(), nullptr) {
     open(0);
-    if (entries_.size() > 1) makeRow();
+    if (entries_.size() > 1) makeTabs();
 }
 
-void PageStack::makeRow() {
+void PageStack::makeTabs() {
     row_ = new QTabBar(this);
     row_->setExpanding(false);
     row_->setAccessibleName(tr("Pages"));

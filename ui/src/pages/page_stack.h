@@ -41,7 +41,7 @@ signals:
     void pageChanged(const ui::PageEntry& page);
 
 private:
-    void makeRow();
+    void makeTabs();
     void addTab(int index);
     void open(int index);
     void make(std::size_t index);

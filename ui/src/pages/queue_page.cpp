@@ -1,6 +1,4 @@
 // The page of the queue: what waits, a sweep to add to it, and what sweeps have found.
-#include <QHBoxLayout>
-#include <QVBoxLayout>
 #include <QWidget>
 
 #include "pages/registry.h"
@@ -8,16 +6,14 @@
 #include "panels/queue/sweep_form.h"
 #include "panels/queue/sweep_results.h"
 #include "theme/tokens.h"
+#include "widgets/panel.h"
 
 namespace ui {
 
 QWidget* makeQueuePage(const Context& context, QWidget* parent) {
     auto* page = new QWidget(parent);
-    auto* row = new QHBoxLayout(page);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(size::gap);
-    auto* asked = new QVBoxLayout;
-    asked->setSpacing(size::gap);
+    auto* row = makeRow(page, {}, size::gap);
+    auto* asked = makeColumn(size::gap);
     asked->addWidget(new SweepForm(context, page));
     asked->addWidget(new QueuePanel(context, page), 1);
     row->addLayout(asked, 1);

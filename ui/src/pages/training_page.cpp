@@ -1,12 +1,11 @@
 #include "pages/training_page.h"
 
-#include <QVBoxLayout>
-
 #include "panels/frame/guide_card.h"
 #include "panels/step/sample_strip.h"
 #include "panels/verdict/run_cards.h"
 #include "panels/verdict/verdict_bar.h"
 #include "theme/tokens.h"
+#include "widgets/panel.h"
 
 namespace ui {
 
@@ -17,9 +16,7 @@ TrainingPage::TrainingPage(const Context& context, QWidget* parent)
     plots_->setDockOptions(QMainWindow::AllowNestedDocks | QMainWindow::AllowTabbedDocks);
     head_ = {new GuideCard(context, this), cards_, new VerdictBar(context, this),
              new SampleStrip(context, this)};
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {}, size::gap);
     for (auto* part : head_) column->addWidget(part);
     column->addWidget(plots_, 1);
 }

@@ -1,7 +1,5 @@
 #include "runs/delete_question.h"
 
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QPushButton>
 #include <algorithm>
 
@@ -22,12 +20,9 @@ using namespace Qt::StringLiterals;
 DeleteQuestion::DeleteQuestion(const Context& context, QWidget* parent)
     : QFrame(parent), context_(context) {
     setObjectName(u"guide"_s);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(size::inside, size::grid, size::gap, size::grid);
-    row->setSpacing(size::gap);
-    words_ = makeLabel({}, nullptr, this);
+    auto* row = makeRow(this, {size::inside, size::grid, size::gap, size::grid}, size::gap);
+    words_ = makeProse({}, nullptr, this);
     words_->setObjectName(u"deleteQuestion"_s);
-    words_->setWordWrap(true);
     words_->setTextFormat(Qt::PlainText);
     row->addWidget(words_, 1);
     agree_ = new QPushButton(tr("Delete"), this);

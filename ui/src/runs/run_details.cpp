@@ -41,14 +41,11 @@ void fill(Field* field, QString& saved, const std::string& text, Set set) {
 RunDetails::RunDetails(const Context& context, QWidget* parent)
     : QFrame(parent), context_(context), model_(new DifferenceModel(this)) {
     setObjectName(u"card"_s);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {size::inside, size::gap, size::inside, size::gap}, size::gap);
     head_ = new ElidedLabel(this);
     head_->setFont(Theme::bold());
     column->addWidget(head_);
-    words_ = makeLabel({}, "dim", this);
-    words_->setWordWrap(true);
+    words_ = makeProse({}, "dim", this);
     column->addWidget(words_);
     form_ = makeForm();
     column->addWidget(form_);

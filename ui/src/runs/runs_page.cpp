@@ -48,19 +48,13 @@ QWidget* makeRunsPage(const Context& context, QWidget* parent) {
 
 RunsPage::RunsPage(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context), later_(new QTimer(this)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
-    auto* card = new QFrame(this);
-    card->setObjectName(u"card"_s);
-    auto* list = new QVBoxLayout(card);
-    list->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
-    list->setSpacing(size::gap);
+    auto* column = makeColumn(this, {}, size::gap);
+    auto* card = makeCard(this);
+    auto* list = makeColumn(card, {size::inside, size::gap, size::inside, size::gap}, size::gap);
     table_ = new RunTable(context_, card);
     list->addLayout(makeHead());
-    problem_ = makeLabel({}, "bad", card);
+    problem_ = makeProse({}, "bad", card);
     problem_->setObjectName(u"filterProblem"_s);
-    problem_->setWordWrap(true);
     problem_->setTextFormat(Qt::PlainText);
     problem_->hide();
     list->addWidget(problem_);
@@ -85,8 +79,7 @@ RunsPage::RunsPage(const Context& context, QWidget* parent)
 }
 
 QLayout* RunsPage::makeHead() {
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
+    auto* row = makeRow(size::gap);
     filter_ = new FilterField(this);
     filter_->setObjectName(u"runFilter"_s);
     filter_->setClearButtonEnabled(true);

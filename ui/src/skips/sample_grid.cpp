@@ -1,7 +1,6 @@
 #include "skips/sample_grid.h"
 
 #include <QPainter>
-#include <QVBoxLayout>
 
 #include "text/format.h"
 #include "text/language.h"
@@ -46,9 +45,7 @@ QString lineOf(const SampleShare& share) {
 
 SampleGrid::SampleGrid(const Theme* theme, SkipsModel* model, QWidget* parent)
     : QWidget(parent), theme_(theme), model_(model) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = makeColumn(this, {}, 0);
     note_ = makeLabel({}, "dim", this);
     list_ = new QListWidget(this);
     list_->setFrameShape(QFrame::NoFrame);

@@ -2,7 +2,6 @@
 
 #include <QAbstractItemView>
 #include <QPainter>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "feed/run_track.h"
@@ -88,16 +87,13 @@ SkipListView::SkipListView(const Theme* theme, SkipsModel* model, QWidget* paren
     : QWidget(parent),
       model_(model),
       list_(new QListWidget(this)),
-      summary_(makeLabel({}, "dim", this)),
+      summary_(makeSmall({}, "dim", this)),
       delegate_(new SkipDelegate(theme, list_)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = makeColumn(this, {}, 0);
     list_->setFrameShape(QFrame::NoFrame);
     list_->setAccessibleName(tr("Skipped steps"));
     list_->setItemDelegate(delegate_);
     list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    summary_->setFont(Theme::caption());
     summary_->setWordWrap(true);
     summary_->setContentsMargins(size::inside, size::grid, size::inside, size::grid);
     column->addWidget(list_, 1);

@@ -1,8 +1,6 @@
 #include "skips/skip_verdict.h"
 
-#include <QHBoxLayout>
 #include <QPushButton>
-#include <QVBoxLayout>
 #include <cmath>
 #include <ranges>
 
@@ -26,9 +24,7 @@ using engine::StepTrial;
 
 SkipVerdict::SkipVerdict(const Theme* theme, SkipsModel* model, QWidget* parent)
     : QWidget(parent), theme_(theme), model_(model) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {}, size::gap);
     column->addWidget(makeHead());
     column->addWidget(makeChain(), 1);
     makeExponents();
@@ -40,15 +36,12 @@ SkipVerdict::SkipVerdict(const Theme* theme, SkipsModel* model, QWidget* parent)
 }
 
 QWidget* SkipVerdict::makeHead() {
-    auto* head = new QFrame(this);
-    head->setObjectName(u"card"_s);
+    auto* head = makeCard(this);
     auto* inside = new QVBoxLayout(head);
-    headline_ = makeLabel({}, nullptr, head);
-    headline_->setFont(Theme::bold());
+    headline_ = makeTitle({}, nullptr, head);
     advice_ = makeLabel({}, nullptr, head);
-    tests_ = makeLabel({}, nullptr, head);
+    tests_ = makeSmall({}, nullptr, head);
     tests_->setTextFormat(Qt::RichText);
-    tests_->setFont(Theme::caption());
     for (QLabel* label : {headline_, advice_, tests_}) {
         label->setWordWrap(true);
         label->setTextInteractionFlags(Qt::TextSelectableByMouse);
@@ -86,8 +79,7 @@ void SkipVerdict::makeLadder() {
         ladder_->addBody(label);
     }
     auto* line = new QWidget(ladder_);
-    auto* outer = new QHBoxLayout(line);
-    outer->setContentsMargins(size::inside, 0, size::inside, size::grid);
+    auto* outer = makeRow(line, {size::inside, 0, size::inside, size::grid});
     auto* buttons = trials_ = new QWidget(line);
     outer->addWidget(buttons);
     auto* row = new FlowLayout(buttons, size::grid + 2);

@@ -1,7 +1,5 @@
 #include <QCoreApplication>
-#include <QHBoxLayout>
 #include <QPushButton>
-#include <QVBoxLayout>
 #include <QWidget>
 #include <algorithm>
 
@@ -76,9 +74,7 @@ QWidget* makeSkipsPage(const Context& context, QWidget* parent) {
 
 SkipsPage::SkipsPage(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context), model_(kept<SkipsModel>(context, this)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {}, size::gap);
     column->addLayout(makeBar());
     column->addWidget(makeColumns(), 1);
     connect(model_, &SkipsModel::stepChanged, this, &SkipsPage::showStep);
@@ -91,8 +87,7 @@ SkipsPage::SkipsPage(const Context& context, QWidget* parent)
 }
 
 QLayout* SkipsPage::makeBar() {
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
+    auto* row = makeRow(size::gap);
     examine_ = new QPushButton(tr("Examine this step"), this);
     examine_->setObjectName(u"primary"_s);
     examine_->setToolTip(

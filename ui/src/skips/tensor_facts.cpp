@@ -44,9 +44,8 @@ bool TensorFacts::eventFilter(QObject* watched, QEvent* event) {
 
 void TensorFacts::add(const QString& name, const QString& value) {
     auto* title = makeLabel(name, "dim");
-    auto* text = makeLabel(value);
+    auto* text = makeProse(value);
     for (QLabel* label : {title, text}) label->setFont(Theme::caption());
-    text->setWordWrap(true);
     text->setTextInteractionFlags(Qt::TextSelectableByMouse);
     text->setAccessibleName(name);
     form_->addRow(title, text);
@@ -58,11 +57,10 @@ void TensorFacts::refresh() {
     if (report != nullptr && report->first) {
         addTensor(*report->first, report->operations);
     } else {
-        auto* words = makeLabel(report == nullptr
+        auto* words = makeSmall(report == nullptr
                                     ? tr("Its name, shape and inputs, once the step is examined.")
                                     : tr("All tensors of this step are finite."),
                                 "dim");
-        words->setFont(Theme::caption());
         words->setWordWrap(true);
         form_->addRow(words);
     }

@@ -1,12 +1,12 @@
 #include "tryit/answer_view.h"
 
 #include <QPainter>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <numeric>
 
 #include "text/format.h"
 #include "theme/theme.h"
+#include "widgets/panel.h"
 #include "widgets/picture_view.h"
 
 namespace ui {
@@ -23,8 +23,7 @@ constexpr int barHeight = 8;
 AnswerView::AnswerView(Theme* theme, const std::string& precision, QWidget* parent)
     : QWidget(parent), theme_(theme), precision_(precision), drawing_(new PictureView(this)) {
     setAccessibleName(tr("Answer"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
+    auto* column = makeColumn(this);
     column->addWidget(drawing_);
     drawing_->hide();
     connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));

@@ -21,9 +21,7 @@ constexpr std::size_t hardest = 24;
 EvaluatePanel::EvaluatePanel(const Context& context, const TriedModels& models, QThreadPool* pool,
                              QWidget* parent)
     : QWidget(parent), context_(context), pool_(pool), workers_(models.size(), nullptr) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {}, size::gap);
     column->addLayout(makeControls());
     columns_ = new RunColumns(context_.theme, models, narrowest, this);
     column->addWidget(columns_, 1);
@@ -40,10 +38,8 @@ EvaluatePanel::EvaluatePanel(const Context& context, const TriedModels& models, 
 }
 
 QLayout* EvaluatePanel::makeControls() {
-    auto* rows = new QVBoxLayout;
-    rows->setSpacing(size::grid);
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
+    auto* rows = makeColumn(size::grid);
+    auto* row = makeRow(size::gap);
     go_ = new QPushButton(tr("Evaluate on the test part"), this);
     go_->setObjectName(u"evaluate"_s);
     cancel_ = new QPushButton(tr("Cancel"), this);
@@ -58,10 +54,9 @@ QLayout* EvaluatePanel::makeControls() {
     row->addWidget(cancel_);
     row->addStretch(1);
     row->addWidget(tabs_);
-    note_ = makeLabel(tr("A run is training: evaluating shares the machine with it, and both get "
+    note_ = makeProse(tr("A run is training: evaluating shares the machine with it, and both get "
                          "slower meanwhile."),
                       "dim", this);
-    note_->setWordWrap(true);
     connect(go_, &QPushButton::clicked, this, &EvaluatePanel::evaluate);
     connect(cancel_, &QPushButton::clicked, this, &EvaluatePanel::cancel);
     rows->addLayout(row);

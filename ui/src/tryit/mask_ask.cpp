@@ -1,9 +1,7 @@
 #include "tryit/mask_ask.h"
 
-#include <QLabel>
 #include <QPlainTextEdit>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include "text/format.h"
 #include "theme/theme.h"
@@ -23,12 +21,9 @@ QString shownWord(const std::string& word) {
 
 MaskView::MaskView(Theme* theme, std::string precision, QWidget* parent)
     : QWidget(parent), theme_(theme), precision_(std::move(precision)) {
-    column_ = new QVBoxLayout(this);
-    column_->setContentsMargins(0, 0, 0, 0);
-    column_->setSpacing(size::gap);
-    sentence_ = makeLabel({}, nullptr, this);
+    column_ = makeColumn(this, {}, size::gap);
+    sentence_ = makeProse({}, nullptr, this);
     sentence_->setAccessibleName(tr("Text with its masks filled"));
-    sentence_->setWordWrap(true);
     sentence_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column_->addWidget(sentence_);
     column_->addStretch();
@@ -71,8 +66,7 @@ void MaskView::addMask(const engine::FilledMask& mask) {
     };
     if (filled_.size() > 1) {
         const auto number = static_cast<int>(parts_.size() / 2 + 1);
-        auto* head = makeLabel(tr("Mask %1").arg(number), "dim", this);
-        head->setFont(Theme::caption());
+        auto* head = makeSmall(tr("Mask %1").arg(number), "dim", this);
         add(head);
     }
     engine::Answer answer;
@@ -108,9 +102,7 @@ MaskAsk::MaskAsk(Theme* theme, const engine::InputForm& form, const TriedModels&
     soon_.setSingleShot(true);
     soon_.setInterval(askMaskAfterMs);
     connect(&soon_, &QTimer::timeout, this, &MaskAsk::ask);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {}, size::gap);
     column->addWidget(makeTextCard());
     columns_ = new RunColumns(theme_, models, narrowestMask, this);
     column->addWidget(columns_, 1);
@@ -122,11 +114,9 @@ MaskAsk::MaskAsk(Theme* theme, const engine::InputForm& form, const TriedModels&
 }
 
 QWidget* MaskAsk::makeTextCard() {
-    auto* card = new QFrame(this);
-    card->setObjectName(u"card"_s);
-    auto* column = new QVBoxLayout(card);
-    column->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
-    column->setSpacing(size::gap);
+    auto* card = makeCard(this);
+    auto* column =
+        makeColumn(card, {size::inside, size::inside, size::inside, size::inside}, size::gap);
     text_ = new QPlainTextEdit(example(form_), card);
     text_->setAccessibleName(tr("Text with masks"));
     text_->setPlaceholderText(

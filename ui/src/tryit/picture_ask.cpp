@@ -29,9 +29,7 @@ bool drawable(const engine::InputForm& form) {
 PictureAsk::PictureAsk(Theme* theme, const engine::InputForm& form, const TriedModels& models,
                        QWidget* parent)
     : QWidget(parent), theme_(theme), form_(form) {
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(size::gap);
+    auto* row = makeRow(this, {}, size::gap);
     row->addLayout(makeLeft());
     columns_ = new RunColumns(theme_, models, narrowestPicture, this);
     row->addWidget(columns_, 1);
@@ -51,13 +49,10 @@ PictureAsk::PictureAsk(Theme* theme, const engine::InputForm& form, const TriedM
 }
 
 QLayout* PictureAsk::makeLeft() {
-    auto* column = new QVBoxLayout;
-    column->setSpacing(size::gap);
-    auto* card = new QFrame(this);
-    card->setObjectName(u"card"_s);
-    auto* inside = new QVBoxLayout(card);
-    inside->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
-    inside->setSpacing(size::gap);
+    auto* column = makeColumn(size::gap);
+    auto* card = makeCard(this);
+    auto* inside =
+        makeColumn(card, {size::inside, size::inside, size::inside, size::inside}, size::gap);
     board_ = new DrawBoard(theme_, form_.width, form_.height, drawable(form_), card);
     board_->setFixedWidth(board_->sizeHint().width());
     board_->setFixedHeight(board_->sizeHint().height());
@@ -86,8 +81,7 @@ QLayout* PictureAsk::makeLeft() {
 }
 
 QLayout* PictureAsk::makeButtons() {
-    auto* rows = new QVBoxLayout;
-    rows->setSpacing(size::gap);
+    auto* rows = makeColumn(size::gap);
     auto* row = new QHBoxLayout;
     auto* file = new QPushButton(tr("Open picture…"), this);
     connect(file, &QPushButton::clicked, this, &PictureAsk::chooseFile);

@@ -19,9 +19,7 @@ constexpr std::int64_t pictures = 64;
 
 RandomAsk::RandomAsk(Theme* theme, const TriedModels& models, QWidget* parent)
     : QWidget(parent), theme_(theme) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {}, size::gap);
     auto* row = new QHBoxLayout;
     auto* others = new QPushButton(tr("Draw others"), this);
     others->setObjectName(u"others"_s);

@@ -36,24 +36,20 @@ QPixmap pixmapOf(const engine::Picture& picture, qreal scale) {
 
 ReportView::ReportView(Theme* theme, const std::string& precision, QWidget* parent)
     : QWidget(parent), theme_(theme), precision_(precision) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::grid);
+    auto* column = makeColumn(this, {}, size::grid);
     figures_ = new QLabel(this);
     figures_->setTextFormat(Qt::PlainText);
     figures_->setWordWrap(true);
     figures_->setFont(Theme::bold());
     figures_->hide();
-    samples_ = makeLabel(tr("Not evaluated yet."), "dim", this);
+    samples_ = makeSmall(tr("Not evaluated yet."), "dim", this);
     samples_->setWordWrap(true);
-    samples_->setFont(Theme::caption());
     progress_ = new QProgressBar(this);
     progress_->setRange(0, 1000);
     progress_->setTextVisible(false);
     progress_->setAccessibleName(tr("Progress of the evaluation"));
     progress_->hide();
-    left_ = makeLabel({}, "dim", this);
-    left_->setFont(Theme::caption());
+    left_ = makeSmall({}, "dim", this);
     left_->hide();
     stack_ = new QStackedWidget(this);
     for (int part = 0; part < parts; ++part) stack_->addWidget(new QWidget(stack_));
@@ -163,8 +159,7 @@ void ReportView::show(SharedReport report, const ModelFacts& facts) {
 }
 
 QWidget* ReportView::makeNote(const QString& text) {
-    auto* note = makeLabel(text, "dim", stack_);
-    note->setWordWrap(true);
+    auto* note = makeProse(text, "dim", stack_);
     note->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     return note;
 }
@@ -196,10 +191,8 @@ QWidget* ReportView::makeTable(QAbstractItemModel* model, const QString& name) {
 
 QWidget* ReportView::makePictures(const ModelFacts& facts) {
     auto* box = new QWidget(stack_);
-    auto* column = new QVBoxLayout(box);
-    column->setContentsMargins(0, 0, 0, 0);
-    auto* legend = makeLabel(tr("Actual class → predicted class, and its probability"), "dim", box);
-    legend->setFont(Theme::caption());
+    auto* column = makeColumn(box);
+    auto* legend = makeSmall(tr("Actual class → predicted class, and its probability"), "dim", box);
     legend->setWordWrap(true);
     auto* list = new QListWidget(box);
     list->setViewMode(QListView::IconMode);

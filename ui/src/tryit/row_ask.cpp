@@ -32,9 +32,7 @@ RowAsk::RowAsk(Theme* theme, const engine::InputForm& form, const TriedModels& m
     soon_.setSingleShot(true);
     soon_.setInterval(askRowAfterMs);
     connect(&soon_, &QTimer::timeout, this, &RowAsk::ask);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(size::gap);
+    auto* row = makeRow(this, {}, size::gap);
     row->addWidget(makeForm());
     columns_ = new RunColumns(theme_, models, narrowestRow, this);
     row->addWidget(columns_, 1);
@@ -46,11 +44,9 @@ RowAsk::RowAsk(Theme* theme, const engine::InputForm& form, const TriedModels& m
 }
 
 QWidget* RowAsk::makeForm() {
-    auto* card = new QFrame(this);
-    card->setObjectName(u"card"_s);
+    auto* card = makeCard(this);
     card->setFixedWidth(formWidth);
-    auto* column = new QVBoxLayout(card);
-    column->setContentsMargins(size::inside, size::gap, size::grid, size::inside);
+    auto* column = makeColumn(card, {size::inside, size::gap, size::grid, size::inside});
     auto* area = new QScrollArea(card);
     area->setWidgetResizable(true);
     area->setFrameShape(QFrame::NoFrame);

@@ -33,23 +33,18 @@ RunColumn::RunColumn(Theme* theme, TriedModel* model, QWidget* parent)
     : QFrame(parent), theme_(theme), model_(model) {
     setObjectName(u"card"_s);
     setAccessibleName(model->title());
-    column_ = new QVBoxLayout(this);
-    column_->setContentsMargins(size::inside, size::gap, size::inside, size::inside);
-    column_->setSpacing(size::gap);
-    auto* head = new QHBoxLayout;
-    head->setSpacing(6);
+    column_ = makeColumn(this, {size::inside, size::gap, size::inside, size::inside}, size::gap);
+    auto* head = makeRow(6);
     dot_ = new QLabel(this);
     auto* title = new ElidedLabel(this);
     title->setFont(Theme::bold());
     title->setText(model->title());
-    step_ = makeLabel({}, "dim", this);
-    step_->setFont(Theme::caption());
+    step_ = makeSmall({}, "dim", this);
     head->addWidget(dot_);
     head->addWidget(title, 1);
     head->addWidget(step_);
     column_->addLayout(head);
-    problem_ = makeLabel({}, "caution", this);
-    problem_->setWordWrap(true);
+    problem_ = makeProse({}, "caution", this);
     problem_->setTextFormat(Qt::PlainText);
     problem_->hide();
     column_->addWidget(problem_);
@@ -88,9 +83,7 @@ RunColumns::RunColumns(Theme* theme, const TriedModels& models, int narrowest, Q
     setFocusPolicy(Qt::NoFocus);
     auto* row = new QWidget(this);
     row->setObjectName(u"sections"_s);
-    auto* columns = new QHBoxLayout(row);
-    columns->setContentsMargins(0, 0, 0, 0);
-    columns->setSpacing(size::gap);
+    auto* columns = makeRow(row, {}, size::gap);
     for (TriedModel* model : models) {
         auto* column = new RunColumn(theme, model, row);
         column->setMinimumWidth(narrowest);

@@ -60,9 +60,7 @@ private:
 TextAsk::TextAsk(Theme* theme, const engine::InputForm& form, const TriedModels& models,
                  QWidget* parent)
     : QWidget(parent), theme_(theme) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {}, size::gap);
     column->addWidget(makeControls(form.words));
     columns_ = new RunColumns(theme_, models, narrowestText, this);
     column->addWidget(columns_, 1);
@@ -79,11 +77,9 @@ TextAsk::TextAsk(Theme* theme, const engine::InputForm& form, const TriedModels&
 }
 
 QWidget* TextAsk::makeControls(bool words) {
-    auto* card = new QFrame(this);
-    card->setObjectName(u"card"_s);
-    auto* column = new QVBoxLayout(card);
-    column->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
-    column->setSpacing(size::gap);
+    auto* card = makeCard(this);
+    auto* column =
+        makeColumn(card, {size::inside, size::inside, size::inside, size::inside}, size::gap);
     prompt_ = new QPlainTextEdit(card);
     prompt_->setAccessibleName(tr("Beginning of the text"));
     prompt_->setPlaceholderText(tr("Beginning of the text; may be empty"));
@@ -114,9 +110,7 @@ QWidget* TextAsk::makeControls(bool words) {
 QLineEdit* TextAsk::addField(QLayout* row, const QString& label, const QString& value,
                              const QString& help) {
     auto* both = new QWidget(this);
-    auto* line = new QHBoxLayout(both);
-    line->setContentsMargins(0, 0, 0, 0);
-    line->setSpacing(6);
+    auto* line = makeRow(both, {}, 6);
     line->addWidget(makeLabel(label, "dim", both));
     auto* edit = new QLineEdit(value, both);
     edit->setFixedWidth(fieldWidth);

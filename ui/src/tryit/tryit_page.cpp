@@ -1,7 +1,6 @@
 #include "tryit/tryit_page.h"
 
 #include <QEvent>
-#include <QVBoxLayout>
 
 #include "engine/runs/checkpoint.h"
 #include "feed/event_feed.h"
@@ -50,14 +49,11 @@ QWidget* makeTryItPage(const Context& context, QWidget* parent) {
 TryItPage::TryItPage(const Context& context, QWidget* parent) : QWidget(parent), context_(context) {
     pool_.setMaxThreadCount(static_cast<int>(maxRuns));
     evaluations_.setMaxThreadCount(1);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {}, size::gap);
     column->addLayout(makeHead());
     body_ = new QStackedWidget(this);
-    words_ = makeLabel({}, "dim", body_);
+    words_ = makeProse({}, "dim", body_);
     words_->setAlignment(Qt::AlignCenter);
-    words_->setWordWrap(true);
     words_->setTextFormat(Qt::PlainText);
     body_->addWidget(words_);
     column->addWidget(body_, 1);
@@ -78,15 +74,13 @@ TryItPage::TryItPage(const Context& context, QWidget* parent) : QWidget(parent),
 TryItPage::~TryItPage() { clear(); }  // the pools wait for what is in flight
 
 QLayout* TryItPage::makeHead() {
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
+    auto* row = makeRow(size::gap);
     tabs_ = new QTabBar(this);
     tabs_->setExpanding(false);
     tabs_->setAccessibleName(tr("What to do with the models"));
     tabs_->addTab(tr("Ask"));
     tabs_->addTab(tr("Evaluate"));
-    more_ = makeLabel({}, "dim", this);
-    more_->setFont(Theme::caption());
+    more_ = makeSmall({}, "dim", this);
     checkpoint_ = new ChoiceBox(this);
     checkpoint_->setAccessibleName(tr("Checkpoint"));
     checkpoint_->addItem(tr("Last checkpoint"), u"last"_s);
@@ -203,9 +197,8 @@ QWidget* TryItPage::makeAsk(const engine::InputForm& form, const TriedModels& al
             break;
     }
     auto* note =
-        makeLabel(tr("This model takes no manual input. It can be evaluated."), "dim", body_);
+        makeProse(tr("This model takes no manual input. It can be evaluated."), "dim", body_);
     note->setAlignment(Qt::AlignCenter);
-    note->setWordWrap(true);
     return note;
 }
 

@@ -1,8 +1,5 @@
 #include <QCoreApplication>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QPushButton>
-#include <QVBoxLayout>
 #include <QWidget>
 
 #include "commands/commands.h"
@@ -75,9 +72,7 @@ QWidget* makeTwinPage(const Context& context, QWidget* parent) {
 
 TwinPage::TwinPage(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context), model_(kept<TwinModel>(context, this)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {}, size::gap);
     column->addLayout(makeBar());
     columns_ = new SideColumns(makeMain(), this);
     table_ = makeTable();
@@ -95,17 +90,13 @@ TwinPage::TwinPage(const Context& context, QWidget* parent)
 }
 
 QWidget* TwinPage::makeMain() {
-    auto* verdict = new QFrame(this);
-    verdict->setObjectName(u"card"_s);
+    auto* verdict = makeCard(this);
     auto* row = new QHBoxLayout(verdict);
-    verdict_ = makeLabel({}, nullptr, verdict);
-    verdict_->setWordWrap(true);
+    verdict_ = makeProse({}, nullptr, verdict);
     verdict_->setTextFormat(Qt::RichText);
     row->addWidget(verdict_);
     auto* main = new QWidget(this);
-    auto* stack = new QVBoxLayout(main);
-    stack->setContentsMargins(0, 0, 0, 0);
-    stack->setSpacing(size::gap);
+    auto* stack = makeColumn(main, {}, size::gap);
     stack->addWidget(verdict);
     auto* gap = new Card(tr("Loss gap"), main);
     gap->setNote(tr("second run minus the reference · raw behind, mean of 20 steps in front"));
@@ -124,8 +115,7 @@ QWidget* TwinPage::makeMain() {
 }
 
 QLayout* TwinPage::makeBar() {
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
+    auto* row = makeRow(size::gap);
     start_ = new QPushButton(this);  // the first that the keyboard reaches
     start_->setObjectName(u"primary"_s);
     row->addWidget(start_);

@@ -3,7 +3,6 @@
 #include <QHeaderView>
 #include <QSignalBlocker>
 #include <QStringList>
-#include <QVBoxLayout>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -46,12 +45,9 @@ QString gradientErrorText(double error, int digits) {
 
 TwinTable::TwinTable(const Theme* theme, TwinModel* model, QWidget* parent)
     : QWidget(parent), theme_(theme), model_(model) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside, 0, size::inside, 0);
-    all_ = makeLabel({}, nullptr, this);
-    all_->setFont(Theme::bold());
-    rounding_ = makeLabel({}, "dim", this);
-    rounding_->setFont(Theme::caption());
+    auto* column = makeColumn(this, {size::inside, 0, size::inside, 0});
+    all_ = makeTitle({}, nullptr, this);
+    rounding_ = makeSmall({}, "dim", this);
     rounding_->setWordWrap(true);
     rounding_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     table_ = new QTableWidget(0, columns, this);

@@ -1,9 +1,6 @@
 #include "widgets/changed_data_dialog.h"
 
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include "theme/theme.h"
 #include "theme/tokens.h"
@@ -20,16 +17,13 @@ ChangedDataDialog::ChangedDataDialog(const QString& what, const QString& then, Q
     setWindowModality(Qt::WindowModal);
     setWindowTitle(tr("The data have changed"));
     setMinimumWidth(460);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside * 2, size::inside * 2, size::inside * 2, size::inside);
-    column->setSpacing(size::inside);
-    auto* title = makeLabel(tr("The data have changed"), nullptr, this);
-    title->setFont(Theme::bold());
+    auto* column = makeColumn(
+        this, {size::inside * 2, size::inside * 2, size::inside * 2, size::inside}, size::inside);
+    auto* title = makeTitle(tr("The data have changed"), nullptr, this);
     column->addWidget(title);
     for (const QString& sentence : {what, then}) {
-        auto* text = makeLabel(sentence, nullptr, this);
+        auto* text = makeProse(sentence, nullptr, this);
         text->setTextFormat(Qt::PlainText);  // it names files
-        text->setWordWrap(true);
         column->addWidget(text);
     }
     auto* buttons = new QHBoxLayout;

@@ -1,7 +1,6 @@
 #include "widgets/choices.h"
 
 #include <QEvent>
-#include <QHBoxLayout>
 #include <QPainter>
 #include <QStyleOptionButton>
 #include <QStyleOptionComboBox>
@@ -10,6 +9,7 @@
 
 #include "theme/icons.h"
 #include "theme/tokens.h"
+#include "widgets/panel.h"
 
 namespace ui {
 
@@ -87,9 +87,7 @@ Segments::Segments(const QString& name, const QStringList& titles, QWidget* pare
     setObjectName(u"segments"_s);
     setAccessibleName(name);
     setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(1, 1, 1, 1);
-    row->setSpacing(0);
+    auto* row = makeRow(this, {1, 1, 1, 1}, 0);
     for (const QString& title : titles) {
         auto* button = new QToolButton(this);
         button->setText(title);

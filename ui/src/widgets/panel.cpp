@@ -132,6 +132,62 @@ QLabel* makeLabel(const QString& text, const char* role, QWidget* parent) {
     return label;
 }
 
+QLabel* makeProse(const QString& text, const char* role, QWidget* parent) {
+    auto* label = makeLabel(text, role, parent);
+    label->setWordWrap(true);
+    return label;
+}
+
+QLabel* makeSmall(const QString& text, const char* role, QWidget* parent) {
+    auto* label = makeLabel(text, role, parent);
+    label->setFont(Theme::caption());
+    return label;
+}
+
+QLabel* makeTitle(const QString& text, const char* role, QWidget* parent) {
+    auto* label = makeLabel(text, role, parent);
+    label->setFont(Theme::bold());
+    return label;
+}
+
+namespace {
+
+template <typename Layout>
+Layout* makeLayout(QWidget* parent, const QMargins& margins, int spacing) {
+    auto* layout = new Layout(parent);
+    layout->setContentsMargins(margins);
+    if (spacing >= 0) layout->setSpacing(spacing);
+    return layout;
+}
+
+}  // namespace
+
+QHBoxLayout* makeRow(QWidget* parent, const QMargins& margins, int spacing) {
+    return makeLayout<QHBoxLayout>(parent, margins, spacing);
+}
+
+QVBoxLayout* makeColumn(QWidget* parent, const QMargins& margins, int spacing) {
+    return makeLayout<QVBoxLayout>(parent, margins, spacing);
+}
+
+QHBoxLayout* makeRow(int spacing) {
+    auto* row = new QHBoxLayout;
+    row->setSpacing(spacing);
+    return row;
+}
+
+QVBoxLayout* makeColumn(int spacing) {
+    auto* column = new QVBoxLayout;
+    column->setSpacing(spacing);
+    return column;
+}
+
+QFrame* makeCard(QWidget* parent) {
+    auto* card = new QFrame(parent);
+    card->setObjectName(u"card"_s);
+    return card;
+}
+
 QToolButton* makeLink(const QString& text, QWidget* parent) {
     auto* link = new QToolButton(parent);
     link->setText(text);

@@ -65,6 +65,19 @@ private:
 void paintEmpty(QWidget* area, const Theme& theme, const QString& sentence);
 /// A label in the words' dim colour ("dim", "caution", "good", "bad").
 QLabel* makeLabel(const QString& text, const char* role = nullptr, QWidget* parent = nullptr);
+/// A label that breaks its lines.
+QLabel* makeProse(const QString& text, const char* role = nullptr, QWidget* parent = nullptr);
+/// A label one step smaller.
+QLabel* makeSmall(const QString& text, const char* role = nullptr, QWidget* parent = nullptr);
+QLabel* makeTitle(const QString& text, const char* role = nullptr, QWidget* parent = nullptr);
+/// The layout of a widget; -1: the spacing of the style.
+QHBoxLayout* makeRow(QWidget* parent, const QMargins& margins = {}, int spacing = -1);
+QVBoxLayout* makeColumn(QWidget* parent, const QMargins& margins = {}, int spacing = -1);
+/// A layout for another one.
+QHBoxLayout* makeRow(int spacing);
+QVBoxLayout* makeColumn(int spacing);
+/// A frame with rounded corners.
+QFrame* makeCard(QWidget* parent);
 /// A button that looks as a link.
 QToolButton* makeLink(const QString& text, QWidget* parent = nullptr);
 /// Enlarges the text of all widgets within `root`, each once; call it again after adding widgets.

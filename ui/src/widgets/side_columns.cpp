@@ -3,10 +3,10 @@
 #include <QApplication>
 #include <QPointer>
 #include <QResizeEvent>
-#include <QVBoxLayout>
 #include <utility>
 
 #include "theme/theme.h"
+#include "widgets/panel.h"
 
 namespace ui {
 
@@ -58,9 +58,7 @@ SideColumns::SideColumns(QWidget* main, QWidget* parent)
     centre_->addWidget(boxes_[Place::below]);
     for (const auto& [place, box] : boxes_) box->hide();
     auto* beneath = new QWidget(narrow_);
-    auto* stack = new QVBoxLayout(beneath);
-    stack->setContentsMargins(0, 0, 0, 0);
-    stack->setSpacing(size::grid);
+    auto* stack = makeColumn(beneath, {}, size::grid);
     stack->addWidget(tabs_);
     stack->addWidget(tabbed_, 1);
     narrow_->addWidget(beneath);
@@ -69,9 +67,7 @@ SideColumns::SideColumns(QWidget* main, QWidget* parent)
     tabs_->setExpanding(false);
     tabs_->setAccessibleName(tr("Panels"));
     connect(tabs_, &QTabBar::currentChanged, tabbed_, &QStackedWidget::setCurrentIndex);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = makeColumn(this, {}, 0);
     column->addWidget(wide_, 1);
     column->addWidget(narrow_, 1);
 }

@@ -3,10 +3,8 @@
 #include <QDialogButtonBox>
 #include <QHeaderView>
 #include <QKeySequenceEdit>
-#include <QLabel>
 #include <QPushButton>
 #include <QTableWidget>
-#include <QVBoxLayout>
 
 #include "pages/registry.h"
 #include "theme/tokens.h"
@@ -23,7 +21,7 @@ constexpr QSize usualSize{520, 560};
 }  // namespace
 
 KeysDialog::KeysDialog(QWidget* parent)
-    : QDialog(parent), table_(new QTableWidget(0, 3, this)), problem_(makeLabel({}, "bad", this)) {
+    : QDialog(parent), table_(new QTableWidget(0, 3, this)), problem_(makeProse({}, "bad", this)) {
     setWindowTitle(tr("Keyboard shortcuts"));
     setAttribute(Qt::WA_DeleteOnClose);
     auto* column = new QVBoxLayout(this);
@@ -44,7 +42,6 @@ KeysDialog::KeysDialog(QWidget* parent)
     table_->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     column->addWidget(table_, 1);
     problem_->setObjectName(u"keyProblem"_s);
-    problem_->setWordWrap(true);
     problem_->setTextFormat(Qt::PlainText);
     column->addWidget(problem_);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);

@@ -6,7 +6,6 @@
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QFileInfo>
-#include <QLabel>
 #include <QMainWindow>
 #include <QMenuBar>
 
@@ -47,8 +46,7 @@ using namespace Qt::StringLiterals;
 
 MainMenu::MainMenu(const Context& context, const PanelSet& panels, QMainWindow* window)
     : QObject(window), context_(context), panels_(panels), window_(window) {
-    auto* name = makeLabel(u"Halftone"_s);
-    name->setFont(Theme::bold());
+    auto* name = makeTitle(u"Halftone"_s);
     name->setContentsMargins(size::inside, 0, size::gap, 0);
     window_->menuBar()->setCornerWidget(name, Qt::TopLeftCorner);
     declarePageKeys();

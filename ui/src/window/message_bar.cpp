@@ -1,7 +1,6 @@
 #include "window/message_bar.h"
 
 #include <QAccessible>
-#include <QHBoxLayout>
 #include <QToolButton>
 #include <algorithm>
 #include <iterator>
@@ -19,9 +18,7 @@ using namespace Qt::StringLiterals;
 MessageBar::MessageBar(Theme* theme, QWidget* over, QWidget* parent)
     : QFrame(parent), theme_(theme), over_(over) {
     setObjectName(u"message"_s);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(size::inside, size::grid, size::gap, size::grid);
-    row->setSpacing(size::gap);
+    auto* row = makeRow(this, {size::inside, size::grid, size::gap, size::grid}, size::gap);
     icon_ = new QLabel(this);
     text_ = new QLabel(this);
     text_->setWordWrap(true);

@@ -1,9 +1,6 @@
 #include "window/quit_dialog.h"
 
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include "theme/theme.h"
 #include "theme/tokens.h"
@@ -19,17 +16,14 @@ QuitDialog::QuitDialog(QWidget* parent) : QDialog(parent) {
     setWindowModality(Qt::WindowModal);
     setWindowTitle(tr("Quit while training?"));
     setMinimumWidth(420);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside * 2, size::inside * 2, size::inside * 2, size::inside);
-    column->setSpacing(size::inside);
-    auto* title = makeLabel(tr("Quit while training?"), nullptr, this);
-    title->setFont(Theme::bold());
+    auto* column = makeColumn(
+        this, {size::inside * 2, size::inside * 2, size::inside * 2, size::inside}, size::inside);
+    auto* title = makeTitle(tr("Quit while training?"), nullptr, this);
     column->addWidget(title);
-    auto* text = makeLabel(tr("The run stops after its current step. Its weights, its state and "
+    auto* text = makeProse(tr("The run stops after its current step. Its weights, its state and "
                               "the record of every step are saved, so that it can be resumed bit "
                               "for bit: select it under Runs and choose Resume."),
                            nullptr, this);
-    text->setWordWrap(true);
     column->addWidget(text);
     auto* buttons = new QHBoxLayout;
     buttons->addStretch();

@@ -4,7 +4,6 @@
 #include <QMenuBar>
 #include <QStatusBar>
 #include <QToolBar>
-#include <QVBoxLayout>
 #include <utility>
 
 #include "pages/page_stack.h"
@@ -115,9 +114,7 @@ void WindowContents::empty() {
 
 void WindowContents::buildCentre(const std::vector<PageEntry>& pages) {
     auto* centre = new QWidget(window_);
-    auto* row = new QHBoxLayout(centre);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(size::gap);
+    auto* row = makeRow(centre, {}, size::gap);
     rail_ = new SettingsRail(context_.theme, centre);
     rail_->hide();
     pages_ = new PageStack(context_, pages, centre);
@@ -151,12 +148,9 @@ void WindowContents::buildBars() {
 /// The command bar with the row of pages under it. In one tool bar: an older layout knows no other.
 QWidget* WindowContents::withPageRow(QWidget* bar) {
     auto* both = new QWidget(window_);
-    auto* column = new QVBoxLayout(both);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
+    auto* column = makeColumn(both, {}, 0);
     column->addWidget(bar);
-    auto* row = new QHBoxLayout;
-    row->setContentsMargins(size::inside, 0, size::inside, 0);
+    auto* row = makeRow(nullptr, {size::inside, 0, size::inside, 0});
     row->addWidget(pages_->row());
     chooser_ = new StepChooser(context_, both);
     row->addWidget(chooser_, 1);

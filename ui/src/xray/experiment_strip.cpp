@@ -29,7 +29,7 @@ ExperimentStrip::ExperimentStrip(const Theme* theme, XrayModel* model, QWidget* 
       theme_(theme),
       model_(model),
       title_(new ElidedLabel(this)),
-      conclusion_(makeLabel({}, "dim", this)),
+      conclusion_(makeSmall({}, "dim", this)),
       undo_(new QPushButton(tr("Undo"), this)),
       keep_(new QPushButton(tr("Keep for the run"), this)),
       open_(makeLink(tr("Open in Training"), this)) {
@@ -38,16 +38,13 @@ ExperimentStrip::ExperimentStrip(const Theme* theme, XrayModel* model, QWidget* 
     grid->setHorizontalSpacing(size::inside);
     grid->setVerticalSpacing(1);
     title_->setFont(Theme::bold());
-    conclusion_->setFont(Theme::caption());
     conclusion_->setWordWrap(true);
     const std::array titles{tr("loss"), tr("error against FP32"), tr("step time"),
                             tr("peak memory")};
     grid->addWidget(title_, 0, 0);
     for (std::size_t i = 0; i < figures; ++i) {
         auto* cell = new QWidget(this);
-        auto* row = new QVBoxLayout(cell);
-        row->setContentsMargins(0, 0, 0, 0);
-        row->setSpacing(0);
+        auto* row = makeColumn(cell, {}, 0);
         auto* caption = new ElidedLabel(cell);
         caption->setText(titles[i]);
         caption->setProperty("role", u"dim"_s);

@@ -46,9 +46,8 @@ SearchDialog::SearchDialog(const Context& context, XrayModel* model, QWidget* pa
     : QDialog(parent), context_(context), model_(model), job_(model->search()) {
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("Find the smallest FP32 set"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
-    column->setSpacing(size::gap);
+    auto* column =
+        makeColumn(this, {size::inside, size::inside, size::inside, size::inside}, size::gap);
     auto* what = makeLabel(
         tr("Starts with every operation in FP16 and looks for the fewest that must stay in FP32 "
            "for the gradients of one step to be accurate. Training goes on meanwhile, more "
@@ -91,9 +90,7 @@ void SearchDialog::sayStopping() {
 
 QWidget* SearchDialog::makeQuestion() {
     auto* part = new QWidget(this);
-    auto* row = new QHBoxLayout(part);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(size::gap);
+    auto* row = makeRow(part, {}, size::gap);
     tolerance_ = new ChoiceBox(part);
     tolerance_->addItem(tr("automatic"));
     for (const double each : tolerances) tolerance_->addItem(percent(each), each);
@@ -117,10 +114,8 @@ QWidget* SearchDialog::makeQuestion() {
 }
 
 QWidget* SearchDialog::makeTrials() {
-    auto* card = new QFrame(this);
-    card->setObjectName(u"card"_s);
-    auto* inside = new QVBoxLayout(card);
-    inside->setContentsMargins(1, 1, 1, size::grid);
+    auto* card = makeCard(this);
+    auto* inside = makeColumn(card, {1, 1, 1, size::grid});
     trials_ = new QTreeWidget(card);
     trials_->setFrameShape(QFrame::NoFrame);
     trials_->setRootIsDecorated(false);
@@ -137,9 +132,7 @@ QWidget* SearchDialog::makeTrials() {
 
 QWidget* SearchDialog::makeFoot() {
     auto* part = new QWidget(this);
-    auto* column = new QVBoxLayout(part);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(part, {}, size::gap);
     progress_ = new QProgressBar(part);
     progress_->setTextVisible(false);
     result_ = makeLabel({}, nullptr, part);
@@ -151,8 +144,7 @@ QWidget* SearchDialog::makeFoot() {
     column->addWidget(progress_);
     column->addWidget(result_);
     column->addWidget(evidence_);
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
+    auto* row = makeRow(size::gap);
     row->addStretch();
     search_ = new QPushButton(tr("Search"), part);
     search_->setObjectName(u"primary"_s);

@@ -1,7 +1,5 @@
 #include "xray/totals_strip.h"
 
-#include <QHBoxLayout>
-#include <QVBoxLayout>
 #include <cmath>
 
 #include "text/format.h"
@@ -69,16 +67,12 @@ QString both(const QString& own, const QString& other) {
 
 TotalsStrip::TotalsStrip(XrayModel* model, QWidget* parent) : QFrame(parent), model_(model) {
     setObjectName(u"card"_s);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
-    row->setSpacing(2 * size::inside);
+    auto* row = makeRow(this, {size::inside, size::gap, size::inside, size::gap}, 2 * size::inside);
     const std::array titles{tr("fastest step"), tr("time by type"), tr("casts inserted"),
                             tr("kept in FP32"), tr("arithmetic")};
     for (std::size_t i = 0; i < titles.size(); ++i) {
-        auto* part = new QVBoxLayout;
-        part->setSpacing(1);
-        auto* title = makeLabel(titles[i], "dim", this);
-        title->setFont(Theme::caption());
+        auto* part = makeColumn(1);
+        auto* title = makeSmall(titles[i], "dim", this);
         totals_[i] = new ElidedLabel(this);
         totals_[i]->setFont(Theme::bold());
         notes_[i] = new ElidedLabel(this);

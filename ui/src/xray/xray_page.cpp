@@ -2,11 +2,9 @@
 
 #include <QApplication>
 #include <QButtonGroup>
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QHideEvent>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "commands/commands.h"
@@ -63,9 +61,7 @@ XrayPage::XrayPage(const Context& context, QWidget* parent)
       model_(kept<XrayModel>(context, this)),
       tree_(new OpTree(this)),
       differences_(new DifferenceTable(this)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {}, size::gap);
     column->addLayout(makeBar());
     column->addWidget(new TotalsStrip(model_, this));
     column->addWidget(makeTimeline());
@@ -95,8 +91,7 @@ XrayPage::XrayPage(const Context& context, QWidget* parent)
 }
 
 QLayout* XrayPage::makeBar() {
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
+    auto* row = makeRow(size::gap);
     row->addWidget(makeViews());
     trace_ = new QPushButton(this);
     trace_->setObjectName(u"primary"_s);
@@ -140,18 +135,15 @@ QWidget* XrayPage::makeViews() {
 }
 
 QWidget* XrayPage::makeTimeline() {
-    auto* card = new QFrame(this);
-    card->setObjectName(u"card"_s);
-    auto* inside = new QVBoxLayout(card);
-    inside->setContentsMargins(1, 1, 1, 1);
+    auto* card = makeCard(this);
+    auto* inside = makeColumn(card, {1, 1, 1, 1});
     timeline_ = new Timeline(context_.theme, model_, card);
     inside->addWidget(timeline_);
     return card;
 }
 
 QLayout* XrayPage::makeFilter() {
-    auto* outer = new QHBoxLayout;
-    outer->setContentsMargins(size::inside, size::grid, size::inside, size::grid);
+    auto* outer = makeRow(nullptr, {size::inside, size::grid, size::inside, size::grid});
     auto* chips = new QWidget(this);
     outer->addWidget(chips);
     auto* row = new FlowLayout(chips, size::grid + 2);
@@ -216,11 +208,8 @@ void XrayPage::applyFilter() {
 }
 
 QWidget* XrayPage::makeTable() {
-    auto* card = new QFrame(this);
-    card->setObjectName(u"card"_s);
-    auto* column = new QVBoxLayout(card);
-    column->setContentsMargins(1, 1, 1, 1);
-    column->setSpacing(0);
+    auto* card = makeCard(this);
+    auto* column = makeColumn(card, {1, 1, 1, 1}, 0);
     column->addLayout(makeFilter());
     auto* experiment = new ExperimentStrip(context_.theme, model_, card);
     column->addWidget(experiment);
@@ -255,10 +244,9 @@ QWidget* XrayPage::makeTable() {
     tables_ = new QStackedWidget(card);
     tables_->addWidget(view_);
     tables_->addWidget(differenceView_);
-    empty_ = makeLabel(tr("Every operation of a step in order, grouped by module: its types, the "
+    empty_ = makeProse(tr("Every operation of a step in order, grouped by module: its types, the "
                           "rule that decided, its casts, time and memory."),
                        "dim", card);
-    empty_->setWordWrap(true);
     empty_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     empty_->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
     tables_->addWidget(empty_);

@@ -1,8 +1,6 @@
 #include "lab/instruments/instrument.h"
 
-#include <QLabel>
 #include <QScrollArea>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "plots/plot_link.h"
@@ -39,8 +37,7 @@ InstrumentPanel::InstrumentPanel(const Context& context, LessonModel* model, dou
                                  Qt::Orientation direction, QWidget* parent)
     : QWidget(parent), context_(context), model_(model), scale_(scale), direction_(direction) {
     setProperty(readingGroup, true);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
+    auto* column = makeColumn(this);
     connect(model_, &LessonModel::lessonChanged, this, &InstrumentPanel::build);
     connect(model_->runs(), &LessonRuns::phaseChanged, this, &InstrumentPanel::refresh);
     connect(model_->runs(), &LessonRuns::measured, this, &InstrumentPanel::refresh);
@@ -66,8 +63,7 @@ void InstrumentPanel::build() {
     instruments_.clear();
     delete page_;
     page_ = new QWidget(this);
-    auto* outer = new QVBoxLayout(page_);
-    outer->setContentsMargins(0, 0, 0, 0);
+    auto* outer = makeColumn(page_);
     auto* scroll = new QScrollArea(page_);
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setWidgetResizable(true);

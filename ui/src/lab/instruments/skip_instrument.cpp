@@ -1,6 +1,4 @@
 #include <QCoreApplication>
-#include <QLabel>
-#include <QVBoxLayout>
 #include <cmath>
 #include <map>
 #include <set>
@@ -60,8 +58,7 @@ SkipInstrument::SkipInstrument(const Context& context, LessonModel* model,
       headline_(makeLabel({}, nullptr, this)),
       details_(makeLabel({}, "dim", this)) {
     run_ = instrument.runs.empty() ? 0 : model_->runs()->indexOf(instrument.runs.front());
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside, size::grid, size::inside, size::gap);
+    auto* column = makeColumn(this, {size::inside, size::grid, size::inside, size::gap});
     for (auto* label : {headline_, details_}) {
         label->setWordWrap(true);
         column->addWidget(label);

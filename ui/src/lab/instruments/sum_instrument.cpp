@@ -1,6 +1,4 @@
 #include <QCoreApplication>
-#include <QLabel>
-#include <QVBoxLayout>
 
 #include "engine/base/error.h"
 #include "engine/number/number_arithmetic.h"
@@ -54,10 +52,8 @@ SumInstrument::SumInstrument(const Context& context, const engine::LessonInstrum
       context_(context),
       number_(instrument.number.value_or(engine::LessonBlockNumber{})),
       curves_(new WeightCurves(context.theme, this)),
-      words_(makeLabel({}, nullptr, this)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside, size::grid, size::inside, size::gap);
-    words_->setWordWrap(true);
+      words_(makeProse({}, nullptr, this)) {
+    auto* column = makeColumn(this, {size::inside, size::grid, size::inside, size::gap});
     column->addWidget(curves_);
     column->addWidget(words_);
     compute();

@@ -1,6 +1,4 @@
 #include <QCoreApplication>
-#include <QLabel>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 
@@ -61,9 +59,7 @@ WeightInstrument::WeightInstrument(const Context& context, LessonModel* model,
     if (runs_.empty()) {
         for (const auto& run : model_->lesson()->runs) runs_.push_back(run.name);
     }
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside, size::grid, size::inside, size::gap);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {size::inside, size::grid, size::inside, size::gap}, size::gap);
     for (std::size_t i = 0; i < runs_.size(); ++i) {
         auto* lens = new WeightLens(context_.theme, this);
         lenses_.push_back(lens);
@@ -71,8 +67,7 @@ WeightInstrument::WeightInstrument(const Context& context, LessonModel* model,
     }
     curves_ = new WeightCurves(context_.theme, this);
     column->addWidget(curves_, 1);
-    summary_ = makeLabel({}, nullptr, this);
-    summary_->setWordWrap(true);
+    summary_ = makeProse({}, nullptr, this);
     column->addWidget(summary_);
 }
 

@@ -1,7 +1,5 @@
 #include <QCoreApplication>
 #include <QGridLayout>
-#include <QLabel>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <map>
 
@@ -66,8 +64,7 @@ XrayInstrument::XrayInstrument(const Context& context, LessonModel* model,
     runs_ = instrument.runs;
     if (runs_.empty() && !model_->lesson()->runs.empty())
         runs_.push_back(model_->lesson()->runs.front().name);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside, size::grid, size::inside, size::gap);
+    auto* column = makeColumn(this, {size::inside, size::grid, size::inside, size::gap});
     show();
 }
 
@@ -143,8 +140,7 @@ void XrayInstrument::addRun(const std::string& run, const Traced& traced) {
          {std::pair{1, tr("reads")}, {2, tr("computes in")}, {3, tr("writes")}})
         grid_->addWidget(makeLabel(name, "dim", table_), row, column);
     if (traced.error) {
-        auto* words = makeLabel(traced.failure().sentence(), "bad", table_);
-        words->setWordWrap(true);
+        auto* words = makeProse(traced.failure().sentence(), "bad", table_);
         grid_->addWidget(words, row + 1, 0, 1, 4);
         return;
     }

@@ -2,10 +2,8 @@
 
 #include <QDialogButtonBox>
 #include <QHeaderView>
-#include <QLabel>
 #include <QPushButton>
 #include <QTableWidget>
-#include <QVBoxLayout>
 
 #include "engine/base/error.h"
 #include "engine/io/named_file.h"
@@ -50,8 +48,8 @@ ClassDialog::ClassDialog(const QString& folder, const LessonShelf& shelf, QWidge
     : QDialog(parent),
       answers_(engine::collect_answers(folder.toStdString())),
       table_(new QTableWidget(0, 5, this)),
-      unread_(makeLabel({}, "caution", this)),
-      said_(makeLabel({}, "dim", this)) {
+      unread_(makeProse({}, "caution", this)),
+      said_(makeProse({}, "dim", this)) {
     setWindowTitle(tr("Answers of the class"));
     setAttribute(Qt::WA_DeleteOnClose);
     auto* column = new QVBoxLayout(this);
@@ -72,11 +70,9 @@ ClassDialog::ClassDialog(const QString& folder, const LessonShelf& shelf, QWidge
     table_->horizontalHeader()->setSectionResizeMode(1, QHeaderView::Stretch);
     column->addWidget(table_, 1);
     unread_->setObjectName(u"unreadAnswers"_s);
-    unread_->setWordWrap(true);
     unread_->setTextFormat(Qt::PlainText);
     column->addWidget(unread_);
     said_->setObjectName(u"savedAnswers"_s);
-    said_->setWordWrap(true);
     said_->setTextFormat(Qt::PlainText);
     column->addWidget(said_);
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Close, this);

@@ -3,10 +3,8 @@
 #include <QDialogButtonBox>
 #include <QFileDialog>
 #include <QFormLayout>
-#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include "lab/lessons/lesson_model.h"
 #include "text/format.h"
@@ -22,7 +20,7 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
     : QDialog(parent),
       model_(model),
       name_(new QLineEdit(this)),
-      status_(makeLabel({}, "dim", this)) {
+      status_(makeProse({}, "dim", this)) {
     setWindowTitle(tr("Hand in answers"));
     setAttribute(Qt::WA_DeleteOnClose);
     auto* column = new QVBoxLayout(this);
@@ -37,8 +35,7 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
         hasAnswers_ ? tr("Answers: %1, lessons: %2. They go with what your runs measured.")
                    .arg(count(answers), count(lessons))
              : tr("You have not answered any question yet.");
-    auto* what = makeLabel(words, nullptr, this);
-    what->setWordWrap(true);
+    auto* what = makeProse(words, nullptr, this);
     column->addWidget(what);
     auto* form = new QFormLayout;
     name_->setText(QString::fromStdString(model_->notes().answers().learner));
@@ -46,7 +43,6 @@ HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
     form->addRow(tr("Your name"), name_);
     column->addLayout(form);
     status_->setObjectName(u"handedIn"_s);
-    status_->setWordWrap(true);
     status_->setTextFormat(Qt::PlainText);
     status_->setMinimumWidth(fontMetrics().averageCharWidth() * 50);
     column->addWidget(status_);

@@ -2,7 +2,6 @@
 
 #include <QComboBox>
 #include <QFormLayout>
-#include <QLabel>
 #include <QTimer>
 
 #include "lab/lesson_page/range_slider.h"
@@ -73,8 +72,7 @@ KnobBar::KnobBar(const Theme* theme, const std::vector<Knob>& knobs, QWidget* pa
     form->setVerticalSpacing(size::grid);
     for (const Knob& knob : knobs) {
         auto* row = new QWidget(this);
-        auto* line = new QHBoxLayout(row);
-        line->setContentsMargins(0, 0, 0, 0);
+        auto* line = makeRow(row);
         if (knob.range) {
             auto* slider = new RangeSlider(theme, knob.low, knob.high, row);
             slider->setAccessibleName(knob.title);
@@ -100,8 +98,7 @@ KnobBar::KnobBar(const Theme* theme, const std::vector<Knob>& knobs, QWidget* pa
             line->addWidget(list);
             fields_[knob.path] = {list, nullptr, nullptr};
         }
-        auto* note = makeLabel(knob.note, "dim", row);
-        note->setWordWrap(true);
+        auto* note = makeProse(knob.note, "dim", row);
         line->addWidget(note, knob.range ? 0 : 1);
         auto* name = makeLabel(knob.title, nullptr, this);
         form->addRow(name, row);

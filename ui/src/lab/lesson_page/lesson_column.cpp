@@ -3,7 +3,6 @@
 #include <QApplication>
 #include <QPushButton>
 #include <QScrollBar>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "lab/lesson_page/knob_bar.h"
@@ -72,8 +71,7 @@ void LessonColumn::build() {
     pauseOffer_ = nullptr;
     page_ = new QWidget;
     page_->setObjectName(u"sections"_s);
-    auto* outer = new QHBoxLayout(page_);
-    outer->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
+    auto* outer = makeRow(page_, {size::inside, size::inside, size::inside, size::inside});
     column_ = new QWidget(page_);
     // The disc of a step stands to the left of the 75 characters.
     QFont words = font();
@@ -83,9 +81,7 @@ void LessonColumn::build() {
     outer->addStretch(1);
     outer->addWidget(column_, 1000);
     outer->addStretch(1);
-    auto* rows = new QVBoxLayout(column_);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(0);
+    auto* rows = makeColumn(column_, {}, 0);
     if (const auto lesson = model_->lesson()) {
         rows->addWidget(makeHead(*lesson));
         // Problems that concern no block of a step are listed at the top.
@@ -255,9 +251,7 @@ std::vector<std::string> precisionsOf(const engine::Lesson& lesson, std::int64_t
 
 QWidget* LessonColumn::makeHead(const engine::Lesson& lesson) {
     auto* head = new QWidget(page_);
-    auto* row = new QHBoxLayout(head);
-    row->setContentsMargins(0, 0, 0, size::inside);
-    row->setSpacing(size::gap);
+    auto* row = makeRow(head, {0, 0, 0, size::inside}, size::gap);
     const auto [name, about] = titleParts(lesson);
     auto* title = makeLabel(name, nullptr, head);
     QFont large = font();
@@ -266,8 +260,7 @@ QWidget* LessonColumn::makeHead(const engine::Lesson& lesson) {
     title->setFont(large);
     title->setWordWrap(about.isEmpty());
     row->addWidget(title, about.isEmpty() ? 1 : 0);
-    auto* rest = makeLabel(about, "dim", head);
-    rest->setWordWrap(true);
+    auto* rest = makeProse(about, "dim", head);
     rest->setVisible(!about.isEmpty());
     row->addWidget(rest, 1);
     if (lesson.minutes > 0)
@@ -307,9 +300,7 @@ QWidget* LessonColumn::makePart(const engine::Lesson& lesson, const engine::Less
 
 QWidget* LessonColumn::makeRunName(const engine::Lesson& lesson, std::size_t run, QWidget* parent) {
     auto* line = new QWidget(parent);
-    auto* row = new QHBoxLayout(line);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(size::gap);
+    auto* row = makeRow(line, {}, size::gap);
     row->addWidget(
         makeRunSwatch(context_.theme, precisionsOf(lesson, model_->runs()->seed()), run, line));
     auto* label = makeLabel(QString::fromStdString(lesson.runs[run].label), nullptr, line);
@@ -319,9 +310,8 @@ QWidget* LessonColumn::makeRunName(const engine::Lesson& lesson, std::size_t run
         settings << QString::fromStdString(setting);
     label->setToolTip(settings.join(u'\n'));
     row->addWidget(label);
-    auto* failure = makeLabel({}, "bad", line);
+    auto* failure = makeProse({}, "bad", line);
     failure->setTextFormat(Qt::PlainText);
-    failure->setWordWrap(true);
     row->addWidget(failure, 1);
     failures_.push_back(failure);
     return line;
@@ -329,9 +319,7 @@ QWidget* LessonColumn::makeRunName(const engine::Lesson& lesson, std::size_t run
 
 QWidget* LessonColumn::makeRuns(const engine::Lesson& lesson, QWidget* parent) {
     auto* box = new QWidget(parent);
-    auto* column = new QVBoxLayout(box);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(2);
+    auto* column = makeColumn(box, {}, 2);
     auto* names = new QGridLayout;
     names->setSpacing(2);
     const int side = look_.oneStep ? 2 : 1;  // names side by side
@@ -343,10 +331,9 @@ QWidget* LessonColumn::makeRuns(const engine::Lesson& lesson, QWidget* parent) {
     pauseOffer_ = new QFrame(box);
     pauseOffer_->setObjectName(u"guide"_s);
     auto* offer = new QHBoxLayout(pauseOffer_);
-    auto* words = makeLabel(tr("An experiment is training. It would share the processor with the "
+    auto* words = makeProse(tr("An experiment is training. It would share the processor with the "
                                "lesson."),
                             nullptr, pauseOffer_);
-    words->setWordWrap(true);
     auto* pause = new QPushButton(tr("Pause it and run"), pauseOffer_);
     offer->addWidget(words, 1);
     offer->addWidget(pause);
@@ -383,9 +370,8 @@ QWidget* LessonColumn::makeProblem(const engine::LessonProblem& problem, QWidget
     box->setObjectName(u"message"_s);
     auto* row = new QHBoxLayout(box);
     auto* words =
-        makeLabel(tr("Line %1: %2").arg(problem.line).arg(engineText(problem.text)), nullptr, box);
+        makeProse(tr("Line %1: %2").arg(problem.line).arg(engineText(problem.text)), nullptr, box);
     words->setTextFormat(Qt::PlainText);
-    words->setWordWrap(true);
     words->setTextInteractionFlags(Qt::TextSelectableByMouse);
     row->addWidget(words);
     return box;

@@ -1,7 +1,5 @@
 #include "lab/lesson_page/lesson_plots.h"
 
-#include <QLabel>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 
@@ -100,8 +98,7 @@ LessonPlots::LessonPlots(const Context& context, const LessonRuns* runs, engine:
     all->setContentsMargins(0, 0, 0, 0);
     all->setSpacing(2);
     for (const auto& plot : lesson_.plots) {
-        auto* column = new QVBoxLayout;
-        column->setSpacing(2);
+        auto* column = makeColumn(2);
         all->addLayout(column, !size_.fits && plot.column == "found_inf" ? 0 : 1);
         auto* title = makeLabel(
             columnTitle(plot.column) + (plot.logarithmic ? tr(", logarithmic") : QString()), "dim",

@@ -18,25 +18,20 @@ LessonStep::LessonStep(const Theme* theme, int number, bool last, const QString&
       number_(number),
       last_(last),
       title_(makeLabel(title, nullptr, this)),
-      note_(makeLabel({}, "dim", this)),
+      note_(makeProse({}, "dim", this)),
       body_(new QWidget(this)) {
     QFont bold = font();
     bold.setWeight(QFont::Bold);
     title_->setFont(bold);
-    note_->setWordWrap(true);
-    auto* outer = new QVBoxLayout(this);
-    outer->setContentsMargins(disc() + size::inside, 0, 0, size::inside + size::grid);
-    outer->setSpacing(size::grid);
-    auto* head = new QHBoxLayout;
-    head->setSpacing(size::gap);
+    auto* outer =
+        makeColumn(this, {disc() + size::inside, 0, 0, size::inside + size::grid}, size::grid);
+    auto* head = makeRow(size::gap);
     head->addStrut(disc());
     head->addWidget(title_);
     head->addWidget(note_, 1);
     outer->addLayout(head);
     outer->addWidget(body_, 1);
-    column_ = new QVBoxLayout(body_);
-    column_->setContentsMargins(0, 0, 0, 0);
-    column_->setSpacing(size::gap);
+    column_ = makeColumn(body_, {}, size::gap);
     setAccessibleName(title);
     connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }

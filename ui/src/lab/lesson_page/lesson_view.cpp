@@ -10,7 +10,6 @@
 #include <QSplitter>
 #include <QToolButton>
 #include <QUrl>
-#include <QVBoxLayout>
 
 #include "commands/commands.h"
 #include "engine/base/error.h"
@@ -50,12 +49,9 @@ LessonView::LessonView(const Context& context, QWidget* parent,
       column_(new LessonColumn(context, model_, {})),
       instruments_(new InstrumentPanel(context, model_, 1, Qt::Vertical)),
       splitter_(new QSplitter(Qt::Horizontal, this)) {
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    auto* card = new QFrame(this);
-    card->setObjectName(u"card"_s);
-    auto* inside = new QVBoxLayout(card);
-    inside->setContentsMargins(1, 1, 1, 1);
+    auto* row = makeRow(this);
+    auto* card = makeCard(this);
+    auto* inside = makeColumn(card, {1, 1, 1, 1});
     inside->addWidget(column_);
     for (QWidget* part : {static_cast<QWidget*>(list_), static_cast<QWidget*>(card),
                           static_cast<QWidget*>(instruments_)})
@@ -152,9 +148,7 @@ void LessonView::addKeys() {
 
 QWidget* LessonView::makeTools(QWidget* parent) {
     auto* tools = new QWidget(parent);
-    auto* row = new QHBoxLayout(tools);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(size::gap);
+    auto* row = makeRow(tools, {}, size::gap);
     file_ = makeLabel({}, nullptr, tools);
     file_->setObjectName(u"chip"_s);
     row->addWidget(file_);

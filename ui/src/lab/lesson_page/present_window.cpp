@@ -1,12 +1,9 @@
 #include "lab/lesson_page/present_window.h"
 
-#include <QHBoxLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QPainter>
 #include <QPushButton>
 #include <QScreen>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "lab/instruments/instrument.h"
@@ -37,8 +34,7 @@ PresentWindow::PresentWindow(const Context& context, LessonModel* model, int ste
     const double scale = textScale * screenScale(parent);
     column_ = new LessonColumn(context_, model_, {scale, curveWidth, true}, this);
     instruments_ = new InstrumentPanel(context_, model_, scale * 0.75, Qt::Horizontal, this);
-    auto* rows = new QVBoxLayout(this);
-    rows->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
+    auto* rows = makeColumn(this, {size::inside, size::inside, size::inside, size::inside});
     rows->addWidget(column_, 3);
     rows->addWidget(instruments_, 2);
     auto* foot = new QHBoxLayout;

@@ -2,12 +2,9 @@
 
 #include <QButtonGroup>
 #include <QDoubleValidator>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QLineEdit>
 #include <QRadioButton>
 #include <QSpinBox>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <limits>
 
@@ -23,12 +20,9 @@ using namespace Qt::StringLiterals;
 
 QuestionForm::QuestionForm(const Theme* theme, Question question, QWidget* parent)
     : QWidget(parent), theme_(theme), question_(std::move(question)) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, size::gap);
-    column->setSpacing(2);
-    auto* text = makeLabel(question_.text, nullptr, this);
+    auto* column = makeColumn(this, {0, 0, 0, size::gap}, 2);
+    auto* text = makeProse(question_.text, nullptr, this);
     text->setTextFormat(Qt::PlainText);
-    text->setWordWrap(true);
     column->addWidget(text);
     setAccessibleName(question_.text);
     using enum Question::Kind;
@@ -50,8 +44,7 @@ QuestionForm::QuestionForm(const Theme* theme, Question question, QWidget* paren
     const bool ownNote = question_.kind == range && question_.note.size() <= shortNote;
     if (ownNote) slider_->setNote(question_.note);
     if (!question_.note.isEmpty() && !ownNote) {
-        auto* note = makeLabel(question_.note, "dim", this);
-        note->setWordWrap(true);
+        auto* note = makeProse(question_.note, "dim", this);
         column->addWidget(note);
     }
 }
@@ -60,8 +53,7 @@ void QuestionForm::addChoices(QLayout* column) {
     choices_ = new QButtonGroup(this);
     for (const auto& choice : question_.choices) {
         auto* row = new QWidget(this);
-        auto* line = new QHBoxLayout(row);
-        line->setContentsMargins(0, 0, 0, 0);
+        auto* line = makeRow(row);
         auto* button = new QRadioButton(choice.text, row);
         choices_->addButton(button, static_cast<int>(choices_->buttons().size()));
         line->addWidget(button, 1);
@@ -76,8 +68,7 @@ void QuestionForm::addChoices(QLayout* column) {
 
 void QuestionForm::addNumber(QLayout* column) {
     auto* row = new QWidget(this);
-    auto* line = new QHBoxLayout(row);
-    line->setContentsMargins(0, 2, 0, 0);
+    auto* line = makeRow(row, {0, 2, 0, 0});
     number_ = new QLineEdit(row);
     auto* validator = new QDoubleValidator(number_);
     validator->setLocale(QLocale::c());

@@ -10,9 +10,8 @@ using namespace Qt::StringLiterals;
 namespace {
 
 QLabel* cell(const QString& text, const char* role, QWidget* parent) {
-    auto* label = makeLabel(text, role, parent);
+    auto* label = makeProse(text, role, parent);
     label->setTextFormat(Qt::PlainText);
-    label->setWordWrap(true);
     return label;
 }
 
@@ -65,8 +64,7 @@ void CheckTable::addRow(const CheckRow& row) {
     grid_->addWidget(cell(verdict, role, this), line, 3, Qt::AlignTop);
     if (!row.final_ || row.right || (row.hint.isEmpty() && row.step == 0)) return;
     auto* below = new QWidget(this);
-    auto* words = new QHBoxLayout(below);
-    words->setContentsMargins(0, 0, 0, size::grid);
+    auto* words = makeRow(below, {0, 0, 0, size::grid});
     words->addWidget(cell(row.hint, "dim", below), 1);
     if (row.step > 0) {
         auto* show = makeLink(tr("Show me where"), below);

@@ -4,7 +4,6 @@
 #include <QPainterPath>
 #include <QScopedValueRollback>
 #include <QStyledItemDelegate>
-#include <QVBoxLayout>
 #include <algorithm>
 
 #include "theme/theme.h"
@@ -107,14 +106,10 @@ LessonList::LessonList(const Theme* theme, QWidget* parent)
       list_(new QListWidget(this)) {
     setObjectName(u"card"_s);
     setProperty(readingGroup, true);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(1, 1, 1, 1);
-    column->setSpacing(0);
-    auto* head = new QHBoxLayout;
-    head->setContentsMargins(size::inside, 0, size::inside, 0);
+    auto* column = makeColumn(this, {1, 1, 1, 1}, 0);
+    auto* head = makeRow(nullptr, {size::inside, 0, size::inside, 0});
     head->addStrut(size::head + 2);
-    auto* title = makeLabel(tr("Lessons"), nullptr, this);
-    title->setFont(Theme::bold());
+    auto* title = makeTitle(tr("Lessons"), nullptr, this);
     head->addWidget(title);
     head->addStretch();
     head->addWidget(count_);
@@ -124,8 +119,7 @@ LessonList::LessonList(const Theme* theme, QWidget* parent)
     list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     list_->setItemDelegate(new LessonDelegate(theme_, list_));
     column->addWidget(list_, 1);
-    auto* foot = new QHBoxLayout;
-    foot->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
+    auto* foot = makeRow(nullptr, {size::inside, size::gap, size::inside, size::gap});
     auto* open = makeLink(tr("Open lesson…"), this);
     foot->addWidget(open);
     auto* drop = new ElidedLabel(this);

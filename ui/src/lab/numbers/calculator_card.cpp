@@ -1,9 +1,6 @@
 #include "lab/numbers/calculator_card.h"
 
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QLineEdit>
-#include <QVBoxLayout>
 
 #include "lab/numbers/calculator_model.h"
 #include "lab/numbers/calculator_table.h"
@@ -23,9 +20,7 @@ CalculatorCard::CalculatorCard(const Context& context, NumberModel* number, Calc
                                QWidget* parent)
     : QFrame(parent), context_(context), model_(model) {
     setObjectName(u"card"_s);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(1, size::grid, 1, size::grid);
-    column->setSpacing(size::grid);
+    auto* column = makeColumn(this, {1, size::grid, 1, size::grid}, size::grid);
     column->addLayout(makeHead());
     auto* rule = new QFrame(this);
     rule->setObjectName(u"rule"_s);
@@ -52,9 +47,7 @@ QLineEdit* CalculatorCard::addField(QHBoxLayout* row, QLabel*& label, int letter
 }
 
 QLayout* CalculatorCard::makeHead() {
-    auto* row = new QHBoxLayout;
-    row->setContentsMargins(size::inside, 0, size::inside, 0);
-    row->setSpacing(size::gap);
+    auto* row = makeRow(nullptr, {size::inside, 0, size::inside, 0}, size::gap);
     auto* title = makeLabel(tr("Calculator"), nullptr, this);
     QFont strong = font();
     strong.setWeight(QFont::Bold);

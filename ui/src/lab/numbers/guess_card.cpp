@@ -2,7 +2,6 @@
 
 #include <QGridLayout>
 #include <QKeyEvent>
-#include <QLabel>
 #include <QLineEdit>
 #include <cmath>
 
@@ -61,7 +60,7 @@ GuessCard::GuessCard(const Theme* theme, NumberModel* model, GuessQuestion quest
       question_(std::move(question)),
       guess_(new QLineEdit(this)),
       answer_(makeLabel({}, nullptr, this)),
-      note_(makeLabel({}, "dim", this)) {
+      note_(makeProse({}, "dim", this)) {
     setObjectName(u"guess"_s);
     setAccessibleName(question_.question);
     auto* grid = new QGridLayout(this);
@@ -76,7 +75,6 @@ GuessCard::GuessCard(const Theme* theme, NumberModel* model, GuessQuestion quest
     guess_->setAccessibleName(tr("Guess of %1").arg(question_.question));
     guess_->ensurePolished();
     guess_->setFixedWidth(9 * guess_->fontMetrics().horizontalAdvance(u'0') + 20);
-    note_->setWordWrap(true);
     note_->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     grid->addWidget(title, 0, 0);
     grid->addWidget(guess_, 0, 1, Qt::AlignRight);
@@ -152,9 +150,7 @@ void GuessCard::refresh() {
 
 GuessCards::GuessCards(const Theme* theme, NumberModel* model, QWidget* parent) : QFrame(parent) {
     setObjectName(u"card"_s);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::gap, size::grid, size::gap, size::gap);
-    column->setSpacing(size::grid);
+    auto* column = makeColumn(this, {size::gap, size::grid, size::gap, size::gap}, size::grid);
     auto* head = new QHBoxLayout;
     auto* title = makeLabel(tr("Try this"), nullptr, this);
     QFont strong = font();

@@ -3,13 +3,11 @@
 #include <QApplication>
 #include <QClipboard>
 #include <QGuiApplication>
-#include <QHBoxLayout>
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QScreen>
 #include <QTimer>
-#include <QVBoxLayout>
 
 #include "lab/numbers/calculator_card.h"
 #include "lab/numbers/calculator_model.h"
@@ -20,6 +18,7 @@
 #include "view/context.h"
 #include "widgets/elided_label.h"
 #include "widgets/key_rule.h"
+#include "widgets/panel.h"
 
 namespace ui {
 
@@ -52,8 +51,7 @@ NumbersPresent::NumbersPresent(const Context& context, NumberModel* number,
     setStyleSheet(u"* { font-size: %1pt; }"_s.arg(font.pointSizeF() * larger));
     const auto add = [this](QWidget* part) {
         auto* page = new QWidget(this);
-        auto* column = new QVBoxLayout(page);
-        column->setContentsMargins(size::gap, size::gap, size::gap, size::gap);
+        auto* column = makeColumn(page, {size::gap, size::gap, size::gap, size::gap});
         part->setParent(page);
         column->addWidget(part);
         addWidget(page);
@@ -103,9 +101,7 @@ LabView makeNumbersView(const Context& context, QWidget* parent) {
 NumbersTools::NumbersTools(const Context& context, NumberModel* number, CalculatorModel* calculator,
                            QWidget* parent)
     : QWidget(parent), context_(context), number_(number), calculator_(calculator) {
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(size::gap);
+    auto* row = makeRow(this, {}, size::gap);
     auto* hint = new ElidedLabel(this);
     hint->setProperty("role", QStringLiteral("dim"));
     hint->setFont(Theme::caption());

@@ -1,10 +1,8 @@
 #include "lab/numbers/numbers_view.h"
 
 #include <QAction>
-#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include "lab/numbers/bit_table.h"
 #include "lab/numbers/calculator_card.h"
@@ -22,26 +20,18 @@ using namespace Qt::StringLiterals;
 NumbersView::NumbersView(const Context& context, NumberModel* model, CalculatorModel* calculator,
                          QWidget* parent)
     : QWidget(parent), context_(context), model_(model) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(size::gap);
-    auto* bits = new QFrame(this);
-    bits->setObjectName(u"card"_s);
-    auto* stack = new QVBoxLayout(bits);
-    stack->setContentsMargins(1, size::gap, 1, size::grid);
-    stack->setSpacing(size::grid);
+    auto* column = makeColumn(this, {}, size::gap);
+    auto* bits = makeCard(this);
+    auto* stack = makeColumn(bits, {1, size::gap, 1, size::grid}, size::grid);
     stack->addLayout(makeField());
     stack->addWidget(new BitTable(context_.theme, model_, bits), 1);
     column->addWidget(bits, 5);
-    auto* line = new QFrame(this);
-    line->setObjectName(u"card"_s);
-    auto* lineColumn = new QVBoxLayout(line);
-    lineColumn->setContentsMargins(1, size::grid, 1, size::grid);
+    auto* line = makeCard(this);
+    auto* lineColumn = makeColumn(line, {1, size::grid, 1, size::grid});
     lineColumn->addWidget(new NumberLine(context_.theme, model_, line));
     column->addWidget(line, 3);
     if (calculator != nullptr) {
-        auto* row = new QHBoxLayout;
-        row->setSpacing(size::gap);
+        auto* row = makeRow(size::gap);
         row->addWidget(new CalculatorCard(context_, model_, calculator, this), 12);
         row->addWidget(new GuessCards(context_.theme, model_, this), 7);
         column->addLayout(row, 5);
@@ -65,9 +55,7 @@ QPushButton* NumbersView::makeNeighbour(int direction) {
 }
 
 QLayout* NumbersView::makeField() {
-    auto* row = new QHBoxLayout;
-    row->setContentsMargins(size::inside, 0, size::inside, 0);
-    row->setSpacing(size::gap);
+    auto* row = makeRow(nullptr, {size::inside, 0, size::inside, 0}, size::gap);
     field_ = new QLineEdit(this);
     QFont large = font();
     large.setPointSizeF(large.pointSizeF() * 1.2);
@@ -83,10 +71,9 @@ QLayout* NumbersView::makeField() {
     label->setBuddy(field_);
     below_ = makeNeighbour(-1);
     above_ = makeNeighbour(1);
-    headline_ = makeLabel({}, nullptr, this);
+    headline_ = makeProse({}, nullptr, this);
     headline_->setTextFormat(Qt::RichText);
     headline_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    headline_->setWordWrap(true);
     row->addWidget(label);
     row->addWidget(field_);
     row->addWidget(below_);

@@ -112,9 +112,7 @@ void KeyButton::paintEvent(QPaintEvent* event) {
 
 CommandBar::CommandBar(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context) {
-    row_ = new QHBoxLayout(this);
-    row_->setContentsMargins(size::inside, size::gap - 1, size::inside, size::gap - 1);
-    row_->setSpacing(size::gap);
+    row_ = makeRow(this, {size::inside, size::gap - 1, size::inside, size::gap - 1}, size::gap);
     row_->setSizeConstraint(QLayout::SetNoConstraint);
     compare_ = button({}, u"run/compare"_s, QKeySequence(Qt::CTRL | Qt::Key_Return));
     compare_->setObjectName(u"primary"_s);

@@ -1,6 +1,5 @@
 #include "panels/frame/guide_card.h"
 
-#include <QHBoxLayout>
 #include <QToolButton>
 
 #include "commands/commands.h"
@@ -30,9 +29,7 @@ QString lossOf(const RunTrack& track) {
 
 GuideCard::GuideCard(const Context& context, QWidget* parent) : QFrame(parent), context_(context) {
     setObjectName(u"guide"_s);
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(size::inside, size::gap, size::gap, size::gap);
-    row->setSpacing(size::gap);
+    auto* row = makeRow(this, {size::inside, size::gap, size::gap, size::gap}, size::gap);
     text_ = new QLabel(this);
     text_->setWordWrap(true);
     text_->setTextFormat(Qt::RichText);

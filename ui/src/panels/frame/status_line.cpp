@@ -3,7 +3,6 @@
 #include <sys/resource.h>
 #include <unistd.h>
 #include <QFile>
-#include <QHBoxLayout>
 #include <algorithm>
 #include <cmath>
 
@@ -79,9 +78,7 @@ std::shared_ptr<RunTrack> trackInState(const std::vector<std::shared_ptr<RunTrac
 
 StatusLine::StatusLine(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context) {
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(size::inside, 2, size::inside, 4);
-    row->setSpacing(size::inside);
+    auto* row = makeRow(this, {size::inside, 2, size::inside, 4}, size::inside);
     row->setSizeConstraint(QLayout::SetNoConstraint);
     const auto add = [&](const char* role) {
         auto* label = makeLabel({}, role, this);

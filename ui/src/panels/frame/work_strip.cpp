@@ -1,10 +1,9 @@
 #include "panels/frame/work_strip.h"
 
-#include <QHBoxLayout>
-
 #include "commands/commands.h"
 #include "theme/theme.h"
 #include "widgets/elided_label.h"
+#include "widgets/panel.h"
 
 namespace ui {
 
@@ -18,9 +17,7 @@ constexpr int wholeBar = 1000;
 
 WorkStrip::WorkStrip(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context) {
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, size::inside, 0);
-    row->setSpacing(size::gap);
+    auto* row = makeRow(this, {0, 0, size::inside, 0}, size::gap);
     text_ = new ElidedLabel(this);
     text_->setFixedWidth(fontMetrics().averageCharWidth() * 46);
     text_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);

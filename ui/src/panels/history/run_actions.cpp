@@ -2,11 +2,8 @@
 
 #include <QCoreApplication>
 #include <QFormLayout>
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QPushButton>
 #include <QRadioButton>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -38,15 +35,13 @@ LongerDialog::LongerDialog(const engine::RunSummary& run, QWidget* parent)
     setWindowModality(Qt::WindowModal);
     setWindowTitle(tr("Train longer"));
     setMinimumWidth(420);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside * 2, size::inside * 2, size::inside * 2, size::inside);
-    column->setSpacing(size::inside);
+    auto* column = makeColumn(
+        this, {size::inside * 2, size::inside * 2, size::inside * 2, size::inside}, size::inside);
     auto* text =
-        makeLabel(tr("Run %1 has made all of its steps. It goes on as a new run, which has "
+        makeProse(tr("Run %1 has made all of its steps. It goes on as a new run, which has "
                      "its steps so far.")
                       .arg(QString::fromStdString(run.run)),
                   nullptr, this);
-    text->setWordWrap(true);
     column->addWidget(text);
     auto* form = new QFormLayout;
     constexpr std::int64_t most = std::numeric_limits<int>::max() / 2;

@@ -4,7 +4,6 @@
 #include <QFileDialog>
 #include <QGuiApplication>
 #include <QSettings>
-#include <QVBoxLayout>
 #include <cmath>
 
 #include "commands/commands.h"
@@ -57,8 +56,7 @@ PlotPanel::PlotPanel(const Context& context, PlotSpecsFor specsFor, QWidget* par
 }
 
 void PlotPanel::connectAll() {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
+    auto* column = makeColumn(this);
     plot_ = new LinePlot(context_.theme, context_.link, context_.scheduler, this);
     column->addWidget(plot_);
     if (specs_.front().logToggle && QSettings().value(u"linearLoss"_s).toBool()) {

@@ -1,6 +1,5 @@
 #include "panels/queue/queue_panel.h"
 
-#include <QHBoxLayout>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QPushButton>
@@ -43,9 +42,7 @@ std::string labelOf(const engine::RunConfig& config) {
 QueuePanel::QueuePanel(const Context& context, QWidget* parent)
     : QFrame(parent), context_(context), model_(new QueueModel(this)) {
     setObjectName(u"card"_s);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {size::inside, size::gap, size::inside, size::gap}, size::gap);
     column->addWidget(makeHead());
     makeTable();
     column->addWidget(table_, 1);
@@ -63,11 +60,8 @@ QueuePanel::QueuePanel(const Context& context, QWidget* parent)
 
 QWidget* QueuePanel::makeHead() {
     auto* head = new QWidget(this);
-    auto* row = new QHBoxLayout(head);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(size::gap);
-    auto* title = makeLabel(tr("Queue"), nullptr, head);
-    title->setFont(Theme::bold());
+    auto* row = makeRow(head, {}, size::gap);
+    auto* title = makeTitle(tr("Queue"), nullptr, head);
     row->addWidget(title);
     counts_ = makeLabel({}, "dim", head);
     row->addWidget(counts_);
@@ -94,8 +88,7 @@ QWidget* QueuePanel::makeHead() {
 }
 
 QLayout* QueuePanel::makeEnd() {
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
+    auto* row = makeRow(size::gap);
     row->addWidget(makeLabel(tr("When all have ended:"), "dim", this));
     auto* what = new ChoiceBox(this);
     what->setObjectName(u"atQueueEnd"_s);

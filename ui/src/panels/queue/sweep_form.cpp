@@ -46,18 +46,13 @@ QString fieldName(const std::string& path) {
 SweepForm::SweepForm(const Context& context, QWidget* parent)
     : QFrame(parent), context_(context), seeds_(new QSpinBox(this)), later_(new QTimer(this)) {
     setObjectName(u"card"_s);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
-    column->setSpacing(size::gap);
-    auto* title = makeLabel(tr("Sweep"), nullptr, this);
-    title->setFont(Theme::bold());
+    auto* column = makeColumn(this, {size::inside, size::gap, size::inside, size::gap}, size::gap);
+    auto* title = makeTitle(tr("Sweep"), nullptr, this);
     column->addWidget(title);
-    auto* words = makeLabel(
+    auto* words = makeProse(
         tr("Trains the settings on the left with every combination of these values."), "dim", this);
-    words->setWordWrap(true);
     column->addWidget(words);
-    rows_ = new QVBoxLayout;
-    rows_->setSpacing(size::grid);
+    rows_ = makeColumn(size::grid);
     column->addLayout(rows_);
     addFoot(column);
     showList({});
@@ -72,8 +67,7 @@ SweepForm::SweepForm(const Context& context, QWidget* parent)
 }
 
 void SweepForm::addFoot(QVBoxLayout* column) {
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
+    auto* row = makeRow(size::gap);
     auto* more = makeLink(tr("Another setting"), this);
     connect(more, &QToolButton::clicked, this, &SweepForm::addAxis);
     row->addWidget(more);
@@ -101,8 +95,7 @@ void SweepForm::addFoot(QVBoxLayout* column) {
     connect(add_, &QPushButton::clicked, this, &SweepForm::addToQueue);
     row->addWidget(add_);
     column->addLayout(row);
-    answer_ = makeLabel({}, "dim", this);
-    answer_->setWordWrap(true);
+    answer_ = makeProse({}, "dim", this);
     answer_->setObjectName(u"sweepAnswer"_s);
     column->addWidget(answer_);
 }
@@ -119,8 +112,7 @@ void SweepForm::addAxis() {
     axis.path->setAccessibleName(tr("Setting %1").arg(axes_.size() + 1));
     axis.values->setPlaceholderText(tr("values, such as 0.1, 0.03, 0.01"));
     axis.values->setAccessibleName(tr("Values of setting %1").arg(axes_.size() + 1));
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
+    auto* row = makeRow(size::gap);
     for (auto* edit : {axis.path, axis.values}) {
         connect(edit, &QLineEdit::textChanged, later_, qOverload<>(&QTimer::start));
         row->addWidget(edit);

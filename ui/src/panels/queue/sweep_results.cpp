@@ -54,22 +54,18 @@ SweepResults::SweepResults(const Context& context, QWidget* parent)
       sweeps_(new ChoiceBox(this)),
       figure_(makeLabel({}, "dim", this)),
       plot_(new SweepPlot(context.theme, this)),
-      empty_(makeLabel(tr("Add a sweep to the queue and start it: its results appear here."), "dim",
+      empty_(makeProse(tr("Add a sweep to the queue and start it: its results appear here."), "dim",
                        this)) {
     setObjectName(u"card"_s);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
-    column->setSpacing(size::gap);
+    auto* column = makeColumn(this, {size::inside, size::gap, size::inside, size::gap}, size::gap);
     auto* head = new QHBoxLayout;
-    auto* title = makeLabel(tr("Results"), nullptr, this);
-    title->setFont(Theme::bold());
+    auto* title = makeTitle(tr("Results"), nullptr, this);
     head->addWidget(title);
     sweeps_->setAccessibleName(tr("Sweep"));
     head->addWidget(sweeps_);
     head->addWidget(figure_);
     head->addStretch();
     column->addLayout(head);
-    empty_->setWordWrap(true);
     column->addWidget(empty_);
     makeTable();
     column->addWidget(table_, 1);

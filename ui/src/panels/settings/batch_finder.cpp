@@ -1,10 +1,7 @@
 #include "panels/settings/batch_finder.h"
 
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QVBoxLayout>
 
 #include "models/settings_model.h"
 #include "text/format.h"
@@ -24,13 +21,12 @@ BatchFinder::BatchFinder(const Context& context, QWidget* parent)
       memory_(new QLineEdit(this)),
       find_(new QPushButton(tr("Find"), this)),
       trials_(makeLabel({}, nullptr, this)),
-      words_(makeLabel({}, "dim", this)),
+      words_(makeProse({}, "dim", this)),
       use_(new QPushButton(this)) {
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("Find the largest batch"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
-    column->setSpacing(size::gap);
+    auto* column =
+        makeColumn(this, {size::inside, size::inside, size::inside, size::inside}, size::gap);
     auto* what = makeLabel(tr("Trains a new model for a few steps with one batch size after "
                               "another. Nothing is saved."),
                            "dim", this);
@@ -41,15 +37,13 @@ BatchFinder::BatchFinder(const Context& context, QWidget* parent)
     trials_->setAccessibleName(tr("Trials"));
     trials_->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     column->addWidget(trials_, 1);
-    words_->setWordWrap(true);
     column->addWidget(words_);
     column->addLayout(makeFoot());
     resize(480, 360);
 }
 
 QLayout* BatchFinder::makeLimit() {
-    auto* row = new QHBoxLayout;
-    row->setSpacing(size::gap);
+    auto* row = makeRow(size::gap);
     auto* label = makeLabel(tr("Memory limit"), nullptr, this);
     label->setBuddy(memory_);
     memory_->setAccessibleName(label->text());
@@ -63,8 +57,7 @@ QLayout* BatchFinder::makeLimit() {
 }
 
 QLayout* BatchFinder::makeFoot() {
-    auto* foot = new QHBoxLayout;
-    foot->setSpacing(size::gap);
+    auto* foot = makeRow(size::gap);
     foot->addStretch();
     use_->setObjectName(u"useBatch"_s);
     use_->setAutoDefault(false);

@@ -1,10 +1,8 @@
 #include "panels/settings/data_preview.h"
 
 #include <QFileDialog>
-#include <QHBoxLayout>
 #include <QMenu>
 #include <QPainter>
-#include <QVBoxLayout>
 
 #include "commands/commands.h"
 #include "engine/settings/catalog.h"
@@ -59,14 +57,11 @@ bool predictsNumber(const engine::DatasetPreview& preview) {
 
 DataPreview::DataPreview(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context), look_([this] { showProgress(); }, progressEvery) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 2, 0, 2);
-    column->setSpacing(size::grid);
+    auto* column = makeColumn(this, {0, 2, 0, 2}, size::grid);
     pictures_ = new QLabel(this);
     pictures_->setFixedHeight(size::thumbnail);
     pictures_->setAccessibleName(tr("Samples of the data set"));
-    counts_ = makeLabel({}, "dim", this);
-    counts_->setFont(Theme::caption());
+    counts_ = makeSmall({}, "dim", this);
     counts_->setWordWrap(true);
     counts_->setTextFormat(Qt::RichText);
     connect(counts_, &QLabel::linkActivated, this, [this] { choosePath(); });

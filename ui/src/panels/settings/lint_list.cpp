@@ -1,9 +1,6 @@
 #include "panels/settings/lint_list.h"
 
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include "commands/commands.h"
 #include "text/language.h"
@@ -34,9 +31,7 @@ QColor colorOf(engine::LintSeverity severity, const Tokens& tokens) {
 
 LintList::LintList(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context), check_(new LintCheck(context.settings, this)) {
-    auto* rows = new QVBoxLayout(this);
-    rows->setContentsMargins(0, size::grid, 0, 0);
-    rows->setSpacing(1);
+    auto* rows = makeColumn(this, {0, size::grid, 0, 0}, 1);
     connect(check_, &LintCheck::findingsChanged, this, &LintList::refresh);
     connect(context_.commands, &Commands::hazardsFound, check_, &LintCheck::setMeasured);
     connect(context_.theme, &Theme::changed, this, &LintList::refresh);
@@ -55,9 +50,7 @@ void LintList::refresh() {
 
 void LintList::addRow(const engine::LintFinding& finding) {
     auto* line = new QWidget(this);
-    auto* row = new QHBoxLayout(line);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(size::grid);
+    auto* row = makeRow(line, {}, size::grid);
     auto* mark = new QLabel(line);
     mark->setPixmap(
         iconPixmap(u"dot"_s, colorOf(finding.severity, context_.theme->tokens()), size::icon, 2));

@@ -1,7 +1,5 @@
 #include "panels/settings/next_run_note.h"
 
-#include <QVBoxLayout>
-
 #include "engine/settings/catalog.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
@@ -41,13 +39,10 @@ QStringList differingFields(const Context& context, const RunTrack& track) {
 NextRunNote::NextRunNote(const Context& context, QWidget* parent)
     : QFrame(parent),
       context_(context),
-      text_(makeLabel({}, "dim", this)),
+      text_(makeSmall({}, "dim", this)),
       link_(makeLink({}, this)) {
     setObjectName(u"nextRun"_s);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, size::gap, 0, size::grid);
-    column->setSpacing(0);
-    text_->setFont(Theme::caption());
+    auto* column = makeColumn(this, {0, size::gap, 0, size::grid}, 0);
     text_->setWordWrap(true);
     text_->setTextFormat(Qt::PlainText);
     column->addWidget(text_);

@@ -3,7 +3,6 @@
 #include <QApplication>
 #include <QMenu>
 #include <QToolButton>
-#include <QVBoxLayout>
 
 #include "engine/settings/catalog.h"
 #include "models/settings_model.h"
@@ -21,20 +20,16 @@ using namespace Qt::StringLiterals;
 
 PrecisionSection::PrecisionSection(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context) {
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(1);
+    auto* column = makeColumn(this, {}, 1);
     row_ = new QWidget(this);
     new FlowLayout(row_, size::grid);
     column->addWidget(row_);
-    problem_ = makeLabel({}, "bad", this);
+    problem_ = makeSmall({}, "bad", this);
     problem_->setObjectName(u"fieldError"_s);
-    problem_->setFont(Theme::caption());
     problem_->setWordWrap(true);
     column->addWidget(problem_);
-    leftOut_ = makeLabel({}, "dim", this);
+    leftOut_ = makeSmall({}, "dim", this);
     leftOut_->setObjectName(u"leftOut"_s);
-    leftOut_->setFont(Theme::caption());
     leftOut_->setWordWrap(true);
     column->addWidget(leftOut_);
     column->addSpacing(size::grid);
@@ -44,8 +39,7 @@ PrecisionSection::PrecisionSection(const Context& context, QWidget* parent)
     column->addWidget(tf32_);
     bf16_ = new BitStrip(context_.theme, u"BF16"_s, 8, 7, this);
     column->addWidget(bf16_);
-    auto* legend = makeLabel(tr("sign · exponent (range) · fraction (precision)"), "dim", this);
-    legend->setFont(Theme::caption());
+    auto* legend = makeSmall(tr("sign · exponent (range) · fraction (precision)"), "dim", this);
     legend->setWordWrap(true);
     column->addWidget(legend);
     connect(context_.settings, &SettingsModel::changed, this, &PrecisionSection::refreshIfOther);

@@ -30,14 +30,13 @@ RateFinder::RateFinder(const Context& context, QWidget* parent)
       context_(context),
       test_([this] { refresh(); }),
       plot_(new QCustomPlot(this)),
-      words_(makeLabel({}, "dim", this)),
+      words_(makeProse({}, "dim", this)),
       valley_(new QPushButton(this)),
       steepest_(new QPushButton(this)) {
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowTitle(tr("Find the learning rate"));
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
-    column->setSpacing(size::gap);
+    auto* column =
+        makeColumn(this, {size::inside, size::inside, size::inside, size::inside}, size::gap);
     auto* what =
         makeLabel(tr("Trains a new model while the rate rises from 1e-7 to 10. Nothing is saved."),
                   "dim", this);
@@ -45,7 +44,6 @@ RateFinder::RateFinder(const Context& context, QWidget* parent)
     column->addWidget(what);
     makePlot();
     column->addWidget(plot_, 1);
-    words_->setWordWrap(true);
     column->addWidget(words_);
     makeFoot();
     resize(640, 440);
@@ -69,8 +67,7 @@ void RateFinder::makePlot() {
 }
 
 void RateFinder::makeFoot() {
-    auto* foot = new QHBoxLayout;
-    foot->setSpacing(size::gap);
+    auto* foot = makeRow(size::gap);
     foot->addStretch();
     for (QPushButton* button : {valley_, steepest_}) {
         button->hide();

@@ -2,14 +2,12 @@
 
 #include <QAbstractItemView>
 #include <QContextMenuEvent>
-#include <QHBoxLayout>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QKeyEvent>
 #include <QMenu>
 #include <QPainter>
 #include <QStandardItemModel>
-#include <QVBoxLayout>
 
 #include "engine/settings/catalog.h"
 #include "help/help_page.h"
@@ -83,8 +81,7 @@ std::vector<Choice> catalogChoices(const QString& path) {
 
 SettingsField::SettingsField(SettingsModel* model, const QString& path, QWidget* parent)
     : QWidget(parent), model_(model), path_(path), info_(model->field(path)) {
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 0);
+    auto* row = makeRow(this);
     connect(model_, &SettingsModel::changed, this, &SettingsField::refresh);
 }
 
@@ -92,11 +89,9 @@ SettingsField::SettingsField(SettingsModel* model, const QString& path, const QS
                              QWidget* parent)
     : SettingsField(model, path, parent) {
     edit_ = new QLineEdit(this);
-    unit_ = makeLabel({}, "dim", edit_);
-    unit_->setFont(Theme::caption());
+    unit_ = makeSmall({}, "dim", edit_);
     unit_->setAttribute(Qt::WA_TransparentForMouseEvents);
-    auto* inside = new QHBoxLayout(edit_);
-    inside->setContentsMargins(0, 0, 8, 0);
+    auto* inside = makeRow(edit_, {0, 0, 8, 0});
     inside->addStretch();
     inside->addWidget(unit_);
     setUnit(unit);
@@ -339,11 +334,8 @@ void FieldLabel::mouseReleaseEvent(QMouseEvent* event) {
 SettingsRow::SettingsRow(SettingsModel* model, QWidget* label, std::vector<SettingsField*> fields,
                          QWidget* beside, QWidget* parent)
     : QWidget(parent), model_(model), fields_(std::move(fields)) {
-    auto* rows = new QVBoxLayout(this);
-    rows->setContentsMargins(0, 0, 0, 0);
-    rows->setSpacing(1);
-    auto* line = new QHBoxLayout;
-    line->setSpacing(size::grid + 2);
+    auto* rows = makeColumn(this, {}, 1);
+    auto* line = makeRow(size::grid + 2);
     label->setFixedWidth(size::labelColumn);
     line->addWidget(label);
     for (auto* field : fields_) {
@@ -351,9 +343,8 @@ SettingsRow::SettingsRow(SettingsModel* model, QWidget* label, std::vector<Setti
         if (beside != nullptr && field == fields_.front()) line->addWidget(beside);
     }
     rows->addLayout(line);
-    error_ = makeLabel({}, "bad", this);
+    error_ = makeSmall({}, "bad", this);
     error_->setObjectName(u"fieldError"_s);
-    error_->setFont(Theme::caption());
     error_->setWordWrap(true);
     error_->setTextFormat(Qt::PlainText);
     rows->addWidget(error_);

@@ -1,7 +1,6 @@
 #include "panels/settings/settings_panel.h"
 
 #include <QEvent>
-#include <QLabel>
 #include <QScrollBar>
 #include <algorithm>
 
@@ -34,9 +33,7 @@ SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
     setFocusPolicy(Qt::NoFocus);
     auto* inside = new QWidget(this);
     inside->setObjectName(u"sections"_s);
-    column_ = new QVBoxLayout(inside);
-    column_->setContentsMargins(size::inside, size::grid, size::inside - 2, size::inside);
-    column_->setSpacing(0);
+    column_ = makeColumn(inside, {size::inside, size::grid, size::inside - 2, size::inside}, 0);
     note_ = new NextRunNote(context_, inside);
     column_->addWidget(note_);
     addData();
@@ -95,9 +92,7 @@ void SettingsPanel::focusField(const QString& path) {
 
 QVBoxLayout* SettingsPanel::section(const QString& title, QWidget* beside) {
     auto* box = new QWidget(this);
-    auto* rows = new QVBoxLayout(box);
-    rows->setContentsMargins(0, size::gap, 0, size::gap);
-    rows->setSpacing(size::grid);
+    auto* rows = makeColumn(box, {0, size::gap, 0, size::gap}, size::grid);
     auto* head = new QHBoxLayout;
     auto* name = makeLabel(title, "dim", box);
     QFont font = Theme::caption();
@@ -116,8 +111,7 @@ QVBoxLayout* SettingsPanel::section(const QString& title, QWidget* beside) {
     if (column_->count() > 1) {  // behind the note
         auto* rule = new QFrame(this);
         rule->setObjectName(u"rule"_s);
-        auto* edge = new QHBoxLayout;
-        edge->setContentsMargins(-size::inside, 0, -size::inside, 0);
+        auto* edge = makeRow(nullptr, {-size::inside, 0, -size::inside, 0});
         edge->addWidget(rule);
         column_->addLayout(edge);
     }
@@ -172,8 +166,7 @@ void SettingsPanel::addModel() {
     auto* name = label(u"model.kind"_s);
     row(rows, name, {model_});
     name->setFixedWidth(name->sizeHint().width());  // leaves room for the titles of models
-    modelNote_ = makeLabel({}, "dim", this);
-    modelNote_->setFont(Theme::caption());
+    modelNote_ = makeSmall({}, "dim", this);
     // Right-aligned under the field. A long note extends under the label instead of widening the
     // panel.
     modelNote_->setAlignment(Qt::AlignRight);
@@ -199,8 +192,7 @@ void SettingsPanel::addPrecision() {
 }
 
 void SettingsPanel::addScaler() {
-    classroom_ = makeLabel(tr("not for production"), "caution", this);
-    classroom_->setFont(Theme::caption());
+    classroom_ = makeSmall(tr("not for production"), "caution", this);
     classroom_->setToolTip(tr("The classroom preset grows the scale often, to show it at work."));
     auto* rows = section(tr("Loss scaler"), classroom_);
     scalerBox_ = rows->parentWidget();
@@ -250,9 +242,7 @@ void SettingsPanel::addMore() {
     open_->setAccessibleName(tr("All other settings"));
     auto* rows = section(tr("All other settings"), open_);
     more_ = new QWidget(this);
-    moreRows_ = new QVBoxLayout(more_);
-    moreRows_->setContentsMargins(0, 0, 0, 0);
-    moreRows_->setSpacing(size::grid);
+    moreRows_ = makeColumn(more_, {}, size::grid);
     more_->hide();
     rows->addWidget(more_);
     connect(open_, &QToolButton::clicked, this, [this] { showMore(more_->isHidden()); });

@@ -1,9 +1,6 @@
 #include "panels/step/sample_strip.h"
 
-#include <QHBoxLayout>
-#include <QLabel>
 #include <QSlider>
-#include <QVBoxLayout>
 
 #include "engine/runs/run_store.h"
 #include "feed/background_task.h"
@@ -30,9 +27,8 @@ SampleViewer::SampleViewer(Theme* theme, std::shared_ptr<RunTrack> track, QWidge
     slider_->setAccessibleName(tr("Step"));
     slider_->setMaximum(0);  // until there are pictures: at the newest
     slider_->setPageStep(1);
-    auto* column = new QVBoxLayout(this);
-    column->setContentsMargins(size::inside, size::inside, size::inside, size::inside);
-    column->setSpacing(size::gap);
+    auto* column =
+        makeColumn(this, {size::inside, size::inside, size::inside, size::inside}, size::gap);
     column->addWidget(picture_, 1);
     column->addWidget(slider_);
     column->addWidget(caption_);
@@ -116,9 +112,7 @@ void SampleStrip::rebuild() {
 
 void SampleStrip::addCell(const std::shared_ptr<RunTrack>& track) {
     auto* cell = new QWidget(this);
-    auto* line = new QHBoxLayout(cell);
-    line->setContentsMargins(0, 0, 0, 0);
-    line->setSpacing(size::gap);
+    auto* line = makeRow(cell, {}, size::gap);
     auto* picture = new PictureView(cell);
     picture->setFixedSize(pictureSize, pictureSize);
     picture->setFocusPolicy(Qt::StrongFocus);

@@ -2,7 +2,6 @@
 
 #include <QAction>
 #include <QGuiApplication>
-#include <QHBoxLayout>
 #include <QMenu>
 #include <algorithm>
 
@@ -16,6 +15,7 @@
 #include "theme/icons.h"
 #include "theme/theme.h"
 #include "widgets/key_bindings.h"
+#include "widgets/panel.h"
 
 namespace ui {
 
@@ -95,9 +95,7 @@ StepChooser::StepChooser(const Context& context, QWidget* parent)
       strip_(new ScaleStrip(context.theme, this)),
       box_(new QWidget(this)),
       live_(new KeyButton(context.theme, tr("Live"), QKeySequence(Qt::Key_L), this)) {
-    auto* row = new QHBoxLayout(this);
-    row->setContentsMargins(0, 0, 0, 2);
-    row->setSpacing(size::gap);
+    auto* row = makeRow(this, {0, 0, 0, 2}, size::gap);
     run_->setObjectName(u"chip"_s);
     run_->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     run_->setPopupMode(QToolButton::InstantPopup);
@@ -149,9 +147,7 @@ void StepChooser::followActor() {
 }
 
 void StepChooser::makeStepBox() {
-    auto* row = new QHBoxLayout(box_);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(2);
+    auto* row = makeRow(box_, {}, 2);
     const auto button = [this](const QString& name, int direction) {
         auto* made = new QToolButton(box_);
         made->setIconSize({12, 12});

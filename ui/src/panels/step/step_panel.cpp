@@ -1,10 +1,8 @@
 #include <QCoreApplication>
 #include <QDateTime>
 #include <QFormLayout>
-#include <QLabel>
 #include <QScrollArea>
 #include <QToolButton>
-#include <QVBoxLayout>
 #include <QWidget>
 #include <cmath>
 #include <memory>
@@ -76,8 +74,7 @@ bool computesInFp16(const engine::PrecisionConfig& config) {
 }  // namespace
 
 StepPanel::StepPanel(const Context& context, QWidget* parent) : QWidget(parent), context_(context) {
-    auto* outer = new QVBoxLayout(this);
-    outer->setContentsMargins(0, 0, 0, 0);
+    auto* outer = makeColumn(this);
     auto* scroll = new QScrollArea(this);
     scroll->setWidgetResizable(true);
     scroll->setFrameShape(QFrame::NoFrame);
@@ -86,9 +83,8 @@ StepPanel::StepPanel(const Context& context, QWidget* parent) : QWidget(parent),
     auto* inside = new QWidget(scroll);
     inside->setObjectName(u"sections"_s);
     scroll->setWidget(inside);
-    auto* column = new QVBoxLayout(inside);
-    column->setContentsMargins(size::inside, size::gap, size::inside, size::gap);
-    column->setSpacing(size::gap);
+    auto* column =
+        makeColumn(inside, {size::inside, size::gap, size::inside, size::gap}, size::gap);
     reason_ = new QLabel(this);
     reason_->setWordWrap(true);
     reason_->setTextFormat(Qt::RichText);

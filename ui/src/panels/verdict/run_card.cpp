@@ -1,8 +1,6 @@
 #include "panels/verdict/run_card.h"
 
 #include <QGridLayout>
-#include <QHBoxLayout>
-#include <QVBoxLayout>
 #include <algorithm>
 #include <cmath>
 
@@ -127,9 +125,7 @@ RunCard::RunCard(const QString& title, const QColor& color, QWidget* parent)
     lines->addWidget(task_, 1, 0, 1, 2);
     lines->addWidget(note_, 2, 0, 1, 2);
     figures_ = new QWidget(this);
-    auto* row = new QHBoxLayout(figures_);
-    row->setContentsMargins(0, 0, 0, 0);
-    row->setSpacing(size::gap);
+    auto* row = makeRow(figures_, {}, size::gap);
     const auto captions = usualCaptions();
     for (std::size_t i = 0; i < values_.size(); ++i) {
         addFigure(i, captions[i], widestUsual[i]);
@@ -139,11 +135,8 @@ RunCard::RunCard(const QString& title, const QColor& color, QWidget* parent)
 
 void RunCard::addFigure(std::size_t i, const QString& caption, const QString& usual) {
     auto* holder = new QWidget(figures_);
-    auto* column = new QVBoxLayout(holder);
-    column->setContentsMargins(0, 0, 0, 0);
-    column->setSpacing(0);
-    auto* label = makeLabel(caption, "dim");
-    label->setFont(Theme::caption());
+    auto* column = makeColumn(holder, {}, 0);
+    auto* label = makeSmall(caption, "dim");
     auto* value = makeLabel(usual);
     value->setFont(Theme::figures());
     value->setAccessibleName(title_ + u' ' + caption);

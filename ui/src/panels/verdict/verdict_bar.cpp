@@ -167,9 +167,7 @@ QString paragraph(const QString& text) {
 VerdictBar::VerdictBar(const Context& context, QWidget* parent)
     : QFrame(parent), context_(context) {
     setObjectName(u"card"_s);
-    column_ = new QVBoxLayout(this);
-    column_->setContentsMargins(size::inside, padding, size::inside, padding);
-    column_->setSpacing(size::grid);
+    column_ = makeColumn(this, {size::inside, padding, size::inside, padding}, size::grid);
     connect(context_.feed, &EventFeed::figuresDue, this, &VerdictBar::refresh);
     connect(context_.feed, &EventFeed::tracksChanged, this, &VerdictBar::rebuild);
     connect(context_.theme, &Theme::changed, this, &VerdictBar::refresh);
