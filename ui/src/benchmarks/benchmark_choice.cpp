@@ -96,8 +96,7 @@ QWidget* BenchmarkChoice::makeRest() {
     memory_->setFixedWidth(70);
     connect(memory_, &QLineEdit::textEdited, benchmarks_, &Benchmarks::setMemory);
     auto* row = makeRow(size::gap);
-    row->addWidget(findsBatches_);
-    row->addWidget(memory_);
+    addWidgets(row, {findsBatches_, memory_});
     row->addStretch();
     column->addLayout(row);
     return rest;

@@ -72,9 +72,7 @@ QLayout* BenchmarksPage::makeBar() {
     export_ = new QPushButton(tr("Export…"), this);
     export_->setToolTip(
         tr("Save the figures as CSV or Markdown, or the bars as PNG or SVG (Ctrl+E)"));
-    row->addWidget(run_);
-    row->addWidget(stop_);
-    row->addWidget(progress_);
+    addWidgets(row, {run_, stop_, progress_});
     row->addWidget(state_, 1);
     row->addWidget(export_);
     connect(run_, &QPushButton::clicked, context_.benchmarks, &Benchmarks::start);
@@ -100,8 +98,7 @@ QWidget* BenchmarksPage::makeResults() {
     view_ = new BenchmarkView(context_.theme, BenchmarkView::Medium::screen, area_);
     view_->setObjectName(u"sections"_s);
     area_->setWidget(view_);
-    body_->addWidget(empty_);
-    body_->addWidget(area_);
+    addWidgets(body_, {empty_, area_});
     card_->addBody(body_, 1);
     return card_;
 }
@@ -165,8 +162,7 @@ void BenchmarksPage::makePicture() {
     title->setContentsMargins(size::inside, 0, size::inside, 0);
     auto* view = new BenchmarkView(context_.theme, BenchmarkView::Medium::paper, picture_.get());
     view->show(orderedResults(context_.benchmarks->book()));
-    column->addWidget(title);
-    column->addWidget(view);
+    addWidgets(column, {title, view});
     // A widget has its final fonts and layout only after it was shown.
     picture_->setAttribute(Qt::WA_DontShowOnScreen);
     picture_->resize(pictureWidth, 100);

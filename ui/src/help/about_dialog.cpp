@@ -58,8 +58,7 @@ AboutDialog::AboutDialog(QWidget* parent) : QDialog(parent) {
                    "License, version 3 or later.")}),
         nullptr, this);
     terms->setObjectName(u"terms"_s);
-    column->addWidget(terms);
-    column->addWidget(makeLabel(versions(), "dim", this));
+    addWidgets(column, {terms, makeLabel(versions(), "dim", this)});
     auto* text = new QPlainTextEdit(licences(), this);
     text->setReadOnly(true);
     text->setTabChangesFocus(true);

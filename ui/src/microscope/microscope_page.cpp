@@ -133,8 +133,7 @@ QLayout* MicroscopePage::makeBar() {
     export_ = new QPushButton(tr("Export…"), this);
     export_->setToolTip(
         tr("Save the displayed histograms as CSV, or the plots as PNG or SVG (Ctrl+E)"));
-    row->addWidget(shadow_);
-    row->addWidget(export_);
+    addWidgets(row, {shadow_, export_});
     addPageKey(this, u"microscope/shadow"_s, Qt::Key_P, shadow_);
     addPageKey(this, u"microscope/export"_s, Qt::CTRL | Qt::Key_E, export_);
     connect(shadow_, &QPushButton::clicked, this, [this] {

@@ -66,8 +66,7 @@ RunsPage::RunsPage(const Context& context, QWidget* parent)
     auto* split = new QSplitter(Qt::Horizontal, this);
     split->setChildrenCollapsible(false);
     split->setHandleWidth(size::gap);
-    split->addWidget(card);
-    split->addWidget(details_);
+    addWidgets(split, {card, details_});
     split->setStretchFactor(0, 4);
     split->setStretchFactor(1, 1);
     details_->setMinimumWidth(detailsWidth * 3 / 4);

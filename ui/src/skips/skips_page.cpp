@@ -105,13 +105,11 @@ QLayout* SkipsPage::makeBar() {
     capsule_->setToolTip(
         tr("One file with everything needed to compute the step again elsewhere: weights, "
            "optimizer, scaler, batch and settings (K)"));
-    row->addWidget(examine_);
-    row->addWidget(arm_);
+    addWidgets(row, {examine_, arm_});
     row->addWidget(state_, 1);
     export_ = new QPushButton(tr("Export…"), this);
     export_->setToolTip(tr("Save the skipped steps as CSV, or the page as PNG or SVG (Ctrl+E)"));
-    row->addWidget(capsule_);
-    row->addWidget(export_);
+    addWidgets(row, {capsule_, export_});
     addPageKey(this, u"skips/examine"_s, Qt::Key_R, examine_);
     addPageKey(this, u"skips/capsule"_s, Qt::Key_K, capsule_);
     addPageKey(this, u"skips/export"_s, Qt::CTRL | Qt::Key_E, export_);

@@ -50,8 +50,7 @@ QLayout* EvaluatePanel::makeControls() {
     tabs_->addTab(tr("Confusion matrix"));
     tabs_->addTab(tr("By class"));
     tabs_->addTab(tr("Largest loss"));
-    row->addWidget(go_);
-    row->addWidget(cancel_);
+    addWidgets(row, {go_, cancel_});
     row->addStretch(1);
     row->addWidget(tabs_);
     note_ = makeProse(tr("A run is training: evaluating shares the machine with it, and both get "

@@ -100,8 +100,7 @@ QLayout* PictureAsk::makeButtons() {
         connect(undo, &QPushButton::clicked, board_, &DrawBoard::undo);
         connect(clear, &QPushButton::clicked, board_, &DrawBoard::clear);
         row->addWidget(pen, 1);
-        row->addWidget(undo);
-        row->addWidget(clear);
+        addWidgets(row, {undo, clear});
         rows->addLayout(row);
     }
     rows->addWidget(file);

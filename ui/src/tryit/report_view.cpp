@@ -53,10 +53,7 @@ ReportView::ReportView(Theme* theme, const std::string& precision, QWidget* pare
     left_->hide();
     stack_ = new QStackedWidget(this);
     for (int part = 0; part < parts; ++part) stack_->addWidget(new QWidget(stack_));
-    column->addWidget(figures_);
-    column->addWidget(samples_);
-    column->addWidget(progress_);
-    column->addWidget(left_);
+    addWidgets(column, {figures_, samples_, progress_, left_});
     column->addWidget(stack_, 1);
 }
 

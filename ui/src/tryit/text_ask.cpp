@@ -101,8 +101,7 @@ QWidget* TextAsk::makeControls(bool words) {
     stop_->setObjectName(u"stop"_s);
     connect(go_, &QPushButton::clicked, this, &TextAsk::generate);
     connect(stop_, &QPushButton::clicked, this, &TextAsk::stop);
-    row->addWidget(go_);
-    row->addWidget(stop_);
+    addWidgets(row, {go_, stop_});
     column->addLayout(row);
     return card;
 }

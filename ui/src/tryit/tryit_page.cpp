@@ -88,8 +88,7 @@ QLayout* TryItPage::makeHead() {
     checkpoint_->setMinimumContentsLength(16);
     row->addWidget(tabs_);
     row->addStretch(1);
-    row->addWidget(more_);
-    row->addWidget(checkpoint_);
+    addWidgets(row, {more_, checkpoint_});
     return row;
 }
 
@@ -171,8 +170,8 @@ void TryItPage::settle() {
     for (auto* model : models_) {
         if (!model->facts() || alike(model->facts()->form, form)) same.push_back(model);
     }
-    body_->addWidget(makeAsk(form, same));
-    body_->addWidget(new EvaluatePanel(context_, models_, &evaluations_, body_));
+    addWidgets(body_,
+               {makeAsk(form, same), new EvaluatePanel(context_, models_, &evaluations_, body_)});
     body_->setCurrentIndex(tabs_->currentIndex() + 1);
     if (same.size() < models_.size() && more_->text().isEmpty())
         more_->setText(tr("Runs with other inputs are listed under Evaluate only."));

@@ -126,8 +126,7 @@ QLayout* TwinPage::makeBar() {
     together_->setToolTip(
         tr("The reference leaves out the steps that the other run skips, so that both have made "
            "the same number of updates."));
-    row->addWidget(together_);
-    row->addWidget(new TwinBadge(context_, model_, this));
+    addWidgets(row, {together_, new TwinBadge(context_, model_, this)});
     automatic_ = new ChoiceBox(this);
     automatic_->setAccessibleName(tr("Automatic resync"));
     automatic_->setSizeAdjustPolicy(QComboBox::AdjustToContents);

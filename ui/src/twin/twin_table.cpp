@@ -79,8 +79,7 @@ TwinTable::TwinTable(const Theme* theme, TwinModel* model, QWidget* parent)
     table_->setSortingEnabled(true);
     table_->sortByColumn(errorShare, Qt::DescendingOrder);
     table_->setAccessibleName(tr("Layers"));
-    column->addWidget(all_);
-    column->addWidget(rounding_);
+    addWidgets(column, {all_, rounding_});
     column->addWidget(table_, 1);
     connect(table_, &QTableWidget::itemSelectionChanged, this, [this] {
         if (filling_ || table_->selectedItems().isEmpty()) return;

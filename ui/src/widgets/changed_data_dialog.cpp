@@ -32,8 +32,7 @@ ChangedDataDialog::ChangedDataDialog(const QString& what, const QString& then, Q
     auto* go = new QPushButton(tr("Go on with this data"), this);
     go->setObjectName(u"primary"_s);
     leave->setDefault(true);
-    buttons->addWidget(leave);
-    buttons->addWidget(go);
+    addWidgets(buttons, {leave, go});
     column->addLayout(buttons);
     setAccessibleDescription(what + u' ' + then);
     leave->setFocus();

@@ -7,6 +7,7 @@
 #include <QMenu>
 #include <QToolButton>
 #include <QVBoxLayout>
+#include <initializer_list>
 
 class QAbstractItemModel;
 class QTableView;
@@ -76,6 +77,11 @@ QVBoxLayout* makeColumn(QWidget* parent, const QMargins& margins = {}, int spaci
 /// A layout for another one.
 QHBoxLayout* makeRow(int spacing);
 QVBoxLayout* makeColumn(int spacing);
+/// Adds them one after the other, without stretch.
+template <typename Box>
+void addWidgets(Box* box, std::initializer_list<QWidget*> widgets) {
+    for (QWidget* widget : widgets) box->addWidget(widget);
+}
 /// A frame with rounded corners.
 QFrame* makeCard(QWidget* parent);
 /// A button that looks as a link.

@@ -54,8 +54,7 @@ SideColumns::SideColumns(QWidget* main, QWidget* parent)
     for (QWidget* column :
          {boxes_[Place::left], static_cast<QWidget*>(centre_), boxes_[Place::right]})
         wide_->addWidget(column);
-    centre_->addWidget(main_);
-    centre_->addWidget(boxes_[Place::below]);
+    addWidgets(centre_, {main_, boxes_[Place::below]});
     for (const auto& [place, box] : boxes_) box->hide();
     auto* beneath = new QWidget(narrow_);
     auto* stack = makeColumn(beneath, {}, size::grid);

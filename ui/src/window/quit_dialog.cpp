@@ -31,8 +31,7 @@ QuitDialog::QuitDialog(QWidget* parent) : QDialog(parent) {
     auto* quit = new QPushButton(tr("Save and quit"), this);
     quit->setObjectName(u"primary"_s);
     stay->setDefault(true);
-    buttons->addWidget(stay);
-    buttons->addWidget(quit);
+    addWidgets(buttons, {stay, quit});
     column->addLayout(buttons);
     setAccessibleDescription(text->text());
     stay->setFocus();

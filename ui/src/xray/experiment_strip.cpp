@@ -50,15 +50,12 @@ ExperimentStrip::ExperimentStrip(const Theme* theme, XrayModel* model, QWidget* 
         caption->setProperty("role", u"dim"_s);
         caption->setFont(Theme::caption());
         values_[i] = new ElidedLabel(cell);
-        row->addWidget(caption);
-        row->addWidget(values_[i]);
+        addWidgets(row, {caption, values_[i]});
         grid->addWidget(cell, 0, static_cast<int>(i) + 1);
     }
     grid->addWidget(conclusion_, 1, 0, 1, figures + 1);
     auto* buttons = new QHBoxLayout;
-    buttons->addWidget(open_);
-    buttons->addWidget(undo_);
-    buttons->addWidget(keep_);
+    addWidgets(buttons, {open_, undo_, keep_});
     grid->addLayout(buttons, 0, figures + 1, 2, 1, Qt::AlignRight | Qt::AlignVCenter);
     grid->setColumnStretch(0, 6);
     for (int column = 1; column <= static_cast<int>(figures); ++column)

@@ -54,8 +54,7 @@ SearchDialog::SearchDialog(const Context& context, XrayModel* model, QWidget* pa
            "slowly."),
         "dim", this);
     what->setWordWrap(true);
-    column->addWidget(what);
-    column->addWidget(makeQuestion());
+    addWidgets(column, {what, makeQuestion()});
     column->addWidget(makeTrials(), 1);
     column->addWidget(makeFoot());
     connect(job_, &SearchJob::progressed, this, &SearchDialog::showProgress);
@@ -104,11 +103,9 @@ QWidget* SearchDialog::makeQuestion() {
     confirm_->setAccessibleName(tr("Steps of the confirming training"));
     confirm_->setToolTip(
         tr("Trains this many steps with the set and as many in FP32, from the start"));
-    row->addWidget(makeLabel(tr("Largest gradient error"), "dim", part));
-    row->addWidget(tolerance_);
+    addWidgets(row, {makeLabel(tr("Largest gradient error"), "dim", part), tolerance_});
     row->addSpacing(size::inside);
-    row->addWidget(makeLabel(tr("Confirm by training"), "dim", part));
-    row->addWidget(confirm_);
+    addWidgets(row, {makeLabel(tr("Confirm by training"), "dim", part), confirm_});
     row->addStretch();
     return part;
 }
@@ -141,9 +138,7 @@ QWidget* SearchDialog::makeFoot() {
     result_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     evidence_ = makeLabel({}, "dim", part);
     evidence_->setWordWrap(true);
-    column->addWidget(progress_);
-    column->addWidget(result_);
-    column->addWidget(evidence_);
+    addWidgets(column, {progress_, result_, evidence_});
     auto* row = makeRow(size::gap);
     row->addStretch();
     search_ = new QPushButton(tr("Search"), part);

@@ -78,9 +78,7 @@ TotalsStrip::TotalsStrip(XrayModel* model, QWidget* parent) : QFrame(parent), mo
         notes_[i] = new ElidedLabel(this);
         notes_[i]->setProperty("role", u"dim"_s);
         notes_[i]->setFont(Theme::caption());
-        part->addWidget(title);
-        part->addWidget(totals_[i]);
-        part->addWidget(notes_[i]);
+        addWidgets(part, {title, totals_[i], notes_[i]});
         row->addLayout(part, 1);
     }
     connect(model_, &XrayModel::traceChanged, this, &TotalsStrip::refresh);

@@ -63,8 +63,7 @@ XrayPage::XrayPage(const Context& context, QWidget* parent)
       differences_(new DifferenceTable(this)) {
     auto* column = makeColumn(this, {}, size::gap);
     column->addLayout(makeBar());
-    column->addWidget(new TotalsStrip(model_, this));
-    column->addWidget(makeTimeline());
+    addWidgets(column, {new TotalsStrip(model_, this), makeTimeline()});
     column->addWidget(makeTable(), 1);
     addPageKey(this, u"xray/trace"_s, Qt::Key_T, trace_);
     addPageKey(this, u"xray/filter"_s, filter_->accessibleName(), {Qt::Key_Slash},
@@ -105,8 +104,7 @@ QLayout* XrayPage::makeBar() {
         tr("Save the displayed operations as CSV, or the timeline as PNG or SVG (Ctrl+E)"));
     row->addWidget(trace_);
     row->addWidget(state_, 1);
-    row->addWidget(search_);
-    row->addWidget(export_);
+    addWidgets(row, {search_, export_});
     connect(trace_, &QPushButton::clicked, this, [this] {
         if (model_->busy())
             model_->cancel();
@@ -242,8 +240,7 @@ QWidget* XrayPage::makeTable() {
                                          {DifferenceTable::output, 150}})
         differenceView_->setColumnWidth(section, widthOfText(width));
     tables_ = new QStackedWidget(card);
-    tables_->addWidget(view_);
-    tables_->addWidget(differenceView_);
+    addWidgets(tables_, {view_, differenceView_});
     empty_ = makeProse(tr("Every operation of a step in order, grouped by module: its types, the "
                           "rule that decided, its casts, time and memory."),
                        "dim", card);

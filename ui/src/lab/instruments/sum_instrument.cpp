@@ -54,8 +54,7 @@ SumInstrument::SumInstrument(const Context& context, const engine::LessonInstrum
       curves_(new WeightCurves(context.theme, this)),
       words_(makeProse({}, nullptr, this)) {
     auto* column = makeColumn(this, {size::inside, size::grid, size::inside, size::gap});
-    column->addWidget(curves_);
-    column->addWidget(words_);
+    addWidgets(column, {curves_, words_});
     compute();
 }
 

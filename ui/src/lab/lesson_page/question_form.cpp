@@ -75,8 +75,7 @@ void QuestionForm::addNumber(QLayout* column) {
     number_->setValidator(validator);
     number_->setMaximumWidth(12 * fontMetrics().averageCharWidth() + 40);
     number_->setAccessibleName(question_.text);
-    line->addWidget(number_);
-    line->addWidget(makeLabel(question_.unit, "dim", row));
+    addWidgets(line, {number_, makeLabel(question_.unit, "dim", row)});
     line->addStretch();
     column->addWidget(row);
     connect(number_, &QLineEdit::textEdited, this, [this](const QString& text) {

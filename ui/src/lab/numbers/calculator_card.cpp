@@ -41,8 +41,7 @@ QLineEdit* CalculatorCard::addField(QHBoxLayout* row, QLabel*& label, int letter
     field->ensurePolished();  // its font may be that of a style sheet
     field->setFixedWidth(letters * field->fontMetrics().horizontalAdvance(u'0') + 20);
     label->setBuddy(field);
-    row->addWidget(label);
-    row->addWidget(field);
+    addWidgets(row, {label, field});
     return field;
 }
 

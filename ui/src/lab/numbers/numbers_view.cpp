@@ -74,10 +74,7 @@ QLayout* NumbersView::makeField() {
     headline_ = makeProse({}, nullptr, this);
     headline_->setTextFormat(Qt::RichText);
     headline_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    row->addWidget(label);
-    row->addWidget(field_);
-    row->addWidget(below_);
-    row->addWidget(above_);
+    addWidgets(row, {label, field_, below_, above_});
     row->addWidget(headline_, 1);
     connect(field_, &QLineEdit::textEdited, model_, &NumberModel::setText);
     return row;

@@ -29,9 +29,7 @@ WorkStrip::WorkStrip(const Context& context, QWidget* parent)
     cancel_->setText(tr("Cancel"));
     cancel_->setFont(Theme::caption());
     cancel_->setFocusPolicy(Qt::StrongFocus);
-    row->addWidget(text_);
-    row->addWidget(bar_);
-    row->addWidget(cancel_);
+    addWidgets(row, {text_, bar_, cancel_});
     connect(cancel_, &QToolButton::clicked, context_.commands->works(), &FileWorks::cancel);
     connect(context_.commands->works(), &FileWorks::changed, this, &WorkStrip::refresh);
     hide();

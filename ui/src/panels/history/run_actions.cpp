@@ -58,8 +58,7 @@ LongerDialog::LongerDialog(const engine::RunSummary& run, QWidget* parent)
     auto* go = new QPushButton(tr("Train longer"), this);
     go->setObjectName(u"primary"_s);
     go->setDefault(true);
-    buttons->addWidget(leave);
-    buttons->addWidget(go);
+    addWidgets(buttons, {leave, go});
     column->addLayout(buttons);
     setAccessibleDescription(text->text());
     epochs_->setFocus();

@@ -62,8 +62,7 @@ SweepResults::SweepResults(const Context& context, QWidget* parent)
     auto* title = makeTitle(tr("Results"), nullptr, this);
     head->addWidget(title);
     sweeps_->setAccessibleName(tr("Sweep"));
-    head->addWidget(sweeps_);
-    head->addWidget(figure_);
+    addWidgets(head, {sweeps_, figure_});
     head->addStretch();
     column->addLayout(head);
     column->addWidget(empty_);

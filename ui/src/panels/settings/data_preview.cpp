@@ -67,9 +67,7 @@ DataPreview::DataPreview(const Context& context, QWidget* parent)
     connect(counts_, &QLabel::linkActivated, this, [this] { choosePath(); });
     sketch_ = new DataSketch(context_.theme, this);
     sketch_->hide();
-    column->addWidget(pictures_);
-    column->addWidget(sketch_);
-    column->addWidget(counts_);
+    addWidgets(column, {pictures_, sketch_, counts_});
     connect(context_.settings, &SettingsModel::changed, this, &DataPreview::ask);
     ask();
 }

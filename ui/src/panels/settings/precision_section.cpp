@@ -33,8 +33,8 @@ PrecisionSection::PrecisionSection(const Context& context, QWidget* parent)
     leftOut_->setWordWrap(true);
     column->addWidget(leftOut_);
     column->addSpacing(size::grid);
-    column->addWidget(new BitStrip(context_.theme, u"FP32"_s, 8, 23, this));
-    column->addWidget(new BitStrip(context_.theme, u"FP16"_s, 5, 10, this));
+    addWidgets(column, {new BitStrip(context_.theme, u"FP32"_s, 8, 23, this),
+                        new BitStrip(context_.theme, u"FP16"_s, 5, 10, this)});
     tf32_ = new BitStrip(context_.theme, u"TF32"_s, 8, 10, this);
     column->addWidget(tf32_);
     bf16_ = new BitStrip(context_.theme, u"BF16"_s, 8, 7, this);

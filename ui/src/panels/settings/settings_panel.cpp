@@ -185,8 +185,7 @@ void SettingsPanel::addPrecision() {
     auto* compared = makeLabel(tr("Compared"), "dim", this);
     compared->setToolTip(tr("The runs that Compare starts together; the first is the baseline."));
     chips_ = new PrecisionSection(context_, this);
-    rows->addWidget(compared);
-    rows->addWidget(chips_);
+    addWidgets(rows, {compared, chips_});
     lint_ = new LintList(context_, this);
     rows->addWidget(lint_);
 }

@@ -30,8 +30,7 @@ SampleViewer::SampleViewer(Theme* theme, std::shared_ptr<RunTrack> track, QWidge
     auto* column =
         makeColumn(this, {size::inside, size::inside, size::inside, size::inside}, size::gap);
     column->addWidget(picture_, 1);
-    column->addWidget(slider_);
-    column->addWidget(caption_);
+    addWidgets(column, {slider_, caption_});
     connect(slider_, &QSlider::valueChanged, this, &SampleViewer::showOne);
     resize(560, 640);
     reload();
@@ -121,8 +120,7 @@ void SampleStrip::addCell(const std::shared_ptr<RunTrack>& track) {
     connect(picture, &PictureView::chosen, this, [this, track] { open(track); });
     auto* caption = makeLabel({}, "dim", cell);
     caption->setFont(Theme::caption());
-    line->addWidget(picture);
-    line->addWidget(caption);
+    addWidgets(line, {picture, caption});
     cell->hide();
     row_->insertWidget(row_->count() - 1, cell);
     shown_.push_back({track, cell, picture, caption});

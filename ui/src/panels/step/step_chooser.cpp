@@ -108,8 +108,7 @@ StepChooser::StepChooser(const Context& context, QWidget* parent)
     row->addStretch(1);
     row->addWidget(run_, chipStretch);
     row->addWidget(strip_, stripStretch);
-    row->addWidget(box_);
-    row->addWidget(live_);
+    addWidgets(row, {box_, live_});
     // No higher than the tabs beside it.
     for (QWidget* each : {static_cast<QWidget*>(run_), static_cast<QWidget*>(strip_), box_,
                           static_cast<QWidget*>(live_)})
@@ -165,9 +164,7 @@ void StepChooser::makeStepBox() {
     step_->setMinimumWidth(
         step_->fontMetrics().horizontalAdvance(tr("step %1").arg(count(10'000))));
     forth_ = button(tr("Next step; with Ctrl the next skip"), 1);
-    row->addWidget(back_);
-    row->addWidget(step_);
-    row->addWidget(forth_);
+    addWidgets(row, {back_, step_, forth_});
 }
 
 void StepChooser::refresh() {

@@ -140,8 +140,7 @@ void RunCard::addFigure(std::size_t i, const QString& caption, const QString& us
     auto* value = makeLabel(usual);
     value->setFont(Theme::figures());
     value->setAccessibleName(title_ + u' ' + caption);
-    column->addWidget(label);
-    column->addWidget(value);
+    addWidgets(column, {label, value});
     figures_->layout()->addWidget(holder);
     captions_[i] = label;
     values_[i] = value;
