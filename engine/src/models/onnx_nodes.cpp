@@ -14,6 +14,7 @@
 #include "ops/recurrent/recurrent.h"
 
 namespace engine {
+namespace onnx_nodes {  // apart from the operations of these names
 namespace {
 
 using Sizes = std::vector<std::int64_t>;
@@ -395,14 +396,17 @@ bool is_recurrent(std::string_view op) {
 }
 
 }  // namespace
+}  // namespace onnx_nodes
 
-bool has_onnx_nodes(const OpInfo& op) { return is_recurrent(op.name) || find(op.name) != nullptr; }
+bool has_onnx_nodes(const OpInfo& op) {
+    return onnx_nodes::is_recurrent(op.name) || onnx_nodes::find(op.name) != nullptr;
+}
 
 OnnxValues write_onnx_nodes(OnnxTrace& to, const TracedCall& call) {
     OnnxValues in;
     for (const Tensor& each : call.inputs) in.push_back(to.value(each));
-    if (is_recurrent(call.info.name)) return recurrent(to, call, in);
-    return {find(call.info.name)->nodes(to, call, in)};
+    if (onnx_nodes::is_recurrent(call.info.name)) return onnx_nodes::recurrent(to, call, in);
+    return {onnx_nodes::find(call.info.name)->nodes(to, call, in)};
 }
 
 }  // namespace engine
