@@ -2,69 +2,55 @@
 
 namespace engine {
 
-std::span<const PrecisionDescriptor> precisions() {
+namespace {
+
+/// The rows of interfaces.md, section 1.
+std::vector<PrecisionDescriptor> precision_rows() {
     using enum WeightFormat;
     constexpr AutocastFormat off = AutocastFormat::off;
     const Message breaks =
         msg("Shows what breaks: small updates vanish without fp32 master weights.");
-    // The rows of interfaces.md, section 1.
-    static const std::vector<PrecisionDescriptor> infos = {
-        {"fp32",
-         "FP32",
-         "Everything in fp32: the baseline for the other precisions.",
-         {fp32, off, fp32, false, ScalerMode::off},
-         0x2b6cb0,
-         0x6cb2ff,
-         msg("The baseline: every processor computes in fp32."),
-         msg("The baseline: full fp32 arithmetic, TF32 switched off.")},
-        {"tf32",
-         "TF32",
-         "fp32 with matrix products in TensorFloat-32: the range of fp32 and 10 fraction bits. "
-         "Needs an NVIDIA Ampere or newer GPU.",
-         {fp32, off, fp32, false, ScalerMode::off, true},
-         0x5f6b7a,
-         0xa9b4c2,
-         msg("TF32 is a mode of NVIDIA Tensor Cores and needs CUDA; a CPU does not have it."),
-         {}},
-        {"amp-fp16",
-         "AMP FP16",
-         "Matrix products and convolutions in fp16, weights in fp32. The loss is scaled so that "
-         "small gradients survive.",
-         {fp32, AutocastFormat::fp16, fp32, false, ScalerMode::dynamic},
-         0xbf5600,
-         0xff9f4a,
-         {},
-         {}},
-        {"amp-bf16",
-         "AMP BF16",
-         "As AMP FP16, but in bfloat16: the range of fp32 and 7 fraction bits, so no loss scaling "
-         "is needed.",
-         {fp32, AutocastFormat::bf16, fp32, false, ScalerMode::off},
-         0x0b7a5b,
-         0x3ccba0,
-         {},
-         {}},
-        {"o2-fp16",
-         "O2 FP16",
-         "The whole model in fp16, with batch norm and master weights in fp32 and a scaled loss. "
-         "Nearly everything takes half the memory.",
-         {fp16, off, fp32, true, ScalerMode::dynamic},
-         0x8349ca,
-         0xd6a8e6,
-         msg("No time saved on a CPU: products are computed in fp32. Weights and activations take "
-             "half the memory, apart from the fp32 masters."),
-         {}},
-        {"pure-fp16",
-         "Pure FP16",
-         "Weights, batch norm and updates in fp16, without loss scaling. Shows what breaks without "
-         "mixed precision.",
-         {fp16, off, fp16, false, ScalerMode::off},
-         0xa61e4d,
-         0xff7ba5,
-         breaks,
-         breaks},
+    const auto row = [](const char* kind, const char* title, const char* summary,
+                        const ResolvedPrecision& settings, std::uint32_t light, std::uint32_t dark,
+                        const Message& on_cpu = {}, const Message& on_gpu = {}) {
+        return PrecisionDescriptor{kind, title, summary, settings, light, dark, on_cpu, on_gpu};
     };
-    return infos;
+    return {
+        row("fp32", "FP32", "Everything in fp32: the baseline for the other precisions.",
+            {fp32, off, fp32, false, ScalerMode::off}, 0x2b6cb0, 0x6cb2ff,
+            msg("The baseline: every processor computes in fp32."),
+            msg("The baseline: full fp32 arithmetic, TF32 switched off.")),
+        row("tf32", "TF32",
+            "fp32 with matrix products in TensorFloat-32: the range of fp32 and 10 fraction bits. "
+            "Needs an NVIDIA Ampere or newer GPU.",
+            {fp32, off, fp32, false, ScalerMode::off, true}, 0x5f6b7a, 0xa9b4c2,
+            msg("TF32 is a mode of NVIDIA Tensor Cores and needs CUDA; a CPU does not have it.")),
+        row("amp-fp16", "AMP FP16",
+            "Matrix products and convolutions in fp16, weights in fp32. The loss is scaled so that "
+            "small gradients survive.",
+            {fp32, AutocastFormat::fp16, fp32, false, ScalerMode::dynamic}, 0xbf5600, 0xff9f4a),
+        row("amp-bf16", "AMP BF16",
+            "As AMP FP16, but in bfloat16: the range of fp32 and 7 fraction bits, so no loss "
+            "scaling is needed.",
+            {fp32, AutocastFormat::bf16, fp32, false, ScalerMode::off}, 0x0b7a5b, 0x3ccba0),
+        row("o2-fp16", "O2 FP16",
+            "The whole model in fp16, with batch norm and master weights in fp32 and a scaled "
+            "loss. Nearly everything takes half the memory.",
+            {fp16, off, fp32, true, ScalerMode::dynamic}, 0x8349ca, 0xd6a8e6,
+            msg("No time saved on a CPU: products are computed in fp32. Weights and activations "
+                "take half the memory, apart from the fp32 masters.")),
+        row("pure-fp16", "Pure FP16",
+            "Weights, batch norm and updates in fp16, without loss scaling. Shows what breaks "
+            "without mixed precision.",
+            {fp16, off, fp16, false, ScalerMode::off}, 0xa61e4d, 0xff7ba5, breaks, breaks),
+    };
+}
+
+}  // namespace
+
+std::span<const PrecisionDescriptor> precisions() {
+    static const std::vector<PrecisionDescriptor> all = precision_rows();
+    return all;
 }
 
 const std::string& baseline_precision() { return precisions().front().kind; }
