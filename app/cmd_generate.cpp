@@ -1,4 +1,3 @@
-#include <charconv>
 #include <iostream>
 
 #include "commands.h"
@@ -24,10 +23,7 @@ struct GenerateArguments {
 };
 
 double number_of(const std::string& name, const std::string& text) {
-    double value = 0;
-    const char* end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, value);
-    if (error == std::errc() && stopped == end) return value;
+    if (const auto value = engine::to_number<double>(text)) return *value;
     throw engine::Error(engine::ErrorCode::settings, name + ": " + text + ": use a number");
 }
 

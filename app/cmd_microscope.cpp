@@ -1,4 +1,3 @@
-#include <charconv>
 #include <cmath>
 #include <iostream>
 #include <limits>
@@ -51,12 +50,10 @@ constexpr const engine::NumberFormat& fp16 = engine::fp16_format;
 }
 
 double scale_of(const std::string& text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !(value > 0) ||
-        !std::isfinite(value))
+    const auto value = engine::to_number<double>(text);
+    if (!value || !(*value > 0) || !std::isfinite(*value))
         refuse(engine::msg("--scale: {}: use a number above 0", text));
-    return value;
+    return *value;
 }
 
 HistogramSample sample_of(const std::filesystem::path& folder, const MicroscopeArguments& args) {

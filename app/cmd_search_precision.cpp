@@ -1,9 +1,9 @@
-#include <charconv>
 #include <cmath>
 #include <iostream>
 
 #include "commands.h"
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 #include "engine/instruments/precision_search.h"
 #include "settings.h"
 #include "terminal.h"
@@ -19,11 +19,8 @@ struct SearchArguments {
 };
 
 std::optional<double> number_above_zero(const std::string& text) {
-    double value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, value);
-    const bool valid = error == std::errc() && stopped == end && std::isfinite(value) && value > 0;
-    return valid ? std::optional(value) : std::nullopt;
+    const auto value = engine::to_number<double>(text);
+    return value && std::isfinite(*value) && *value > 0 ? value : std::nullopt;
 }
 
 std::optional<engine::FoundPrecision> found_with(const SearchArguments& args,

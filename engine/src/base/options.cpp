@@ -1,13 +1,13 @@
 #include "engine/base/options.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <sstream>
 #include <type_traits>
 
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 
 namespace engine {
 namespace {
@@ -61,10 +61,9 @@ std::optional<OptionValue> list_of_type(const OptionValue& like, const std::stri
     if (!std::holds_alternative<std::vector<std::int64_t>>(like)) return std::nullopt;
     std::vector<std::int64_t> numbers;
     for (const std::string& part : parts) {
-        std::int64_t number = 0;
-        const auto [end, error] = std::from_chars(part.data(), part.data() + part.size(), number);
-        if (error != std::errc() || end != part.data() + part.size()) return std::nullopt;
-        numbers.push_back(number);
+        const auto number = to_number<std::int64_t>(part);
+        if (!number) return std::nullopt;
+        numbers.push_back(*number);
     }
     return numbers;
 }

@@ -13,6 +13,7 @@
 #include "base/text_utf8.h"
 #include "data/byte_reader.h"
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 #include "io/file/atomic_file.h"
 #include "io/file/line_reader.h"
 
@@ -82,10 +83,9 @@ FileMark parse_mark(const json& line) {
                   line.at(2).get<std::int64_t>()};
     if (line.size() < 5) return mark;
     mark.hashed = parse_count(line.at(3));
-    const auto& text = line.at(4).get_ref<const std::string&>();
-    const char* const end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, mark.hash, 16);
-    if (error != std::errc() || stopped != end) throw std::invalid_argument("no checksum");
+    const auto hash = to_number<decltype(mark.hash)>(line.at(4).get_ref<const std::string&>(), 16);
+    if (!hash) throw std::invalid_argument("no checksum");
+    mark.hash = *hash;
     return mark;
 }
 

@@ -1,8 +1,9 @@
 #include "lab/lesson_text.h"
 
+#include "engine/base/plain_text.h"
+
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 namespace engine {
 namespace {
@@ -199,10 +200,7 @@ std::optional<double> number_in(std::string_view text) {
     std::string plain;  // "3,000" is a number as a person writes it
     for (const char c : text)
         if (c != ',') plain += c;
-    double value = 0;
-    const auto [end, error] = std::from_chars(plain.data(), plain.data() + plain.size(), value);
-    if (error != std::errc() || end != plain.data() + plain.size()) return std::nullopt;
-    return value;
+    return to_number<double>(plain);
 }
 
 std::pair<double, double> range_in(std::string_view text, int line) {

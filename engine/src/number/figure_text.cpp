@@ -81,6 +81,8 @@ std::string short_figure_text(double value, int digits) {
     return text;
 }
 
+std::string count_text(std::int64_t value) { return grouped(std::to_string(value)); }
+
 std::string power_text(double value) {
     if (is_power_of_two(value)) return "2" + superscript(std::ilogb(value));
     if (!std::isfinite(value)) return figure_text(value);

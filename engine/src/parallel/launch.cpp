@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <optional>
 
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 #include "parallel/communicator.h"
 #include "parallel/joined_launch.h"
 #include "parallel/mpirun.h"
@@ -18,11 +18,7 @@ namespace {
 
 std::optional<int> number_in(const char* variable) {
     const char* text = std::getenv(variable);
-    if (text == nullptr) return std::nullopt;
-    int number = 0;
-    const char* end = text + std::strlen(text);
-    const auto [stop, error] = std::from_chars(text, end, number);
-    return error == std::errc() && stop == end ? std::optional(number) : std::nullopt;
+    return text == nullptr ? std::nullopt : to_number<int>(text);
 }
 
 /// Environment variables from which a process reads its rank and the number of ranks.

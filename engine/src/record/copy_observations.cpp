@@ -1,12 +1,12 @@
 #include "record/copy_observations.h"
 
-#include <charconv>
 #include <optional>
 #include <system_error>
 
 #include "base/json_reader.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/base/plain_text.h"
 #include "engine/record/histogram_record.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
@@ -30,11 +30,8 @@ void copy_histograms(const fs::path& from, const fs::path& to, std::int64_t step
 
 /// The step that a file STEP.json is of.
 std::optional<std::int64_t> step_of(const fs::path& file) {
-    const std::string name = file.stem().string();
-    std::int64_t step = 0;
-    const auto end = std::from_chars(name.data(), name.data() + name.size(), step).ptr;
-    if (file.extension() != ".json" || end != name.data() + name.size()) return std::nullopt;
-    return step;
+    return file.extension() == ".json" ? to_number<std::int64_t>(file.stem().string())
+                                       : std::nullopt;
 }
 
 void copy_skips(const fs::path& from, const fs::path& to, const std::string& run,

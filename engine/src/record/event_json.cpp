@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -219,31 +218,13 @@ std::string shown_text(std::string text) {
     return text;
 }
 
-/// The shortest digits that read back as the same number.
-template <typename T>
-void append_number(std::string& out, T value) {
-    std::array<char, 48> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    out.append(digits.data(), end);
-}
-
 template <typename T>
 void append_field(std::string& out, std::string_view field, T value) {
     if constexpr (std::is_floating_point_v<T>) {
         if (std::isnan(value) && !nan_is_a_value(field)) return;
     }
     out.append(",\"").append(field).append("\":");
-    if constexpr (std::is_same_v<T, std::uint8_t>) {
-        out += value != 0 ? "true" : "false";
-    } else if constexpr (std::is_floating_point_v<T>) {
-        if (std::isfinite(value)) {
-            append_number(out, value);
-        } else {
-            out += std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"";
-        }
-    } else {
-        append_number(out, value);
-    }
+    append_figure(out, value);
 }
 
 void list_origin(const auto& f, auto& origin) {

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <cmath>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string_view>
 
 #include "base/json_reader.h"
+#include "engine/base/plain_text.h"
 #include "engine/record/event.h"
 
 namespace engine {
@@ -18,6 +20,17 @@ void from_json(const nlohmann::json& in, Metric& metric);
 void to_json(nlohmann::ordered_json& out, const RunOrigin& origin);
 /// Cuts texts to a length that can be shown.
 void from_json(const nlohmann::json& in, RunOrigin& origin);
+
+/// A value of a column of the record as JSON.
+template <typename T>
+void append_figure(std::string& out, T value) {
+    if constexpr (std::is_same_v<T, std::uint8_t>)
+        out += value != 0 ? "true" : "false";
+    else if (std::isfinite(static_cast<double>(value)))
+        out += shortest_text(value);
+    else
+        out += std::isnan(value) ? "\"nan\"" : value > 0 ? "\"inf\"" : "\"-inf\"";
+}
 
 /// The settings of a run; of one that another program trains those that both programs have.
 nlohmann::ordered_json settings_json(const RunConfig& config, bool foreign);

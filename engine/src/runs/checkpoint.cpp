@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <span>
 
 #include "base/json_reader.h"
@@ -37,12 +36,10 @@ constexpr std::int64_t version = 1;
 /// Steps of "checkpoint-60"; nothing for another name.
 std::optional<std::int64_t> step_of(const std::string& name) {
     if (!name.starts_with(prefix)) return std::nullopt;
-    const char* begin = name.data() + std::string_view(prefix).size();
-    const char* const end = name.data() + name.size();
-    std::int64_t step = 0;
-    const auto [stopped, error] = std::from_chars(begin, end, step);
-    if (error != std::errc() || stopped != end || step < 0) return std::nullopt;
-    return prefix + std::to_string(step) == name ? std::optional(step) : std::nullopt;
+    const auto step =
+        to_number<std::int64_t>(std::string_view(name).substr(std::string_view(prefix).size()));
+    if (!step || *step < 0) return std::nullopt;
+    return prefix + std::to_string(*step) == name ? step : std::nullopt;
 }
 
 /// The place of "checkpoint-60.old.part" in its folder; nothing for another name.

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <array>
-#include <charconv>
 #include <cmath>
 
 #include "engine/base/plain_text.h"
@@ -63,9 +61,7 @@ void append_cell(std::string& out, std::string_view field, T value) {
             return;
         }
     }
-    std::array<char, 48> digits;
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    out.append(digits.data(), end);
+    out += shortest_text(value);
 }
 
 /// Empty for a metric that the run does not have. `metrics`: of the run.

@@ -1,5 +1,3 @@
-#include <array>
-#include <charconv>
 #include <cmath>
 
 #include "engine/base/json.h"
@@ -51,28 +49,6 @@ void write_events(AtomicFile& file, const EventFile& events, bool epochs) {
     file.write(first ? "[]" : "\n ]");
 }
 
-template <typename T>
-void append_number(std::string& out, std::string_view field, T value) {
-    if constexpr (std::is_same_v<T, std::uint8_t>) {
-        out += value != 0 ? "true" : "false";
-        return;
-    } else {
-        if constexpr (std::is_floating_point_v<T>) {
-            if (std::isnan(value)) {
-                out += nan_is_a_value(field) ? "\"nan\"" : "null";
-                return;
-            }
-            if (std::isinf(value)) {
-                out += value > 0 ? "\"inf\"" : "\"-inf\"";
-                return;
-            }
-        }
-        std::array<char, 48> digits;
-        const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-        out.append(digits.data(), end);
-    }
-}
-
 /// A column as a list, in pieces.
 template <typename T>
 void write_column(AtomicFile& file, const StepRecordReader& record, std::int64_t size,
@@ -84,7 +60,10 @@ void write_column(AtomicFile& file, const StepRecordReader& record, std::int64_t
         record.column(member, first, values);
         for (const double value : values) {
             if (text.back() != '[' || first > 0) text += ',';
-            append_number(text, field, static_cast<T>(value));
+            if (std::isnan(value) && !nan_is_a_value(field))
+                text += "null";
+            else
+                append_figure(text, static_cast<T>(value));
         }
         file.write(text);
         work.add(values.size());

@@ -1,13 +1,13 @@
 #include "engine/runs/run_fields.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <compare>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/json_reader.h"
+#include "engine/base/plain_text.h"
 #include "engine/base/table.h"
 #include "engine/runs/run_group.h"
 #include "engine/settings/catalog.h"
@@ -25,10 +25,8 @@ RunValue figure(double value) { return std::isnan(value) ? RunValue{} : RunValue
 
 /// A number where the whole text is one.
 RunValue number_or_text(const std::string& value) {
-    std::int64_t number = 0;
-    const char* end = value.data() + value.size();
-    const auto [stopped, error] = std::from_chars(value.data(), end, number);
-    return error == std::errc() && stopped == end ? RunValue(number) : text_value(value);
+    const auto number = to_number<std::int64_t>(value);
+    return number ? RunValue(*number) : text_value(value);
 }
 
 /// 0 is written by a program that does not report its memory.

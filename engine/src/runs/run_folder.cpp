@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <cmath>
 #include <csignal>
@@ -18,6 +17,7 @@
 #include "base/regular_file.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/base/plain_text.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
 #include "io/file/lease.h"
@@ -77,10 +77,7 @@ pid_t parse_writer(std::string_view name) {
     name.remove_suffix(part_ending.size());
     const std::size_t dot = name.rfind('.');
     if (dot == std::string_view::npos) return 0;
-    pid_t process = 0;
-    const char* end = name.data() + name.size();
-    const auto [stopped, error] = std::from_chars(name.data() + dot + 1, end, process);
-    return error == std::errc() && stopped == end && process > 0 ? process : 0;
+    return std::max<pid_t>(to_number<pid_t>(name.substr(dot + 1)).value_or(0), 0);
 }
 
 /// Removes the unfinished files of one folder.
@@ -111,11 +108,8 @@ Moment Moment::of(const fs::path& file) {
 
 std::int64_t number_of(const fs::path& folder) {
     const std::string name = folder.filename().string();
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    const bool whole = error == std::errc() && end == name.data() + name.size();
-    return whole && number > 0 && number < max_number && std::to_string(number) == name ? number
-                                                                                        : 0;
+    const std::int64_t number = to_number<std::int64_t>(name).value_or(0);
+    return number > 0 && number < max_number && std::to_string(number) == name ? number : 0;
 }
 
 std::int64_t last_number(const FileLock& root_lock) {

@@ -1,7 +1,6 @@
 #include "engine/runs/run_group.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include "engine/base/json.h"
 #include "engine/base/plain_text.h"
@@ -40,11 +39,7 @@ std::string group_name(std::int64_t number) { return "g" + std::to_string(number
 std::optional<std::int64_t> number_in_group_name(std::string_view name) {
     if (name.size() < 2 || name.front() != 'g' || name[1] < '1' || name[1] > '9')
         return std::nullopt;
-    std::int64_t number = 0;
-    const auto end = name.data() + name.size();
-    const auto read = std::from_chars(name.data() + 1, end, number);
-    if (read.ec != std::errc() || read.ptr != end) return std::nullopt;
-    return number;
+    return to_number<std::int64_t>(name.substr(1));
 }
 
 bool is_sweep_group(std::string_view group) { return group.starts_with(sweep_prefix); }

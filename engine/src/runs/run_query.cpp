@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <compare>
 
 #include "base/text_utf8.h"
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 #include "settings/config_fields.h"
 
 namespace engine {
@@ -109,13 +109,6 @@ std::optional<FoundOp> find_op(const Word& word) {
         }
     }
     return std::nullopt;
-}
-
-std::optional<double> parse_number(std::string_view text) {
-    double value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    const bool whole = error == std::errc() && end == text.data() + text.size();
-    return whole ? std::optional(value) : std::nullopt;
 }
 
 std::optional<double> number_of(const RunValue& value) {
@@ -255,7 +248,7 @@ void fill_comparison(RunQuery::Term& term, const Word& word, const FoundOp& foun
     term.field = resolve_field(name, fields);
     term.op = found.op.op;
     term.value = lower(word.text.substr(found.at + found.op.text.size()));
-    term.number = parse_number(term.value);
+    term.number = to_number<double>(term.value);
     if (term.field->kind == Kind::date) std::ranges::replace(term.value, ' ', 't');
     check(term, shown(word.text));
 }
@@ -270,7 +263,7 @@ RunQuery::Term parse_term(const Word& word, std::span<const RunField> fields) {
         term.value = "true";
     } else {
         term.value = lower(word.text);
-        term.number = parse_number(term.value);
+        term.number = to_number<double>(term.value);
     }
     return term;
 }

@@ -1,9 +1,9 @@
 #include "tensor/device.h"
 
-#include <charconv>
 #include <optional>
 
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_libraries.h"
 #include "kernels/device.h"
@@ -36,11 +36,8 @@ namespace {
 std::optional<int> index_of(const std::string& setting) {
     if (setting == "cuda") return 0;
     if (!setting.starts_with("cuda:")) return std::nullopt;
-    int index = -1;
-    const char* end = setting.data() + setting.size();
-    const auto read = std::from_chars(setting.data() + 5, end, index);
-    if (read.ec != std::errc{} || read.ptr != end || index < 0) return std::nullopt;
-    return index;
+    const auto index = to_number<int>(std::string_view(setting).substr(5));
+    return index.value_or(-1) < 0 ? std::nullopt : index;
 }
 
 /// A library that the GPU needs and the program has not found: "cuDNN (why)"; empty if nothing.

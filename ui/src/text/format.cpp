@@ -11,26 +11,13 @@ namespace ui {
 
 using namespace Qt::StringLiterals;
 
-namespace {
-
-QString grouped(const QString& digits) {
-    QString out = digits;
-    qsizetype end = out.indexOf(u'.');
-    if (end < 0) end = out.size();
-    const qsizetype first = out.startsWith(u'-') ? 1 : 0;
-    for (qsizetype at = end - 3; at > first; at -= 3) out.insert(at, u',');
-    return out;
-}
-
-}  // namespace
-
 QString unmeasured() { return u"\u2013"_s; }
 
 QString measured(double value, QString (*write)(double)) {
     return std::isnan(value) ? unmeasured() : write(value);
 }
 
-QString count(std::int64_t value) { return grouped(QString::number(value)); }
+QString count(std::int64_t value) { return QString::fromStdString(engine::count_text(value)); }
 
 QString significant(double value) { return QString::fromStdString(engine::figure_text(value)); }
 

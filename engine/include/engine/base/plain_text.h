@@ -1,6 +1,10 @@
 #pragma once
 
+#include <array>
+#include <charconv>
+#include <concepts>
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -23,6 +27,22 @@ std::string one_line(std::string_view text);
 /// an apostrophe in front unless `raw`. Numbers are written without this function: their sign
 /// stays.
 std::string csv_cell(std::string_view text, bool raw = false);
+
+/// The number that the whole text is; nothing for another text, or a number out of T's range.
+template <typename T>
+std::optional<T> to_number(std::string_view text, std::same_as<int> auto... base) {
+    T number{};
+    const char* const end = text.data() + text.size();
+    const auto [stopped, error] = std::from_chars(text.data(), end, number, base...);
+    return error == std::errc() && stopped == end ? std::optional(number) : std::nullopt;
+}
+
+/// The shortest digits that read back as the same number.
+template <typename T>
+std::string shortest_text(T number) {
+    std::array<char, 48> text;
+    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
+}
 
 /// The texts or numbers of a list, with `between` between them.
 template <typename List, typename Part = std::identity>

@@ -17,6 +17,9 @@ std::string figure_text(double value, int digits = 3);
 /// As figure_text(), without zeros at the end: "2", "0.5".
 std::string short_figure_text(double value, int digits = 3);
 
+/// "1,204"
+std::string count_text(std::int64_t value);
+
 /// "2¹⁶" for a power of two; another number in three digits, with "≈ " if that rounds it:
 /// "1,000", "≈ 110,000".
 std::string power_text(double value);

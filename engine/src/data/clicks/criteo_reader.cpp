@@ -1,7 +1,6 @@
 #include "data/clicks/criteo_reader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "base/text_utf8.h"
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 
 namespace engine {
 namespace {
@@ -19,9 +19,9 @@ constexpr std::size_t block_bytes = std::size_t{1} << 20;
 
 template <typename T>
 bool parse(std::string_view text, T& value, int base) {
-    const char* end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, value, base);
-    return error == std::errc() && stopped == end;
+    const auto number = to_number<T>(text, base);
+    if (number) value = *number;
+    return number.has_value();
 }
 
 class Lines {

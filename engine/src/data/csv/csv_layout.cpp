@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include "data/csv/csv_column_notes.h"
 #include "data/csv/csv_text.h"
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 
 namespace engine {
 namespace {
@@ -32,10 +32,8 @@ std::size_t find_column(const CsvSource& source, const CsvScan& scan, const char
     const std::string_view name = trimmed(wanted);
     const auto found = std::find(scan.names.begin(), scan.names.end(), name);
     if (found != scan.names.end()) return static_cast<std::size_t>(found - scan.names.begin());
-    std::size_t number = 0;
-    const auto [stop, status] = std::from_chars(name.data(), name.data() + name.size(), number);
-    const bool whole = status == std::errc{} && stop == name.data() + name.size();
-    if (!scan.has_header && whole && number >= 1 && number <= scan.names.size()) return number - 1;
+    const std::size_t number = to_number<std::size_t>(name).value_or(0);
+    if (!scan.has_header && number >= 1 && number <= scan.names.size()) return number - 1;
     throw Error(ErrorCode::data,
                 msg("{}: there is no column \"{}\", which dataset.{} names",
                     source.files.front().string(), shortened(wanted), option),
@@ -257,13 +255,8 @@ private:
         if (column.written.count > 0 && (!form.unit.empty() || column.units.total() == 0)) {
             const std::string& number = column.written.text;
             notes_.written.push_back(shown + " (" + number + " → " +
-                                     to_text(parse_csv_value(number).number) + ")");
+                                     shortest_text(parse_csv_value(number).number) + ")");
         }
-    }
-
-    static std::string to_text(double number) {
-        std::array<char, 32> text{};
-        return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
     }
 
     void refuse_empty(std::size_t i, const CsvColumnForm& form) const {

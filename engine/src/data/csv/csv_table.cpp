@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <cstdint>
 #include <functional>
@@ -16,6 +15,7 @@
 #include "data/csv/csv_layout.h"
 #include "data/csv/csv_text.h"
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 
 namespace engine {
 namespace {
@@ -55,10 +55,7 @@ private:
     std::unordered_map<double, std::size_t> numbers_;
 };
 
-std::string written(double number) {
-    std::array<char, 64> text{};
-    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
-}
+std::string written(double number) { return shortest_text(number); }
 std::string written(const std::string& word) { return word; }
 
 template <typename Map>

@@ -22,6 +22,7 @@
 #include "base/local_process.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/base/plain_text.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
 
@@ -69,13 +70,9 @@ bool is_alive(const LeaseHolder& holder) {
 /// N of the name "lease.N"; 0 for other names, and for numbers that no counting reaches: the next
 /// one would overflow.
 std::int64_t number_in(const std::string& name) {
-    std::int64_t number = 0;
     if (!name.starts_with(prefix)) return 0;
-    const char* begin = name.data() + prefix.size();
-    const char* end = name.data() + name.size();
-    const auto [stopped, error] = std::from_chars(begin, end, number);
-    return error == std::errc() && stopped == end && number > 0 && number < max_number ? number
-                                                                                         : 0;
+    const auto number = to_number<std::int64_t>(std::string_view(name).substr(prefix.size()));
+    return number && *number > 0 && *number < max_number ? *number : 0;
 }
 
 fs::path lease_file(const fs::path& folder, std::int64_t number) {

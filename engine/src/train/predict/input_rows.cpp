@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <optional>
 
@@ -12,16 +11,12 @@
 #include "data/csv/csv_reader.h"
 #include "data/csv/csv_scan.h"
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 
 namespace engine {
 namespace {
 
 constexpr std::size_t max_named = 8;
-
-std::string to_text(double number) {
-    std::array<char, 32> text{};
-    return {text.data(), std::to_chars(text.data(), text.data() + text.size(), number).ptr};
-}
 
 /// Reads cells as the run's own table was read.
 class CellReader {
@@ -46,7 +41,7 @@ public:
         } else if (column.id != GuideColumn::Id::none) {
             row.cells[column.name] = text;
         } else if (const auto number = number_in(column, text)) {
-            row.cells[column.name] = to_text(*number);
+            row.cells[column.name] = shortest_text(*number);
         } else {
             row.problem = msg("column {}: {} is not a number", column.name, shortened(text));
         }
@@ -217,19 +212,14 @@ char table_delimiter(const DatasetConfig& config) {
 }
 
 double number_of_cell(const std::string& cell, const std::string& column) {
-    double value = 0;
-    const char* end = cell.data() + cell.size();
-    const auto [stopped, error] = std::from_chars(cell.data(), end, value);
-    if (error == std::errc() && stopped == end && std::isfinite(value)) return value;
+    const auto value = to_number<double>(cell);
+    if (value && std::isfinite(*value)) return *value;
     throw Error(ErrorCode::value, msg("{}: {} is not a number", column, cell));
 }
 
 /// -1 if it is no whole number.
 std::int64_t id_of_cell(const std::string& cell) {
-    std::int64_t value = -1;
-    const char* end = cell.data() + cell.size();
-    const auto [stopped, error] = std::from_chars(cell.data(), end, value);
-    return error == std::errc() && stopped == end ? value : -1;
+    return to_number<std::int64_t>(cell).value_or(-1);
 }
 
 }  // namespace

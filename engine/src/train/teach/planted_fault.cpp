@@ -1,12 +1,12 @@
 #include "train/teach/planted_fault.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <utility>
 
 #include "amp/autocast.h"
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 #include "engine/settings/setting_words.h"
 #include "ops/linalg/norm.h"
 #include "ops/pointwise/binary.h"
@@ -77,11 +77,8 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 
 std::optional<std::int64_t> whole_number(const std::string& text) {
-    std::int64_t value = 0;
-    const char* const end = text.data() + text.size();
-    const auto [stopped, error] = std::from_chars(text.data(), end, value);
-    if (text.empty() || error != std::errc() || stopped != end || value < 0) return std::nullopt;
-    return value;
+    const auto value = to_number<std::int64_t>(text);
+    return value.value_or(-1) < 0 ? std::nullopt : value;
 }
 
 /// A separate copy, since the batch's memory may be read again. Waits, because the feed is not
