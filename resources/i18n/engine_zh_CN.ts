@@ -7189,6 +7189,10 @@
         <translation>模型没有可训练的参数 {}。</translation>
     </message>
         <message>
+            <source>There is no PyTorch script for the operation {}.</source>
+            <translation>运算 {} 没有对应的 PyTorch 脚本。</translation>
+        </message>
+        <message>
             <source>There is no PyTorch script for the model {}.</source>
             <translation>模型 {} 没有对应的 PyTorch 脚本。</translation>
         </message>

@@ -1,8 +1,16 @@
 #pragma once
 
+#include <map>
+#include <tuple>
+
 #include "amp/dispatch.h"
 
 namespace engine {
+
+/// Where a tensor lies, and in which shape: equal for handles of the same values.
+using TensorPlace =
+    std::tuple<const void*, std::int64_t, std::vector<std::int64_t>, std::vector<std::int64_t>>;
+TensorPlace tensor_place(const Tensor& tensor);
 
 /// An operation of a traced pass.
 struct TracedCall {
@@ -19,18 +27,27 @@ struct TracedCall {
         }
         return nullptr;
     }
+    /// The dimension in which the result differs from the first input; -1: none.
+    int changed_dim() const;
+    /// The places in the first input of the result's dimensions, if it is a view of it.
+    std::vector<std::int64_t> order() const;
 };
 
 /// While it lives, passes on the operations of its thread, in the order in which they end: of those
-/// that are made of others, the outermost that has() accepts.
+/// that are made of others, the outermost that has() accepts. A cast of an input of such a call is
+/// passed on before it, and its result is the input then.
 class CallTrace : private OpObserver, private CallObserver {
 public:
     CallTrace() : ops_(*this), calls_(*this) {}
 
     virtual bool has(const OpInfo& info) const = 0;
     virtual void on_traced(const TracedCall& call) = 0;
-    /// A result of an operation that has() does not accept, and that is not made of others.
-    virtual void on_unknown(const OpInfo& info, std::span<const Tensor> outputs) = 0;
+
+protected:
+    /// The operation that has() did not accept and whose own result this is; empty: none.
+    std::string_view unknown_maker(const Tensor& tensor) const;
+    /// Keeps a tensor, so that no other takes its place.
+    void keep(const Tensor& tensor) { kept_.push_back(tensor); }
 
 private:
     struct Open {
@@ -44,6 +61,8 @@ private:
     void on_cached_cast(const Tensor&, const Tensor&) override {}
     void on_op(const OpEvent& event) override;
 
+    std::map<TensorPlace, std::string_view> unknown_;
+    TensorList kept_;
     std::vector<Open> open_;
     std::size_t inside_ = 0;  // number of open calls from the accepted one on
     ObserverScope ops_;

@@ -31,10 +31,8 @@ OnnxValue same(OnnxTrace&, const TracedCall&, const OnnxValues& in) { return in[
 
 /// The dimension in which the result differs from its first input.
 std::int64_t changed_dim(const TracedCall& call) {
-    const Shape &from = call.inputs[0].shape(), &out = call.outputs[0].shape();
-    const auto [a, b] = std::mismatch(from.begin(), from.end(), out.begin(), out.end());
-    if (a == from.end() || b == out.end()) refuse_form(call);
-    return a - from.begin();
+    if (call.changed_dim() < 0) refuse_form(call);
+    return call.changed_dim();
 }
 
 Sizes list(const Shape& shape) { return {shape.begin(), shape.end()}; }
@@ -46,16 +44,7 @@ OnnxValue reshape(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
 }
 
 OnnxValue permute(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
-    const Tensor &x = call.inputs[0], &y = call.outputs[0];
-    Sizes order;
-    for (int i = 0; i < y.rank(); ++i) {
-        int from = 0;
-        while (std::ranges::count(order, from) > 0 || x.size(from) != y.size(i) ||
-               x.strides()[from] != y.strides()[i])
-            ++from;
-        order.push_back(from);
-    }
-    return to.node("Transpose", in, {{"perm", order}});
+    return to.node("Transpose", in, {{"perm", call.order()}});
 }
 
 OnnxValue expand(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {

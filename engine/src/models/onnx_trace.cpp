@@ -24,15 +24,7 @@ namespace {
 OnnxTrace::OnnxTrace(OnnxGraph& graph, const Model& model, const Requests* first)
     : graph_(graph), first_(first) {
     for (const auto* list : {&model.parameters(), &model.buffers()})
-        for (const Parameter& each : *list) weights_.emplace(place(each.tensor), each.name);
-}
-
-OnnxTrace::Place OnnxTrace::place(const Tensor& tensor) {
-    const TensorImpl& impl = *tensor.impl();
-    return {impl.storage.get(),
-            impl.offset,
-            {impl.shape.begin(), impl.shape.end()},
-            {impl.strides.begin(), impl.strides.end()}};
+        for (const Parameter& each : *list) weights_.emplace(tensor_place(each.tensor), each.name);
 }
 
 /// What the first pass asked for in the place of this request.
@@ -66,26 +58,25 @@ std::vector<OnnxDim> OnnxTrace::dims(const std::string& name, const Tensor& tens
 
 void OnnxTrace::add_input(const std::string& name, const Tensor& tensor) {
     const DType dtype = is_floating(tensor.dtype()) ? graph_.dtype() : tensor.dtype();
-    keep(tensor, graph_.input(name, dtype, dims(name, tensor)));
+    add_value(tensor, graph_.input(name, dtype, dims(name, tensor)));
 }
 
 void OnnxTrace::add_output(const std::string& name, const Tensor& tensor) {
     graph_.output(name, value(tensor), dims(name, tensor));
 }
 
-void OnnxTrace::keep(const Tensor& tensor, const OnnxValue& value) {
-    values_[place(tensor)] = value;
-    kept_.push_back(tensor);
+void OnnxTrace::add_value(const Tensor& tensor, const OnnxValue& value) {
+    values_[tensor_place(tensor)] = value;
+    keep(tensor);
 }
 
 OnnxValue OnnxTrace::value(const Tensor& tensor) {
-    const Place at = place(tensor);
+    const TensorPlace at = tensor_place(tensor);
     if (const auto found = values_.find(at); found != values_.end()) return found->second;
     if (const auto found = weights_.find(at); found != weights_.end())
         return graph_.weight(found->second, tensor);
-    if (const auto found = unknown_.find(at); found != unknown_.end())
-        refuse_onnx(msg("This model cannot be exported to ONNX: there are no nodes for {}.",
-                        found->second));
+    if (const std::string_view op = unknown_maker(tensor); !op.empty())
+        refuse_onnx(msg("This model cannot be exported to ONNX: there are no nodes for {}.", op));
     return constant(tensor);
 }
 
@@ -99,7 +90,7 @@ OnnxValue OnnxTrace::constant(const Tensor& tensor) {
 }
 
 OnnxValue OnnxTrace::statistic(const std::string& name, const Tensor& tensor) {
-    const auto found = weights_.find(place(tensor));
+    const auto found = weights_.find(tensor_place(tensor));
     return graph_.statistic(found == weights_.end() ? name : found->second, tensor);
 }
 
@@ -150,14 +141,7 @@ bool OnnxTrace::has(const OpInfo& info) const { return has_onnx_nodes(info); }
 
 void OnnxTrace::on_traced(const TracedCall& call) {
     const OnnxValues values = write_onnx_nodes(*this, call);
-    for (std::size_t i = 0; i < values.size(); ++i) keep(call.outputs[i], values[i]);
-}
-
-void OnnxTrace::on_unknown(const OpInfo& info, std::span<const Tensor> outputs) {
-    for (const Tensor& each : outputs) {
-        unknown_.emplace(place(each), info.name);
-        kept_.push_back(each);
-    }
+    for (std::size_t i = 0; i < values.size(); ++i) add_value(call.outputs[i], values[i]);
 }
 
 }  // namespace engine

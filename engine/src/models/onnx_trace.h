@@ -1,7 +1,6 @@
 #pragma once
 
 #include <map>
-#include <tuple>
 
 #include "amp/call_trace.h"
 #include "io/onnx/onnx_graph.h"
@@ -47,14 +46,9 @@ public:
     DType dtype() const { return graph_.dtype(); }
 
 private:
-    /// Where a tensor lies, and in which shape: equal for handles of the same values.
-    using Place =
-        std::tuple<const void*, std::int64_t, std::vector<std::int64_t>, std::vector<std::int64_t>>;
-    static Place place(const Tensor& tensor);
     bool has(const OpInfo& info) const override;
     void on_traced(const TracedCall& call) override;
-    void on_unknown(const OpInfo& info, std::span<const Tensor> outputs) override;
-    void keep(const Tensor& tensor, const OnnxValue& value);
+    void add_value(const Tensor& tensor, const OnnxValue& value);
     template <typename T>
     T first(std::vector<T> Requests::*list, T request);
     std::vector<OnnxDim> dims(const std::string& name, const Tensor& tensor);
@@ -64,9 +58,8 @@ private:
     OnnxGraph& graph_;
     const Requests* first_;
     Requests asked_;
-    std::map<Place, std::string> weights_, unknown_;
-    std::map<Place, OnnxValue> values_;
-    TensorList kept_;  // so that no other tensor takes the place of one
+    std::map<TensorPlace, std::string> weights_;
+    std::map<TensorPlace, OnnxValue> values_;
 };
 
 /// Whether the table of nodes has this operation.

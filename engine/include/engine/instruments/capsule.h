@@ -56,8 +56,9 @@ std::int64_t write_capsule(const std::filesystem::path& run_folder, std::int64_t
 CapsuleReplay replay_capsule(const std::filesystem::path& file, const SkipOptions& options = {});
 
 /// Writes a Python script that computes the step in PyTorch and finds its first non-finite tensor,
-/// module by module; it reads the capsule. Throws Error(settings) for a model without a PyTorch
-/// twin, Error(data) as replay_capsule() does, and Error(io).
+/// operation by operation; it reads the capsule. The operations are those of a trace of the step.
+/// Throws Error(settings) for a task of several phases or an operation that the script does not
+/// have, Error(data) as replay_capsule() does, and Error(io).
 void write_pytorch_script(const std::filesystem::path& capsule_file,
                           const std::filesystem::path& script);
 

@@ -47,10 +47,12 @@ Tensor select_backward(const Tensor& dy, const Shape& shape, int dim, const Tens
 }
 
 Tensor select(const Tensor& x, int dim, const Tensor& index, bool holes) {
-    return record(index_select_info, {x}, select_rows(x, dim, index, holes), {save(index)},
-                  [shape = x.shape(), dim, holes](const Tensor& dy, const Saved& saved) {
-                      return select_backward(dy, shape, dim, saved[0], holes);
-                  });
+    const Tensor inputs[] = {x, index};
+    return record_many(
+        index_select_info, inputs, select_rows(x, dim, index, holes), {save(index)},
+        [shape = x.shape(), dim, holes](std::span<const Tensor> dy, const Saved& saved) {
+            return TensorList{select_backward(dy[0], shape, dim, saved[0], holes), {}};
+        });
 }
 
 /// gather and its gradient without checks; x is no larger than index but in `dim`.
@@ -65,10 +67,11 @@ Tensor gather_backward(const Tensor& dy, const Shape& shape, int dim, const Tens
 }
 
 Tensor gather_part(const Tensor& x, int dim, const Tensor& index) {
-    return record(gather_info, {x}, select_elements(x, dim, index), {save(index)},
-                  [shape = x.shape(), dim](const Tensor& dy, const Saved& saved) {
-                      return gather_backward(dy, shape, dim, saved[0]);
-                  });
+    const Tensor inputs[] = {x, index};
+    return record_many(gather_info, inputs, select_elements(x, dim, index), {save(index)},
+                       [shape = x.shape(), dim](std::span<const Tensor> dy, const Saved& saved) {
+                           return TensorList{gather_backward(dy[0], shape, dim, saved[0]), {}};
+                       });
 }
 
 std::int64_t size_along(const Tensor& x, int dim) { return x.rank() == 0 ? 1 : x.size(dim); }
@@ -171,8 +174,8 @@ Tensor index_add(const Tensor& x, std::int64_t asked_dim, const Tensor& index0,
     if (!is_floating(x.dtype())) {
         const Tensor terms =
             alpha == 1 ? source : mul(source, whole_number_like(index_add_info, source, alpha));
-        const Tensor y = fold_rows(foldable(index_add_info, x), dim, index,
-                                   foldable(index_add_info, terms));
+        const Tensor y =
+            fold_rows(foldable(index_add_info, x), dim, index, foldable(index_add_info, terms));
         return record_flat(index_add_info, {&x, 1}, to(y, x.dtype()));
     }
     if (alpha != 1) {

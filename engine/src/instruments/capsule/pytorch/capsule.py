@@ -6,12 +6,11 @@ import struct
 import sys
 
 import torch
-from torch import nn
 from torch.nn import functional as F
 
 DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
           "I64": torch.int64, "I32": torch.int32, "U8": torch.uint8, "BOOL": torch.bool}
-NAMED = {"fp32": torch.float32, "fp16": torch.float16, "bf16": torch.bfloat16}
+LOW = (torch.float16, torch.bfloat16)
 
 
 def read_capsule(path):
@@ -27,8 +26,3 @@ def read_capsule(path):
         values = torch.frombuffer(data[begin:end] or bytearray(8), dtype=DTYPES[entry["dtype"]])
         tensors[name] = values[:math.prod(entry["shape"])].reshape(entry["shape"]).clone()
     return tensors, json.loads(metadata["halftone_capsule"])
-
-
-def part_of(tensors, prefix):
-    """The tensors under a prefix, by the rest of their names."""
-    return {name.removeprefix(prefix): tensor for name, tensor in tensors.items() if name.startswith(prefix)}

@@ -10,16 +10,7 @@ class Masks:
     LOW = 0xFFFFFFFF
 
     def __init__(self, seed, step):
-        self.key, self.step, self.offset = (seed & self.LOW, seed >> 32 & self.LOW), step, 0
-
-    def begin(self, batch):
-        """A micro-batch begins: its numbers do not depend on those before it."""
-        self.offset = batch << 40
-
-    def take(self, count):
-        """Reserves numbers; returns the first."""
-        self.offset += count
-        return self.offset - count
+        self.key, self.step = (seed & self.LOW, seed >> 32 & self.LOW), step
 
     def words(self, offsets):
         def multiply(a, b):
@@ -42,10 +33,8 @@ class Masks:
         return ((words >> 8).double() * 2.0 ** -24 >= p).reshape(shape)
 
 
-def dropout(x, p, masks, first=None):
-    """Takes its numbers in turn, or from `first`."""
+def dropout(x, p, masks, first):
+    """Drops values by the numbers from `first` on."""
     if p == 0:
         return x
-    first = masks.take(x.numel()) if first is None else first
-    keep = masks.kept(first, x.shape, p).to(x.device)
-    return x * keep.to(x.dtype) * (1 / (1 - p))
+    return x * masks.kept(first, x.shape, p).to(x.device, x.dtype) * (1 / (1 - p))
