@@ -32,6 +32,9 @@ struct FieldWriter {
         } else if constexpr (requires { value.has_value(); }) {
             object[key] = nullptr;
             if (value) (*this)(key, *value);
+        } else if constexpr (requires { typename T::mapped_type; }) {
+            object[key] = nlohmann::ordered_json::object();
+            for (const auto& [name, each] : value) FieldWriter{object[key]}(name.c_str(), each);
         } else {
             object[key] = value;
         }
@@ -77,6 +80,10 @@ private:
         } else if constexpr (requires { value.has_value(); }) {
             value.reset();
             if (!json.is_null()) read(json, value.emplace());
+        } else if constexpr (requires { typename T::mapped_type; }) {
+            value.clear();
+            for (const auto& [name, each] : json.get_ref<const nlohmann::json::object_t&>())
+                read(each, value[name]);
         } else {
             json.get_to(value);
         }

@@ -32,6 +32,10 @@ void list_fields(const auto& f, Is<CapsuleMachine> auto& machine) {
       "onednn", machine.onednn, "threads", machine.threads);
 }
 
+void list_fields(const auto& f, Is<GradientFigures> auto& gradients) {
+    f("sha256", gradients.sha256, "norms", gradients.norms);
+}
+
 void list_fields(const auto& f, Is<Batch> auto& batch) {
     f("samples", batch.samples, "full", batch.full, "epoch", batch.epoch,
       "index_in_epoch", batch.index_in_epoch, "position", batch.position,
@@ -60,31 +64,17 @@ constexpr Prefix prefixes[] = {{&TrainingState::weights, "weights/"},
 
 // Writing.
 
-ordered_json to_object(const std::map<std::string, double>& numbers) {
-    ordered_json out = ordered_json::object();
-    for (const auto& [name, value] : numbers) out[name] = json_number(value);
-    return out;
-}
-
-ordered_json make_metadata(const StepCapsule& capsule, const CapsuleFacts& facts) {
-    ordered_json out = {{"format", format}, {"run", facts.run}, {"step", capsule.step()}};
-    out["config"] = to_ordered_json(capsule.config);
-    out["fields"] = capsule.data.fields;
-    out["counts"] = to_object(capsule.before.counts);
-    out["scaler"] = to_object(capsule.before.scaler);
-    out["planned"] = capsule.planned;
-    out["rate_multiplier"] = json_number(capsule.rate_multiplier);
-    out["batches"] = capsule.batches;
-    out["machine"] = facts.machine;
-    out["loss"] = json_number(facts.loss);
-    out["loss_scale"] = json_number(facts.loss_scale);
-    out["bound"] = json_number(facts.bound);
-    out["loss_bound"] = json_number(facts.loss_bound);
-    out["overflow_varies"] = facts.overflow_varies;
-    out["gradients"] = {{"sha256", facts.gradients.sha256},
-                        {"norms", to_object(facts.gradients.norms)}};
-    out["report"] = facts.report;
-    return out;
+void list_metadata(const auto& f, auto& capsule, auto& facts) {
+    f("run", facts.run);
+    f.derived("step", [&] { return capsule.step(); });
+    f.derived("config", [&] { return to_ordered_json(capsule.config); });
+    f("fields", capsule.data.fields, "counts", capsule.before.counts,
+      "scaler", capsule.before.scaler, "planned", capsule.planned,
+      "rate_multiplier", capsule.rate_multiplier, "batches", capsule.batches,
+      "machine", facts.machine, "loss", facts.loss, "loss_scale", facts.loss_scale,
+      "bound", facts.bound);
+    f.may_lack("loss_bound", facts.loss_bound, "overflow_varies", facts.overflow_varies);
+    f("gradients", facts.gradients, "report", facts.report);
 }
 
 std::string batch_prefix(std::size_t batch) { return "batch/" + std::to_string(batch) + "/"; }
@@ -147,14 +137,11 @@ void check_count(std::int64_t number) {
         throw std::invalid_argument("a count");
 }
 
-SavedNumbers finite_numbers(const json& object, double least) {
-    SavedNumbers out;
-    for (const auto& [name, value] : object.get_ref<const json::object_t&>()) {
-        out[name] = number_of(value);
-        if (!(out[name] >= least) || !(out[name] <= max_count * max_count))
+void check_numbers(const SavedNumbers& numbers) {
+    for (const auto& [name, value] : numbers) {
+        if (!(value >= 0) || !(value <= max_count * max_count))
             throw std::invalid_argument("a number");
     }
-    return out;
 }
 
 RunConfig read_config(const fs::path& file, const json& object) {
@@ -166,48 +153,26 @@ RunConfig read_config(const fs::path& file, const json& object) {
     return parsed.config;
 }
 
-CapsuleFacts parse_facts(const json& object) {
-    CapsuleFacts out;
-    out.run = object.at("run").get<std::string>();
-    object.at("machine").get_to(out.machine);
-    check_count(out.machine.threads);
-    out.loss = number_of(object.at("loss"));
-    out.loss_scale = number_of(object.at("loss_scale"));
-    out.bound = number_of(object.at("bound"));
-    // Earlier capsules have neither.
-    out.loss_bound = object.contains("loss_bound") ? number_of(object.at("loss_bound"))
-                                                   : std::numeric_limits<double>::infinity();
-    out.overflow_varies = object.value("overflow_varies", false);
-    out.gradients.sha256 = object.at("gradients").at("sha256").get<std::string>();
-    const json& norms = object.at("gradients").at("norms");
-    for (const auto& [name, value] : norms.get_ref<const json::object_t&>())
-        out.gradients.norms[name] = number_of(value);
-    object.at("report").get_to(out.report);
-    return out;
-}
-
 void read_metadata(const fs::path& file, const json& object, CapsuleContent& out) {
     if (object.at("format") != format) refuse(file, msg("it is of another version"));
     StepCapsule& capsule = out.capsule;
     capsule.config = read_config(file, object.at("config"));
     if (object.at("fields").size() > max_fields || object.at("batches").size() > max_batches)
         throw std::invalid_argument("too many");
-    object.at("fields").get_to(capsule.data.fields);
-    capsule.before.counts = finite_numbers(object.at("counts"), 0);
-    capsule.before.scaler = finite_numbers(object.at("scaler"), 0);
+    out.facts.loss_bound = std::numeric_limits<double>::infinity();  // earlier capsules lack it
+    list_metadata(FieldReader{object}, capsule, out.facts);
+    for (const SavedNumbers* numbers : {&capsule.before.counts, &capsule.before.scaler})
+        check_numbers(*numbers);
     for (const char* needed : {"steps", "updates", "samples"})
         (void)saved_count(capsule.before.counts, needed);
-    object.at("planned").get_to(capsule.planned);
-    check_count(capsule.planned);
-    capsule.rate_multiplier = number_of(object.at("rate_multiplier"));
     if (!std::isfinite(capsule.rate_multiplier)) throw std::invalid_argument("a number");
-    object.at("batches").get_to(capsule.batches);
+    for (const std::int64_t number : {capsule.planned, out.facts.machine.threads})
+        check_count(number);
     for (const Batch& batch : capsule.batches)
         for (const std::int64_t number :
              {batch.samples, batch.epoch, batch.index_in_epoch, batch.position})
             check_count(number);
     if (capsule.batches.empty()) throw std::invalid_argument("no batch");
-    out.facts = parse_facts(object);
 }
 
 /// The tensor as a field of this shape.
@@ -302,10 +267,9 @@ std::int64_t write_capsule_file(const fs::path& file, const StepCapsule& capsule
     const auto task = make_task(capsule.config, capsule.data);
     for (std::size_t i = 0; i < capsule.batches.size(); ++i)
         entries.add(batch_prefix(i), capsule.batches[i], task->schema(true));
-    write_safetensors(
-        file, entries.list,
-        {{metadata_key,
-          dumped(make_metadata(capsule, facts))}});
+    ordered_json metadata = {{"format", format}};
+    list_metadata(FieldWriter{metadata}, capsule, facts);
+    write_safetensors(file, entries.list, {{metadata_key, dumped(metadata)}});
     std::error_code error;
     const auto bytes = fs::file_size(file, error);
     return error ? 0 : static_cast<std::int64_t>(bytes);

@@ -1,48 +1,33 @@
 #include "train/run/saved_run.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "base/json_fields.h"
 #include "engine/base/error.h"
 #include "engine/number/figure_text.h"
 #include "engine/settings/catalog.h"
-#include "engine/base/json.h"
 #include "runs/checkpoint.h"
 #include "settings/config_reader.h"
 
 namespace engine {
+
+void list_fields(const auto& f, Is<MetricValue> auto& metric) {
+    f("key", metric.key, "value", metric.value);
+}
+
+void list_fields(const auto& f, Is<PartFigures> auto& figures) {
+    f("loss", figures.loss, "metrics", figures.metrics);
+}
+
 namespace {
 
 using nlohmann::json;
 
-json make_object(const SavedNumbers& numbers) {
-    json object = json::object();
-    for (const auto& [name, value] : numbers) object[name] = json_number(value);
-    return object;
-}
-
-SavedNumbers numbers_of(const json& object) {
-    SavedNumbers out;
-    for (const auto& [name, value] : object.get_ref<const json::object_t&>())
-        out[name] = number_of(value);
-    return out;
-}
-
-json make_object(const PartFigures& figures) {
-    json object = {{"loss", json_number(figures.loss)}};
-    object["metrics"] = json::array();
-    for (const MetricValue& metric : figures.metrics)
-        object["metrics"].push_back({{"key", metric.key}, {"value", json_number(metric.value)}});
-    return object;
-}
-
-PartFigures figures_of(const json& object) {
-    PartFigures figures;
-    figures.loss = number_of(object.at("loss"));
-    for (const json& metric : object.at("metrics"))
-        figures.metrics.push_back(
-            {metric.at("key").get<std::string>(), number_of(metric.at("value"))});
-    return figures;
+void list_state(const auto& f, auto& saved) {
+    f("run", saved.run, "best", saved.is_best, "counts", saved.training.counts,
+      "scaler", saved.training.scaler, "progress", saved.progress, "alerts", saved.alerts,
+      "best_metric", saved.best, "epoch_rules", saved.rules, "validation", saved.validation,
+      "test", saved.test);
 }
 
 /// Adds a description for readers of the file; only `progress` and `counts` are read back.
@@ -59,17 +44,8 @@ void describe(json& state, const SavedRun& saved) {
 
 SavedRun parse(const json& state) {
     SavedRun out;
-    out.run = state.at("run").get<std::string>();
-    out.is_best = state.at("best").get<bool>();
+    list_state(FieldReader{state}, out);
     out.config = parse_run_config(state.at("config").dump()).config;
-    out.training.counts = numbers_of(state.at("counts"));
-    out.training.scaler = numbers_of(state.at("scaler"));
-    out.progress = numbers_of(state.at("progress"));
-    out.alerts = numbers_of(state.at("alerts"));
-    out.best = numbers_of(state.at("best_metric"));
-    out.rules = numbers_of(state.at("epoch_rules"));
-    out.validation = figures_of(state.at("validation"));
-    out.test = figures_of(state.at("test"));
     return out;
 }
 
@@ -139,16 +115,10 @@ std::int64_t SavedRun::bytes() const {
 
 std::int64_t write_saved_run(const std::filesystem::path& run_folder, const SavedRun& saved,
                              const std::function<void()>& before_move) {
-    json state = {{"run", saved.run}, {"step", saved.step()}, {"best", saved.is_best}};
-    state["config"] = to_ordered_json(saved.config);
-    state["counts"] = make_object(saved.training.counts);
-    state["scaler"] = make_object(saved.training.scaler);
-    state["progress"] = make_object(saved.progress);
-    state["alerts"] = make_object(saved.alerts);
-    state["best_metric"] = make_object(saved.best);
-    state["epoch_rules"] = make_object(saved.rules);
-    state["validation"] = make_object(saved.validation);
-    state["test"] = make_object(saved.test);
+    nlohmann::ordered_json fields = {{"step", saved.step()},
+                                     {"config", to_ordered_json(saved.config)}};
+    list_state(FieldWriter{fields}, saved);
+    json state = fields;
     describe(state, saved);
     return write_checkpoint(run_folder,
                             {saved.training.weights, saved.training.optimizer,
