@@ -47,8 +47,10 @@ void CallTrace::on_call(const OpCall& call) {
 void CallTrace::on_return(std::span<const Tensor> outputs) {
     const Open call = std::move(open_.back());
     open_.pop_back();
-    if (inside_ > 0 && --inside_ == 0 && !outputs.empty())
-        on_traced({*call.info, call.inputs, outputs, call.arguments});
+    if (inside_ == 0 || --inside_ > 0 || outputs.empty()) return;
+    // A view may give back its argument.
+    const bool nothing = !call.info->forceable && outputs[0].impl() == call.inputs[0].impl();
+    if (!nothing) on_traced({*call.info, call.inputs, outputs, call.arguments});
 }
 
 void CallTrace::on_op(const OpEvent& event) {

@@ -8,10 +8,16 @@
 #include "ops/attention/attention.h"
 #include "ops/conv/conv_transpose.h"
 #include "ops/conv/convolution.h"
+#include "ops/index/embedding.h"
 #include "ops/index/embedding_bag.h"
 #include "ops/norm/batch_norm.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pointwise/piecewise.h"
 #include "ops/pool/pool.h"
 #include "ops/recurrent/recurrent.h"
+#include "ops/reduce/reduce.h"
+#include "ops/reduce/softmax.h"
+#include "ops/shape/view.h"
 
 namespace engine {
 namespace onnx_nodes {  // apart from the operations of these names
