@@ -146,12 +146,6 @@ Table::Row to_cells(const ComparisonRow& row) {
             Cell(row.growths, "%.0f")};
 }
 
-PrecisionConfig preset_alone(const std::string& preset) {
-    PrecisionConfig out;
-    out.preset = preset;
-    return out;
-}
-
 bool is_preset(const std::string& name) { return find_kind(precisions(), name) != nullptr; }
 
 bool scales_loss(const PrecisionConfig& precision) {
@@ -161,7 +155,7 @@ bool scales_loss(const PrecisionConfig& precision) {
 /// Nothing where the preset says the same.
 std::optional<ScalerMode> chosen_scaler(const PrecisionConfig& precision) {
     const bool differs = precision.scaler && is_preset(precision.preset) &&
-                         *precision.scaler != resolve(preset_alone(precision.preset)).scaler;
+                         *precision.scaler != resolve({.preset = precision.preset}).scaler;
     return differs ? precision.scaler : std::nullopt;
 }
 
@@ -169,7 +163,7 @@ std::optional<ScalerMode> chosen_scaler(const PrecisionConfig& precision) {
 
 RunConfig in_precision(RunConfig config, const std::string& preset) {
     const auto scaler = chosen_scaler(config.precision);
-    config.precision = preset_alone(preset);
+    config.precision = {.preset = preset};
     if (scales_loss(config.precision)) config.precision.scaler = scaler;
     return config;
 }
@@ -186,7 +180,7 @@ std::vector<std::string> overrides_left_out(const RunConfig& config,
     leave_out(chosen.batch_norm.has_value(), "precision.batch_norm");
     leave_out(chosen.master_weights.has_value(), "precision.master_weights");
     const bool some_scale = std::ranges::any_of(
-        presets, [](const std::string& preset) { return scales_loss(preset_alone(preset)); });
+        presets, [](const std::string& preset) { return scales_loss({.preset = preset}); });
     leave_out(chosen_scaler(chosen).has_value() && !some_scale, "precision.scaler");
     leave_out(!chosen.force.empty(), "precision.force");
     return out;

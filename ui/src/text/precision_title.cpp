@@ -21,10 +21,8 @@ public:
 QString RunTitle::withScaling(const engine::PrecisionConfig& precision) {
     const QString title = precisionTitle(precision.preset);
     if (!precision.scaler) return title;
-    engine::PrecisionConfig preset;
-    preset.preset = precision.preset;
     const engine::ScalerMode scaler = *precision.scaler;
-    if (scaler == engine::resolve(preset).scaler) return title;
+    if (scaler == engine::resolve({.preset = precision.preset}).scaler) return title;
     if (scaler == engine::ScalerMode::off) return tr("%1, no scaling").arg(title);
     if (scaler == engine::ScalerMode::constant) return tr("%1, static scale").arg(title);
     return tr("%1, dynamic scale").arg(title);

@@ -59,12 +59,6 @@ void keepTrace(const fs::path& folder, const Xray& trace) {
     }
 }
 
-engine::PrecisionConfig presetAlone(const std::string& preset) {
-    engine::PrecisionConfig precision;
-    precision.preset = preset;
-    return precision;
-}
-
 }  // namespace
 
 XrayModel::XrayModel(const Context& context, QObject* parent)
@@ -201,7 +195,7 @@ void XrayModel::setView(XrayView view) {
 
 void XrayModel::traceOther() {
     const std::shared_ptr<RunTrack> track = track_;
-    const engine::PrecisionConfig precision = presetAlone(otherPrecision());
+    const engine::PrecisionConfig precision{.preset = otherPrecision()};
     jobs_->run<Xray>(
         source(), captured_,
         [precision](const CapturedStep& step) { return engine::xray_step(step, precision); },

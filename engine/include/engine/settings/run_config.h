@@ -56,11 +56,11 @@ using ForcedTypes = std::map<std::string, ForcedType>;
 /// The preset and its five settings; an empty one takes the preset's value.
 struct PrecisionConfig {
     std::string preset = "amp-fp16";
-    std::optional<WeightFormat> weights;
-    std::optional<AutocastFormat> autocast;
-    std::optional<WeightFormat> batch_norm;
-    std::optional<bool> master_weights;
-    std::optional<ScalerMode> scaler;
+    std::optional<WeightFormat> weights = {};
+    std::optional<AutocastFormat> autocast = {};
+    std::optional<WeightFormat> batch_norm = {};
+    std::optional<bool> master_weights = {};
+    std::optional<ScalerMode> scaler = {};
     ForcedTypes force = {};  ///< over what the other settings say; empty: none
 
     bool operator==(const PrecisionConfig&) const = default;

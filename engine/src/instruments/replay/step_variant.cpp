@@ -105,8 +105,7 @@ std::shared_ptr<StepGradients> gradients_under(CapsuleStep& step, double* loss =
 }  // namespace
 
 RunConfig fp32_settings(RunConfig config) {
-    config.precision = {};
-    config.precision.preset = baseline_precision();
+    config.precision = {.preset = baseline_precision()};
     return config;
 }
 

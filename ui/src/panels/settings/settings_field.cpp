@@ -49,9 +49,7 @@ bool isFlag(const engine::FieldInfo* info) {
 
 /// The value that an optional field has when it is left out: its preset's.
 QString presetValue(const SettingsModel& model, const QString& path) {
-    engine::PrecisionConfig preset;
-    preset.preset = model.config().precision.preset;
-    const auto resolved = engine::resolve(preset);
+    const auto resolved = engine::resolve({.preset = model.config().precision.preset});
     const auto word = [](auto value) { return QString::fromStdString(engine::word_of(value)); };
     if (path == u"precision.weights"_s) return word(resolved.weights);
     if (path == u"precision.autocast"_s) return word(resolved.autocast);
@@ -95,8 +93,7 @@ SettingsField::SettingsField(SettingsModel* model, const QString& path, const QS
     inside->addStretch();
     inside->addWidget(unit_);
     setUnit(unit);
-    connect(edit_, &QLineEdit::editingFinished, this,
-            [this] { commitText(); });
+    connect(edit_, &QLineEdit::editingFinished, this, [this] { commitText(); });
     take(edit_);
 }
 
