@@ -20,17 +20,9 @@ namespace {
 
 using nlohmann::json;
 
-std::string joined(const json& values) {
-    std::string out;
-    for (const auto& value : values)
-        out += (out.empty() ? "" : ", ") +
-               (value.is_string() ? value.get<std::string>() : value.dump());
-    return out;
-}
-
-std::string default_text(const json& value) {
+std::string shown(const json& value) {
     if (value.is_number_float()) return engine::short_figure_text(value.get<double>());
-    if (value.is_array()) return joined(value);
+    if (value.is_array()) return engine::join(value, ", ", shown);
     return value.is_string() ? value.get<std::string>() : value.dump();
 }
 
@@ -158,13 +150,13 @@ std::vector<std::string> details(const json& entry, const std::string& section) 
     const auto text = [](const json& object, const char* key) {
         return object.at(key).get<std::string>();
     };
-    if (entry.contains("inputs")) lines.push_back("takes: " + joined(entry.at("inputs")));
+    if (entry.contains("inputs")) lines.push_back("takes: " + shown(entry.at("inputs")));
     if (entry.contains("needs"))
         lines.push_back(text(entry, "needs").empty()
                             ? "needs no files"
                             : "dataset.path needs: " + text(entry, "needs"));
     for (const json& option : entry.value("options", json::array())) {
-        const std::string usual = default_text(option.at("default"));
+        const std::string usual = shown(option.at("default"));
         lines.push_back(section + text(option, "name") + (usual.empty() ? "" : "=" + usual) + ": " +
                         text(option, "help"));
     }

@@ -50,15 +50,9 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
     return best;
 }
 
-std::string join(const std::vector<std::string>& names) {
-    std::string out;
-    for (const auto& name : names) out += (out.empty() ? "" : ", ") + name;
-    return out;
-}
-
 Message use_one_of(const std::vector<std::string>& names, const std::string& wrong) {
     const std::string last = names.back();
-    const std::string first = join({names.begin(), names.end() - 1});
+    const std::string first = join(std::span(names).first(names.size() - 1));
     const std::string near_one = nearest_name(wrong, names);
     if (near_one.empty()) return msg("use {} or {}", first, last);
     return msg("use {} or {}; did you mean {}?", first, last, near_one);

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/plain_text.h"
 #include "engine/settings/run_config.h"
 
 namespace engine {
@@ -54,8 +55,6 @@ std::pair<std::string_view, std::string_view> split_path(std::string_view path);
 /// The known name that is most like a misspelt one, or empty if none comes near.
 std::string nearest_name(std::string_view wrong, const std::vector<std::string>& known);
 
-/// "fp32, amp-fp16": for the sentences on what is allowed.
-std::string join(const std::vector<std::string>& names);
 /// "use off, static or dynamic", with the one that is meant if a name comes near.
 Message use_one_of(const std::vector<std::string>& names, const std::string& wrong);
 
