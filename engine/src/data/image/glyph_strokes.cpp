@@ -30,7 +30,7 @@ Stroke flatten(const Arc& arc) {
 }
 
 /// One stroke out of lines and arcs drawn without lifting the pen.
-Stroke join(std::initializer_list<Stroke> parts) {
+Stroke connect(std::initializer_list<Stroke> parts) {
     Stroke whole;
     for (const auto& part : parts) whole.insert(whole.end(), part.begin(), part.end());
     return whole;
@@ -48,15 +48,15 @@ std::vector<GlyphShape> digits() {
     return {
         {"0", {flatten({.5F, .5F, .42F, .5F, 0, 360})}},
         {"1", {{{.22F, .22F}, {.55F, 0}, {.55F, 1}}}},
-        {"2", {join({flatten(two), {{.08F, 1}, {.95F, 1}}})}},
-        {"3", {join({flatten(three_top), flatten(three_bottom)})}},
+        {"2", {connect({flatten(two), {{.08F, 1}, {.95F, 1}}})}},
+        {"3", {connect({flatten(three_top), flatten(three_bottom)})}},
         {"4", {{{.7F, 1}, {.7F, 0}, {.05F, .68F}, {.97F, .68F}}}},
-        {"5", {join({{{.88F, 0}, {.2F, 0}, {.15F, .42F}}, flatten(five)})}},
-        {"6", {join({flatten(six_back), flatten(six_loop)})}},
+        {"5", {connect({{{.88F, 0}, {.2F, 0}, {.15F, .42F}}, flatten(five)})}},
+        {"6", {connect({flatten(six_back), flatten(six_loop)})}},
         {"7", {{{.05F, 0}, {.95F, 0}, {.4F, 1}}}},
         {"8",
          {flatten({.5F, .26F, .36F, .26F, 90, 450}), flatten({.5F, .76F, .44F, .24F, 0, 360})}},
-        {"9", {join({flatten(nine_back), flatten(nine_loop)})}},
+        {"9", {connect({flatten(nine_back), flatten(nine_loop)})}},
     };
 }
 
@@ -70,7 +70,8 @@ std::vector<GlyphShape> letters() {
         {"K", {{{.1F, 0}, {.1F, 1}}, {{.9F, 0}, {.1F, .58F}}, {{.36F, .4F}, {.95F, 1}}}},
         {"L", {{{.12F, 0}, {.12F, 1}, {.9F, 1}}}},
         {"P",
-         {join({{{.1F, 1}, {.1F, 0}}, flatten({.48F, .27F, .44F, .27F, -90, 90}), {{.1F, .54F}}})}},
+         {connect(
+             {{{.1F, 1}, {.1F, 0}}, flatten({.48F, .27F, .44F, .27F, -90, 90}), {{.1F, .54F}}})}},
         {"T", {{{0, 0}, {1, 0}}, {{.5F, 0}, {.5F, 1}}}},
         {"X", {{{.03F, 0}, {.97F, 1}}, {{.97F, 0}, {.03F, 1}}}},
     };
