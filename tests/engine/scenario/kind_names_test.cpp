@@ -33,7 +33,6 @@ const std::multimap<std::string, std::string> allowed = {
     {"engine/src/data/text/text_files.h", "*"},                  // read by its descriptors
     {"engine/src/data/input_guide.h", "criteo"},                 // a notation of ids
     {"engine/src/runs/recognise_path.cpp", "mnist"},             // a word of a folder's name
-    {"engine/src/instruments/capsule/capsule_export.cpp", "*"},  // models that PyTorch's script has
 };
 
 template <typename Kind>
