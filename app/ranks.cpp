@@ -6,7 +6,6 @@
 #include <iostream>
 #include <iterator>
 #include <sstream>
-#include <string>
 #include <vector>
 
 #include "engine/base/error.h"

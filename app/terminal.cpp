@@ -8,7 +8,6 @@
 #include <cstdio>
 #include <iostream>
 #include <streambuf>
-#include <string>
 
 #include "engine/base/plain_text.h"
 

@@ -4,8 +4,6 @@
 #include <QFileInfo>
 #include <utility>
 
-#include "text/format.h"
-
 namespace ui {
 
 using namespace Qt::StringLiterals;

@@ -4,9 +4,7 @@
 #include <algorithm>
 
 #include "commands/commands.h"
-#include "engine/runs/end_notice.h"
 #include "engine/runs/run_group.h"
-#include "engine/runs/run_store.h"
 #include "engine/runs/sweep_run.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"

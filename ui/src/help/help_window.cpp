@@ -9,7 +9,6 @@
 #include <QTextDocumentFragment>
 #include <QUrl>
 
-#include "help/help_topics.h"
 #include "help/markdown_page.h"
 #include "theme/theme.h"
 #include "theme/tokens.h"

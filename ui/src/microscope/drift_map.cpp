@@ -12,7 +12,6 @@
 #include "plots/polyline.h"
 #include "text/format.h"
 #include "theme/theme.h"
-#include "widgets/panel.h"
 
 namespace ui {
 

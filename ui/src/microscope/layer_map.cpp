@@ -7,10 +7,8 @@
 #include <cmath>
 
 #include "feed/run_track.h"
-#include "microscope/microscope_model.h"
 #include "text/format.h"
 #include "theme/theme.h"
-#include "widgets/panel.h"
 
 namespace ui {
 

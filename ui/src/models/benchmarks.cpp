@@ -2,7 +2,6 @@
 
 #include <QStandardPaths>
 #include <algorithm>
-#include <utility>
 
 #include "engine/train/batch_finder.h"
 #include "feed/event_feed.h"

@@ -4,7 +4,6 @@
 #include <algorithm>
 
 #include "text/format.h"
-#include "text/language.h"
 #include "text/metric_text.h"
 #include "text/setting_text.h"
 

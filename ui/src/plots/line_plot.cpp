@@ -3,7 +3,6 @@
 #include <QWindow>
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "plots/plot_gestures.h"
 #include "plots/plot_options.h"

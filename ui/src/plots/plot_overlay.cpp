@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "plots/polyline.h"
 #include "theme/theme.h"
 
 namespace ui {

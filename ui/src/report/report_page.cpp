@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "engine/base/plain_text.h"
-#include "feed/run_track.h"
 #include "text/event_text.h"
 #include "text/format.h"
 #include "text/language.h"

@@ -9,7 +9,6 @@
 #include "feed/background_task.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
-#include "feed/step_jobs.h"
 #include "plots/plot_link.h"
 #include "view/view.h"
 

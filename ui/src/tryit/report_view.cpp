@@ -5,7 +5,6 @@
 #include <QSortFilterProxyModel>
 #include <QTableView>
 
-#include "text/format.h"
 #include "text/metric_text.h"
 #include "theme/theme.h"
 #include "tryit/confusion_matrix.h"

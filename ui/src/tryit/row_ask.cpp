@@ -3,7 +3,6 @@
 #include <QLineEdit>
 #include <QPushButton>
 
-#include "text/format.h"
 #include "theme/theme.h"
 #include "tryit/answer_view.h"
 #include "widgets/choices.h"

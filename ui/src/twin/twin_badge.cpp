@@ -8,7 +8,6 @@
 #include <memory>
 #include <vector>
 
-#include "engine/base/error.h"
 #include "engine/session/session.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"

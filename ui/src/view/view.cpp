@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "feed/event_feed.h"
-#include "feed/run_track.h"
 #include "plots/paint_scheduler.h"
 #include "plots/plot_link.h"
 #include "view/context.h"

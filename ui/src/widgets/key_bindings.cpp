@@ -1,6 +1,5 @@
 #include "widgets/key_bindings.h"
 
-#include <QAction>
 #include <QEvent>
 #include <QPushButton>
 #include <QSettings>

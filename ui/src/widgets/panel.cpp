@@ -5,7 +5,6 @@
 #include <QPainter>
 #include <QStyle>
 #include <QTableView>
-#include <QVBoxLayout>
 
 #include "theme/icons.h"
 #include "theme/theme.h"

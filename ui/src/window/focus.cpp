@@ -5,7 +5,6 @@
 #include <QComboBox>
 #include <QEvent>
 #include <QPainter>
-#include <QWidget>
 #include <algorithm>
 
 #include "plots/line_plot.h"

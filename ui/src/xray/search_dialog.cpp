@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "commands/commands.h"
-#include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
 #include "widgets/choices.h"

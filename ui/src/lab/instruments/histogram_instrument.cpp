@@ -4,9 +4,7 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <optional>
 
-#include "engine/base/error.h"
 #include "engine/record/histogram_record.h"
 #include "feed/background_task.h"
 #include "lab/instruments/instrument.h"

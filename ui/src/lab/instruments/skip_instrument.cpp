@@ -3,7 +3,6 @@
 #include <map>
 #include <set>
 
-#include "engine/base/error.h"
 #include "engine/instruments/skip_report.h"
 #include "engine/instruments/skips.h"
 #include "feed/background_task.h"

@@ -1,13 +1,11 @@
 #include <QCoreApplication>
 
-#include "engine/base/error.h"
 #include "engine/number/number_arithmetic.h"
 #include "feed/background_task.h"
 #include "lab/instruments/instrument.h"
 #include "lab/instruments/weight_curves.h"
 #include "lab/numbers/number_words.h"
 #include "text/format.h"
-#include "text/language.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <map>
 
-#include "engine/base/error.h"
 #include "engine/instruments/xray.h"
 #include "feed/background_task.h"
 #include "lab/instruments/instrument.h"

@@ -5,7 +5,6 @@
 #include <QPushButton>
 #include <QTableWidget>
 
-#include "engine/base/error.h"
 #include "engine/io/named_file.h"
 #include "engine/lab/lesson.h"
 #include "lab/lessons/lesson_shelf.h"

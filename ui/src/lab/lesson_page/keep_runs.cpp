@@ -9,7 +9,6 @@
 #include "feed/event_feed.h"
 #include "lab/lessons/lesson_model.h"
 #include "text/format.h"
-#include "text/language.h"
 #include "view/context.h"
 
 namespace ui {

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "feed/run_track.h"
-#include "lab/lessons/lesson_notes.h"
 #include "lab/lessons/lesson_runs.h"
 #include "lab/lessons/run_style.h"
 #include "plots/line_plot.h"

@@ -4,7 +4,6 @@
 #include <QCoreApplication>
 #include <QFileInfo>
 #include <QPageSize>
-#include <QPainter>
 #include <QPrinter>
 #include <QTextBlock>
 #include <QTextCursor>

@@ -1,7 +1,6 @@
 #include "lab/numbers/calculator_model.h"
 
 #include "engine/base/error.h"
-#include "lab/numbers/number_words.h"
 #include "text/format.h"
 #include "text/language.h"
 

@@ -15,7 +15,6 @@
 #include "lab/numbers/number_model.h"
 #include "lab/numbers/numbers_view.h"
 #include "theme/theme.h"
-#include "view/context.h"
 #include "widgets/elided_label.h"
 #include "widgets/key_rule.h"
 #include "widgets/panel.h"

@@ -12,7 +12,6 @@
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "text/event_text.h"
-#include "text/format.h"
 #include "text/metric_text.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"

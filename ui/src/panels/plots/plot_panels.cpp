@@ -14,7 +14,6 @@
 #include "panels/plots/plot_menu.h"
 #include "panels/plots/what_if_curves.h"
 #include "plots/line_plot.h"
-#include "plots/plot_export.h"
 #include "plots/plot_options.h"
 #include "text/format.h"
 #include "theme/theme.h"

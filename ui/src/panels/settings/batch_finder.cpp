@@ -5,7 +5,6 @@
 
 #include "models/settings_model.h"
 #include "text/format.h"
-#include "text/language.h"
 #include "text/speedup_text.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"

@@ -9,7 +9,6 @@
 #include "models/settings_model.h"
 #include "panels/settings/data_sketch.h"
 #include "text/event_text.h"
-#include "text/format.h"
 #include "text/language.h"
 #include "text/metric_text.h"
 #include "theme/theme.h"

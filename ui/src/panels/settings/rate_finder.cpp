@@ -5,8 +5,6 @@
 #include "models/settings_model.h"
 #include "plots/axis_tickers.h"
 #include "plots/custom_plot.h"
-#include "text/format.h"
-#include "text/language.h"
 #include "theme/theme.h"
 #include "widgets/panel.h"
 

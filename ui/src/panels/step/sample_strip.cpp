@@ -2,7 +2,6 @@
 
 #include <QSlider>
 
-#include "engine/runs/run_store.h"
 #include "feed/background_task.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"

@@ -7,7 +7,6 @@
 #include "commands/commands.h"
 #include "engine/verdict/verdict.h"
 #include "feed/event_feed.h"
-#include "feed/run_track.h"
 #include "help/help_page.h"
 #include "models/benchmarks.h"
 #include "panels/verdict/run_card.h"
