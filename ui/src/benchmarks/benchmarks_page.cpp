@@ -245,7 +245,7 @@ void BenchmarksPage::showResults() {
 }
 
 void BenchmarksPage::refreshState() {
-    const BenchmarkJob& job = context_.benchmarks->job();
+    const BenchmarkTask& job = context_.benchmarks->job();
     const QString why = context_.benchmarks->whyNot();
     // Disabling a focused button would move the focus to the next widget of the window. While both
     // buttons are disabled, the page has the focus instead.
@@ -261,27 +261,28 @@ void BenchmarksPage::refreshState() {
                              : this)
             ->setFocus();
     progress_->setVisible(job.running());
-    progress_->setValue(static_cast<int>(job.share() * thousand));
-    state_->setText(job.running() && !job.stopping() ? left_.behind(stateText(), job.share())
-                                                     : stateText());
+    progress_->setValue(static_cast<int>(context_.benchmarks->share() * thousand));
+    state_->setText(job.running() && !job.stopping()
+                        ? left_.behind(stateText(), context_.benchmarks->share())
+                        : stateText());
 }
 
 QString BenchmarksPage::stateText() const {
-    const BenchmarkJob& job = context_.benchmarks->job();
+    const BenchmarkTask& job = context_.benchmarks->job();
     if (!job.running()) {
         const QString why = context_.benchmarks->whyNot();
         return why.isEmpty() ? context_.benchmarks->outcome() : why;
     }
     if (job.stopping()) return tr("Stopping: the block in progress ends first.");
-    const BenchmarkJob::Place place = job.place();
-    const QString title = speedupTitle(job.order().settings[place.setting]);
+    const BenchmarkProgress place = job.progress();
+    const QString title = speedupTitle(context_.benchmarks->order().settings[place.setting]);
     if (place.at.precision.empty()) return tr("%1: preparing").arg(title);
     const QString precision = precisionTitle(place.at.precision);
     if (place.at.batch_size > 0)
         return tr("%1: largest batch in %2, trying %3")
             .arg(title, precision, count(place.at.batch_size));
     return tr("%1: %2 and FP32 in turns, %3 of %4")
-        .arg(title, precision, count(place.at.pairs + 1), count(BenchmarkJob::pairs()));
+        .arg(title, precision, count(place.at.pairs + 1), count(BenchmarkOrder::pairs()));
 }
 
 void BenchmarksPage::makePicture() {

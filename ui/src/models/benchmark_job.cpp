@@ -20,7 +20,7 @@ QString machineName(const std::string& device) {
 }
 
 /// The precisions that can run with these settings.
-std::vector<std::string> possible(const BenchmarkJob::Order& order, std::size_t setting) {
+std::vector<std::string> possible(const BenchmarkOrder& order, std::size_t setting) {
     std::vector<std::string> out;
     for (const std::string& preset : order.precisions) {
         if (engine::validate(engine::in_precision(order.settings[setting], preset)).empty())
@@ -29,19 +29,17 @@ std::vector<std::string> possible(const BenchmarkJob::Order& order, std::size_t 
     return out;
 }
 
-}  // namespace
-
-BenchmarkJob::BenchmarkJob(QObject* parent) : QObject(parent), task_([this] { poll(); }) {}
-
-BenchmarkJob::Measured BenchmarkJob::measure(const Order& order, std::size_t setting,
-                                             Task::Link& link) {
-    Measured out;
-    out.setting = setting;
+BenchmarkProgress::Measured measure(const BenchmarkOrder& order, std::size_t setting,
+                                    BenchmarkTask::Link& link) {
+    BenchmarkProgress::Measured out;
     engine::SpeedupOptions options;
     options.precisions = possible(order, setting);
     options.batch_memory = order.batchMemory;
     options.goes_on = [&](const engine::SpeedupProgress& at) {
-        link.report([&](Progress& progress) { progress.place = {setting, at}; });
+        link.report([&](BenchmarkProgress& progress) {
+            progress.setting = setting;
+            progress.at = at;
+        });
         return !link.stopped();
     };
     if (options.precisions.empty()) {
@@ -58,47 +56,24 @@ BenchmarkJob::Measured BenchmarkJob::measure(const Order& order, std::size_t set
     return out;
 }
 
-void BenchmarkJob::start(const Order& order) {
-    if (running()) return;
-    share_ = 0;
-    told_ = 0;
-    order_ = order;
-    task_.start(
-        [order](Task::Link& link) {
-            for (std::size_t i = 0; i < order.settings.size() && !link.stopped(); ++i) {
-                const Measured one = measure(order, i, link);
-                link.report([&one](Progress& progress) { progress.measured.push_back(one); });
-            }
-            return true;
-        },
-        [this](const Outcome<bool>&) {
-            drain();
-            emit ended();
-        });
+}  // namespace
+
+double BenchmarkProgress::share(const BenchmarkOrder& order) const {
+    const auto found = std::ranges::find(order.precisions, at.precision);
+    if (found == order.precisions.end()) return 0;
+    const auto before = setting * order.precisions.size() +
+                        static_cast<std::size_t>(found - order.precisions.begin());
+    const double all = static_cast<double>(order.settings.size() * order.precisions.size());
+    const double part = static_cast<double>(at.pairs) / static_cast<double>(order.pairs());
+    return (static_cast<double>(before) + part) / all;
 }
 
-void BenchmarkJob::poll() {
-    drain();
-    const Place now = place();
-    const auto precision = std::ranges::find(order_.precisions, now.at.precision);
-    if (precision != order_.precisions.end()) {
-        const auto before = now.setting * order_.precisions.size() +
-                            static_cast<std::size_t>(precision - order_.precisions.begin());
-        const double all = static_cast<double>(order_.settings.size() * order_.precisions.size());
-        const double of = static_cast<double>(now.at.pairs) / static_cast<double>(pairs());
-        share_ = std::max(share_, (static_cast<double>(before) + of) / all);
+bool measureAll(const BenchmarkOrder& order, BenchmarkTask::Link& link) {
+    for (std::size_t i = 0; i < order.settings.size() && !link.stopped(); ++i) {
+        const auto one = measure(order, i, link);
+        link.report([&one](BenchmarkProgress& progress) { progress.measured.push_back(one); });
     }
-    emit progressed();
-}
-
-void BenchmarkJob::drain() {
-    const auto all = task_.progress().measured;
-    for (; told_ < all.size(); ++told_) {
-        const auto& [setting, rows, machine, problem] = all[told_];
-        const engine::RunConfig settings = order_.settings[setting];
-        if (!problem.empty()) emit failed(settings, problem);
-        if (!rows.empty()) emit measured(settings, rows, machine);
-    }
+    return true;
 }
 
 }  // namespace ui

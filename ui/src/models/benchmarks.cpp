@@ -30,14 +30,11 @@ bool isOf(const BenchmarkResult& result, const engine::RunConfig& settings,
 }  // namespace
 
 Benchmarks::Benchmarks(EventFeed* feed, QString file, QObject* parent)
-    : QObject(parent), feed_(feed), file_(std::move(file)) {
-    connect(&job_, &BenchmarkJob::progressed, this, &Benchmarks::progressed);
-    connect(&job_, &BenchmarkJob::measured, this, &Benchmarks::add);
-    connect(&job_, &BenchmarkJob::failed, this,
-            [this](const engine::RunConfig& settings, const engine::Message& problem) {
-                faults_.push_back({settings, problem});
-            });
-    connect(&job_, &BenchmarkJob::ended, this, &Benchmarks::end);
+    : QObject(parent), feed_(feed), file_(std::move(file)), job_([this] {
+          takeMeasured();
+          share_ = std::max(share_, job_.progress().share(order_));
+          emit progressed();
+      }) {
     connect(feed_, &EventFeed::stateChanged, this, &Benchmarks::feedChanged);
 }
 
@@ -137,7 +134,7 @@ QString Benchmarks::whyNot() {
 
 void Benchmarks::start() {
     if (job_.running() || !whyNot().isEmpty()) return;
-    BenchmarkJob::Order order;
+    BenchmarkOrder order;
     for (const BenchmarkEntry& entry : book_.entries) {
         if (entry.chosen) order.settings.push_back(entry.settings);
     }
@@ -147,7 +144,11 @@ void Benchmarks::start() {
     measured_ = 0;
     disturbed_ = false;
     clock_.start();
-    job_.start(order);
+    order_ = order;
+    taken_ = 0;
+    share_ = 0;
+    job_.start([order](BenchmarkTask::Link& link) { return measureAll(order, link); },
+               [this](const Outcome<bool>&) { end(); });
     emit stateChanged();
 }
 
@@ -176,8 +177,18 @@ void Benchmarks::add(const engine::RunConfig& settings, const std::vector<engine
     emit resultsChanged();
 }
 
+void Benchmarks::takeMeasured() {
+    const auto all = job_.progress().measured;
+    for (; taken_ < all.size(); ++taken_) {
+        const auto& [rows, machine, problem] = all[taken_];
+        if (!problem.empty()) faults_.push_back({order_.settings[taken_], problem});
+        if (!rows.empty()) add(order_.settings[taken_], rows, machine);
+    }
+}
+
 void Benchmarks::end() {
-    ended_ = Ended{.asked = std::ssize(job_.order().settings),
+    takeMeasured();
+    ended_ = Ended{.asked = std::ssize(order_.settings),
                    .measured = measured_,
                    .disturbed = disturbed_,
                    .stopped = job_.stopped(),

@@ -39,7 +39,11 @@ public:
     QString whyNot();
     void start();
     void stop();
-    const BenchmarkJob& job() const { return job_; }
+    const BenchmarkTask& job() const { return job_; }
+    /// What is measured, or was.
+    const BenchmarkOrder& order() const { return order_; }
+    /// The share of it that is done, in [0, 1].
+    double share() const { return share_; }
     /// How the last measurement ended, in sentences; empty before the first.
     QString outcome() const;
 
@@ -56,6 +60,7 @@ private:
     void keep();
     void add(const engine::RunConfig& settings, const std::vector<engine::Speedup>& rows,
              const QString& machine);
+    void takeMeasured();
     void end();
     void feedChanged();
     /// The limit in bytes; 0 if the text is not a size.
@@ -66,7 +71,10 @@ private:
     BenchmarkBook book_;
     bool read_ = false;
     bool requested_ = false;
-    BenchmarkJob job_;
+    BenchmarkTask job_;
+    BenchmarkOrder order_;
+    std::size_t taken_ = 0;  ///< settings whose results are taken
+    double share_ = 0;
     QElapsedTimer clock_;
     /// Error of one of the settings.
     struct Fault {
