@@ -8,7 +8,7 @@
 #include "cpu/dnnl_ops.h"
 #include "cpu/gemm_scratch.h"
 #include "kernels/parallel.h"
-#include "kernels/plan_choice.h"
+#include "kernels/thread_context.h"
 
 namespace kernels::cpu {
 namespace {

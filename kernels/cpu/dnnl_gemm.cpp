@@ -11,7 +11,7 @@
 #include "cpu/gemm_tiled.h"
 #include "kernels/device.h"
 #include "kernels/parallel.h"
-#include "kernels/plan_choice.h"
+#include "kernels/thread_context.h"
 
 namespace kernels::cpu {
 namespace {

@@ -16,7 +16,7 @@
 #include "kernels/device_error.h"
 #include "kernels/elementwise.h"
 #include "kernels/library_fallback.h"
-#include "kernels/plan_choice.h"
+#include "kernels/thread_context.h"
 #include "kernels/reduce.h"
 
 namespace kernels::cuda {

@@ -20,7 +20,7 @@
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 #include "kernels/device_error.h"
-#include "kernels/plan_choice.h"
+#include "kernels/thread_context.h"
 #include "kernels/reduce.h"
 #include "shared/gemm_sums.h"
 

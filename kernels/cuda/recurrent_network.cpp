@@ -14,7 +14,7 @@
 #include "cuda/workspace.h"
 #include "kernels/cuda_device.h"
 #include "kernels/device_error.h"
-#include "kernels/plan_choice.h"
+#include "kernels/thread_context.h"
 
 namespace kernels::cuda {
 namespace {

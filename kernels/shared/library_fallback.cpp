@@ -1,12 +1,9 @@
 #include "kernels/library_fallback.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace kernels {
 namespace {
-
-thread_local LibraryFallbacks* recorder = nullptr;
 
 bool alike(const Conv2dFallback& a, const Conv2dFallback& b) {
     Conv2dShape shape = a.shape;
@@ -44,12 +41,8 @@ std::vector<LibraryFallback> LibraryFallbacks::take() {
     return {first, known_.end()};
 }
 
-LibraryFallbackScope::LibraryFallbackScope(LibraryFallbacks& fallbacks) noexcept
-    : before_(std::exchange(recorder, &fallbacks)) {}
-LibraryFallbackScope::~LibraryFallbackScope() { recorder = before_; }
-
 void note_fallback(const LibraryFallback& fallback) {
-    if (recorder) recorder->note(fallback);
+    if (LibraryFallbacks* const all = LibraryContext::of_thread().fallbacks) all->note(fallback);
 }
 
 }  // namespace kernels

@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "kernels/plan_choice.h"
+#include "kernels/thread_context.h"
 #include "shared/environment.h"
 
 namespace kernels {
@@ -24,10 +24,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-thread_local PlanChoice current;
+constinit thread_local LibraryContext context;
 std::atomic<bool> races_allowed{true};
 std::atomic<std::int64_t> races{0};
-thread_local std::vector<std::string>* used_plans = nullptr;
 
 constexpr std::string_view first_line = "halftone measured plans 1";
 
@@ -182,8 +181,10 @@ PlanStore& plan_store() {
 
 void set_plan_store(PlanStore* store) noexcept { chosen = store; }
 
+LibraryContext& LibraryContext::of_thread() noexcept { return context; }
+
 PlanChoice plan_choice() noexcept {
-    PlanChoice out = current;
+    PlanChoice out = context.plans;
     out.measured = out.measured && races_allowed;
     return out;
 }
@@ -193,15 +194,5 @@ void allow_plan_races(bool allowed) noexcept { races_allowed = allowed; }
 
 std::int64_t plan_races() noexcept { return races; }
 void count_plan_race() noexcept { ++races; }
-
-PlanChoiceScope::PlanChoiceScope(const PlanChoice& choice) noexcept
-    : before_(std::exchange(current, choice)) {}
-PlanChoiceScope::~PlanChoiceScope() { current = before_; }
-
-std::vector<std::string>* plan_uses() noexcept { return used_plans; }
-
-PlanUseScope::PlanUseScope(std::vector<std::string>& used) noexcept
-    : before_(std::exchange(used_plans, &used)) {}
-PlanUseScope::~PlanUseScope() { used_plans = before_; }
 
 }  // namespace kernels

@@ -172,7 +172,7 @@ protected:
     /// Our rules refuse it: the library is not asked, so no fallback of its own is recorded.
     static void expect_refused(const Attention& a) {
         LibraryFallbacks fallbacks;
-        const LibraryFallbackScope recorder(fallbacks);
+        const LibraryFallbackScope recorder(&fallbacks);
         EXPECT_FALSE(cuda::attention_workspace(a));
         EXPECT_TRUE(fallbacks.take().empty()) << "the library was asked";
     }

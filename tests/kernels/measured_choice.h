@@ -1,6 +1,6 @@
 #pragma once
 
-#include "kernels/plan_choice.h"
+#include "kernels/thread_context.h"
 #include "kernels/plan_store.h"
 #include "temp_folder.h"
 

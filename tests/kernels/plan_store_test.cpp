@@ -10,7 +10,7 @@
 #include <iterator>
 #include <string>
 
-#include "kernels/plan_choice.h"
+#include "kernels/thread_context.h"
 #include "temp_folder.h"
 
 namespace kernels::test {

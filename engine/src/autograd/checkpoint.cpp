@@ -36,7 +36,7 @@ TensorList recompute(const Segment& segment, const AutocastState& state, const S
     TensorList outputs;
     {
         const GradMode recorded(true);
-        const RecomputeMode again;
+        const ContextScope<&ComputeContext::recomputes> again(true);
         outputs = segment(leaves);
     }
     TensorList from, with;

@@ -43,8 +43,8 @@ void KeptHistograms::after_step() {
         writer_.append(*sample);
     } catch (const Error& error) {
         trainer_.detach(*sampler_);
-        post_(RunWarning{
-            {}, msg("The run keeps no further histograms: {}", error.message().str())});
+        post_(
+            RunWarning{{}, msg("The run keeps no further histograms: {}", error.message().str())});
     }
 }
 

@@ -64,7 +64,7 @@ struct Session::Impl final : Turn {
     LiveSkips live_skips;
     std::optional<KeptHistograms> histograms;  // once prepared
     TwinStep twin_step{*this};
-    std::int64_t steps_allowed = -1;           // -1: no limit
+    std::int64_t steps_allowed = -1;  // -1: no limit
     bool pause_asked = false;
     bool stop_asked = false;
     bool evaluate_asked = false;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "kernels/array.h"
+#include "tensor/compute_context.h"
 
 namespace engine {
 
@@ -20,7 +21,6 @@ std::string to_string(const Device& device);
 
 namespace detail {
 inline Device default_device;
-inline thread_local bool allow_tf32 = false;
 }  // namespace detail
 
 /// Where tensors are made when their maker names no device: the CPU, unless set.
@@ -43,18 +43,7 @@ private:
 
 /// f32 products of the calling thread may use TF32 (10 bits of fraction) while the object lives; a
 /// device without it computes in f32. Off otherwise.
-class Tf32Scope {
-public:
-    explicit Tf32Scope(bool allow) noexcept : before_(detail::allow_tf32) {
-        detail::allow_tf32 = allow;
-    }
-    ~Tf32Scope() { detail::allow_tf32 = before_; }
-    Tf32Scope(const Tf32Scope&) = delete;
-    Tf32Scope& operator=(const Tf32Scope&) = delete;
-
-private:
-    bool before_;
-};
+using Tf32Scope = ContextScope<&ComputeContext::tf32>;
 
 /// A kernel that is called on its own device, whichever device the calling thread has selected.
 template <typename F>
@@ -80,7 +69,7 @@ KernelOn<F> on(const Device& device, F* cpu, F* cuda) {
 }
 
 /// The compute stream of the device that the kernel or the copy it is given to runs on.
-inline kernels::Stream current_stream() { return {nullptr, detail::allow_tf32}; }
+inline kernels::Stream current_stream() { return {nullptr, ComputeContext::of_thread().tf32}; }
 
 /// The device that a setting means. "auto" is the first GPU if it and its libraries can be used,
 /// else the CPU; "cuda" is "cuda:0". Throws Error(device) for a missing one.

@@ -17,8 +17,6 @@ bool nothing_is_kept() {
     return detail::backward_frees_graph() && !grad_enabled() && !detail::observed;
 }
 
-thread_local bool low_gradients = false;
-
 }  // namespace
 
 Tensor reuse_gradient(const Tensor& given) {
@@ -35,13 +33,8 @@ Tensor reuse_saved(const Tensor& kept) {
     return kept.detach();
 }
 
-LowGradients::LowGradients(bool on) noexcept : before_(std::exchange(low_gradients, on)) {}
-LowGradients::~LowGradients() { low_gradients = before_; }
-
-bool low_gradients_stay() noexcept { return low_gradients; }
-
 bool takes_low_gradient(const TensorImpl& leaf, const Tensor& gradient) noexcept {
-    return low_gradients && !grad_enabled() && leaf.low_copy && !gradient.is_sparse() &&
+    return low_gradients_stay() && !grad_enabled() && leaf.low_copy && !gradient.is_sparse() &&
            gradient.dtype() == leaf.low_copy->tensor.dtype();
 }
 

@@ -24,18 +24,9 @@ Tensor reuse_gradient(const Tensor& given);
 /// copy's type. It has the values that a cast to the leaf's type would have; gradients that are
 /// added up are cast first. Observers of operations see neither the cast nor the gradient. For
 /// callers whose next step reads gradients of any type.
-class LowGradients {
-public:
-    explicit LowGradients(bool on) noexcept;
-    ~LowGradients();
-    LowGradients(const LowGradients&) = delete;
-    LowGradients& operator=(const LowGradients&) = delete;
-
-private:
-    bool before_;
-};
+using LowGradients = ContextScope<&ComputeContext::low_gradients>;
 /// Whether one lives on this thread.
-bool low_gradients_stay() noexcept;
+inline bool low_gradients_stay() noexcept { return ComputeContext::of_thread().low_gradients; }
 /// Whether this gradient may reach the leaf as it is.
 bool takes_low_gradient(const TensorImpl& leaf, const Tensor& gradient) noexcept;
 

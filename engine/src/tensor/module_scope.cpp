@@ -3,43 +3,35 @@
 #include <algorithm>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "kernels/profiler_calls.h"
 
 namespace engine {
-namespace {
-
-thread_local ModuleNames* innermost = nullptr;
-
-}  // namespace
-
-ModuleNames::ModuleNames() noexcept : outer_(innermost) { innermost = this; }
-ModuleNames::~ModuleNames() { innermost = outer_; }
 
 void ModuleNames::note(const std::string& name) {
-    if (innermost == nullptr) return;
+    ModuleNames* const collector = ComputeContext::of_thread().module_names;
+    if (collector == nullptr) return;
     for (auto end = name.size(); end != std::string::npos && end > 0;
          end = name.rfind('.', end - 1))
-        innermost->names_.insert(name.substr(0, end));
+        collector->names_.insert(name.substr(0, end));
 }
 
 namespace {
 
-thread_local const ModuleScope* innermost_scope = nullptr;
-/// How many open scopes of this thread have a range in the profiler. They are the inner ones: a
-/// profiler may be attached while a scope is open, which then ends without a range.
-thread_local int scopes_with_range = 0;
-
+/// The open scopes with a range in the profiler are the inner ones: a profiler may be attached
+/// while a scope is open, which then ends without a range.
 void open_range(const std::string& name) {
     const auto* calls = kernels::profiler_calls();
     if (calls == nullptr) return;
     calls->push(name.c_str());
-    ++scopes_with_range;
+    ++ComputeContext::of_thread().profiler_ranges;
 }
 
 void close_range() {
-    if (scopes_with_range == 0) return;
-    --scopes_with_range;
+    int& ranges = ComputeContext::of_thread().profiler_ranges;
+    if (ranges == 0) return;
+    --ranges;
     if (const auto* calls = kernels::profiler_calls()) calls->pop();
 }
 
@@ -63,22 +55,24 @@ const std::string& ModuleName::text() const noexcept {
     return text_ ? *text_ : none;
 }
 
-ModuleScope::ModuleScope(ModuleName name) noexcept : name_(name), outer_(innermost_scope) {
-    innermost_scope = this;
+ModuleScope::ModuleScope(ModuleName name) noexcept
+    : name_(name), outer_(std::exchange(ComputeContext::of_thread().module, this)) {
     open_range(name.text());
 }
 ModuleScope::~ModuleScope() {
-    innermost_scope = outer_;
+    ComputeContext::of_thread().module = outer_;
     close_range();
 }
 
 ModuleName current_module_name() noexcept {
-    return innermost_scope ? innermost_scope->name_ : ModuleName();
+    const ModuleScope* const innermost = ComputeContext::of_thread().module;
+    return innermost ? innermost->name_ : ModuleName();
 }
 
 std::vector<std::string> open_modules() {
     std::vector<std::string> names;
-    for (const ModuleScope* scope = innermost_scope; scope; scope = scope->outer_)
+    for (const ModuleScope* scope = ComputeContext::of_thread().module; scope;
+         scope = scope->outer_)
         names.push_back(scope->name_.text());
     std::reverse(names.begin(), names.end());
     return names;

@@ -4,17 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "tensor/compute_context.h"
+
 namespace engine {
 
 /// While it lives, collects the names of the modules that are made on this thread, and of the
 /// modules that contain them. Scopes nest; the innermost collects.
 class ModuleNames {
 public:
-    ModuleNames() noexcept;
-    ~ModuleNames();
-    ModuleNames(const ModuleNames&) = delete;
-    ModuleNames& operator=(const ModuleNames&) = delete;
-
     /// Names in alphabetical order, each once; without "".
     const std::set<std::string>& names() const { return names_; }
 
@@ -23,7 +20,7 @@ public:
 
 private:
     std::set<std::string> names_;
-    ModuleNames* outer_;
+    ContextScope<&ComputeContext::module_names> scope_{this};
 };
 
 /// The full name of a module as PyTorch's named_modules() gives it, "layer1.0.conv1". One pointer:

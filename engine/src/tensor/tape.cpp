@@ -18,11 +18,6 @@ const OpInfo detail::accumulate_info{.name = "accumulate_grad",
 
 namespace {
 
-thread_local bool grad_on = true;
-thread_local bool inference_on = false;
-thread_local bool recompute_on = false;
-thread_local int backward_depth = 0;
-thread_local bool frees_graph = false;
 std::atomic<std::uint64_t> next_sequence{1};
 
 std::shared_ptr<Node> gradient_accumulator(const std::shared_ptr<TensorImpl>& leaf) {
@@ -49,33 +44,7 @@ Edge make_edge(const Tensor& tensor) {
     return {gradient_accumulator(impl), 0};
 }
 
-BackwardScope::BackwardScope(bool frees_graph) noexcept
-    : freed_before_(std::exchange(engine::frees_graph, frees_graph)) {
-    ++engine::backward_depth;
-}
-BackwardScope::~BackwardScope() {
-    --engine::backward_depth;
-    engine::frees_graph = freed_before_;
-}
-int backward_depth() noexcept { return engine::backward_depth; }
-bool backward_frees_graph() noexcept { return engine::frees_graph; }
-
 }  // namespace detail
-
-bool grad_enabled() noexcept { return grad_on; }
-bool inference_mode() noexcept { return inference_on; }
-bool in_backward() noexcept { return backward_depth > 0; }
-
-bool recomputing() noexcept { return recompute_on; }
-
-RecomputeMode::RecomputeMode() noexcept : before_(std::exchange(recompute_on, true)) {}
-RecomputeMode::~RecomputeMode() { recompute_on = before_; }
-
-GradMode::GradMode(bool enabled) noexcept : before_(std::exchange(grad_on, enabled)) {}
-GradMode::~GradMode() { grad_on = before_; }
-InferenceMode::InferenceMode() noexcept
-    : before_(std::exchange(inference_on, true)), no_grad_(false) {}
-InferenceMode::~InferenceMode() { inference_on = before_; }
 
 Save save(const Tensor& input) { return {input, input.defined() ? input.version() : 0, -1}; }
 Save save_output(const Tensor& output, int index) {
@@ -97,7 +66,7 @@ Tensor Saved::operator[](int i) const {
                         std::to_string(kept.tensor.version()) + ", saved at " +
                         std::to_string(kept.version) + ")");
     }
-    if (kept.output < 0 || !grad_on) return kept.tensor;
+    if (kept.output < 0 || !grad_enabled()) return kept.tensor;
     Tensor joined = kept.tensor.detach();
     joined.impl()->node = const_cast<Node&>(node_).shared_from_this();
     joined.impl()->output_index = static_cast<std::uint32_t>(kept.output);
@@ -167,7 +136,7 @@ Tensor record(const OpInfo& info, std::initializer_list<Tensor> inputs, Tensor o
               std::initializer_list<Save> saves, GradFn1 grad_fn) {
     const std::span<const Tensor> in(inputs.begin(), inputs.size());
     if (detail::observed) detail::notify({&info, in, {&output, 1}, in_backward()});
-    if (!grad_on || !any_requires_grad(in)) return output;
+    if (!grad_enabled() || !any_requires_grad(in)) return output;
     auto node = make_node(info, in, {&output, 1}, {saves.begin(), saves.size()});
     node->grad_fn = [fn = std::move(grad_fn)](std::span<const Tensor> grads, const Saved& saved) {
         return TensorList{fn(grads[0], saved)};
@@ -179,7 +148,7 @@ Tensor record(const OpInfo& info, std::initializer_list<Tensor> inputs, Tensor o
 Tensor record_many(const OpInfo& info, std::span<const Tensor> inputs, Tensor output,
                    std::initializer_list<Save> saves, GradFn grad_fn) {
     if (detail::observed) detail::notify({&info, inputs, {&output, 1}, in_backward()});
-    if (!grad_on || !any_requires_grad(inputs)) return output;
+    if (!grad_enabled() || !any_requires_grad(inputs)) return output;
     auto node = make_node(info, inputs, {&output, 1}, {saves.begin(), saves.size()});
     node->grad_fn = std::move(grad_fn);
     attach(output, node, 0);
@@ -189,7 +158,7 @@ Tensor record_many(const OpInfo& info, std::span<const Tensor> inputs, Tensor ou
 TensorList record_outputs(const OpInfo& info, std::span<const Tensor> inputs, TensorList outputs,
                           std::vector<Save> saves, GradFn grad_fn) {
     if (detail::observed) detail::notify({&info, inputs, outputs, in_backward()});
-    if (!grad_on || !any_requires_grad(inputs)) return outputs;
+    if (!grad_enabled() || !any_requires_grad(inputs)) return outputs;
     auto node = make_node(info, inputs, outputs, {});
     node->saves = std::move(saves);
     node->grad_fn = std::move(grad_fn);

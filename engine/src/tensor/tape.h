@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "tensor/compute_context.h"
 #include "tensor/module_scope.h"
 #include "tensor/observer.h"
 #include "tensor/op.h"
@@ -18,32 +19,16 @@ namespace engine {
 // node never owns its output.
 
 /// Whether ops of this thread record gradients.
-bool grad_enabled() noexcept;
-/// Whether an InferenceMode is alive on this thread.
-bool inference_mode() noexcept;
-
+inline bool grad_enabled() noexcept { return ComputeContext::of_thread().records; }
 /// Sets grad_enabled() of this thread for the object's lifetime.
-class GradMode {
-public:
-    explicit GradMode(bool enabled) noexcept;
-    ~GradMode();
-    GradMode(const GradMode&) = delete;
-    GradMode& operator=(const GradMode&) = delete;
+using GradMode = ContextScope<&ComputeContext::records>;
 
-private:
-    bool before_;
-};
+/// Whether an InferenceMode is alive on this thread.
+inline bool inference_mode() noexcept { return ComputeContext::of_thread().infers; }
 /// No gradients, and casts are never cached (autocast.md#interplay, 1.7).
 class InferenceMode {
-public:
-    InferenceMode() noexcept;
-    ~InferenceMode();
-    InferenceMode(const InferenceMode&) = delete;
-    InferenceMode& operator=(const InferenceMode&) = delete;
-
-private:
-    bool before_;
-    GradMode no_grad_;
+    ContextScope<&ComputeContext::infers> infers_{true};
+    GradMode no_grad_{false};
 };
 
 /// A tensor kept for the gradient: an input or an output. An output is kept outside the graph and
@@ -144,20 +129,9 @@ Tensor record_flat(const OpInfo& info, std::span<const Tensor> inputs, Tensor ou
 bool any_requires_grad(std::span<const Tensor> inputs);
 
 /// True while this thread runs a backward pass (autograd/backward.h).
-bool in_backward() noexcept;
+inline bool in_backward() noexcept { return ComputeContext::of_thread().backward_depth > 0; }
 /// True while this thread recomputes a segment (autograd/checkpoint.h). Side effects of a forward
 /// pass, such as running statistics, must be skipped then: the first run made them.
-bool recomputing() noexcept;
-/// Sets recomputing() of this thread for the object's lifetime.
-class RecomputeMode {
-public:
-    RecomputeMode() noexcept;
-    ~RecomputeMode();
-    RecomputeMode(const RecomputeMode&) = delete;
-    RecomputeMode& operator=(const RecomputeMode&) = delete;
-
-private:
-    bool before_;
-};
+inline bool recomputing() noexcept { return ComputeContext::of_thread().recomputes; }
 
 }  // namespace engine

@@ -11,21 +11,20 @@ Edge make_edge(const Tensor& tensor);
 /// The operation of a leaf's accumulator.
 extern const OpInfo accumulate_info;
 
+/// Backward passes that this thread is in, one inside the other.
+inline int backward_depth() noexcept { return ComputeContext::of_thread().backward_depth; }
+
 /// in_backward() while one lives.
 class BackwardScope {
 public:
     /// frees_graph: the pass frees a node's saved tensors once it has its gradients.
-    explicit BackwardScope(bool frees_graph) noexcept;
-    ~BackwardScope();
-    BackwardScope(const BackwardScope&) = delete;
-    BackwardScope& operator=(const BackwardScope&) = delete;
+    explicit BackwardScope(bool frees_graph) noexcept : frees_(frees_graph) {}
 
 private:
-    bool freed_before_;
+    ContextScope<&ComputeContext::backward_depth> depth_{backward_depth() + 1};
+    ContextScope<&ComputeContext::frees_graph> frees_;
 };
-/// Backward passes that this thread is in, one inside the other.
-int backward_depth() noexcept;
 /// Whether this thread is in a backward pass, the innermost of which frees its graph.
-bool backward_frees_graph() noexcept;
+inline bool backward_frees_graph() noexcept { return ComputeContext::of_thread().frees_graph; }
 
 }  // namespace engine::detail

@@ -7,6 +7,7 @@
 #include "kernels/attention.h"
 #include "kernels/conv2d.h"
 #include "kernels/dtype.h"
+#include "kernels/thread_context.h"
 
 /// Work that a GPU library does not support and our fallback computes: correct, but slower or with
 /// more memory. The user gets a warning.
@@ -42,19 +43,7 @@ private:
     std::size_t taken_ = 0;
 };
 
-/// While it lives, fallbacks on this thread are recorded in `fallbacks`.
-class LibraryFallbackScope {
-public:
-    explicit LibraryFallbackScope(LibraryFallbacks& fallbacks) noexcept;
-    ~LibraryFallbackScope();
-    LibraryFallbackScope(const LibraryFallbackScope&) = delete;
-    LibraryFallbackScope& operator=(const LibraryFallbackScope&) = delete;
-
-private:
-    LibraryFallbacks* before_;
-};
-
-/// Records the fallback in the thread's LibraryFallbackScope, if there is one.
+/// Records the fallback in LibraryContext::fallbacks of the thread, if there are any.
 void note_fallback(const LibraryFallback& fallback);
 
 }  // namespace kernels

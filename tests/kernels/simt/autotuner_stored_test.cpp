@@ -14,7 +14,7 @@
 #include "kernels/device_array.h"
 #include "kernels/gemm.h"
 #include "kernels/measured_choice.h"
-#include "kernels/plan_choice.h"
+#include "kernels/thread_context.h"
 #include "kernels/plan_store.h"
 #include "kernels/recurrent_network_run.h"
 #include "simt/device.h"
@@ -219,7 +219,7 @@ TEST_F(MeasuredPlans, SayWhoComputed) {
     const MeasuredProduct product{DType::f32, 3};
     std::vector<std::string> used;
     {
-        const PlanUseScope scope(used);
+        const PlanUseScope scope(&used);
         product.run();
     }
     product.run();
@@ -352,7 +352,7 @@ TEST_F(MeasuredPlans, OfRecurrentNetworksAreThePersistentOnesWhereTheyAreFaster)
     RecurrentNetworkRun run(problem, *spaces);
     std::vector<std::string> used;
     {
-        const PlanUseScope scope(used);
+        const PlanUseScope scope(&used);
         EXPECT_EQ(runs([&] { run.forward(); }), 1);
     }
     EXPECT_EQ(last(), 3);

@@ -11,7 +11,7 @@
 #include "kernels/device_array.h"
 #include "kernels/device_error.h"
 #include "kernels/library_fallback.h"
-#include "kernels/plan_choice.h"
+#include "kernels/thread_context.h"
 #include "simt/device.h"
 #include "simt/libraries.h"
 #include "simt/work_counts.h"
@@ -222,7 +222,7 @@ TEST_F(SimulatedConv2d, LeavesTheChoiceOfAnotherEngineToEagerSteps) {
 
 TEST_F(SimulatedConv2d, TellsWhatFallsBackToLoopsOnceWhateverTheBatch) {
     LibraryFallbacks outer, inner;
-    const LibraryFallbackScope recorder(outer);
+    const LibraryFallbackScope recorder(&outer);
     const auto convolution = [](const LibraryFallback& told) {
         return std::get<Conv2dFallback>(told);
     };
@@ -241,7 +241,7 @@ TEST_F(SimulatedConv2d, TellsWhatFallsBackToLoopsOnceWhateverTheBatch) {
     results(Problem(DType::f16, shapes[0]), {.convolution_bias = false, .convolution_wide = false});
     results(Problem(DType::bf16, shapes[0]), {.convolution_bias = false});
     {
-        const LibraryFallbackScope nearer(inner);
+        const LibraryFallbackScope nearer(&inner);
         results(Problem(DType::f32, shapes[1]), {.convolution = false});
     }
     const auto second = outer.take();

@@ -238,7 +238,7 @@ TEST_F(SimulatedPlans, OfRecurrentNetworksLiveAsLongAsTheGraphToo) {
 
 TEST_F(SimulatedPlans, OfAConvolutionThatCannotBeMadeAreAskedForAgain) {
     LibraryFallbacks fallbacks;
-    const LibraryFallbackScope recorder(fallbacks);
+    const LibraryFallbackScope recorder(&fallbacks);
     const conv::Problem p(DType::f32, small_shape);
     const DeviceBuffer x(p.x), dy(p.dy), dw(p.dtype, p.w.size());
     const auto gradient = [&] {
@@ -263,7 +263,7 @@ TEST_F(SimulatedPlans, OfAConvolutionThatCannotBeMadeAreAskedForAgain) {
 
 TEST_F(SimulatedPlans, OfAttentionThatCannotBeMadeAreToldOnceAPassAndShape) {
     LibraryFallbacks fallbacks;
-    const LibraryFallbackScope recorder(fallbacks);
+    const LibraryFallbackScope recorder(&fallbacks);
     Attention a{.dtype = DType::f16,
                 .batch = 1,
                 .heads = 2,

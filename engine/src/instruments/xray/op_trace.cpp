@@ -95,7 +95,7 @@ void OpTrace::begin(const StepView&) {
     ops_.emplace(*this);
     calls_.emplace(*this);
     engines_.clear();
-    uses_.emplace(engines_);
+    uses_.emplace(&engines_);
 }
 
 void OpTrace::before_update(const StepView&) {

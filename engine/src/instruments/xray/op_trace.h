@@ -9,7 +9,7 @@
 #include "amp/dispatch.h"
 #include "engine/instruments/xray.h"
 #include "kernels/cuda_device.h"
-#include "kernels/plan_choice.h"
+#include "kernels/thread_context.h"
 #include "tensor/device.h"
 #include "tensor/memory/memory.h"
 #include "tensor/observer.h"

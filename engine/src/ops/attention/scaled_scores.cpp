@@ -21,8 +21,6 @@ namespace {
 constexpr double factor = 300;
 constexpr double largest_f16 = 65504;
 
-thread_local ScaledScores* innermost = nullptr;
-
 bool is_inside(const std::string& module, const std::string& outer) {
     return module == outer || module.starts_with(outer + ".");
 }
@@ -52,11 +50,6 @@ Tensor without_later_keys(const Tensor& scores) {
 
 }  // namespace
 
-ScaledScores::ScaledScores(std::string module) : module_(std::move(module)), outer_(innermost) {
-    innermost = this;
-}
-ScaledScores::~ScaledScores() { innermost = outer_; }
-
 /// If no module is named, the first call selects its module. So a block that is recomputed is
 /// selected again, and no other one.
 bool ScaledScores::takes(const std::vector<std::string>& open) {
@@ -68,7 +61,10 @@ bool ScaledScores::takes(const std::vector<std::string>& open) {
     return hit;
 }
 
-bool ScaledScores::take_call() { return innermost != nullptr && innermost->takes(open_modules()); }
+bool ScaledScores::take_call() {
+    ScaledScores* const innermost = ComputeContext::of_thread().scaled_scores;
+    return innermost != nullptr && innermost->takes(open_modules());
+}
 
 Tensor attention_of_scaled_scores(const Tensor& q0, const Tensor& k0, const Tensor& v0,
                                   bool is_causal) {

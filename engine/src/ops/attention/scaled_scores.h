@@ -12,10 +12,7 @@ class ScaledScores {
 public:
     /// Applies to the module of this name and those inside it; "": the first that computes
     /// attention.
-    explicit ScaledScores(std::string module);
-    ~ScaledScores();
-    ScaledScores(const ScaledScores&) = delete;
-    ScaledScores& operator=(const ScaledScores&) = delete;
+    explicit ScaledScores(std::string module) : module_(std::move(module)) {}
 
     /// The innermost one of this thread takes the call that is about to run.
     static bool take_call();
@@ -27,7 +24,7 @@ private:
 
     std::string module_;
     bool met_ = false;
-    ScaledScores* outer_;
+    ContextScope<&ComputeContext::scaled_scores> scope_{this};
 };
 
 /// scaled_dot_product_attention() with such scores. Without dropout and masks but the causal one.

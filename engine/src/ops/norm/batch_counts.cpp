@@ -2,14 +2,11 @@
 
 #include <algorithm>
 #include <span>
-#include <utility>
 
 #include "kernels/scaler.h"
 
 namespace engine {
 namespace {
-
-thread_local BatchCounts* current = nullptr;
 
 void add_one(std::span<std::int64_t* const> counts, const Device& device) {
     on(device, kernels::cpu::advance_step, kernels::cuda::advance_step)(counts, nullptr,
@@ -19,13 +16,10 @@ void add_one(std::span<std::int64_t* const> counts, const Device& device) {
 }  // namespace
 
 void count_batch(const Tensor& count) {
-    if (current != nullptr) return current->note(count);
+    if (BatchCounts* const all = ComputeContext::of_thread().batch_counts) return all->note(count);
     auto* const number = count.data_as<std::int64_t>();
     add_one({&number, 1}, count.device());
 }
-
-BatchCounts::BatchCounts() : before_(std::exchange(current, this)) {}
-BatchCounts::~BatchCounts() { current = before_; }
 
 void BatchCounts::note(const Tensor& noted) {
     const bool again =

@@ -14,10 +14,6 @@ void count_batch(const Tensor& count);
 /// them with one kernel.
 class BatchCounts {
 public:
-    BatchCounts();
-    ~BatchCounts();
-    BatchCounts(const BatchCounts&) = delete;
-    BatchCounts& operator=(const BatchCounts&) = delete;
     /// Updates the collected counts. Those not updated before the object ends are lost.
     void count();
 
@@ -26,7 +22,7 @@ private:
     void note(const Tensor& count);
 
     std::vector<Tensor> seen_;  // each once
-    BatchCounts* before_;
+    ContextScope<&ComputeContext::batch_counts> scope_{this};
 };
 
 }  // namespace engine

@@ -11,13 +11,10 @@
 namespace engine {
 namespace {
 
-struct Form {
-    bool on = false;
-    double epsilon = 0;
-};
-thread_local Form form;
-
-double epsilon_or(double own) { return form.epsilon > 0 ? form.epsilon : own; }
+double epsilon_or(double own) {
+    const double epsilon = ComputeContext::of_thread().composed_norms.value_or(0);
+    return epsilon > 0 ? epsilon : own;
+}
 
 Tensor shaped(const Tensor& parameter, const Shape& shape, DType dtype) {
     return reshape(to(parameter, dtype), shape);
@@ -52,14 +49,6 @@ void follow(const Tensor& running, const Tensor& now, double momentum) {
 }
 
 }  // namespace
-
-ComposedNorms::ComposedNorms(bool on, double epsilon) noexcept
-    : before_on_(form.on), before_epsilon_(form.epsilon) {
-    if (on) form = {true, epsilon};
-}
-ComposedNorms::~ComposedNorms() { form = {before_on_, before_epsilon_}; }
-
-bool norms_are_composed() noexcept { return form.on; }
 
 Tensor composed_batch_norm(const Tensor& x0, const Tensor& weight, const Tensor& bias,
                            const Tensor& running_mean, const Tensor& running_var, bool training,

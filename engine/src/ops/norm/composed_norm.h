@@ -9,23 +9,13 @@ namespace engine {
 // cannot fail in these ways: E[x^2] overflows fp16 if |x| is above 255.9, the difference may be 0
 // or negative, and an epsilon below 2^-25 is 0.
 
-/// While it lives, layers of this thread compute composed norms. Runs that share a thread must not
-/// overlap: each turn opens its own scope.
-class ComposedNorms {
-public:
-    /// Off leaves things as they are. epsilon 0: that of each layer.
-    ComposedNorms(bool on, double epsilon) noexcept;
-    ~ComposedNorms();
-    ComposedNorms(const ComposedNorms&) = delete;
-    ComposedNorms& operator=(const ComposedNorms&) = delete;
-
-private:
-    bool before_on_;
-    double before_epsilon_;
-};
-
+/// While it lives, layers of this thread compute composed norms with this epsilon; 0: that of each
+/// layer.
+using ComposedNorms = ContextScope<&ComputeContext::composed_norms>;
 /// Whether layers of this thread compute composed norms.
-bool norms_are_composed() noexcept;
+inline bool norms_are_composed() noexcept {
+    return ComputeContext::of_thread().composed_norms.has_value();
+}
 
 /// As batch_norm() (ops/norm/batch_norm.h), in the low type of the region, else in x's type.
 Tensor composed_batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,

@@ -11,9 +11,6 @@
 namespace engine {
 namespace {
 
-thread_local Communicator* synced_over = nullptr;
-thread_local bool uncounted = false;
-
 /// Copies the counts to x's device; on a GPU nothing waits for the copy.
 Tensor on_device_of(const Tensor& x, const std::vector<std::int64_t>& counts) {
     const auto size = static_cast<std::int64_t>(counts.size());
@@ -27,19 +24,11 @@ Tensor on_device_of(const Tensor& x, const std::vector<std::int64_t>& counts) {
 
 }  // namespace
 
-SyncedNorms::SyncedNorms(Communicator* ranks) noexcept
-    : before_(std::exchange(synced_over, ranks ? ranks : synced_over)) {}
-SyncedNorms::~SyncedNorms() { synced_over = before_; }
-
-UncountedRows::UncountedRows(bool on) noexcept : before_(std::exchange(uncounted, on)) {}
-UncountedRows::~UncountedRows() { uncounted = before_; }
-
-Communicator* norm_ranks() noexcept { return synced_over; }
-
 SyncedStatistics synced_statistics(Communicator& ranks, const Tensor& x,
                                    const kernels::BatchNormShape& shape) {
     const DType wide = x.dtype() == DType::f64 ? DType::f64 : DType::f32;
     const std::int64_t channels = shape.channels, parts = ranks.size();
+    const bool uncounted = ComputeContext::of_thread().uncounted_rows;
     // A rank's means and variances are contiguous, so one message has both.
     const auto by_channel = [&](std::int64_t rows) {
         return Tensor::empty({rows, channels}, wide, x.device());

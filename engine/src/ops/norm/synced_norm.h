@@ -9,35 +9,16 @@ namespace engine {
 // Batch norm with statistics over the rows of all ranks (optimizers.md#synchronised-batch-norm,
 // 4.5).
 
-/// While it lives, batch norms of this thread take their statistics over these ranks. Runs that
-/// take turns on a thread open one in each turn.
-class SyncedNorms {
-public:
-    /// Null changes nothing.
-    explicit SyncedNorms(Communicator* ranks) noexcept;
-    ~SyncedNorms();
-    SyncedNorms(const SyncedNorms&) = delete;
-    SyncedNorms& operator=(const SyncedNorms&) = delete;
-
-private:
-    Communicator* before_;
-};
+/// While it lives, batch norms of this thread take their statistics over these ranks; null: of
+/// their own rows.
+using SyncedNorms = ContextScope<&ComputeContext::norm_ranks>;
 
 /// While it lives, the rows that this thread computes do not count in the statistics: a rank
 /// without rows of a batch computes one only to run the same code as the others.
-class UncountedRows {
-public:
-    explicit UncountedRows(bool on) noexcept;
-    ~UncountedRows();
-    UncountedRows(const UncountedRows&) = delete;
-    UncountedRows& operator=(const UncountedRows&) = delete;
-
-private:
-    bool before_;
-};
+using UncountedRows = ContextScope<&ComputeContext::uncounted_rows>;
 
 /// Null if batch norms of this thread take the statistics of their own rows.
-Communicator* norm_ranks() noexcept;
+inline Communicator* norm_ranks() noexcept { return ComputeContext::of_thread().norm_ranks; }
 
 struct SyncedStatistics {
     Tensor mean, var, unbiased;  ///< by channel, f32 (f64 for f64); var is biased

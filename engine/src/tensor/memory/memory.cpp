@@ -13,9 +13,6 @@
 namespace engine {
 namespace {
 
-thread_local std::shared_ptr<MemoryAccounting> current_accounting;
-thread_local MemoryUse current_use = MemoryUse::activations;
-
 /// Tells the address sanitizer whether the bytes of a block beyond those asked for may be used.
 /// Blocks of the host lie one beside the other.
 void forbid_rest(void* data, std::size_t bytes, std::size_t capacity, const Device& device,
@@ -43,11 +40,10 @@ void MemoryAccounting::move(MemoryUse from, MemoryUse to, std::int64_t bytes) no
     bytes_[static_cast<std::size_t>(to)].fetch_add(bytes, std::memory_order_relaxed);
 }
 
-AccountingScope::AccountingScope(std::shared_ptr<MemoryAccounting> accounting)
-    : before_(std::exchange(current_accounting, std::move(accounting))) {}
-AccountingScope::~AccountingScope() { current_accounting = std::move(before_); }
-
-std::shared_ptr<MemoryAccounting> accounting_of_thread() { return current_accounting; }
+std::shared_ptr<MemoryAccounting> accounting_of_thread() {
+    const auto* const accounting = ComputeContext::of_thread().accounting;
+    return accounting ? *accounting : nullptr;
+}
 
 void* allocate_within(const MemoryAccounting* accounting, std::size_t capacity,
                       const Device& device) {
@@ -56,9 +52,6 @@ void* allocate_within(const MemoryAccounting* accounting, std::size_t capacity,
     }
     return memory_cache(device).allocate(capacity);
 }
-
-UseScope::UseScope(MemoryUse use) noexcept : before_(std::exchange(current_use, use)) {}
-UseScope::~UseScope() { current_use = before_; }
 
 std::string split(const MemoryAccounting& accounting, const Device& device) {
     std::string out;
@@ -85,10 +78,10 @@ Block::Block(std::size_t bytes, const Device& device)
     : data_(nullptr),
       bytes_(bytes),
       capacity_(block_size(bytes, device)),
-      use_(current_use),
+      use_(ComputeContext::of_thread().use),
       device_(device),
       pool_(pool_of_thread(device)),
-      accounting_(current_accounting) {
+      accounting_(accounting_of_thread()) {
     try {
         data_ =
             pool_ ? pool_->take(capacity_) : allocate_within(accounting_.get(), capacity_, device_);

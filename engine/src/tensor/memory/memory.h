@@ -13,10 +13,6 @@
 
 namespace engine {
 
-class MemoryPool;  // tensor/memory/memory_pool.h
-
-/// Purpose of a block of memory (decisions.md#memory, D8).
-enum class MemoryUse { weights, masters, gradients, optimizer, activations, cast_cache, workspace };
 template <>
 inline constexpr std::array enum_names<MemoryUse> = {
     "weights", "masters", "gradients", "optimizer", "activations", "cast cache", "workspace"};
@@ -54,18 +50,8 @@ std::string split(const MemoryAccounting& accounting, const Device& device);
 /// null.
 Message out_of_memory(std::size_t bytes, const MemoryAccounting* accounting, const Device& device);
 
-/// While it lives, blocks allocated by this thread are accounted in `accounting` (those of one
-/// run).
-class AccountingScope {
-public:
-    explicit AccountingScope(std::shared_ptr<MemoryAccounting> accounting);
-    ~AccountingScope();
-    AccountingScope(const AccountingScope&) = delete;
-    AccountingScope& operator=(const AccountingScope&) = delete;
-
-private:
-    std::shared_ptr<MemoryAccounting> before_;
-};
+/// While it lives, blocks allocated by this thread are accounted in its argument (that of one run).
+using AccountingScope = OwningScope<&ComputeContext::accounting>;
 
 /// The accounts of this thread's blocks; null: none.
 std::shared_ptr<MemoryAccounting> accounting_of_thread();
@@ -76,18 +62,9 @@ std::shared_ptr<MemoryAccounting> accounting_of_thread();
 void* allocate_within(const MemoryAccounting* accounting, std::size_t capacity,
                       const Device& device);
 
-/// Blocks allocated by this thread while the object lives are for `use`; the default is
+/// Blocks allocated by this thread while the object lives are for this use; the default is
 /// activations.
-class UseScope {
-public:
-    explicit UseScope(MemoryUse use) noexcept;
-    ~UseScope();
-    UseScope(const UseScope&) = delete;
-    UseScope& operator=(const UseScope&) = delete;
-
-private:
-    MemoryUse before_;
-};
+using UseScope = ContextScope<&ComputeContext::use>;
 
 /// A block from the caching allocator, accounted while it lives. 64-byte aligned on the host, 256
 /// on a GPU. Throws Error(memory), with the split of the accounts, when the device has no more.

@@ -5,11 +5,6 @@
 #include "tensor/memory/memory_cache.h"
 
 namespace engine {
-namespace {
-
-thread_local std::shared_ptr<MemoryPool> current_pool;
-
-}  // namespace
 
 MemoryPool::MemoryPool(const Device& device, std::shared_ptr<MemoryPool> lender)
     : device_(device), lender_(std::move(lender)), accounting_(accounting_of_thread()) {}
@@ -63,12 +58,9 @@ void MemoryPool::give(void* data, std::size_t capacity) {
     account(static_cast<std::int64_t>(capacity));
 }
 
-PoolScope::PoolScope(std::shared_ptr<MemoryPool> pool)
-    : before_(std::exchange(current_pool, std::move(pool))) {}
-PoolScope::~PoolScope() { current_pool = std::move(before_); }
-
 std::shared_ptr<MemoryPool> pool_of_thread(const Device& device) {
-    return current_pool && current_pool->device() == device ? current_pool : nullptr;
+    const auto* const pool = ComputeContext::of_thread().pool;
+    return pool && *pool && (*pool)->device() == device ? *pool : nullptr;
 }
 
 }  // namespace engine

@@ -41,16 +41,7 @@ private:
 };
 
 /// While it lives, blocks that this thread allocates on the pool's device come from the pool.
-class PoolScope {
-public:
-    explicit PoolScope(std::shared_ptr<MemoryPool> pool);
-    ~PoolScope();
-    PoolScope(const PoolScope&) = delete;
-    PoolScope& operator=(const PoolScope&) = delete;
-
-private:
-    std::shared_ptr<MemoryPool> before_;
-};
+using PoolScope = OwningScope<&ComputeContext::pool>;
 
 /// That of the thread's scope; null if there is none, or if it is another device's.
 std::shared_ptr<MemoryPool> pool_of_thread(const Device& device);

@@ -83,9 +83,9 @@ private:
 std::optional<PlateauRate> make_plateau_rate(const RunConfig& config,
                                              const std::vector<Metric>& metrics);
 
-/// Consequences of the evaluation at an epoch's end: the plateau schedule, and early stopping, which
-/// ends a run after `patience` evaluated epochs in a row without one that is better than the best by
-/// more than `min_delta`. Patience 0: never.
+/// Consequences of the evaluation at an epoch's end: the plateau schedule, and early stopping,
+/// which ends a run after `patience` evaluated epochs in a row without one that is better than the
+/// best by more than `min_delta`. Patience 0: never.
 class EpochRules final : public RunListener {
 public:
     /// `metrics`: the task's.

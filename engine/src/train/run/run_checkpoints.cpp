@@ -178,9 +178,7 @@ void RunCheckpoints::complete(RunDone& done) {
     done.unsaved = unsaved_;
 }
 
-void RunCheckpoints::save_state(SavedRun& saved) const {
-    save_into(saved.best, "", best_.state());
-}
+void RunCheckpoints::save_state(SavedRun& saved) const { save_into(saved.best, "", best_.state()); }
 
 RunRequest RunCheckpoints::load_state(const SavedRun& saved) {
     best_.restore(best_metric_of(saved.best, ""));

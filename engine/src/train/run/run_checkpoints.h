@@ -104,11 +104,11 @@ private:
     BestMetric best_;
     PostEvent post_;
     std::optional<CheckpointWriter> writer_;  // from the first checkpoint on
-    std::optional<SavedRun> held_;  // the best one, to be written
+    std::optional<SavedRun> held_;            // the best one, to be written
     Clock::time_point last_best_{};
     Clock::time_point last_time_ = Clock::now();  // of a checkpoint, or the start
     std::int64_t last_step_ = 0;                  // saved or being written
-    bool stale_ = false;  // it was saved before the evaluation at its step
+    bool stale_ = false;                          // it was saved before the evaluation at its step
     std::int64_t last_epoch_ = 0;
     std::int64_t unsaved_ = 0;  // step of the newest one, if it could not be written
 };

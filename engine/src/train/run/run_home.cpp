@@ -128,9 +128,8 @@ void RunHome::keep_data() {
 }
 
 RunRequest RunHome::on_evaluation(const Evaluated& evaluated) {
-    unless_disk_full(evaluated.step, [&] {
-        keep_pictures(place_.folder, evaluated.step, evaluated.pictures);
-    });
+    unless_disk_full(evaluated.step,
+                     [&] { keep_pictures(place_.folder, evaluated.step, evaluated.pictures); });
     return on_end(evaluated.step, evaluated.epoch);
 }
 

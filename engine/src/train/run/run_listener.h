@@ -27,7 +27,6 @@ struct RunRequest {
     bool best = false;             ///< a checkpoint of the best evaluation
     bool stop = false;             ///< the run ends after this epoch
     std::optional<double> rate{};  ///< multiplier of the schedule's rate from the next step on
-
 };
 
 /// Follows a run from step to step (decisions.md#training-loop, D21). The

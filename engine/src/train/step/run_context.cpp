@@ -125,13 +125,23 @@ RunContext::RunContext(const RunConfig& config, const Device& device,
 
 RunContext::Entry::Entry(RunContext& context)
     : device_(context.device_),
-      accounting_(context.accounting_),
-      tf32_(context.precision_.tf32),
-      plans_(context.plans_),
-      norms_(context.teach_.norm == TeachNorm::composed, context.teach_.norm_epsilon),
-      synced_(context.synced_norms_ ? context.ranks() : nullptr),
-      fallbacks_(context.fallbacks_) {
+      compute_(ComputeContext::of_thread()),
+      library_(kernels::LibraryContext::of_thread()) {
+    ComputeContext& compute = ComputeContext::of_thread();
+    compute.accounting = &context.accounting_;
+    compute.tf32 = context.precision_.tf32;
+    if (context.synced_norms_ && context.ranks()) compute.norm_ranks = context.ranks();
+    if (context.teach_.norm == TeachNorm::composed)
+        compute.composed_norms = context.teach_.norm_epsilon;
+    kernels::LibraryContext& library = kernels::LibraryContext::of_thread();
+    library.plans = context.plans_;
+    library.fallbacks = &context.fallbacks_;
     kernels::cpu::set_threads(context.threads_);
+}
+
+RunContext::Entry::~Entry() {
+    ComputeContext::of_thread() = compute_;
+    kernels::LibraryContext::of_thread() = library_;
 }
 
 std::vector<Message> RunContext::take_fallbacks() {

@@ -6,9 +6,7 @@
 #include "engine/base/message.h"
 #include "engine/settings/run_config.h"
 #include "kernels/library_fallback.h"
-#include "kernels/plan_choice.h"
-#include "ops/norm/composed_norm.h"
-#include "ops/norm/synced_norm.h"
+#include "parallel/communicator.h"
 #include "tensor/device.h"
 #include "tensor/memory/memory.h"
 
@@ -29,17 +27,14 @@ public:
     class Entry {
     public:
         explicit Entry(RunContext& context);
+        ~Entry();
         Entry(const Entry&) = delete;
         Entry& operator=(const Entry&) = delete;
 
     private:
         DeviceScope device_;
-        AccountingScope accounting_;
-        Tf32Scope tf32_;
-        kernels::PlanChoiceScope plans_;
-        ComposedNorms norms_;
-        SyncedNorms synced_;
-        kernels::LibraryFallbackScope fallbacks_;
+        const ComputeContext compute_;           // those of the thread before
+        const kernels::LibraryContext library_;
     };
 
     const Device& device() const { return device_; }

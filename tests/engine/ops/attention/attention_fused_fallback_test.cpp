@@ -5,7 +5,7 @@
 #include "kernels/attention_problem.h"
 #include "kernels/device_error.h"
 #include "kernels/library_fallback.h"
-#include "kernels/plan_choice.h"
+#include "kernels/thread_context.h"
 #include "op_names.h"
 #include "ops/attention/attention.h"
 #include "simt/libraries.h"
@@ -202,7 +202,7 @@ TEST_F(AttentionFallback, SaysTheSplitWhereItsScratchFindsNoRoomAndSpoilsNothing
 
 TEST_F(AttentionFallback, ThrowsWhereThePlanFindsNoMemoryAndIsComposedWhereItFailsOtherwise) {
     kernels::LibraryFallbacks told;
-    const kernels::LibraryFallbackScope recorder(told);
+    const kernels::LibraryFallbackScope recorder(&told);
     kernels::simt::configure(LibrarySettings{});
     kernels::simt::fail_plans("cudnn_status: CUDNN_STATUS_INTERNAL_ERROR_HOST_ALLOCATION_FAILED",
                               2);
@@ -221,7 +221,7 @@ TEST_F(AttentionFallback, ThrowsWhereThePlanFindsNoMemoryAndIsComposedWhereItFai
 
 TEST_F(AttentionFallback, IsToldOfBothPasses) {
     kernels::LibraryFallbacks told;
-    const kernels::LibraryFallbackScope recorder(told);
+    const kernels::LibraryFallbackScope recorder(&told);
     kernels::simt::configure(LibrarySettings{.attention = false});
     attend();
     kernels::simt::configure(LibrarySettings{.attention_backward = false});
