@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <optional>
@@ -200,7 +201,8 @@ auto run_by_policy(const OpInfo& op, const F& compute, const Args&... args) {
         const auto tensors = tensors_in(args...);
         const int count = static_cast<int>(tensors.size());
         if (const auto kind = active_kind(tensors.data(), count)) {
-            if (const auto type = cast_target(op, *kind, tensors.data(), count))
+            const int asked = std::min(count, op.consulted);
+            if (const auto type = cast_target(op, *kind, tensors.data(), asked))
                 return std::apply(compute, cast_tensors(CastTo{*kind, *type}, args...));
         }
     }

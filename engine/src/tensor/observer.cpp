@@ -1,6 +1,7 @@
 #include "tensor/observer.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -104,7 +105,10 @@ double OpArguments::number(const std::string& attr, double otherwise) const {
     const auto& value = attrs.at(attr);
     if (const auto* d = std::get_if<double>(&value)) return *d;
     if (const auto* i = std::get_if<std::int64_t>(&value)) return static_cast<double>(*i);
-    refuse(attr, "a number");
+    const auto* word = std::get_if<std::string>(&value);
+    if (word && *word == "inf") return std::numeric_limits<double>::infinity();
+    if (word && *word == "-inf") return -std::numeric_limits<double>::infinity();
+    refuse(attr, "a number, inf or -inf");
 }
 
 bool OpArguments::flag(const std::string& attr, bool otherwise) const {

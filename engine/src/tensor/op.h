@@ -57,6 +57,7 @@ struct OpInfo {
     bool flushes_subnormals = false;
     bool forceable = true;
     bool casts_result = false;
+    int consulted = 16;
     ByName by_name = nullptr;
 
     bool is_callable() const { return run != nullptr || by_name != nullptr; }
@@ -79,6 +80,8 @@ struct OpTraits {
     bool casts_result = false;
     /// A product of another policy than low whose bf16 instruction flushes subnormals.
     bool flushes_subnormals = false;
+    /// How many tensors, from the first on, decide the type of policy promote; all are cast.
+    int consulted = 16;
 };
 
 /// For views, copies, choices by index, in-place forms and aliases.
@@ -103,6 +106,7 @@ struct Op : OpInfo {
                  .flushes_subnormals = traits.flushes_subnormals,
                  .forceable = traits.forceable,
                  .casts_result = traits.casts_result,
+                 .consulted = traits.consulted,
                  .by_name = runner} {}
     /// An op that only gradients and other ops call.
     constexpr explicit Op(std::string_view arguments, std::string_view reason = no_entry,
@@ -117,7 +121,7 @@ struct Op : OpInfo {
 };
 
 /// Runner for `halftone op` that follows from the type of f and the op's signature. A struct of
-/// attributes lists its members as `fields`, in the order of the signature. Defined in
+/// attributes has a member read(from), which names them: from("eps", eps)("p", p). Defined in
 /// ops/catalog/by_name.h, which only the catalog includes, so that each is compiled once.
 template <auto f>
 TensorList by_name(const OpInfo& op, const OpArguments& args);

@@ -43,7 +43,7 @@ TensorList run(const Row& row, DType dtype) {
     for (const auto& arg : row.args) args.tensors[position++] = made(arg, dtype);
     const OpInfo* info = find_op(row.op);
     if (!info) throw Error(ErrorCode::value, std::string("there is no op ") + row.op);
-    return info->run(args);
+    return info->call_by_name(args);
 }
 
 void expect_type(const Row& row, DType low, DType expected) {

@@ -66,8 +66,8 @@ TEST(F16Range, FindsTheLargestGradientWhoeverTakesItAlong) {
         ASSERT_GT(reference.largest, 0);
         const std::vector<std::vector<const OpInfo*>> claims = {
             {},
-            {&batch_norm_info},
-            {&batch_norm_info, &batch_norm_relu_info},
+            {&batch_norm_op},
+            {&batch_norm_op, &batch_norm_relu_op},
             {&cast_info, &mul_op}};  // whose gradient functions take nothing along
         for (const auto& claiming : claims)
             EXPECT_EQ(range_of(loss_of(weight, factor), claiming),
@@ -77,7 +77,7 @@ TEST(F16Range, FindsTheLargestGradientWhoeverTakesItAlong) {
 }
 
 TEST(F16Range, KeepsInfinityAndNaN) {
-    const std::vector<const OpInfo*> claiming = {&batch_norm_info, &batch_norm_relu_info};
+    const std::vector<const OpInfo*> claiming = {&batch_norm_op, &batch_norm_relu_op};
     EXPECT_FALSE(std::isfinite(range_of(loss_of(1, 1e6), claiming)));
     EXPECT_FALSE(std::isfinite(range_of(loss_of(1, 1e6), {})));
 }
@@ -99,7 +99,7 @@ TEST(F16Range, FindsASumThatIsNeverStored) {
             const ObserverScope scope(reference);
             backward(loss_of_join(size));
         }
-        const float largest = range_of(loss_of_join(size), {&batch_norm_relu_info});
+        const float largest = range_of(loss_of_join(size), {&batch_norm_relu_op});
         EXPECT_EQ(largest, static_cast<float>(reference.largest)) << size;
         EXPECT_GE(largest, 2.4 * size) << "two and a half times a part of at most " << size;
     }
@@ -109,7 +109,7 @@ TEST(F16Range, IsOffWhereNobodyAsks) {
     const Tensor gradient = numbers({3}, 1, DType::f16);
     EXPECT_EQ(F16Range::claim(gradient), nullptr);
     const Tensor largest = Tensor::zeros({}, DType::f32);
-    const F16Range range(largest, {&batch_norm_info});
+    const F16Range range(largest, {&batch_norm_op});
     EXPECT_EQ(F16Range::claim(gradient), nullptr) << "another operation's gradient";
 }
 

@@ -22,13 +22,8 @@ namespace {
 
 constexpr double least = -std::numeric_limits<double>::infinity();
 
-TensorList run_attention(const OpArguments& args) {
-    return {scaled_dot_product_attention(args.at(0), args.at(1), args.at(2), args.get(3),
-                                         detail::attention_options(args))};
-}
-
-const OpInfo weighted_info{"attention_values", CastPolicy::none, "attention_values(weights, v)", 2,
-                           "The weights are f32; the product takes them in v's type."};
+constexpr Op weighted_op("attention_values(weights, v)",
+                         "The weights are f32; the product takes them in v's type.");
 
 /// weights v with the weights rounded to v's type. The weights' gradient stays in their own.
 Tensor weighted_values(const Tensor& weights, const Tensor& v) {
@@ -38,7 +33,7 @@ Tensor weighted_values(const Tensor& weights, const Tensor& v) {
         y = product(to(weights, v.dtype()), false, v, false);
     }
     const Tensor inputs[] = {weights, v};
-    return record_many(weighted_info, inputs, y, {save(weights), save(v)},
+    return record_many(weighted_op, inputs, y, {save(weights), save(v)},
                        [](std::span<const Tensor> grads, const Saved& saved) {
                            const Tensor &dy = grads[0], kept = saved[0], v_kept = saved[1];
                            TensorList out(2);
@@ -67,7 +62,7 @@ Shape repeated_leading(const Tensor& x, const Tensor& q) {
     const int head = x.rank() - 3;
     if (x.rank() < 3 || q.rank() < 3 || x.size(head) == 0 ||
         q.size(q.rank() - 3) % x.size(head) != 0) {
-        throw Error(ErrorCode::shape, std::string(scaled_dot_product_attention_info.name) +
+        throw Error(ErrorCode::shape, std::string(scaled_dot_product_attention_op.name) +
                                           ": the heads of " + to_string(x.shape()) +
                                           " do not divide those of " + to_string(q.shape()));
     }
@@ -88,8 +83,7 @@ Tensor causal_mask(std::int64_t rows, std::int64_t cols, const Device& device) {
     return mask;
 }
 
-const OpInfo causal_info{"attention_causal", CastPolicy::none, "attention_causal(scores)", 2,
-                         "Its scores are in f32 already."};
+constexpr Op causal_op("attention_causal(scores)", "Its scores are in f32 already.");
 
 /// Scores with -inf above the diagonal, as PyTorch's fused kernels write it. The gradient passes
 /// unchanged: the softmax makes it 0 there, or NaN.
@@ -101,7 +95,7 @@ Tensor causal(const Tensor& scores) {
         y = where(causal_mask(scores.size(last - 1), scores.size(last), scores.device()), scores,
                   Tensor::full({}, least, scores.dtype(), scores.device()));
     }
-    return record(causal_info, {scores}, y, {}, [](const Tensor& dy, const Saved&) { return dy; });
+    return record(causal_op, {scores}, y, {}, [](const Tensor& dy, const Saved&) { return dy; });
 }
 
 /// The addend for the scores: 0 where a boolean mask is true, -inf elsewhere.
@@ -121,7 +115,7 @@ Tensor masked(const Tensor& scores, const Tensor& mask, bool is_causal) {
 
 void check(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
            const AttentionOptions& options) {
-    const OpInfo& info = scaled_dot_product_attention_info;
+    const OpInfo& info = scaled_dot_product_attention_op;
     const bool added = mask.defined() && mask.dtype() != DType::boolean;
     one_type(info, {q, k, v, added ? mask : Tensor()});
     check_shapes(info, q.rank() >= 2 && k.rank() >= 2, q, k);
@@ -159,7 +153,7 @@ Tensor fused(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionO
         return options.enable_gqa ? x.size(x.rank() - 3) : heads;
     };
     const auto made = detail::fused_attention(
-        scaled_dot_product_attention_info, with_heads(q, batch, heads),
+        scaled_dot_product_attention_op, with_heads(q, batch, heads),
         with_heads(k, batch, heads_of(k)), with_heads(v, batch, heads_of(v)), options);
     if (!made) return {};
     return reshape(made->y, with(lead, q.size(q.rank() - 2), v.shape().back()));
@@ -168,14 +162,6 @@ Tensor fused(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionO
 }  // namespace
 
 namespace detail {
-
-AttentionOptions attention_options(const OpArguments& args) {
-    AttentionOptions options{.dropout_p = args.number("dropout_p", 0),
-                             .is_causal = args.flag("is_causal", false),
-                             .enable_gqa = args.flag("enable_gqa", false)};
-    if (args.has("scale")) options.scale = args.number("scale", 1);
-    return options;
-}
 
 void check_dropout(const OpInfo& info, const AttentionOptions& options) {
     const double p = options.dropout_p;
@@ -223,44 +209,34 @@ Attended attend(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor&
 
 }  // namespace detail
 
-const OpInfo scaled_dot_product_attention_info{
-    "scaled_dot_product_attention",
-    CastPolicy::low,
-    "scaled_dot_product_attention(q, k, v, mask?; dropout_p, is_causal, scale, enable_gqa)",
-    2,
-    "Two matrix products around a softmax; its scores and sums stay in fp32 inside.",
-    run_attention};
-
 Tensor scaled_dot_product_attention(const Tensor& q0, const Tensor& k0, const Tensor& v0,
                                     const Tensor& mask0, const AttentionOptions& options) {
-    if (intercepted(scaled_dot_product_attention_info))
-        return dispatched(
-            scaled_dot_product_attention_info,
-            [](const auto&... a) { return scaled_dot_product_attention(a...); }, q0, k0, v0, mask0,
-            options);
-    const OpInfo& info = scaled_dot_product_attention_info;
-    const auto [q, k, v, mask] = autocast(info, q0, k0, v0, mask0);
-    check(q, k, v, mask, options);
-    const NoAutocast inside(q.device().kind);
-    const bool grouped = options.enable_gqa;
-    const Shape lead =
-        broadcast_shapes(info.name,
-                         broadcast_shapes(info.name, leading_dims(q),
-                                          grouped ? repeated_leading(k, q) : leading_dims(k)),
-                         grouped ? repeated_leading(v, q) : leading_dims(v));
-    const Shape full = with(lead, q.size(q.rank() - 2), k.size(k.rank() - 2));
-    if (mask.defined()) {
-        const bool fits =
-            mask.rank() <= full.rank() && broadcast_shapes(info.name, mask.shape(), full) == full;
-        check_shapes(info, fits, mask, q);
-    }
-    if (!mask.defined()) {
-        const Tensor y = fused(q, k, v, options, lead);
-        if (y.defined()) return y;
-    }
-    return detail::attend(q, grouped ? detail::repeated_heads(k, q) : k,
-                          grouped ? detail::repeated_heads(v, q) : v, mask, options, lead)
-        .y;
+    return scaled_dot_product_attention_op.call(
+        q0, k0, v0, mask0, options,
+        [&](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask) {
+            const OpInfo& info = scaled_dot_product_attention_op;
+            check(q, k, v, mask, options);
+            const NoAutocast inside(q.device().kind);
+            const bool grouped = options.enable_gqa;
+            const Shape lead = broadcast_shapes(
+                info.name,
+                broadcast_shapes(info.name, leading_dims(q),
+                                 grouped ? repeated_leading(k, q) : leading_dims(k)),
+                grouped ? repeated_leading(v, q) : leading_dims(v));
+            const Shape full = with(lead, q.size(q.rank() - 2), k.size(k.rank() - 2));
+            if (mask.defined()) {
+                const bool fits = mask.rank() <= full.rank() &&
+                                  broadcast_shapes(info.name, mask.shape(), full) == full;
+                check_shapes(info, fits, mask, q);
+            }
+            if (!mask.defined()) {
+                const Tensor y = fused(q, k, v, options, lead);
+                if (y.defined()) return y;
+            }
+            return detail::attend(q, grouped ? detail::repeated_heads(k, q) : k,
+                                  grouped ? detail::repeated_heads(v, q) : v, mask, options, lead)
+                .y;
+        });
 }
 
 }  // namespace engine

@@ -5,8 +5,6 @@
 
 namespace engine {
 
-extern const OpInfo scaled_dot_product_attention_info, scaled_dot_product_flash_attention_info;
-
 struct AttentionOptions {
     double dropout_p = 0;    ///< of the weights, always applied; needs `random`, else Error(value)
     bool is_causal = false;  ///< position i sees keys 0 to i; not beside a mask
@@ -14,6 +12,11 @@ struct AttentionOptions {
     bool enable_gqa = false;  ///< each head of k and v serves a group of q's neighbouring heads
     std::optional<RandomSource> random = {};
     std::uint64_t random_offset = 0;  ///< one number a weight from here on
+
+    void read(auto& from) {
+        from("dropout_p", dropout_p)("is_causal", is_causal)("scale", scale);
+        from("enable_gqa", enable_gqa);
+    }
 };
 
 /// softmax(scale q k^T + mask) v: q (..., L, E), k (..., S, E), v (..., S, V) -> (..., L, V),
@@ -30,6 +33,12 @@ struct AttentionOptions {
 /// GPU's library does not document its result for infinite or NaN scores.
 Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                     const Tensor& mask = {}, const AttentionOptions& options = {});
+inline constexpr Op scaled_dot_product_attention_op(
+    CastPolicy::low,
+    "scaled_dot_product_attention(q, k, v, mask?; dropout_p=0, is_causal=False, scale=None, "
+    "enable_gqa=False)",
+    "Two matrix products around a softmax; its scores and sums stay in fp32 inside.",
+    by_name<scaled_dot_product_attention>);
 
 /// {output, logsumexp} for q (N, H, L, E), k and v (N, H, S, E), where every head has its own keys,
 /// without a mask. is_causal requires L = S, else Error(value). logsumexp (N, H, L), f32 (f64 for
@@ -38,5 +47,10 @@ Tensor scaled_dot_product_attention(const Tensor& q, const Tensor& k, const Tens
 /// has no gradient, as in PyTorch. Types and head sizes as above.
 TensorList scaled_dot_product_flash_attention(const Tensor& q, const Tensor& k, const Tensor& v,
                                               const AttentionOptions& options = {});
+inline constexpr Op scaled_dot_product_flash_attention_op(
+    CastPolicy::low,
+    "_scaled_dot_product_flash_attention(q, k, v; dropout_p=0, is_causal=False, scale=None)",
+    "The fused kernel, called directly: products in 16 bits; scores, sums and logsumexp in fp32.",
+    by_name<scaled_dot_product_flash_attention>);
 
 }  // namespace engine

@@ -13,11 +13,6 @@ namespace {
 
 constexpr double infinite = std::numeric_limits<double>::infinity();
 
-TensorList run(const OpArguments& args) {
-    return scaled_dot_product_flash_attention(args.at(0), args.at(1), args.at(2),
-                                              detail::attention_options(args));
-}
-
 /// Checks that PyTorch's kernel takes these shapes. It takes no causal mask over another number of
 /// keys than queries: its implementations align the diagonal differently there.
 void check(const OpInfo& info, const Tensor& q, const Tensor& k, const Tensor& v,
@@ -54,34 +49,23 @@ Tensor row_logsumexp(const Tensor& scores) {
 
 }  // namespace
 
-const OpInfo scaled_dot_product_flash_attention_info{
-    "_scaled_dot_product_flash_attention",
-    CastPolicy::low,
-    "_scaled_dot_product_flash_attention(q, k, v; dropout_p, is_causal, scale)",
-    2,
-    "The fused kernel, called directly: products in 16 bits; scores, sums and logsumexp in fp32.",
-    run};
-
 TensorList scaled_dot_product_flash_attention(const Tensor& q0, const Tensor& k0, const Tensor& v0,
                                               const AttentionOptions& options) {
-    if (intercepted(scaled_dot_product_flash_attention_info))
-        return dispatched(
-            scaled_dot_product_flash_attention_info,
-            [](const auto&... a) { return scaled_dot_product_flash_attention(a...); }, q0, k0, v0,
-            options);
-    const OpInfo& info = scaled_dot_product_flash_attention_info;
-    const auto [q, k, v] = autocast(info, q0, k0, v0);
-    check(info, q, k, v, options);
-    const NoAutocast inside(q.device().kind);
-    if (q.device().kind == Device::Kind::cuda) {  // a CPU's kernel writes no logsumexp
-        if (const auto made = detail::fused_attention(info, q, k, v, options)) {
+    return scaled_dot_product_flash_attention_op.call(
+        q0, k0, v0, options, [&](const Tensor& q, const Tensor& k, const Tensor& v) -> TensorList {
+            const OpInfo& info = scaled_dot_product_flash_attention_op;
+            check(info, q, k, v, options);
+            const NoAutocast inside(q.device().kind);
+            if (q.device().kind == Device::Kind::cuda) {  // a CPU's kernel writes no logsumexp
+                if (const auto made = detail::fused_attention(info, q, k, v, options)) {
+                    const GradMode off(false);
+                    return {made->y, or_infinite(made->logsumexp)};
+                }
+            }
+            const auto made = detail::attend(q, k, v, {}, options, {q.size(0), q.size(1)});
             const GradMode off(false);
-            return {made->y, or_infinite(made->logsumexp)};
-        }
-    }
-    const auto made = detail::attend(q, k, v, {}, options, {q.size(0), q.size(1)});
-    const GradMode off(false);
-    return {made.y, row_logsumexp(made.scores)};
+            return {made.y, row_logsumexp(made.scores)};
+        });
 }
 
 }  // namespace engine

@@ -105,9 +105,8 @@ struct Scratch {
     void* data() const { return tensor.defined() ? tensor.data() : nullptr; }
 };
 
-const OpInfo backward_info{"attention_backward", CastPolicy::none,
-                           "attention_backward(dy, q, k, v, y, logsumexp)", 0,
-                           "Its inputs have the forward op's types."};
+constexpr Op attention_backward_op("attention_backward(dy, q, k, v, y, logsumexp)",
+                                   "Its inputs have the forward op's types.", {.derivatives = 0});
 
 /// Gradients of q, k and v by the kernel; empty if there is none for dy's strides.
 TensorList by_kernel(const Tensor& dy0, const Saved& saved, const AttentionOptions& options) {
@@ -125,7 +124,7 @@ TensorList by_kernel(const Tensor& dy0, const Saved& saved, const AttentionOptio
                                        logsumexp.data_as<float>(), dq.data(), dk.data(), dv.data()},
                                       scratch.data(), current_stream());
     const Tensor inputs[] = {dy, q, k, v, y, logsumexp};
-    return record_outputs(backward_info, inputs, {dq, dk, dv}, {}, {});
+    return record_outputs(attention_backward_op, inputs, {dq, dk, dv}, {}, {});
 }
 
 /// Its numbers are those of the step in which the mask is drawn, and of the places that a rank's
@@ -155,7 +154,7 @@ TensorList by_cpu_kernel(const Tensor& dy0, const Saved& saved, const AttentionO
                                       dq.data(), dk.data(), dv.data()},
                                      dropout);
     const Tensor inputs[] = {dy, q, k, v};
-    return record_outputs(backward_info, inputs, {dq, dk, dv}, {}, {});
+    return record_outputs(attention_backward_op, inputs, {dq, dk, dv}, {}, {});
 }
 
 /// Fused::logsumexp is undefined.
@@ -234,12 +233,11 @@ std::optional<Fused> fused_attention(const OpInfo& info, const Tensor& q0, const
 
 namespace {
 
-const OpInfo operand_info{"attention_operand", CastPolicy::none, "attention_operand(x)", 2,
-                          "It is in the op's type already."};
+constexpr Op attention_operand_op("attention_operand(x)", "It is in the op's type already.");
 
 /// x as a node of its own in the graph, at which a backward pass may stop.
 Tensor stop_at(const Tensor& x) {
-    return record(operand_info, {x}, x.detach(), {},
+    return record(attention_operand_op, {x}, x.detach(), {},
                   [](const Tensor& dx, const Saved&) { return dx; });
 }
 

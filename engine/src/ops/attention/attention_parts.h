@@ -5,8 +5,6 @@
 // Common parts of the attention ops.
 namespace engine::detail {
 
-/// Options of a call through `halftone op`.
-AttentionOptions attention_options(const OpArguments& args);
 /// dropout_p lies in [0, 1] and has its numbers, else Error(value).
 void check_dropout(const OpInfo& info, const AttentionOptions& options);
 

@@ -83,6 +83,22 @@ Signature::Signature(const OpInfo& op) {
 NamedArguments::NamedArguments(const OpInfo& op, const OpArguments& given)
     : op_(op.name), signature_(op), given_(given) {}
 
+std::string NamedArguments::word(const std::string& name) const {
+    const auto found = given_.attrs.find(name);
+    const auto* text =
+        found == given_.attrs.end() ? nullptr : std::get_if<std::string>(&found->second);
+    return text ? *text : "";
+}
+
+std::vector<std::int64_t> NamedArguments::numbers(const std::string& name,
+                                                  std::size_t count) const {
+    const auto values = given_.integers(name, {});
+    if (values.size() == count) return values;
+    if (values.size() == 1) return std::vector<std::int64_t>(count, values.front());
+    throw Error(ErrorCode::value, op_ + ": " + name + ": one or " + std::to_string(count) +
+                                      " whole numbers, not " + std::to_string(values.size()));
+}
+
 Tensor NamedArguments::tensor() {
     const int i = tensors_++;
     const auto& argument = signature_.tensors().at(static_cast<std::size_t>(i));
@@ -102,7 +118,10 @@ TensorList NamedArguments::list() {
 }
 
 std::string NamedArguments::name_of_next() {
-    const auto& argument = signature_.attributes().at(attributes_++);
+    const auto& all = signature_.attributes();
+    const Signature::Argument& argument =
+        *std::ranges::find_if(all, [&](const auto& each) { return !read_.contains(each.name); });
+    read_.insert(argument.name);
     if (!given_.has(argument.name)) {
         if (argument.otherwise.empty())
             throw Error(ErrorCode::value, op_ + ": give the attribute " + argument.name);

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <type_traits>
 #include <vector>
 
+#include "engine/base/error.h"
 #include "tensor/op.h"
 
 namespace engine {
@@ -39,24 +43,32 @@ public:
             return tensor();
         } else if constexpr (std::is_same_v<T, TensorList>) {
             return list();
-        } else if constexpr (requires { T::fields; }) {
+        } else if constexpr (requires(T t) { t.read(*this); }) {
             T out;
-            std::apply([&](auto... field) { (set(out.*field), ...); }, T::fields);
+            out.read(*this);
             return out;
         } else {
             return attribute<T>(name_of_next());
         }
     }
 
-private:
+    /// Sets a member of a struct of attributes if it was given.
     template <typename T>
-    void set(T& field) {
-        field = next<T>();
+    NamedArguments& operator()(const std::string& name, T& field) {
+        read_.insert(name);
+        if (given_.has(name)) field = attribute<T>(name);
+        return *this;
     }
+    /// An attribute that is a word, or "".
+    std::string word(const std::string& name) const;
     Tensor tensor();
+
+private:
     TensorList list();
     /// Enters the default of an attribute that was not given.
     std::string name_of_next();
+    /// One number for all of `count`, or one for each.
+    std::vector<std::int64_t> numbers(const std::string& name, std::size_t count) const;
     template <typename T>
     T attribute(const std::string& name) const;
 
@@ -64,7 +76,7 @@ private:
     Signature signature_;
     OpArguments given_;
     int tensors_ = 0;
-    std::size_t attributes_ = 0;
+    std::set<std::string> read_;  // attributes that were taken
 };
 
 namespace detail {
@@ -73,12 +85,19 @@ template <typename T>
 constexpr bool is_optional = false;
 template <typename T>
 constexpr bool is_optional<std::optional<T>> = true;
+template <typename T>
+constexpr std::size_t array_size = 0;
+template <std::size_t count>
+constexpr std::size_t array_size<std::array<std::int64_t, count>> = count;
 
 inline TensorList listed(const Tensor& result) { return {result}; }
 inline TensorList listed(const TensorList& results) { return results; }
 template <typename T>
 requires requires(T t) { t.values; }
-TensorList listed(const T& result) { return {result.values, result.indices}; }
+TensorList listed(const T& result) {
+    if (!result.indices.defined()) return {result.values};
+    return {result.values, result.indices};
+}
 
 template <typename R, typename... P>
 TensorList call_by_name(R (*f)(P...), const OpInfo& op, const OpArguments& args) {
@@ -105,6 +124,20 @@ T NamedArguments::attribute(const std::string& name) const {
         return given_.text(name, "");
     } else if constexpr (std::is_same_v<T, DType>) {
         return *given_.dtype(name);
+    } else if constexpr (Named<T>) {
+        if (const auto value = value_of_name<T>(given_.text(name, ""))) return *value;
+        std::string known;
+        for (const char* each : enum_names<T>)
+            known += (known.empty() ? "" : ", ") + std::string(each);
+        throw Error(ErrorCode::value,
+                    op_ + ": " + name + " is one of " + known + ", not " + word(name));
+    } else if constexpr (std::is_same_v<T, std::variant<std::string, double>>) {
+        const std::string given = word(name);
+        return given.empty() || given.ends_with("inf") ? T(given_.number(name, 0)) : T(given);
+    } else if constexpr (detail::array_size<T> > 0) {
+        T out;
+        std::ranges::copy(numbers(name, out.size()), out.begin());
+        return out;
     } else {
         return T(given_.integers(name, {}));
     }

@@ -47,7 +47,6 @@
 #include "ops/pool/lp_pool.h"
 #include "ops/pool/max_unpool.h"
 #include "ops/pool/pool.h"
-#include "ops/pool/pool_space.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/reduce/extremum.h"
 #include "ops/reduce/moments.h"
@@ -69,78 +68,74 @@ namespace {
 
 const OpInfo* const infos[] = {
     // matrix products and convolution
-    &mm_info, &bmm_info, &matmul_info, &addmm_info, &mv_info, &dot_info, &linear_info, &conv2d_info,
+    &mm_op, &bmm_op, &matmul_op, &addmm_op, &mv_op, &dot_op, &linear_op, &conv2d_op,
     // pooling
-    &max_pool1d_info, &max_pool3d_info, &avg_pool1d_info, &avg_pool3d_info,
-    &adaptive_avg_pool1d_info, &adaptive_avg_pool3d_info, &adaptive_max_pool1d_info,
-    &adaptive_max_pool2d_info, &adaptive_max_pool3d_info, &lp_pool1d_info, &lp_pool2d_info,
-    &lp_pool3d_info, &fractional_max_pool2d_info, &max_unpool2d_info, &max_unpool3d_info,
+    &max_pool1d_op, &max_pool3d_op, &avg_pool1d_op, &avg_pool3d_op, &adaptive_avg_pool1d_op,
+    &adaptive_avg_pool3d_op, &adaptive_max_pool1d_op, &adaptive_max_pool2d_op,
+    &adaptive_max_pool3d_op, &lp_pool1d_op, &lp_pool2d_op, &lp_pool3d_op, &fractional_max_pool2d_op,
+    &max_unpool2d_op, &max_unpool3d_op,
     // convolutions
-    &conv1d_info, &conv3d_info, &conv_transpose1d_info, &conv_transpose2d_info,
-    &conv_transpose3d_info, &conv_tbc_info, &convolution_info, &cudnn_convolution_info,
-    &cudnn_convolution_transpose_info, &im2col_info, &col2im_info,
+    &conv1d_op, &conv3d_op, &conv_transpose1d_op, &conv_transpose2d_op, &conv_transpose3d_op,
+    &conv_tbc_op, &convolution_op, &cudnn_convolution_op, &cudnn_convolution_transpose_op,
+    &im2col_op, &col2im_op,
     // products
-    &baddbmm_info, &addbmm_info, &addmv_info, &addr_info, &chain_matmul_info,
-    &linalg_multi_dot_info, &linalg_vecdot_info, &einsum_info, &tensordot_info, &bilinear_info,
-    &vdot_info, &cross_info, &linalg_cross_info, &outer_info, &kron_info,
+    &baddbmm_op, &addbmm_op, &addmv_op, &addr_op, &chain_matmul_op, &linalg_multi_dot_op,
+    &linalg_vecdot_op, &einsum_op, &tensordot_op, &bilinear_op, &vdot_op, &cross_op,
+    &linalg_cross_op, &outer_op, &kron_op,
     // products in place
-    &addmm_in_place_info, &baddbmm_in_place_info, &addbmm_in_place_info, &addmv_in_place_info,
-    &addr_in_place_info,
+    &addmm_in_place_op, &baddbmm_in_place_op, &addbmm_in_place_op, &addmv_in_place_op,
+    &addr_in_place_op,
     // element-wise
-    &add_op, &sub_op, &mul_op, &div_op, &maximum_op, &minimum_op, &pow_op,
-    &atan2_op, &neg_op, &abs_op, &exp_op, &expm1_op, &log_op, &log1p_op, &log2_op, &log10_op,
-    &sqrt_op, &rsqrt_op, &reciprocal_op, &square_op, &sin_op, &cos_op, &erf_op, &clamp_op,
+    &add_op, &sub_op, &mul_op, &div_op, &maximum_op, &minimum_op, &pow_op, &atan2_op, &neg_op,
+    &abs_op, &exp_op, &expm1_op, &log_op, &log1p_op, &log2_op, &log10_op, &sqrt_op, &rsqrt_op,
+    &reciprocal_op, &square_op, &sin_op, &cos_op, &erf_op, &clamp_op,
     // trigonometric and hyperbolic
     &acos_op, &asin_op, &atan_op, &tan_op, &cosh_op, &sinh_op, &acosh_op, &asinh_op, &atanh_op,
     &erfc_op, &erfinv_op, &exp2_op,
     // of two or three tensors, or a number and a tensor
-    &fmod_op, &remainder_op, &addcmul_op, &addcdiv_op, &lerp_op, &rdiv_op,
-    &rtruediv_op, &rpow_op,
+    &fmod_op, &remainder_op, &addcmul_op, &addcdiv_op, &lerp_op, &rdiv_op, &rtruediv_op, &rpow_op,
     // flat: their gradient is zero
     &floor_op, &ceil_op, &round_op, &trunc_op, &sign_op,
     // questions
-    &isnan_op, &isinf_op, &isfinite_op, &logical_not_op, &logical_and_op,
-    &logical_or_op, &logical_xor_op,
+    &isnan_op, &isinf_op, &isfinite_op, &logical_not_op, &logical_and_op, &logical_or_op,
+    &logical_xor_op,
     // activations
     &relu_op, &gelu_op, &tanh_op, &sigmoid_op, &log_sigmoid_op, &softmax_op, &log_softmax_op,
     &softmin_op, &dropout_op,
     // more activations
-    &silu_op, &mish_op, &softplus_op, &softsign_op, &tanhshrink_op, &elu_op, &selu_op,
-    &celu_op, &leaky_relu_op, &hardtanh_op, &relu6_op, &hardsigmoid_op, &hardswish_op,
-    &threshold_op, &prelu_op,
+    &silu_op, &mish_op, &softplus_op, &softsign_op, &tanhshrink_op, &elu_op, &selu_op, &celu_op,
+    &leaky_relu_op, &hardtanh_op, &relu6_op, &hardsigmoid_op, &hardswish_op, &threshold_op,
+    &prelu_op,
     // comparisons
     &eq_op, &ne_op, &lt_op, &le_op, &gt_op, &ge_op, &where_op,
     // reductions
-    &sum_op, &mean_op, &norm_info, &argmax_op,
+    &sum_op, &mean_op, &norm_op, &argmax_op,
     // norms, products and running sums
-    &linalg_vector_norm_info, &logsumexp_op, &prod_op, &cumsum_op, &cumprod_op,
-    &linalg_matrix_norm_info, &frobenius_norm_info, &nuclear_norm_info,
+    &linalg_vector_norm_op, &logsumexp_op, &prod_op, &cumsum_op, &cumprod_op,
+    &linalg_matrix_norm_op, &frobenius_norm_op, &nuclear_norm_op,
     // moments, sums without NaN, counts
-    &var_op, &std_op, &var_mean_op, &std_mean_op, &nansum_op, &nanmean_op, &all_op,
-    &any_op, &count_nonzero_op,
+    &var_op, &std_op, &var_mean_op, &std_mean_op, &nansum_op, &nanmean_op, &all_op, &any_op,
+    &count_nonzero_op,
     // the largest, the least and their order
-    &amax_op, &amin_op, &argmin_op, &max_op, &min_op, &sort_op, &argsort_op,
-    &topk_op, &median_op,
+    &amax_op, &amin_op, &argmin_op, &max_op, &min_op, &sort_op, &argsort_op, &topk_op, &median_op,
     // distances
-    &dist_info, &cdist_info, &pdist_info, &renorm_info, &cosine_similarity_info, &normalize_info,
+    &dist_op, &cdist_op, &pdist_op, &renorm_op, &cosine_similarity_op, &normalize_op,
     // attention and recurrent networks
-    &scaled_dot_product_attention_info, &scaled_dot_product_flash_attention_info,
-    &rnn_tanh_cell_info, &rnn_relu_cell_info, &lstm_cell_info, &gru_cell_info, &rnn_tanh_info,
-    &rnn_relu_info, &lstm_info, &gru_info, &thnn_fused_lstm_cell_info, &thnn_fused_gru_cell_info,
+    &scaled_dot_product_attention_op, &scaled_dot_product_flash_attention_op, &rnn_tanh_cell_op,
+    &rnn_relu_cell_op, &lstm_cell_op, &gru_cell_op, &rnn_tanh_op, &rnn_relu_op, &lstm_op, &gru_op,
+    &thnn_fused_lstm_cell_op, &thnn_fused_gru_cell_op,
     // normalisation by row, group and instance
-    &layer_norm_info, &native_layer_norm_info, &rms_norm_info, &group_norm_info,
-    &instance_norm_info,
+    &layer_norm_op, &native_layer_norm_op, &rms_norm_op, &group_norm_op, &instance_norm_op,
     // normalisation and pooling
-    &batch_norm_info, &batch_norm_relu_info, &max_pool2d_info, &avg_pool2d_info,
-    &adaptive_avg_pool2d_info,
+    &batch_norm_op, &batch_norm_relu_op, &max_pool2d_op, &avg_pool2d_op, &adaptive_avg_pool2d_op,
     // losses
-    &nll_loss_info, &cross_entropy_info, &mse_loss_info, &l1_loss_info,
-    &binary_cross_entropy_with_logits_info, &binary_cross_entropy_info,
+    &nll_loss_op, &cross_entropy_op, &mse_loss_op, &l1_loss_op,
+    &binary_cross_entropy_with_logits_op, &binary_cross_entropy_op,
     // more losses
-    &smooth_l1_loss_info, &huber_loss_info, &gaussian_nll_loss_info, &kl_div_info,
-    &poisson_nll_loss_info, &multilabel_soft_margin_loss_info, &cosine_embedding_loss_info,
-    &triplet_margin_loss_info, &hinge_embedding_loss_info, &margin_ranking_loss_info,
-    &soft_margin_loss_info, &multi_margin_loss_info, &multilabel_margin_loss_info, &ctc_loss_info,
+    &smooth_l1_loss_op, &huber_loss_op, &gaussian_nll_loss_op, &kl_div_op, &poisson_nll_loss_op,
+    &multilabel_soft_margin_loss_op, &cosine_embedding_loss_op, &triplet_margin_loss_op,
+    &hinge_embedding_loss_op, &margin_ranking_loss_op, &soft_margin_loss_op, &multi_margin_loss_op,
+    &multilabel_margin_loss_op, &ctc_loss_op,
     // types, shapes and views
     &cast_info, &reshape_info, &flatten_info, &permute_info, &transpose_info, &expand_info,
     &narrow_info, &contiguous_info, &cat_info,
@@ -159,8 +154,8 @@ const OpInfo* const infos[] = {
     &upsample_trilinear3d_info, &upsample_bicubic2d_info, &upsample_bilinear2d_aa_info,
     &upsample_bicubic2d_aa_info,
     // parts and copies
-    &slice_op, &select_op, &unsqueeze_op, &squeeze_op, &unbind_op, &split_op,
-    &chunk_op, &stack_op, &flip_info, &roll_info, &repeat_info, &repeat_interleave_info,
+    &slice_op, &select_op, &unsqueeze_op, &squeeze_op, &unbind_op, &split_op, &chunk_op, &stack_op,
+    &flip_info, &roll_info, &repeat_info, &repeat_interleave_info,
     // in place
     &add_inplace_op, &mul_inplace_op, &exp_inplace_op, &pow_inplace_op, &copy_inplace_op,
     &zero_inplace_op};
@@ -181,21 +176,17 @@ constexpr std::string_view not_forceable[] = {"cat",
                                               "chunk",
                                               "constant_pad_nd",
                                               "contiguous",
-                                              "ctc_loss",
                                               "expand",
                                               "flatten",
                                               "flip",
                                               "gather",
                                               "grid_sampler",
-                                              "im2col",
                                               "index",
                                               "index_copy",
                                               "index_put",
                                               "index_select",
                                               "masked_fill",
                                               "masked_scatter",
-                                              "max_unpool2d",
-                                              "max_unpool3d",
                                               "narrow",
                                               "pad",
                                               "permute",

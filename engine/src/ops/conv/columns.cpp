@@ -1,9 +1,8 @@
 #include "ops/conv/columns.h"
 
-#include "amp/dispatch.h"
-
 #include <algorithm>
 
+#include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "ops/index/gather.h"
 #include "ops/pool/pool_parts.h"
@@ -16,22 +15,6 @@ namespace engine {
 namespace {
 
 using Pair = std::array<std::int64_t, 2>;
-
-Pair pair(const OpInfo& info, const OpArguments& args, const char* name, std::int64_t otherwise) {
-    const Dims values = one_each(info, name, args.integers(name, {otherwise}), 2);
-    return {values[0], values[1]};
-}
-ColumnOptions options_of(const OpInfo& info, const OpArguments& args) {
-    return {pair(info, args, "kernel_size", 1), pair(info, args, "dilation", 1),
-            pair(info, args, "padding", 0), pair(info, args, "stride", 1)};
-}
-TensorList run_im2col(const OpArguments& args) {
-    return {im2col(args.at(0), options_of(im2col_info, args))};
-}
-TensorList run_col2im(const OpArguments& args) {
-    return {col2im(args.at(0), pair(col2im_info, args, "output_size", 1),
-                   options_of(col2im_info, args))};
-}
 
 /// Windows along one side.
 std::int64_t window_count(const OpInfo& info, std::int64_t size, const ColumnOptions& o,
@@ -83,49 +66,37 @@ Places places_of(const OpInfo& info, const Pair& size, const ColumnOptions& o, s
 
 }  // namespace
 
-const OpInfo im2col_info{"im2col",
-                         CastPolicy::none,
-                         "im2col(x; kernel_size, dilation, padding, stride)",
-                         2,
-                         "Copies values: nothing is lost in its input's type.",
-                         run_im2col};
-const OpInfo col2im_info{"col2im",
-                         CastPolicy::none,
-                         "col2im(x; output_size, kernel_size, dilation, padding, stride)",
-                         2,
-                         "Not on the list: adds in fp32 and rounds to its input's type.",
-                         run_col2im};
-
-Tensor im2col(const Tensor& x0, const ColumnOptions& options) {
-    const Tensor x = pool_batch(im2col_info, x0, 2);
-    const std::int64_t n = x.size(0), c = x.size(1);
-    const Places places = places_of(im2col_info, {x.size(2), x.size(3)}, options, -1, x.device());
-    const Tensor planes = reshape(x, {n, c, x.size(2) * x.size(3)});
-    return without_batch(reshape(rows_or_zeros(planes, 2, places.index),
-                                 {n, checked_product(c, places.taps), places.windows}),
-                         x0, 2);
+Tensor im2col(const Tensor& given, const ColumnOptions& options) {
+    return im2col_op.call(given, options, [&](const Tensor& x0) {
+        const Tensor x = pool_batch(im2col_op, x0, 2);
+        const std::int64_t n = x.size(0), c = x.size(1);
+        const Places places = places_of(im2col_op, {x.size(2), x.size(3)}, options, -1, x.device());
+        const Tensor planes = reshape(x, {n, c, x.size(2) * x.size(3)});
+        return without_batch(reshape(rows_or_zeros(planes, 2, places.index),
+                                     {n, checked_product(c, places.taps), places.windows}),
+                             x0, 2);
+    });
 }
 
-Tensor col2im(const Tensor& columns0, const Pair& size, const ColumnOptions& options) {
-    if (intercepted(col2im_info))
-        return dispatched(
-            col2im_info, [](const auto&... a) { return col2im(a...); }, columns0, size, options);
-    const Tensor columns = pool_batch(col2im_info, columns0, 1);
-    const std::int64_t pixels = checked_product(size[0], size[1]);
-    // Elements in the padding go to an extra place behind the plane.
-    const Places places = places_of(col2im_info, size, options, pixels, columns.device());
-    const std::int64_t n = columns.size(0), c = columns.size(1) / places.taps;
-    if (columns.size(1) != c * places.taps || columns.size(2) != places.windows) {
-        throw Error(ErrorCode::shape, "col2im: " + to_string(columns0.shape()) + " is no " +
-                                          std::to_string(places.windows) + " windows of " +
-                                          std::to_string(places.taps) + " elements");
-    }
-    const Tensor zeros =
-        Tensor::zeros({n, c, checked_sum(pixels, 1)}, columns.dtype(), columns.device());
-    const Tensor sums =
-        index_add(zeros, 2, places.index, reshape(columns, {n, c, places.taps * places.windows}));
-    return without_batch(reshape(narrow(sums, 2, 0, pixels), {n, c, size[0], size[1]}), columns0,
-                         1);
+Tensor col2im(const Tensor& given, const Pair& size, const ColumnOptions& options) {
+    return col2im_op.call(given, size, options, [&](const Tensor& columns0) {
+        const Tensor columns = pool_batch(col2im_op, columns0, 1);
+        const std::int64_t pixels = checked_product(size[0], size[1]);
+        // Elements in the padding go to an extra place behind the plane.
+        const Places places = places_of(col2im_op, size, options, pixels, columns.device());
+        const std::int64_t n = columns.size(0), c = columns.size(1) / places.taps;
+        if (columns.size(1) != c * places.taps || columns.size(2) != places.windows) {
+            throw Error(ErrorCode::shape, "col2im: " + to_string(columns0.shape()) + " is no " +
+                                              std::to_string(places.windows) + " windows of " +
+                                              std::to_string(places.taps) + " elements");
+        }
+        const Tensor zeros =
+            Tensor::zeros({n, c, checked_sum(pixels, 1)}, columns.dtype(), columns.device());
+        const Tensor sums = index_add(zeros, 2, places.index,
+                                      reshape(columns, {n, c, places.taps * places.windows}));
+        return without_batch(reshape(narrow(sums, 2, 0, pixels), {n, c, size[0], size[1]}),
+                             columns0, 1);
+    });
 }
 
 }  // namespace engine

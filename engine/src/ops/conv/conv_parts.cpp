@@ -15,10 +15,8 @@ using kernels::Conv2dShape;
 
 constexpr const char* part_why =
     "Its inputs have the convolution's types; sums in fp32, one rounding.";
-const OpInfo input_gradient_info{"conv2d_input_gradient", CastPolicy::none,
-                                 "conv2d_input_gradient(dy, weight; shape)", 2, part_why};
-const OpInfo weight_gradient_info{"conv2d_weight_gradient", CastPolicy::none,
-                                  "conv2d_weight_gradient(dy, x; shape)", 2, part_why};
+constexpr Op input_gradient_op("conv2d_input_gradient(dy, weight; shape)", part_why);
+constexpr Op weight_gradient_op("conv2d_weight_gradient(dy, x; shape)", part_why);
 
 Shape output_shape(const Conv2dShape& s) { return {s.n, s.k, s.oh(), s.ow()}; }
 Shape input_shape(const Conv2dShape& s) { return {s.n, s.c, s.h, s.w}; }
@@ -195,7 +193,7 @@ TensorList compute_weight_gradient(const Tensor& dy, const Tensor& x, const Conv
 TensorList weight_gradient(const Tensor& dy, const Tensor& x, const ConvShape& s, bool with_bias) {
     const Tensor inputs[] = {dy, x};
     return record_outputs(
-        weight_gradient_info, inputs, compute_weight_gradient(dy, x, s, with_bias),
+        weight_gradient_op, inputs, compute_weight_gradient(dy, x, s, with_bias),
         {save(dy), save(x)}, [s](std::span<const Tensor> grads, const Saved& saved) {
             const Tensor& ddw = grads[0];
             const Tensor ddb = grads.size() > 1 ? grads[1] : Tensor();
@@ -204,10 +202,10 @@ TensorList weight_gradient(const Tensor& dy, const Tensor& x, const ConvShape& s
                 const Tensor w = ddw.defined() ? ddw
                                                : Tensor::zeros(weight_shape(s), saved[0].dtype(),
                                                                saved[0].device());
-                out[0] = convolve(conv2d_info, saved[1], w, ddb, s);
+                out[0] = convolve(conv2d_op, saved[1], w, ddb, s);
             }
             if (saved.needs_gradient(1) && ddw.defined())
-                out[1] = conv_input_gradient(input_gradient_info, saved[0], ddw, s);
+                out[1] = conv_input_gradient(input_gradient_op, saved[0], ddw, s);
             return out;
         });
 }
@@ -232,7 +230,7 @@ Tensor convolve(const OpInfo& info, const Tensor& x, const Tensor& weight, const
             const Tensor& dy = grads[0];
             TensorList out(3);
             if (saved.needs_gradient(0))
-                out[0] = conv_input_gradient(input_gradient_info, dy, saved[1], s);
+                out[0] = conv_input_gradient(input_gradient_op, dy, saved[1], s);
             if (saved.needs_gradient(1)) {
                 const TensorList found =
                     weight_gradient(dy, saved[0], s, saved.needs_gradient(2) && !s.has_depth);
@@ -260,7 +258,7 @@ Tensor conv_input_gradient(const OpInfo& info, const Tensor& dy, const Tensor& w
             const Tensor& g = grads[0];
             TensorList out(2);
             if (saved.needs_gradient(0))
-                out[0] = to(convolve(conv2d_info, g, to(saved[1], type), {}, s), narrow);
+                out[0] = to(convolve(conv2d_op, g, to(saved[1], type), {}, s), narrow);
             if (saved.needs_gradient(1))
                 out[1] = to(weight_gradient(to(saved[0], type), g, s, false)[0], narrow);
             return out;

@@ -62,32 +62,4 @@ void check_conv_bias(const OpInfo& info, const Tensor& bias, const Tensor& weigh
     if (bias.defined()) check_shapes(info, bias.rank() == 1 && bias.size(0) == size, bias, weight);
 }
 
-bool has_padding_word(const OpArguments& args) {
-    const auto found = args.attrs.find("padding");
-    return found != args.attrs.end() && std::holds_alternative<std::string>(found->second);
-}
-
-ConvolutionOptions convolution_options(const OpArguments& args) {
-    ConvolutionOptions out{args.integers("stride", {1}),
-                           {0},
-                           args.integers("dilation", {1}),
-                           args.integer("groups", 1),
-                           false};
-    if (!has_padding_word(args)) {
-        out.padding = args.integers("padding", {0});
-        return out;
-    }
-    const std::string word = args.text("padding", "");
-    if (word != "same" && word != "valid")
-        throw Error(ErrorCode::value, "padding: numbers, \"same\" or \"valid\", not " + word);
-    out.same = word == "same";
-    return out;
-}
-
-ConvTransposeOptions conv_transpose_options(const OpArguments& args) {
-    return {args.integers("stride", {1}), args.integers("padding", {0}),
-            args.integers("output_padding", {0}), args.integers("dilation", {1}),
-            args.integer("groups", 1)};
-}
-
 }  // namespace engine

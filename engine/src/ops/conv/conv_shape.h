@@ -20,10 +20,4 @@ ConvShape conv_shape(std::int64_t n, std::int64_t c, const Shape& in, const Tens
 void check_conv_bias(const OpInfo& info, const Tensor& bias, const Tensor& weight,
                      std::int64_t size);
 
-/// Options of a call through `halftone op`. padding may be "same" or "valid".
-ConvolutionOptions convolution_options(const OpArguments& args);
-ConvTransposeOptions conv_transpose_options(const OpArguments& args);
-/// Whether padding is a word.
-bool has_padding_word(const OpArguments& args);
-
 }  // namespace engine

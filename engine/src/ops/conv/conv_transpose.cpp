@@ -16,14 +16,6 @@
 namespace engine {
 namespace {
 
-using Transposed = Tensor (*)(const Tensor&, const Tensor&, const Tensor&,
-                              const ConvTransposeOptions&);
-
-template <Transposed op>
-TensorList run(const OpArguments& args) {
-    return {op(args.at(0), args.at(1), args.get(2), conv_transpose_options(args))};
-}
-
 /// Sizes of the result of a transposed convolution.
 Shape transposed_space(const OpInfo& info, const Tensor& x, const Tensor& weight, const Steps& by,
                        const Dims& output_padding) {
@@ -71,40 +63,18 @@ Reach reach_of(const Tensor& x, const Tensor& weight, const Steps& by, const Dim
     return out;
 }
 
-Tensor transpose_space(const OpInfo& info, int dims, const Tensor& x0, const Tensor& weight0,
+Tensor transpose_space(const Op& op, int dims, const Tensor& x0, const Tensor& weight0,
                        const Tensor& bias0, const ConvTransposeOptions& options) {
-    const auto [x, weight, bias] = autocast(info, x0, weight0, bias0);
-    one_type(info, {x, weight, bias});
-    return without_batch(
-        transposed_convolution(info, with_batch(info, x, dims), weight, bias, options), x, dims);
+    return op.call(x0, weight0, bias0, options,
+                   [&](const Tensor& x, const Tensor& weight, const Tensor& bias) {
+                       one_type(op, {x, weight, bias});
+                       const Tensor batch = with_batch(op, x, dims);
+                       return without_batch(
+                           transposed_convolution(op, batch, weight, bias, options), x, dims);
+                   });
 }
 
-constexpr const char* transposed_why =
-    "The gradient of a convolution, used forward: fast in 16 bits, summed in fp32.";
-
 }  // namespace
-
-const OpInfo conv_transpose1d_info{
-    "conv_transpose1d",
-    CastPolicy::low,
-    "conv_transpose1d(x, weight, bias?; stride, padding, output_padding, groups, dilation)",
-    2,
-    transposed_why,
-    run<conv_transpose1d>};
-const OpInfo conv_transpose2d_info{
-    "conv_transpose2d",
-    CastPolicy::low,
-    "conv_transpose2d(x, weight, bias?; stride, padding, output_padding, groups, dilation)",
-    2,
-    transposed_why,
-    run<conv_transpose2d>};
-const OpInfo conv_transpose3d_info{
-    "conv_transpose3d",
-    CastPolicy::low,
-    "conv_transpose3d(x, weight, bias?; stride, padding, output_padding, groups, dilation)",
-    2,
-    transposed_why,
-    run<conv_transpose3d>};
 
 Tensor transposed_convolution(const OpInfo& info, const Tensor& x, const Tensor& weight,
                               const Tensor& bias, const ConvTransposeOptions& o) {
@@ -132,27 +102,15 @@ Tensor transposed_convolution(const OpInfo& info, const Tensor& x, const Tensor&
 
 Tensor conv_transpose1d(const Tensor& x, const Tensor& weight, const Tensor& bias,
                         const ConvTransposeOptions& options) {
-    if (intercepted(conv_transpose1d_info))
-        return dispatched(
-            conv_transpose1d_info, [](const auto&... a) { return conv_transpose1d(a...); }, x,
-            weight, bias, options);
-    return transpose_space(conv_transpose1d_info, 1, x, weight, bias, options);
+    return transpose_space(conv_transpose1d_op, 1, x, weight, bias, options);
 }
 Tensor conv_transpose2d(const Tensor& x, const Tensor& weight, const Tensor& bias,
                         const ConvTransposeOptions& options) {
-    if (intercepted(conv_transpose2d_info))
-        return dispatched(
-            conv_transpose2d_info, [](const auto&... a) { return conv_transpose2d(a...); }, x,
-            weight, bias, options);
-    return transpose_space(conv_transpose2d_info, 2, x, weight, bias, options);
+    return transpose_space(conv_transpose2d_op, 2, x, weight, bias, options);
 }
 Tensor conv_transpose3d(const Tensor& x, const Tensor& weight, const Tensor& bias,
                         const ConvTransposeOptions& options) {
-    if (intercepted(conv_transpose3d_info))
-        return dispatched(
-            conv_transpose3d_info, [](const auto&... a) { return conv_transpose3d(a...); }, x,
-            weight, bias, options);
-    return transpose_space(conv_transpose3d_info, 3, x, weight, bias, options);
+    return transpose_space(conv_transpose3d_op, 3, x, weight, bias, options);
 }
 
 }  // namespace engine

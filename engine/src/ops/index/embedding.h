@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <tuple>
 
 #include "tensor/tape.h"
 
@@ -16,9 +15,10 @@ struct EmbeddingOptions {
     /// gradient cannot be differentiated again.
     bool sparse = false;
 
-    static constexpr auto fields =
-        std::tuple(&EmbeddingOptions::padding_idx, &EmbeddingOptions::scale_grad_by_freq,
-                   &EmbeddingOptions::sparse);
+    void read(auto& from) {
+        from("padding_idx", padding_idx)("scale_grad_by_freq", scale_grad_by_freq)("sparse",
+                                                                                   sparse);
+    }
 };
 
 /// Rows of a table: index (any shape, i64 or i32) into weight (rows, d) gives (index's shape, d).

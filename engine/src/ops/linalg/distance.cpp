@@ -18,28 +18,6 @@
 namespace engine {
 namespace {
 
-TensorList run_dist(const OpArguments& args) {
-    return {dist(args.at(0), args.at(1), norm_order(dist_info, args, "p", 2))};
-}
-
-TensorList run_cdist(const OpArguments& args) {
-    // PyTorch's mode chooses between subtraction and a matrix product, which is faster but loses
-    // digits between near points. Here every mode subtracts.
-    const std::string mode = args.text("compute_mode", "use_mm_for_euclid_dist_if_necessary");
-    if (mode != "use_mm_for_euclid_dist_if_necessary" && mode != "use_mm_for_euclid_dist" &&
-        mode != "donot_use_mm_for_euclid_dist") {
-        throw Error(ErrorCode::value,
-                    "cdist: compute_mode is use_mm_for_euclid_dist_if_necessary, "
-                    "use_mm_for_euclid_dist or donot_use_mm_for_euclid_dist, not " +
-                        mode);
-    }
-    return {cdist(args.at(0), args.at(1), norm_order(cdist_info, args, "p", 2))};
-}
-
-TensorList run_pdist(const OpArguments& args) {
-    return {pdist(args.at(0), norm_order(pdist_info, args, "p", 2))};
-}
-
 /// The norm of the last dimension, which goes away. Without elements every distance is 0.
 Tensor last_norm(const OpInfo& info, const Tensor& difference, double p) {
     const ReducePlan plan = reduce_plan(info.name, difference, {-1});
@@ -76,67 +54,55 @@ Tensor pair_members(const Tensor& x, bool first) {
 
 }  // namespace
 
-const OpInfo dist_info{"dist",
-                       CastPolicy::f32,
-                       "dist(x, y; p)",
-                       2,
-                       "Powers of differences and their sum soon overflow fp16.",
-                       run_dist};
-const OpInfo cdist_info{"cdist",
-                        CastPolicy::f32,
-                        "cdist(x1, x2; p, compute_mode)",
-                        2,
-                        "Near points differ in digits that fp16 does not have.",
-                        run_cdist};
-const OpInfo pdist_info{"pdist",
-                        CastPolicy::f32,
-                        "pdist(x; p)",
-                        2,
-                        "Near points differ in digits that fp16 does not have.",
-                        run_pdist};
+TensorList cdist_by_name(const OpInfo&, const OpArguments& args) {
+    const std::string mode = args.text("compute_mode", "use_mm_for_euclid_dist_if_necessary");
+    if (mode != "use_mm_for_euclid_dist_if_necessary" && mode != "use_mm_for_euclid_dist" &&
+        mode != "donot_use_mm_for_euclid_dist") {
+        throw Error(ErrorCode::value,
+                    "cdist: compute_mode is use_mm_for_euclid_dist_if_necessary, "
+                    "use_mm_for_euclid_dist or donot_use_mm_for_euclid_dist, not " +
+                        mode);
+    }
+    return {cdist(args.at(0), args.at(1), args.number("p", 2))};
+}
 
 Tensor dist(const Tensor& x0, const Tensor& y0, double p) {
-    if (intercepted(dist_info))
-        return dispatched(
-            dist_info, [](const auto&... a) { return dist(a...); }, x0, y0, p);
-    const auto [x, y] = autocast(dist_info, x0, y0);
-    check_floating(dist_info, x);
-    check_floating(dist_info, y);
-    const NoAutocast inside(x.device().kind);
-    const DType out = result_type(x, y), wide = wide_type(out);
-    const Tensor difference = sub(to(x, wide), to(y, wide));
-    const ReducePlan plan = reduce_plan("dist", difference, {});
-    if (p < 0 || std::isinf(p)) check_not_empty("dist", difference, plan);
-    return to(reshape(norm_of(dist_info, difference, plan, p), {}), out);
+    return dist_op.call(x0, y0, p, [&](const Tensor& x, const Tensor& y) {
+        check_floating(dist_op, x);
+        check_floating(dist_op, y);
+        const NoAutocast inside(x.device().kind);
+        const DType out = result_type(x, y), wide = wide_type(out);
+        const Tensor difference = sub(to(x, wide), to(y, wide));
+        const ReducePlan plan = reduce_plan("dist", difference, {});
+        if (p < 0 || std::isinf(p)) check_not_empty("dist", difference, plan);
+        return to(reshape(norm_of(dist_op, difference, plan, p), {}), out);
+    });
 }
 
 Tensor cdist(const Tensor& a0, const Tensor& b0, double p) {
-    if (intercepted(cdist_info))
-        return dispatched(
-            cdist_info, [](const auto&... a) { return cdist(a...); }, a0, b0, p);
-    const auto [a, b] = autocast(cdist_info, a0, b0);
-    const DType out = one_type(cdist_info, {a, b});
-    check_order(cdist_info, p);
-    const int m = a.rank() - 1;
-    check_shapes(cdist_info, m >= 1 && b.rank() >= 2 && a.size(m) == b.size(b.rank() - 1), a, b);
-    const NoAutocast inside(a.device().kind);
-    const Tensor rows = unsqueezed(widened(a), a.rank() - 1);
-    const Tensor columns = unsqueezed(widened(b), b.rank() - 2);
-    return to(last_norm(cdist_info, sub(rows, columns), p), out);
+    return cdist_op.call(a0, b0, p, [&](const Tensor& a, const Tensor& b) {
+        const DType out = one_type(cdist_op, {a, b});
+        check_order(cdist_op, p);
+        const int m = a.rank() - 1;
+        check_shapes(cdist_op, m >= 1 && b.rank() >= 2 && a.size(m) == b.size(b.rank() - 1), a, b);
+        const NoAutocast inside(a.device().kind);
+        const Tensor rows = unsqueezed(widened(a), a.rank() - 1);
+        const Tensor columns = unsqueezed(widened(b), b.rank() - 2);
+        return to(last_norm(cdist_op, sub(rows, columns), p), out);
+    });
 }
 
 Tensor pdist(const Tensor& x0, double p) {
-    if (intercepted(pdist_info))
-        return dispatched(
-            pdist_info, [](const auto&... a) { return pdist(a...); }, x0, p);
-    const auto [x] = autocast(pdist_info, x0);
-    check_floating(pdist_info, x);
-    check_rank(pdist_info, x, 2);
-    check_order(pdist_info, p);
-    const NoAutocast inside(x.device().kind);
-    const Tensor wide = widened(x), first = pair_members(x, true), second = pair_members(x, false);
-    const Tensor difference = sub(index_select(wide, 0, first), index_select(wide, 0, second));
-    return to(last_norm(pdist_info, difference, p), x.dtype());
+    return pdist_op.call(x0, p, [&](const Tensor& x) {
+        check_floating(pdist_op, x);
+        check_rank(pdist_op, x, 2);
+        check_order(pdist_op, p);
+        const NoAutocast inside(x.device().kind);
+        const Tensor wide = widened(x), first = pair_members(x, true),
+                     second = pair_members(x, false);
+        const Tensor difference = sub(index_select(wide, 0, first), index_select(wide, 0, second));
+        return to(last_norm(pdist_op, difference, p), x.dtype());
+    });
 }
 
 }  // namespace engine

@@ -18,13 +18,6 @@ namespace {
 
 using Labels = std::vector<int>;
 
-TensorList run(const OpArguments& args) {
-    const auto found = args.lists.find(0);
-    if (found == args.lists.end())
-        throw Error(ErrorCode::value, "einsum: the list of operands is missing");
-    return {einsum(args.text("equation", ""), found->second)};
-}
-
 bool holds(const Labels& labels, int label) {
     return std::find(labels.begin(), labels.end(), label) != labels.end();
 }
@@ -32,10 +25,8 @@ int place(const Labels& labels, int label) {
     return static_cast<int>(std::find(labels.begin(), labels.end(), label) - labels.begin());
 }
 
-const OpInfo take_diagonal_info{"einsum_diagonal", CastPolicy::none, "einsum_diagonal(x)", 2,
-                                "A copy keeps the type."};
-const OpInfo put_diagonal_info{"einsum_diagonal_backward", CastPolicy::none,
-                               "einsum_diagonal_backward(dy)", 2, "A copy keeps the type."};
+constexpr Op take_diagonal_op("einsum_diagonal(x)", "A copy keeps the type.");
+constexpr Op put_diagonal_op("einsum_diagonal_backward(dy)", "A copy keeps the type.");
 
 /// View of the elements of x whose places in dimensions i < j are equal; j is gone.
 Tensor diagonal_view(const Tensor& x, int i, int j) {
@@ -55,7 +46,7 @@ Tensor take_diagonal(const Tensor& x, int i, int j);
 Tensor put_diagonal(const Tensor& dy, const Shape& shape, int i, int j) {
     const Tensor y = Tensor::zeros(shape, dy.dtype(), dy.device());
     copy_into(diagonal_view(y, i, j), dy);
-    return record(put_diagonal_info, {dy}, y, {},
+    return record(put_diagonal_op, {dy}, y, {},
                   [i, j](const Tensor& ddy, const Saved&) { return take_diagonal(ddy, i, j); });
 }
 
@@ -63,7 +54,7 @@ Tensor take_diagonal(const Tensor& x, int i, int j) {
     const Tensor view = diagonal_view(x, i, j);
     const Tensor y = Tensor::empty(view.shape(), x.dtype(), x.device());
     copy_into(y, view);
-    return record(take_diagonal_info, {x}, y, {},
+    return record(take_diagonal_op, {x}, y, {},
                   [shape = x.shape(), i, j](const Tensor& dy, const Saved&) {
                       return put_diagonal(dy, shape, i, j);
                   });
@@ -204,28 +195,19 @@ Labels wanted(const EinsumEquation& equation, std::size_t next) {
 
 }  // namespace
 
-const OpInfo einsum_info{"einsum",
-                         CastPolicy::low,
-                         "einsum(operands[]; equation)",
-                         2,
-                         "Matrix products in another notation: cast once, then as bmm.",
-                         run};
-
-Tensor einsum(const std::string& equation, const TensorList& given) {
-    if (intercepted(einsum_info))
-        return dispatched(
-            einsum_info, [](const auto&... a) { return einsum(a...); }, equation, given);
-    if (given.empty()) throw Error(ErrorCode::value, "einsum: there are no operands");
-    const TensorList operands = autocast_list(einsum_info, given);
-    for (const auto& x : operands) one_type(einsum_info, {operands[0], x});
-    const NoAutocast inside(operands[0].device().kind);
-    const EinsumEquation read = read_einsum(equation, operands);
-    Labelled result = without_repeats(equation, operands[0], read.operands[0]);
-    for (std::size_t k = 1; k < operands.size(); ++k) {
-        result = contracted(result, without_repeats(equation, operands[k], read.operands[k]),
-                            wanted(read, k + 1));
-    }
-    return arranged(summed(result, read.output), read.output);
+Tensor einsum(const std::string& equation, const TensorList& operands0) {
+    return einsum_op.call(equation, operands0, [&](const TensorList& operands) {
+        if (operands.empty()) throw Error(ErrorCode::value, "einsum: there are no operands");
+        for (const auto& x : operands) one_type(einsum_op, {operands[0], x});
+        const NoAutocast inside(operands[0].device().kind);
+        const EinsumEquation read = read_einsum(equation, operands);
+        Labelled result = without_repeats(equation, operands[0], read.operands[0]);
+        for (std::size_t k = 1; k < operands.size(); ++k) {
+            result = contracted(result, without_repeats(equation, operands[k], read.operands[k]),
+                                wanted(read, k + 1));
+        }
+        return arranged(summed(result, read.output), read.output);
+    });
 }
 
 }  // namespace engine

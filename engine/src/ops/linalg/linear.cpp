@@ -21,7 +21,7 @@ namespace {
 /// Whether product() would multiply these very tensors.
 bool are_taken_as_they_are(const Tensor& dy, const Tensor& x) {
     if (dy.dtype() != x.dtype()) return false;
-    const auto [a, b] = autocast(mm_info, dy, x);
+    const auto [a, b] = autocast(mm_op, dy, x);
     return a.dtype() == dy.dtype() && b.dtype() == x.dtype();
 }
 
@@ -38,40 +38,24 @@ std::optional<LayerGradients> layer_gradients(const Tensor& dy, const Tensor& x,
     if (shape == WeightShape::out_in) {
         const Tensor weight = Tensor::empty({out, in}, dy.dtype(), dy.device());
         gemm(weight, operand(dy, true), operand(x, false), {.sums_of_a = bias.data()});
-        show_part(mm_info, {dy, x}, weight);
+        show_part(mm_op, {dy, x}, weight);
         show_part(sum_op, {dy}, bias);
         return LayerGradients{weight, bias};
     }
     const Tensor weight = Tensor::empty({in, out}, dy.dtype(), dy.device());
     gemm(weight, operand(x, true), operand(dy, false), {.sums_of_b = bias.data()});
     show_part(sum_op, {dy}, bias);
-    show_part(mm_info, {x, dy}, weight);
+    show_part(mm_op, {x, dy}, weight);
     return LayerGradients{weight, bias};
 }
 
 namespace {
 
-TensorList run_linear(const OpArguments& args) {
-    return {linear(args.at(0), args.at(1), args.get(2))};
-}
-
-}  // namespace
-
-const OpInfo linear_info{
-    "linear",
-    CastPolicy::low,
-    "linear(x, weight, bias?)",
-    2,
-    "A matrix product: 16-bit hardware does it at twice the rate or more and sums in fp32.",
-    run_linear};
-
-namespace {
-
 void check_linear(const Tensor& x, const Tensor& weight, const Tensor& bias) {
-    check_rank(linear_info, weight, 2);
-    check_shapes(linear_info, x.rank() > 0 && x.size(x.rank() - 1) == weight.size(1), x, weight);
+    check_rank(linear_op, weight, 2);
+    check_shapes(linear_op, x.rank() > 0 && x.size(x.rank() - 1) == weight.size(1), x, weight);
     if (bias.defined())
-        check_shapes(linear_info, bias.rank() == 1 && bias.size(0) == weight.size(0), bias, weight);
+        check_shapes(linear_op, bias.rank() == 1 && bias.size(0) == weight.size(0), bias, weight);
 }
 
 /// x as (rows, features); x itself in the usual case.
@@ -140,8 +124,8 @@ Tensor relu_gradient(const Tensor& dy, const Tensor& y) {
     return dy;
 }
 
-const OpInfo linear_relu_info{"linear_relu", CastPolicy::low, "linear_relu(x, weight, bias?)", 2,
-                              "A linear layer and its relu as one node of the tape."};
+constexpr Op linear_relu_op(CastPolicy::low, "linear_relu(x, weight, bias?)",
+                            "A linear layer and its relu as one node of the tape.", nullptr);
 
 /// One weight for each feature, so no dimension of results: x weight.
 Tensor linear_vector(const Tensor& x, const Tensor& weight, const Tensor& bias) {
@@ -158,29 +142,28 @@ Tensor linear_vector(const Tensor& x, const Tensor& weight, const Tensor& bias) 
 }  // namespace
 
 Tensor linear(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
-    if (intercepted(linear_info))
-        return dispatched(
-            linear_info, [](const auto&... a) { return linear(a...); }, x0, weight0, bias0);
-    const auto [x, weight, bias] = autocast(linear_info, x0, weight0, bias0);
-    one_type(linear_info, {x, weight, bias});
-    if (weight.rank() == 1) return linear_vector(x, weight, bias);
-    check_linear(x, weight, bias);
-    const Tensor inputs[] = {x, weight, bias};
-    return record_many(
-        linear_info, inputs, compute_linear(x, weight, bias),
-        {weight.requires_grad() ? save(x) : Save{}, x.requires_grad() ? save(weight) : Save{}},
-        linear_gradient);
+    return linear_op.call(x0, weight0, bias0,
+                          [&](const Tensor& x, const Tensor& weight, const Tensor& bias) {
+                              one_type(linear_op, {x, weight, bias});
+                              if (weight.rank() == 1) return linear_vector(x, weight, bias);
+                              check_linear(x, weight, bias);
+                              const Tensor inputs[] = {x, weight, bias};
+                              return record_many(linear_op, inputs, compute_linear(x, weight, bias),
+                                                 {weight.requires_grad() ? save(x) : Save{},
+                                                  x.requires_grad() ? save(weight) : Save{}},
+                                                 linear_gradient);
+                          });
 }
 
 bool can_fuse_linear_relu() noexcept { return !is_watched(); }
 
 Tensor linear_relu(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
-    const auto [x, weight, bias] = autocast(linear_info, x0, weight0, bias0);
-    one_type(linear_info, {x, weight, bias});
+    const auto [x, weight, bias] = autocast(linear_op, x0, weight0, bias0);
+    one_type(linear_op, {x, weight, bias});
     check_linear(x, weight, bias);
     const Tensor y = compute_linear(x, weight, bias, true);
     const Tensor inputs[] = {x, weight, bias};
-    return record_many(linear_relu_info, inputs, y,
+    return record_many(linear_relu_op, inputs, y,
                        {weight.requires_grad() ? save(x) : Save{},
                         x.requires_grad() ? save(weight) : Save{}, save_output(y)},
                        [](std::span<const Tensor> grads, const Saved& saved) {

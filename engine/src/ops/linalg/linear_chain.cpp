@@ -20,9 +20,9 @@
 namespace engine {
 namespace {
 
-const OpInfo linear_chain_info{
-    "linear_chain", CastPolicy::low, "linear_chain(x, weight, bias, ...)", 2,
-    "Linear layers with a relu between each two as one node of the tape."};
+constexpr Op linear_chain_op(CastPolicy::low, "linear_chain(x, weight, bias, ...)",
+                             "Linear layers with a relu between each two as one node of the tape.",
+                             nullptr);
 
 /// Largest product, in multiply-adds, for which the engine's overhead matters.
 constexpr std::int64_t max_work = std::int64_t{1} << 20;
@@ -112,7 +112,7 @@ public:
                 out_[0] = dx;
                 break;
             }
-            if (detail::gradients_are_observed()) detail::show_gradient(linear_chain_info, dx);
+            if (detail::gradients_are_observed()) detail::show_gradient(linear_chain_op, dx);
             dy = dx.impl().use_count() == 1 ? dx : empty_like(dx);  // an observer may have kept it
             kernels::cpu::binary(dy.array(), dx.array(), x.array(),
                                  kernels::BinaryOp::relu_backward, {});
@@ -207,7 +207,7 @@ Tensor as_node(const Tensor& y, const Tensor& x, const TensorList& hidden,
         saves.push_back(save(*layer.weight));
     }
     for (const LinearTerms& layer : layers) saves.push_back(save(*layer.bias));
-    return record_outputs(linear_chain_info, inputs, {y}, std::move(saves),
+    return record_outputs(linear_chain_op, inputs, {y}, std::move(saves),
                           [count = static_cast<std::uint32_t>(layers.size()), type = y.dtype()](
                               std::span<const Tensor> grads, const Saved& saved) {
                               return gradient(grads[0], saved, count, type);

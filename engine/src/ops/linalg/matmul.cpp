@@ -12,11 +12,7 @@
 namespace engine {
 namespace {
 
-template <Tensor (*op)(const Tensor&, const Tensor&)>
-TensorList run(const OpArguments& args) {
-    return {op(args.at(0), args.at(1))};
-}
-const OpInfo& product_info(const Tensor& a) { return a.rank() == 3 ? bmm_info : mm_info; }
+const OpInfo& product_info(const Tensor& a) { return a.rank() == 3 ? bmm_op : mm_op; }
 
 /// The product itself, outside the tape; checks types and shapes.
 Tensor compute_product(const OpInfo& info, const Tensor& a, bool swap_a, const Tensor& b,
@@ -36,26 +32,6 @@ Shape leading_dims(const Tensor& x) {
     return lead;
 }
 
-const OpInfo mm_info{
-    "mm",
-    CastPolicy::low,
-    "mm(a, b)",
-    2,
-    "Most of a network's arithmetic is here: 16-bit hardware does it fast and sums in fp32.",
-    run<mm>};
-const OpInfo bmm_info{
-    "bmm", CastPolicy::low, "bmm(a, b)", 2, "A batch of matrix products: as mm.", run<bmm>};
-const OpInfo matmul_info{
-    "matmul",   CastPolicy::low, "matmul(a, b)", 2, "A matrix product under another name: as mm.",
-    run<matmul>};
-const OpInfo mv_info{
-    "mv", CastPolicy::low, "mv(matrix, vector)", 2, "A matrix times a vector: as mm.", run<mv>};
-const OpInfo dot_info{"dot",
-                      CastPolicy::promote,
-                      "dot(x, y)",
-                      2,
-                      "Both sides go to the wider type, so that an fp32 side loses nothing.",
-                      run<dot>};
 namespace {
 
 /// Gradients of a product by its operands, for dy in their type.
@@ -98,50 +74,44 @@ Tensor wide_product(const Tensor& a0, bool swap_a, const Tensor& b0, bool swap_b
     return product_in(a, swap_a, b, swap_b, alpha, wide_type(a.dtype()));
 }
 
-Tensor mm(const Tensor& a, const Tensor& b) {
-    if (intercepted(mm_info))
-        return dispatched(
-            mm_info, [](const auto&... args) { return mm(args...); }, a, b);
-    check_rank(mm_info, a, 2);
-    check_rank(mm_info, b, 2);
-    return product(a, false, b, false);
+Tensor mm(const Tensor& a0, const Tensor& b0) {
+    return mm_op.call(a0, b0, [&](const Tensor& a, const Tensor& b) {
+        check_rank(mm_op, a, 2);
+        check_rank(mm_op, b, 2);
+        return product(a, false, b, false);
+    });
 }
 
-Tensor bmm(const Tensor& a, const Tensor& b) {
-    if (intercepted(bmm_info))
-        return dispatched(
-            bmm_info, [](const auto&... args) { return bmm(args...); }, a, b);
-    check_rank(bmm_info, a, 3);
-    check_rank(bmm_info, b, 3);
-    return product(a, false, b, false);
+Tensor bmm(const Tensor& a0, const Tensor& b0) {
+    return bmm_op.call(a0, b0, [&](const Tensor& a, const Tensor& b) {
+        check_rank(bmm_op, a, 3);
+        check_rank(bmm_op, b, 3);
+        return product(a, false, b, false);
+    });
 }
 
 Tensor mv(const Tensor& matrix0, const Tensor& vector0) {
-    if (intercepted(mv_info))
-        return dispatched(
-            mv_info, [](const auto&... args) { return mv(args...); }, matrix0, vector0);
-    check_rank(mv_info, matrix0, 2);
-    check_rank(mv_info, vector0, 1);
-    const auto [matrix, vector] = autocast(mv_info, matrix0, vector0);
-    one_type(mv_info, {matrix, vector});
-    check_shapes(mv_info, matrix.size(1) == vector.size(0), matrix, vector);
-    const NoAutocast inside(matrix.device().kind);
-    return reshape(product(matrix, false, reshape(vector, {vector.size(0), 1}), false),
-                   {matrix.size(0)});
+    return mv_op.call(matrix0, vector0, [&](const Tensor& matrix, const Tensor& vector) {
+        check_rank(mv_op, matrix, 2);
+        check_rank(mv_op, vector, 1);
+        one_type(mv_op, {matrix, vector});
+        check_shapes(mv_op, matrix.size(1) == vector.size(0), matrix, vector);
+        const NoAutocast inside(matrix.device().kind);
+        return reshape(product(matrix, false, reshape(vector, {vector.size(0), 1}), false),
+                       {matrix.size(0)});
+    });
 }
 
 Tensor dot(const Tensor& a0, const Tensor& b0) {
-    if (intercepted(dot_info))
-        return dispatched(
-            dot_info, [](const auto&... args) { return dot(args...); }, a0, b0);
-    check_rank(dot_info, a0, 1);
-    check_rank(dot_info, b0, 1);
-    const auto [a, b] = autocast(dot_info, a0, b0);
-    one_type(dot_info, {a, b});
-    check_shapes(dot_info, a.size(0) == b.size(0), a, b);
-    const NoAutocast inside(a.device().kind);
-    return reshape(product(reshape(a, {1, a.size(0)}), false, reshape(b, {b.size(0), 1}), false),
-                   {});
+    return dot_op.call(a0, b0, [&](const Tensor& a, const Tensor& b) {
+        check_rank(dot_op, a, 1);
+        check_rank(dot_op, b, 1);
+        one_type(dot_op, {a, b});
+        check_shapes(dot_op, a.size(0) == b.size(0), a, b);
+        const NoAutocast inside(a.device().kind);
+        return reshape(
+            product(reshape(a, {1, a.size(0)}), false, reshape(b, {b.size(0), 1}), false), {});
+    });
 }
 
 namespace {
@@ -157,7 +127,7 @@ Tensor batched(const Tensor& x, const Shape& lead) {
 /// Both sides of rank 2 or more.
 Tensor matmul_matrices(const Tensor& a, const Tensor& b) {
     const std::int64_t m = a.size(a.rank() - 2), k = a.size(a.rank() - 1), n = b.size(b.rank() - 1);
-    check_shapes(matmul_info, k == b.size(b.rank() - 2), a, b);
+    check_shapes(matmul_op, k == b.size(b.rank() - 2), a, b);
     if (b.rank() == 2) {
         if (a.rank() == 2) return product(a, false, b, false);
         Shape shape = leading_dims(a);
@@ -184,20 +154,18 @@ Shape without(const Shape& shape, int dim) {
 }  // namespace
 
 Tensor matmul(const Tensor& a0, const Tensor& b0) {
-    if (intercepted(matmul_info))
-        return dispatched(
-            matmul_info, [](const auto&... args) { return matmul(args...); }, a0, b0);
-    const auto [a, b] = autocast(matmul_info, a0, b0);
-    one_type(matmul_info, {a, b});
-    check_shapes(matmul_info, a.rank() > 0 && b.rank() > 0, a, b);
-    const NoAutocast inside(a.device().kind);
-    const Tensor left = a.rank() == 1 ? reshape(a, {1, a.size(0)}) : a;
-    const Tensor right = b.rank() == 1 ? reshape(b, {b.size(0), 1}) : b;
-    Tensor y = matmul_matrices(left, right);
-    if (b.rank() == 1) y = reshape(y, without(y.shape(), y.rank() - 1));
-    if (a.rank() == 1)
-        y = reshape(y, without(y.shape(), b.rank() == 1 ? y.rank() - 1 : y.rank() - 2));
-    return y;
+    return matmul_op.call(a0, b0, [&](const Tensor& a, const Tensor& b) {
+        one_type(matmul_op, {a, b});
+        check_shapes(matmul_op, a.rank() > 0 && b.rank() > 0, a, b);
+        const NoAutocast inside(a.device().kind);
+        const Tensor left = a.rank() == 1 ? reshape(a, {1, a.size(0)}) : a;
+        const Tensor right = b.rank() == 1 ? reshape(b, {b.size(0), 1}) : b;
+        Tensor y = matmul_matrices(left, right);
+        if (b.rank() == 1) y = reshape(y, without(y.shape(), y.rank() - 1));
+        if (a.rank() == 1)
+            y = reshape(y, without(y.shape(), b.rank() == 1 ? y.rank() - 1 : y.rank() - 2));
+        return y;
+    });
 }
 
 }  // namespace engine

@@ -22,7 +22,7 @@
 namespace engine {
 namespace {
 
-const OpInfo svd_info{"svd", CastPolicy::none, "svd(x)", 2, "Runs in its input's type."};
+constexpr Op svd_op("svd(x)", "Runs in its input's type.");
 
 /// s (b, k) broadcast along the columns of (b, ., k).
 Tensor across(const Tensor& s) { return reshape(s, {s.size(0), 1, s.size(1)}); }
@@ -92,7 +92,7 @@ SingularValues svd(const Tensor& x) {
         v = back(v);
     }
     TensorList y = record_outputs(
-        svd_info, {&x, 1}, {u, s, v}, {save_output(u, 0), save_output(s, 1), save_output(v, 2)},
+        svd_op, {&x, 1}, {u, s, v}, {save_output(u, 0), save_output(s, 1), save_output(v, 2)},
         [](std::span<const Tensor> grads, const Saved& saved) {
             return TensorList{svd_gradient(grads, saved[0], saved[1], saved[2])};
         });
@@ -102,24 +102,6 @@ SingularValues svd(const Tensor& x) {
 namespace {
 
 using Ints = std::vector<std::int64_t>;
-
-MatrixOrder order_of(const OpArguments& args) {
-    const auto found = args.attrs.find("ord");
-    if (found != args.attrs.end()) {
-        const auto* word = std::get_if<std::string>(&found->second);
-        if (word && (*word == "fro" || *word == "nuc")) return *word;
-        if (args.has("ord")) return norm_order(linalg_matrix_norm_info, args, "ord", 2);
-    }
-    return "fro";
-}
-TensorList run_matrix_norm(const OpArguments& args) {
-    return {linalg_matrix_norm(args.at(0), order_of(args), args.integers("dim", {-2, -1}),
-                               args.flag("keepdim", false), args.dtype())};
-}
-template <Tensor (*op)(const Tensor&, const Ints&, bool)>
-TensorList run(const OpArguments& args) {
-    return {op(args.at(0), args.integers("dim", {}), args.flag("keepdim", false))};
-}
 
 /// The two dimensions of the matrices, rows first.
 struct Sides {
@@ -176,21 +158,7 @@ Tensor kept_norm(const OpInfo& info, const Tensor& x, const Sides& sides, double
                                       std::to_string(p));
 }
 
-constexpr const char* why = "Sums of squares and singular values soon overflow fp16.";
-
 }  // namespace
-
-const OpInfo linalg_matrix_norm_info{"linalg_matrix_norm",
-                                     CastPolicy::f32_dtype,
-                                     "linalg_matrix_norm(x; ord, dim, keepdim, dtype?)",
-                                     2,
-                                     why,
-                                     run_matrix_norm};
-const OpInfo frobenius_norm_info{
-    "frobenius_norm",   CastPolicy::f32, "frobenius_norm(x; dim, keepdim)", 2, why,
-    run<frobenius_norm>};
-const OpInfo nuclear_norm_info{
-    "nuclear_norm", CastPolicy::f32, "nuclear_norm(x; dim?, keepdim)", 2, why, run<nuclear_norm>};
 
 Tensor nuclear_of(const OpInfo& info, const Tensor& x, Ints dims) {
     if (dims.empty() && x.rank() == 2) dims = {0, 1};
@@ -198,56 +166,48 @@ Tensor nuclear_of(const OpInfo& info, const Tensor& x, Ints dims) {
     return sum(singular_values(x, sides), {sides.rows}, true, x.dtype());
 }
 
-Tensor linalg_matrix_norm(const Tensor& x, const MatrixOrder& ord, const Ints& dims, bool keepdim,
+Tensor linalg_matrix_norm(const Tensor& x0, const MatrixOrder& ord, const Ints& dims, bool keepdim,
                           std::optional<DType> dtype) {
-    if (intercepted(linalg_matrix_norm_info))
-        return dispatched(
-            linalg_matrix_norm_info, [](const auto&... a) { return linalg_matrix_norm(a...); }, x,
-            ord, dims, keepdim, dtype);
-    const OpInfo& info = linalg_matrix_norm_info;
-    check_floating(info, x);
-    const DType out = autocast_result(info, x, dtype);
-    const Sides sides = sides_of(info, x, dims);
-    const Tensor wide = norm_operand(info, x, out);
-    const NoAutocast inside(x.device().kind);
-    const ReducePlan plan = reduce_plan(info.name, x, dims);
-    const auto* word = std::get_if<std::string>(&ord);
-    if (word && *word != "fro" && *word != "nuc")
-        throw Error(ErrorCode::value,
-                    std::string(info.name) + ": ord is fro, nuc or a number, not " + *word);
-    const Tensor kept = !word            ? kept_norm(info, wide, sides, std::get<double>(ord))
-                        : *word == "nuc" ? nuclear_of(info, wide, dims)
-                                         : norm_of(info, wide, plan, 2);
-    return to(keepdim ? kept : reshape(kept, plan.squeezed), out);
+    return linalg_matrix_norm_op.call(x0, ord, dims, keepdim, dtype, [&](const Tensor& x) {
+        const Op& info = linalg_matrix_norm_op;
+        check_floating(info, x);
+        const DType out = autocast_result(info, x, dtype);
+        const Sides sides = sides_of(info, x, dims);
+        const Tensor wide = norm_operand(info, x, out);
+        const NoAutocast inside(x.device().kind);
+        const ReducePlan plan = reduce_plan(info.name, x, dims);
+        const auto* word = std::get_if<std::string>(&ord);
+        if (word && *word != "fro" && *word != "nuc")
+            throw Error(ErrorCode::value,
+                        std::string(info.name) + ": ord is fro, nuc or a number, not " + *word);
+        const Tensor kept = !word            ? kept_norm(info, wide, sides, std::get<double>(ord))
+                            : *word == "nuc" ? nuclear_of(info, wide, dims)
+                                             : norm_of(info, wide, plan, 2);
+        return to(keepdim ? kept : reshape(kept, plan.squeezed), out);
+    });
 }
 
 Tensor frobenius_norm(const Tensor& x0, const Ints& dims, bool keepdim) {
-    if (intercepted(frobenius_norm_info))
-        return dispatched(
-            frobenius_norm_info, [](const auto&... a) { return frobenius_norm(a...); }, x0, dims,
-            keepdim);
-    const auto [x] = autocast(frobenius_norm_info, x0);
-    check_floating(frobenius_norm_info, x);
-    if (dims.size() > 2)
-        throw Error(ErrorCode::value, "frobenius_norm: takes at most two dimensions, not " +
-                                          std::to_string(dims.size()));
-    const NoAutocast inside(x.device().kind);
-    const ReducePlan plan = reduce_plan("frobenius_norm", x, dims);
-    const Tensor kept = norm_of(frobenius_norm_info, widened(x), plan, 2);
-    return to(reshape(kept, plan.shape(keepdim)), x.dtype());
+    return frobenius_norm_op.call(x0, dims, keepdim, [&](const Tensor& x) {
+        check_floating(frobenius_norm_op, x);
+        if (dims.size() > 2)
+            throw Error(ErrorCode::value, "frobenius_norm: takes at most two dimensions, not " +
+                                              std::to_string(dims.size()));
+        const NoAutocast inside(x.device().kind);
+        const ReducePlan plan = reduce_plan("frobenius_norm", x, dims);
+        const Tensor kept = norm_of(frobenius_norm_op, widened(x), plan, 2);
+        return to(reshape(kept, plan.shape(keepdim)), x.dtype());
+    });
 }
 
 Tensor nuclear_norm(const Tensor& x0, const Ints& dims, bool keepdim) {
-    if (intercepted(nuclear_norm_info))
-        return dispatched(
-            nuclear_norm_info, [](const auto&... a) { return nuclear_norm(a...); }, x0, dims,
-            keepdim);
-    const auto [x] = autocast(nuclear_norm_info, x0);
-    check_floating(nuclear_norm_info, x);
-    const NoAutocast inside(x.device().kind);
-    const Tensor kept = nuclear_of(nuclear_norm_info, widened(x), dims);
-    const ReducePlan plan = reduce_plan("nuclear_norm", x, dims);
-    return to(reshape(kept, plan.shape(keepdim)), x.dtype());
+    return nuclear_norm_op.call(x0, dims, keepdim, [&](const Tensor& x) {
+        check_floating(nuclear_norm_op, x);
+        const NoAutocast inside(x.device().kind);
+        const Tensor kept = nuclear_of(nuclear_norm_op, widened(x), dims);
+        const ReducePlan plan = reduce_plan("nuclear_norm", x, dims);
+        return to(reshape(kept, plan.shape(keepdim)), x.dtype());
+    });
 }
 
 }  // namespace engine

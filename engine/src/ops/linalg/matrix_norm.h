@@ -7,7 +7,8 @@
 
 namespace engine {
 
-extern const OpInfo linalg_matrix_norm_info, frobenius_norm_info, nuclear_norm_info;
+inline constexpr const char* squares_overflow =
+    "Sums of squares and singular values soon overflow fp16.";
 
 /// "fro": root of the sum of squares; "nuc": sum of the singular values; 2, -2: the largest and the
 /// least of them; 1, -1: the largest and least column sum of magnitudes; infinity, -infinity: of
@@ -20,11 +21,19 @@ using MatrixOrder = std::variant<std::string, double>;
 Tensor linalg_matrix_norm(const Tensor& x, const MatrixOrder& ord = "fro",
                           const std::vector<std::int64_t>& dims = {-2, -1}, bool keepdim = false,
                           std::optional<DType> dtype = {});
+inline constexpr Op linalg_matrix_norm_op(
+    CastPolicy::f32_dtype,
+    "linalg_matrix_norm(x; ord='fro', dim=[-2, -1], keepdim=False, dtype=None)", squares_overflow,
+    by_name<linalg_matrix_norm>);
 /// Policy f32. Over at most two dimensions (none: all).
 Tensor frobenius_norm(const Tensor& x, const std::vector<std::int64_t>& dims, bool keepdim = false);
+inline constexpr Op frobenius_norm_op(CastPolicy::f32, "frobenius_norm(x; dim=[], keepdim=False)",
+                                      squares_overflow, by_name<frobenius_norm>);
 /// Policy f32. Over two dimensions; none: x is a matrix.
 Tensor nuclear_norm(const Tensor& x, const std::vector<std::int64_t>& dims = {},
                     bool keepdim = false);
+inline constexpr Op nuclear_norm_op(CastPolicy::f32, "nuclear_norm(x; dim=None, keepdim=False)",
+                                    squares_overflow, by_name<nuclear_norm>);
 
 /// The sum of singular values for norm(x, p="nuc"), recorded as part of `info`. x is f32 or f64;
 /// the two dimensions are kept.

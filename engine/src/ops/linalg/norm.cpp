@@ -24,28 +24,12 @@ using kernels::ReduceOp;
 
 /// norm(x, p="nuc"): the sum of the singular values.
 Tensor nuclear(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType> dtype) {
-    check_floating(norm_info, x);
-    const DType out = autocast_result(norm_info, x, dtype);
-    const Tensor wide = norm_operand(norm_info, x, out);
+    check_floating(norm_op, x);
+    const DType out = autocast_result(norm_op, x, dtype);
+    const Tensor wide = norm_operand(norm_op, x, out);
     const NoAutocast inside(x.device().kind);
-    const Tensor kept = nuclear_of(norm_info, wide, dims);
+    const Tensor kept = nuclear_of(norm_op, wide, dims);
     return to(reshape(kept, reduce_plan("norm", x, dims).shape(keepdim)), out);
-}
-
-TensorList run_norm(const OpArguments& args) {
-    const auto p = args.attrs.find("p");
-    const auto* word = p == args.attrs.end() ? nullptr : std::get_if<std::string>(&p->second);
-    const Ints dims = args.integers("dim", {});
-    const bool keepdim = args.flag("keepdim", false);
-    if (word && *word == "nuc") return {nuclear(args.at(0), dims, keepdim, args.dtype())};
-    if (word && *word == "fro") return {norm(args.at(0), dims, keepdim, args.dtype())};
-    return {norm(args.at(0), args.integers("dim", {}), args.flag("keepdim", false), args.dtype(),
-                 norm_order(norm_info, args, "p", 2))};
-}
-TensorList run_vector_norm(const OpArguments& args) {
-    return {linalg_vector_norm(args.at(0), norm_order(linalg_vector_norm_info, args, "ord", 2),
-                               args.integers("dim", {}), args.flag("keepdim", false),
-                               args.dtype())};
 }
 
 /// -1, 0 or 1; 0 for NaN.
@@ -112,31 +96,6 @@ Tensor norm_as(const OpInfo& info, const Tensor& x, double p, const Ints& dims, 
 
 }  // namespace
 
-const OpInfo norm_info{"norm",
-                       CastPolicy::f32_append,
-                       "norm(x; p, dim?, keepdim, dtype?)",
-                       2,
-                       "Squares overflow fp16 from 256 on, so the norm is written in fp32.",
-                       run_norm};
-const OpInfo linalg_vector_norm_info{
-    "linalg_vector_norm",
-    CastPolicy::f32_dtype,
-    "linalg_vector_norm(x; ord, dim?, keepdim, dtype?)",
-    2,
-    "Powers and their sum soon overflow fp16, so it reads fp16 and writes fp32.",
-    run_vector_norm};
-
-double norm_order(const OpInfo& info, const OpArguments& args, const char* attr, double otherwise) {
-    const auto found = args.attrs.find(attr);
-    const std::string* word =
-        found == args.attrs.end() ? nullptr : std::get_if<std::string>(&found->second);
-    if (!word) return args.number(attr, otherwise);
-    if (*word == "inf") return std::numeric_limits<double>::infinity();
-    if (*word == "-inf") return -std::numeric_limits<double>::infinity();
-    throw Error(ErrorCode::value,
-                std::string(info.name) + ": " + attr + " is a number, inf or -inf, not " + *word);
-}
-
 Tensor norm_operand(const OpInfo& info, const Tensor& x, DType out) {
     if (!is_floating(out) || promote(x.dtype(), out) != out) {
         throw Error(ErrorCode::dtype,
@@ -163,20 +122,28 @@ Tensor norm_of(const OpInfo& info, const Tensor& x, const ReducePlan& plan, doub
                   });
 }
 
-Tensor norm(const Tensor& x, const Ints& dims, bool keepdim, std::optional<DType> dtype, double p) {
-    if (intercepted(norm_info))
-        return dispatched(
-            norm_info, [](const auto&... a) { return norm(a...); }, x, dims, keepdim, dtype, p);
-    return norm_as(norm_info, x, p, dims, keepdim, dtype);
+TensorList norm_by_name(const OpInfo&, const OpArguments& args) {
+    const auto p = args.attrs.find("p");
+    const auto* word = p == args.attrs.end() ? nullptr : std::get_if<std::string>(&p->second);
+    const Ints dims = args.integers("dim", {});
+    const bool keepdim = args.flag("keepdim", false);
+    if (word && *word == "nuc") return {nuclear(args.at(0), dims, keepdim, args.dtype())};
+    const double order = word && *word == "fro" ? 2 : args.number("p", 2);
+    return {norm(args.at(0), dims, keepdim, args.dtype(), order)};
 }
 
-Tensor linalg_vector_norm(const Tensor& x, double ord, const Ints& dims, bool keepdim,
+Tensor norm(const Tensor& x0, const Ints& dims, bool keepdim, std::optional<DType> dtype,
+            double p) {
+    return norm_op.call(x0, dims, keepdim, dtype, p, [&](const Tensor& x) {
+        return norm_as(norm_op, x, p, dims, keepdim, dtype);
+    });
+}
+
+Tensor linalg_vector_norm(const Tensor& x0, double ord, const Ints& dims, bool keepdim,
                           std::optional<DType> dtype) {
-    if (intercepted(linalg_vector_norm_info))
-        return dispatched(
-            linalg_vector_norm_info, [](const auto&... a) { return linalg_vector_norm(a...); }, x,
-            ord, dims, keepdim, dtype);
-    return norm_as(linalg_vector_norm_info, x, ord, dims, keepdim, dtype);
+    return linalg_vector_norm_op.call(x0, ord, dims, keepdim, dtype, [&](const Tensor& x) {
+        return norm_as(linalg_vector_norm_op, x, ord, dims, keepdim, dtype);
+    });
 }
 
 }  // namespace engine

@@ -19,12 +19,6 @@
 namespace engine {
 namespace {
 
-template <Tensor (*op)(const Tensor&, const Tensor&, const Tensor&, double, double)>
-TensorList run(const OpArguments& args) {
-    return {
-        op(args.at(0), args.at(1), args.at(2), args.number("beta", 1), args.number("alpha", 1))};
-}
-
 /// A row that is added to each row of the product: the product adds it before its rounding, and its
 /// copy for each row is spared.
 bool is_bias(const Tensor& c, const Tensor& y, double beta, double alpha) {
@@ -63,13 +57,6 @@ Tensor scaled_product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b
 
 }  // namespace
 
-const OpInfo addmm_info{"addmm",
-                        CastPolicy::low,
-                        "addmm(c, a, b; beta, alpha)",
-                        2,
-                        "A matrix product with an addition that costs nothing more: as mm.",
-                        run<addmm>};
-
 Tensor add_product(const OpInfo& info, const Tensor& c, const Tensor& a, const Tensor& b,
                    double beta, double alpha) {
     const Tensor inputs[] = {c, a, b};
@@ -96,15 +83,13 @@ Tensor add_product(const OpInfo& info, const Tensor& c, const Tensor& a, const T
 }
 
 Tensor addmm(const Tensor& c0, const Tensor& a0, const Tensor& b0, double beta, double alpha) {
-    if (intercepted(addmm_info))
-        return dispatched(
-            addmm_info, [](const auto&... args) { return addmm(args...); }, c0, a0, b0, beta,
-            alpha);
-    check_rank(addmm_info, a0, 2);
-    check_rank(addmm_info, b0, 2);
-    const auto [c, a, b] = autocast(addmm_info, c0, a0, b0);
-    one_type(addmm_info, {c, a, b});
-    return add_product(addmm_info, c, a, b, beta, alpha);
+    return addmm_op.call(c0, a0, b0, beta, alpha,
+                         [&](const Tensor& c, const Tensor& a, const Tensor& b) {
+                             check_rank(addmm_op, a, 2);
+                             check_rank(addmm_op, b, 2);
+                             one_type(addmm_op, {c, a, b});
+                             return add_product(addmm_op, c, a, b, beta, alpha);
+                         });
 }
 
 namespace {
@@ -131,100 +116,62 @@ DType common_type(const Tensor& c, const Tensor& v1, const Tensor& v2) {
 
 }  // namespace
 
-const OpInfo baddbmm_info{"baddbmm",
-                          CastPolicy::low,
-                          "baddbmm(c, b1, b2; beta, alpha)",
-                          2,
-                          "A batch of matrix products with an addition: as addmm.",
-                          run<baddbmm>};
-const OpInfo addbmm_info{"addbmm",
-                         CastPolicy::low,
-                         "addbmm(c, b1, b2; beta, alpha)",
-                         2,
-                         "A batch of matrix products in one long sum, kept in fp32: as addmm.",
-                         run<addbmm>};
-const OpInfo addmv_info{"addmv",
-                        CastPolicy::low,
-                        "addmv(c, matrix, vector; beta, alpha)",
-                        2,
-                        "A matrix times a vector with an addition: as addmm.",
-                        run<addmv>};
-const OpInfo addr_info{"addr",
-                       CastPolicy::low,
-                       "addr(c, v1, v2; beta, alpha)",
-                       2,
-                       "A product of a column and a row, listed with the matrix products; outer, "
-                       "which only multiplies, is not.",
-                       run<addr>};
-
 Tensor baddbmm(const Tensor& c0, const Tensor& b10, const Tensor& b20, double beta, double alpha) {
-    if (intercepted(baddbmm_info))
-        return dispatched(
-            baddbmm_info, [](const auto&... a) { return baddbmm(a...); }, c0, b10, b20, beta,
-            alpha);
-    const auto [c, b1, b2] = autocast(baddbmm_info, c0, b10, b20);
-    one_type(baddbmm_info, {c, b1, b2});
-    check_batches(baddbmm_info, b1, b2);
-    return add_product(baddbmm_info, c, b1, b2, beta, alpha);
+    return baddbmm_op.call(c0, b10, b20, beta, alpha,
+                           [&](const Tensor& c, const Tensor& b1, const Tensor& b2) {
+                               one_type(baddbmm_op, {c, b1, b2});
+                               check_batches(baddbmm_op, b1, b2);
+                               return add_product(baddbmm_op, c, b1, b2, beta, alpha);
+                           });
 }
 
 Tensor addbmm(const Tensor& c0, const Tensor& b10, const Tensor& b20, double beta, double alpha) {
-    if (intercepted(addbmm_info))
-        return dispatched(
-            addbmm_info, [](const auto&... a) { return addbmm(a...); }, c0, b10, b20, beta, alpha);
-    const auto [c, b1, b2] = autocast(addbmm_info, c0, b10, b20);
-    one_type(addbmm_info, {c, b1, b2});
-    check_batches(addbmm_info, b1, b2);
-    // All batches side by side are one product: (n, b k) (b k, m).
-    const std::int64_t terms = b1.size(0) * b1.size(2);
-    const Tensor left = reshape(permute(b1, {1, 0, 2}), {b1.size(1), terms});
-    const Tensor right = reshape(b2, {terms, b2.size(2)});
-    return add_product(addbmm_info, c, left, right, beta, alpha);
+    return addbmm_op.call(
+        c0, b10, b20, beta, alpha, [&](const Tensor& c, const Tensor& b1, const Tensor& b2) {
+            one_type(addbmm_op, {c, b1, b2});
+            check_batches(addbmm_op, b1, b2);
+            // All batches side by side are one product: (n, b k) (b k, m).
+            const std::int64_t terms = b1.size(0) * b1.size(2);
+            const Tensor left = reshape(permute(b1, {1, 0, 2}), {b1.size(1), terms});
+            const Tensor right = reshape(b2, {terms, b2.size(2)});
+            return add_product(addbmm_op, c, left, right, beta, alpha);
+        });
 }
 
 Tensor addmv(const Tensor& c0, const Tensor& matrix0, const Tensor& vector0, double beta,
              double alpha) {
-    if (intercepted(addmv_info))
-        return dispatched(
-            addmv_info, [](const auto&... a) { return addmv(a...); }, c0, matrix0, vector0, beta,
-            alpha);
-    const auto [c, matrix, vector] = autocast(addmv_info, c0, matrix0, vector0);
-    one_type(addmv_info, {c, matrix, vector});
-    check_rank(addmv_info, matrix, 2);
-    check_rank(addmv_info, vector, 1);
-    check_shapes(addmv_info, matrix.size(1) == vector.size(0), matrix, vector);
-    const Tensor y = add_product(addmv_info, column(addmv_info, c), matrix,
-                                 reshape(vector, {vector.size(0), 1}), beta, alpha);
-    return reshape(y, {matrix.size(0)});
+    return addmv_op.call(
+        c0, matrix0, vector0, beta, alpha,
+        [&](const Tensor& c, const Tensor& matrix, const Tensor& vector) {
+            one_type(addmv_op, {c, matrix, vector});
+            check_rank(addmv_op, matrix, 2);
+            check_rank(addmv_op, vector, 1);
+            check_shapes(addmv_op, matrix.size(1) == vector.size(0), matrix, vector);
+            const Tensor y = add_product(addmv_op, column(addmv_op, c), matrix,
+                                         reshape(vector, {vector.size(0), 1}), beta, alpha);
+            return reshape(y, {matrix.size(0)});
+        });
 }
 
 Tensor addr(const Tensor& c0, const Tensor& v10, const Tensor& v20, double beta, double alpha) {
-    if (intercepted(addr_info))
-        return dispatched(
-            addr_info, [](const auto&... a) { return addr(a...); }, c0, v10, v20, beta, alpha);
-    const auto [c, v1, v2] = autocast(addr_info, c0, v10, v20);
-    for (const auto& x : {c, v1, v2}) check_floating(addr_info, x);
-    check_rank(addr_info, v1, 1);
-    check_rank(addr_info, v2, 1);
-    const DType dtype = common_type(c, v1, v2);
-    const Tensor left = reshape(to(v1, dtype), {v1.size(0), 1});
-    const Tensor right = reshape(to(v2, dtype), {1, v2.size(0)});
-    // Not by a BLAS in PyTorch, so that 0 times an infinity is NaN here.
-    if (alpha == 0) return add_product(addr_info, to(c, dtype), mul(left, 0.0), right, beta, 1);
-    return add_product(addr_info, to(c, dtype), left, right, beta, alpha);
+    return addr_op.call(
+        c0, v10, v20, beta, alpha, [&](const Tensor& c, const Tensor& v1, const Tensor& v2) {
+            for (const auto& x : {c, v1, v2}) check_floating(addr_op, x);
+            check_rank(addr_op, v1, 1);
+            check_rank(addr_op, v2, 1);
+            const DType dtype = common_type(c, v1, v2);
+            const Tensor left = reshape(to(v1, dtype), {v1.size(0), 1});
+            const Tensor right = reshape(to(v2, dtype), {1, v2.size(0)});
+            // Not by a BLAS in PyTorch, so that 0 times an infinity is NaN here.
+            if (alpha == 0)
+                return add_product(addr_op, to(c, dtype), mul(left, 0.0), right, beta, 1);
+            return add_product(addr_op, to(c, dtype), left, right, beta, alpha);
+        });
 }
 
 namespace {
 
 using Form = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, double, double);
-
-template <Form op>
-TensorList run_in_place(const OpArguments& args) {
-    // A copy with a place in the graph, since a leaf must not be written to.
-    const Tensor& from = args.at(0);
-    const Tensor x = copy_(empty_like(from), from);
-    return {op(x, args.at(1), args.at(2), args.number("beta", 1), args.number("alpha", 1))};
-}
 
 Tensor write_sum(const OpInfo& info, Form op, const Tensor& x, const Tensor& a, const Tensor& b,
                  double beta, double alpha) {
@@ -233,42 +180,27 @@ Tensor write_sum(const OpInfo& info, Form op, const Tensor& x, const Tensor& a, 
     });
 }
 
-constexpr const char* in_place_why =
-    "In-place forms are never on the list: the left side keeps its type.";
-
 }  // namespace
 
-const OpInfo addmm_in_place_info{"addmm_", CastPolicy::none, "addmm_(x, a, b; beta, alpha)",
-                                 2,        in_place_why,         run_in_place<addmm_>, true};
-const OpInfo baddbmm_in_place_info{"baddbmm_", CastPolicy::none, "baddbmm_(x, b1, b2; beta, alpha)",
-                                   2,          in_place_why,         run_in_place<baddbmm_>, true};
-const OpInfo addbmm_in_place_info{"addbmm_", CastPolicy::none, "addbmm_(x, b1, b2; beta, alpha)",
-                                  2,         in_place_why,         run_in_place<addbmm_>, true};
-const OpInfo addmv_in_place_info{
-    "addmv_", CastPolicy::none, "addmv_(x, matrix, vector; beta, alpha)",
-    2,        in_place_why,         run_in_place<addmv_>, true};
-const OpInfo addr_in_place_info{"addr_", CastPolicy::none, "addr_(x, v1, v2; beta, alpha)",
-                                2,       in_place_why,         run_in_place<addr_>};
-
 Tensor addmm_(const Tensor& x, const Tensor& a, const Tensor& b, double beta, double alpha) {
-    one_type(addmm_in_place_info, {x, a, b});
-    return write_sum(addmm_in_place_info, addmm, x, a, b, beta, alpha);
+    one_type(addmm_in_place_op, {x, a, b});
+    return write_sum(addmm_in_place_op, addmm, x, a, b, beta, alpha);
 }
 Tensor baddbmm_(const Tensor& x, const Tensor& b1, const Tensor& b2, double beta, double alpha) {
-    one_type(baddbmm_in_place_info, {x, b1, b2});
-    return write_sum(baddbmm_in_place_info, baddbmm, x, b1, b2, beta, alpha);
+    one_type(baddbmm_in_place_op, {x, b1, b2});
+    return write_sum(baddbmm_in_place_op, baddbmm, x, b1, b2, beta, alpha);
 }
 Tensor addbmm_(const Tensor& x, const Tensor& b1, const Tensor& b2, double beta, double alpha) {
-    one_type(addbmm_in_place_info, {x, b1, b2});
-    return write_sum(addbmm_in_place_info, addbmm, x, b1, b2, beta, alpha);
+    one_type(addbmm_in_place_op, {x, b1, b2});
+    return write_sum(addbmm_in_place_op, addbmm, x, b1, b2, beta, alpha);
 }
 Tensor addmv_(const Tensor& x, const Tensor& matrix, const Tensor& vector, double beta,
               double alpha) {
-    one_type(addmv_in_place_info, {x, matrix, vector});
-    return write_sum(addmv_in_place_info, addmv, x, matrix, vector, beta, alpha);
+    one_type(addmv_in_place_op, {x, matrix, vector});
+    return write_sum(addmv_in_place_op, addmv, x, matrix, vector, beta, alpha);
 }
 Tensor addr_(const Tensor& x, const Tensor& v1, const Tensor& v2, double beta, double alpha) {
-    return write_sum(addr_in_place_info, addr, x, v1, v2, beta, alpha);
+    return write_sum(addr_in_place_op, addr, x, v1, v2, beta, alpha);
 }
 
 }  // namespace engine

@@ -17,15 +17,6 @@ namespace {
 
 using Integers = std::vector<std::int64_t>;
 
-TensorList run_tensordot(const OpArguments& args) {
-    if (!args.has("dims_self")) return {tensordot(args.at(0), args.at(1), args.integer("dims", 2))};
-    return {tensordot(args.at(0), args.at(1), args.integers("dims_self", {}),
-                      args.integers("dims_other", {}))};
-}
-TensorList run_bilinear(const OpArguments& args) {
-    return {bilinear(args.at(0), args.at(1), args.at(2), args.get(3))};
-}
-
 /// The dimensions that are summed, from 0 up, each once.
 std::vector<int> wrapped(const Integers& dims, const Tensor& x) {
     std::vector<int> out;
@@ -85,78 +76,41 @@ Shape kept_shape(const Tensor& x, const std::vector<int>& from_x, const Tensor& 
     return shape;
 }
 
-/// The arguments and the bias after the casts: the bias does not decide the type.
-std::array<Tensor, 4> cast_bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight,
-                                    const Tensor& bias) {
-    const Tensor* consulted[] = {&x1, &x2, &weight};
-    const Tensor* all[] = {&x1, &x2, &weight, &bias};
-    const auto kind = detail::active_kind(all, 4);
-    if (!kind) return {x1, x2, weight, bias};
-    const DType target = *detail::cast_target(bilinear_info, *kind, consulted, 3);
-    const auto cast = [&](const Tensor& x) {
-        return eligible(x, *kind) ? autocast_to(x, target) : x;
-    };
-    return {cast(x1), cast(x2), cast(weight), cast(bias)};
-}
-
 void check_bilinear(const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias) {
     const int last = x1.rank() - 1;
-    check_rank(bilinear_info, weight, 3);
-    check_shapes(bilinear_info, last >= 0 && x1.rank() == x2.rank(), x1, x2);
-    for (int i = 0; i < last; ++i) check_shapes(bilinear_info, x1.size(i) == x2.size(i), x1, x2);
-    check_shapes(bilinear_info, x1.size(last) == weight.size(1), x1, weight);
-    check_shapes(bilinear_info, x2.size(last) == weight.size(2), x2, weight);
+    check_rank(bilinear_op, weight, 3);
+    check_shapes(bilinear_op, last >= 0 && x1.rank() == x2.rank(), x1, x2);
+    for (int i = 0; i < last; ++i) check_shapes(bilinear_op, x1.size(i) == x2.size(i), x1, x2);
+    check_shapes(bilinear_op, x1.size(last) == weight.size(1), x1, weight);
+    check_shapes(bilinear_op, x2.size(last) == weight.size(2), x2, weight);
     if (bias.defined())
-        check_shapes(bilinear_info, bias.rank() == 1 && bias.size(0) == weight.size(0), bias,
-                     weight);
+        check_shapes(bilinear_op, bias.rank() == 1 && bias.size(0) == weight.size(0), bias, weight);
 }
 
 }  // namespace
 
-const OpInfo tensordot_info{
-    "tensordot",
-    CastPolicy::promote,
-    "tensordot(x, y; dims, dims_self, dims_other)",
-    2,
-    "Both sides go to the wider type: an fp32 side loses nothing, unlike in a matrix product.",
-    run_tensordot,
-    true};
-const OpInfo bilinear_info{
-    "bilinear",
-    CastPolicy::promote,
-    "bilinear(x1, x2, weight, bias?)",
-    2,
-    "Products of three factors overflow fp16 sooner: all go to the widest of their types.",
-    run_bilinear};
-
 Tensor tensordot(const Tensor& x0, const Tensor& y0, const Integers& dims_x,
                  const Integers& dims_y) {
-    if (intercepted(tensordot_info))
-        return dispatched(
-            tensordot_info, [](const auto&... a) { return tensordot(a...); }, x0, y0, dims_x,
-            dims_y);
-    auto [x, y] = autocast(tensordot_info, x0, y0);
-    one_type(tensordot_info, {x, y});
-    const std::vector<int> in_x = wrapped(dims_x, x), in_y = wrapped(dims_y, y);
-    check_shapes(tensordot_info, in_x.size() == in_y.size(), x, y);
-    for (std::size_t i = 0; i < in_x.size(); ++i) {
-        const std::int64_t a = x.size(in_x[i]), b = y.size(in_y[i]);
-        check_shapes(tensordot_info, a == b || a == 1 || b == 1, x, y);
-    }
-    const NoAutocast inside(x.device().kind);
-    const Tensor left = summed_beside_ones(x, in_x, y, in_y);
-    const Tensor right = summed_beside_ones(y, in_y, x, in_x);
-    const std::vector<int> from_x = others(in_x, x), from_y = others(in_y, y);
-    const Shape shape = kept_shape(x, from_x, y, from_y);
-    return reshape(
-        product(matrix_of(left, from_x, in_x), false, matrix_of(right, in_y, from_y), false),
-        shape);
+    return tensordot_op.call(x0, y0, dims_x, dims_y, [&](const Tensor& x, const Tensor& y) {
+        one_type(tensordot_op, {x, y});
+        const std::vector<int> in_x = wrapped(dims_x, x), in_y = wrapped(dims_y, y);
+        check_shapes(tensordot_op, in_x.size() == in_y.size(), x, y);
+        for (std::size_t i = 0; i < in_x.size(); ++i) {
+            const std::int64_t a = x.size(in_x[i]), b = y.size(in_y[i]);
+            check_shapes(tensordot_op, a == b || a == 1 || b == 1, x, y);
+        }
+        const NoAutocast inside(x.device().kind);
+        const Tensor left = summed_beside_ones(x, in_x, y, in_y);
+        const Tensor right = summed_beside_ones(y, in_y, x, in_x);
+        const std::vector<int> from_x = others(in_x, x), from_y = others(in_y, y);
+        const Shape shape = kept_shape(x, from_x, y, from_y);
+        return reshape(
+            product(matrix_of(left, from_x, in_x), false, matrix_of(right, in_y, from_y), false),
+            shape);
+    });
 }
 
 Tensor tensordot(const Tensor& x, const Tensor& y, std::int64_t count) {
-    if (intercepted(tensordot_info))
-        return dispatched(
-            tensordot_info, [](const auto&... a) { return tensordot(a...); }, x, y, count);
     if (count < 0 || count > std::min(x.rank(), y.rank())) {
         throw Error(ErrorCode::value, "tensordot: dims: " + std::to_string(count) +
                                           " dimensions are not in both " + to_string(x.shape()) +
@@ -170,39 +124,38 @@ Tensor tensordot(const Tensor& x, const Tensor& y, std::int64_t count) {
     return tensordot(x, y, dims_x, dims_y);
 }
 
+TensorList tensordot_by_name(const OpInfo&, const OpArguments& args) {
+    if (!args.has("dims_self")) return {tensordot(args.at(0), args.at(1), args.integer("dims", 2))};
+    return {tensordot(args.at(0), args.at(1), args.integers("dims_self", {}),
+                      args.integers("dims_other", {}))};
+}
+
 Tensor bilinear(const Tensor& x10, const Tensor& x20, const Tensor& weight0, const Tensor& bias0) {
-    if (intercepted(bilinear_info))
-        return dispatched(
-            bilinear_info, [](const auto&... a) { return bilinear(a...); }, x10, x20, weight0,
-            bias0);
-    const auto [x1, x2, weight, bias] = cast_bilinear(x10, x20, weight0, bias0);
-    one_type(bilinear_info, {x1, x2, weight, bias});
-    check_bilinear(x1, x2, weight, bias);
-    const NoAutocast inside(x1.device().kind);
-    const std::int64_t out = weight.size(0), in1 = weight.size(1), in2 = weight.size(2);
-    Shape shape = x1.shape();
-    shape[shape.rank() - 1] = out;
-    std::int64_t rows = 1;
-    for (int i = 0; i + 1 < shape.rank(); ++i) rows *= shape[i];
-    // (rows, in1) (in1, out in2), then for each row a product with x2. This is PyTorch's order,
-    // which decides where an infinity meets a zero.
-    const Tensor half = product(reshape(widened(x1), {rows, in1}), false,
-                                reshape(transpose(widened(weight), 0, 1), {in1, out * in2}), false);
-    Tensor y = reshape(product(reshape(half, {rows, out, in2}), false,
-                               reshape(widened(x2), {rows, in2, 1}), false),
-                       shape);
-    if (bias.defined()) y = add(y, widened(bias));
-    return to(y, x1.dtype());
+    return bilinear_op.call(
+        x10, x20, weight0, bias0,
+        [&](const Tensor& x1, const Tensor& x2, const Tensor& weight, const Tensor& bias) {
+            one_type(bilinear_op, {x1, x2, weight, bias});
+            check_bilinear(x1, x2, weight, bias);
+            const NoAutocast inside(x1.device().kind);
+            const std::int64_t out = weight.size(0), in1 = weight.size(1), in2 = weight.size(2);
+            Shape shape = x1.shape();
+            shape[shape.rank() - 1] = out;
+            std::int64_t rows = 1;
+            for (int i = 0; i + 1 < shape.rank(); ++i) rows *= shape[i];
+            // (rows, in1) (in1, out in2), then for each row a product with x2. This is PyTorch's
+            // order, which decides where an infinity meets a zero.
+            const Tensor half =
+                product(reshape(widened(x1), {rows, in1}), false,
+                        reshape(transpose(widened(weight), 0, 1), {in1, out * in2}), false);
+            Tensor y = reshape(product(reshape(half, {rows, out, in2}), false,
+                                       reshape(widened(x2), {rows, in2, 1}), false),
+                               shape);
+            if (bias.defined()) y = add(y, widened(bias));
+            return to(y, x1.dtype());
+        });
 }
 
 namespace {
-
-template <Tensor (*op)(const TensorList&)>
-TensorList run(const OpArguments& args) {
-    const auto found = args.lists.find(0);
-    if (found == args.lists.end()) throw Error(ErrorCode::value, "the list of matrices is missing");
-    return {op(found->second)};
-}
 
 /// Where to split each run of matrices [first, last] so that the whole takes the fewest
 /// multiplications (Cormen et al., "Introduction to Algorithms", 15.2).
@@ -267,41 +220,25 @@ void check_count(const OpInfo& info, const TensorList& tensors, std::size_t leas
 
 }  // namespace
 
-const OpInfo chain_matmul_info{"chain_matmul",
-                               CastPolicy::low,
-                               "chain_matmul(matrices[])",
-                               2,
-                               "Matrix products one after the other: as mm.",
-                               run<chain_matmul>};
-const OpInfo linalg_multi_dot_info{"linalg_multi_dot",
-                                   CastPolicy::low,
-                                   "linalg_multi_dot(tensors[])",
-                                   2,
-                                   "Matrix products one after the other: as mm.",
-                                   run<linalg_multi_dot>};
-
-Tensor chain_matmul(const TensorList& matrices) {
-    if (intercepted(chain_matmul_info))
-        return dispatched(
-            chain_matmul_info, [](const auto&... a) { return chain_matmul(a...); }, matrices);
-    check_count(chain_matmul_info, matrices, 1);
-    return chain(chain_matmul_info, autocast_list(chain_matmul_info, matrices));
+Tensor chain_matmul(const TensorList& matrices0) {
+    return chain_matmul_op.call(matrices0, [&](const TensorList& matrices) {
+        check_count(chain_matmul_op, matrices, 1);
+        return chain(chain_matmul_op, matrices);
+    });
 }
 
-Tensor linalg_multi_dot(const TensorList& given) {
-    if (intercepted(linalg_multi_dot_info))
-        return dispatched(
-            linalg_multi_dot_info, [](const auto&... a) { return linalg_multi_dot(a...); }, given);
-    check_count(linalg_multi_dot_info, given, 2);
-    TensorList tensors = autocast_list(linalg_multi_dot_info, given);
-    const Tensor first = tensors.front(), last = tensors.back();
-    if (first.rank() == 1) tensors.front() = reshape(first, {1, first.size(0)});
-    if (last.rank() == 1) tensors.back() = reshape(last, {last.size(0), 1});
-    const Tensor y = chain(linalg_multi_dot_info, tensors);
-    Shape shape;
-    if (first.rank() == 2) shape.push_back(y.size(0));
-    if (last.rank() == 2) shape.push_back(y.size(1));
-    return reshape(y, shape);
+Tensor linalg_multi_dot(const TensorList& tensors0) {
+    return linalg_multi_dot_op.call(tensors0, [&](TensorList tensors) {
+        check_count(linalg_multi_dot_op, tensors, 2);
+        const Tensor first = tensors.front(), last = tensors.back();
+        if (first.rank() == 1) tensors.front() = reshape(first, {1, first.size(0)});
+        if (last.rank() == 1) tensors.back() = reshape(last, {last.size(0), 1});
+        const Tensor y = chain(linalg_multi_dot_op, tensors);
+        Shape shape;
+        if (first.rank() == 2) shape.push_back(y.size(0));
+        if (last.rank() == 2) shape.push_back(y.size(1));
+        return reshape(y, shape);
+    });
 }
 
 }  // namespace engine

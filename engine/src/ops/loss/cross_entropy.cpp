@@ -23,17 +23,6 @@
 namespace engine {
 namespace {
 
-ClassLossOptions options_of(const OpArguments& args) {
-    return {reduction_from_name(args.text("reduction", "mean")), args.integer("ignore_index", -100),
-            args.number("label_smoothing", 0)};
-}
-TensorList run_nll_loss(const OpArguments& args) {
-    return {nll_loss(args.at(0), args.at(1), args.get(2), options_of(args))};
-}
-TensorList run_cross_entropy(const OpArguments& args) {
-    return {cross_entropy(args.at(0), args.at(1), args.get(2), options_of(args))};
-}
-
 void check_target(const OpInfo& info, const Tensor& x, const Tensor& target) {
     Shape expected = x.rank() < 2 ? Shape{} : Shape{x.size(0)};
     for (int i = 2; i < x.rank(); ++i) expected.push_back(x.size(i));
@@ -108,41 +97,26 @@ Tensor reduced_rows(const RowLosses& rows, Reduction reduction, const Shape& sha
 
 }  // namespace
 
-const OpInfo nll_loss_info{"nll_loss",
-                           CastPolicy::f32,
-                           "nll_loss(x, target, weight?; reduction, ignore_index)",
-                           2,
-                           "A loss condenses many numbers into one, so it is computed in fp32.",
-                           run_nll_loss};
-const OpInfo cross_entropy_info{
-    "cross_entropy",
-    CastPolicy::none,
-    "cross_entropy(x, target, weight?; reduction, ignore_index, label_smoothing)",
-    2,
-    "Not on the list itself: the log_softmax inside writes fp32, so the loss is fp32.",
-    run_cross_entropy};
-
-Tensor nll_loss(const Tensor& x0, const Tensor& target, const Tensor& weight0,
+Tensor nll_loss(const Tensor& x0, const Tensor& target0, const Tensor& weight0,
                 const ClassLossOptions& options) {
-    if (intercepted(nll_loss_info))
-        return dispatched(
-            nll_loss_info, [](const auto&... a) { return nll_loss(a...); }, x0, target, weight0,
-            options);
-    const auto [x, weight] = autocast(nll_loss_info, x0, weight0);
-    check_target(nll_loss_info, x, target);
-    one_type(nll_loss_info, {x, weight});
-    const NoAutocast inside(x.device().kind);
-    const Tensor rows = rows_of(x), flat = dense(reshape(target, {target.numel()}));
-    check_class_values(nll_loss_info, flat, rows.size(1), options.ignore_index);
-    return reduced_rows(row_losses(rows, flat, weight, options.ignore_index), options.reduction,
-                        target.shape());
+    return nll_loss_op.call(
+        x0, target0, weight0, options,
+        [&](const Tensor& x, const Tensor& target, const Tensor& weight) {
+            check_target(nll_loss_op, x, target);
+            one_type(nll_loss_op, {x, weight});
+            const NoAutocast inside(x.device().kind);
+            const Tensor rows = rows_of(x), flat = dense(reshape(target, {target.numel()}));
+            check_class_values(nll_loss_op, flat, rows.size(1), options.ignore_index);
+            return reduced_rows(row_losses(rows, flat, weight, options.ignore_index),
+                                options.reduction, target.shape());
+        });
 }
 
 namespace {
 
-const OpInfo cross_entropy_backward_info{
-    "cross_entropy_backward", CastPolicy::none, "cross_entropy_backward(scale, x; target)", 2,
-    "Computed from fp32 log-probabilities, rounded to the logits' type once."};
+constexpr Op cross_entropy_backward_op(
+    "cross_entropy_backward(scale, x; target)",
+    "Computed from fp32 log-probabilities, rounded to the logits' type once.");
 
 /// Tensors that the fused kernel keeps for the gradient besides the logits.
 struct Fused {
@@ -164,7 +138,7 @@ Tensor fused_backward(const Tensor& scale, const Tensor& x, const Fused& f) {
         x.size(1), f.ignore_index, current_stream());
     const Tensor inputs[] = {scale, x};
     return record_many(
-        cross_entropy_backward_info, inputs, dx, {save(scale), save(x)},
+        cross_entropy_backward_op, inputs, dx, {save(scale), save(x)},
         [target = f.target, ignore = f.ignore_index](std::span<const Tensor> grads,
                                                      const Saved& saved) {
             const Tensor factor = saved[0], logits = saved[1];
@@ -245,11 +219,11 @@ Tensor fused_cross_entropy(const Tensor& x, const Tensor& target, const ClassLos
     const bool waits = x.device().kind == Device::Kind::cpu;
     const kernels::DeferredErrorPlace refused =
         waits ? kernels::DeferredErrorPlace{}
-              : deferred_error_place(wrong_class(cross_entropy_info, x.size(1)), x.device());
+              : deferred_error_place(wrong_class(cross_entropy_op, x.size(1)), x.device());
     if (!on(x.device(), kernels::cpu::cross_entropy_forward, kernels::cuda::cross_entropy_forward)(
             f.stats.array(), losses.array(), from.array(), f.target.array(), x.size(0), x.size(1),
             options.ignore_index, refused, current_stream())) {
-        check_class_values(cross_entropy_info, f.target, x.size(1), options.ignore_index);
+        check_class_values(cross_entropy_op, f.target, x.size(1), options.ignore_index);
     }
     MeanFactor mean;
     Tensor y;
@@ -263,7 +237,7 @@ Tensor fused_cross_entropy(const Tensor& x, const Tensor& target, const ClassLos
     }
     const Tensor inputs[] = {x};
     return record_many(
-        cross_entropy_info, inputs, y, {save(x), save(f.stats), save(f.target)},
+        cross_entropy_op, inputs, y, {save(x), save(f.stats), save(f.target)},
         [mean, ignore = options.ignore_index](std::span<const Tensor> grads, const Saved& saved) {
             const Fused kept{saved[1], saved[2], ignore};
             const Tensor dy = to(grads[0], kept.stats.dtype());
@@ -283,29 +257,29 @@ Tensor smooth_loss(const Tensor& log_probs, const Tensor& target, const Tensor& 
 
 }  // namespace
 
-Tensor cross_entropy(const Tensor& logits, const Tensor& target, const Tensor& weight,
+Tensor cross_entropy(const Tensor& logits0, const Tensor& target0, const Tensor& weight0,
                      const ClassLossOptions& options) {
-    if (intercepted(cross_entropy_info))
-        return dispatched(
-            cross_entropy_info, [](const auto&... a) { return cross_entropy(a...); }, logits,
-            target, weight, options);
-    check_floating(cross_entropy_info, logits);
-    check_target(cross_entropy_info, logits, target);
-    const Tensor x = rows_of(logits), rows = reshape(target, {target.numel()});
-    if (!weight.defined() && options.label_smoothing == 0) {
-        const Tensor loss = fused_cross_entropy(x, rows, options);
-        return options.reduction == Reduction::none ? reshape(loss, target.shape()) : loss;
-    }
-    const Tensor log_probs = log_softmax(x, 1);
-    const Tensor hard = nll_loss(log_probs, rows, weight, options);
-    const Tensor shaped =
-        options.reduction == Reduction::none ? reshape(hard, target.shape()) : hard;
-    if (options.label_smoothing == 0) return shaped;
-    const NoAutocast inside(x.device().kind);
-    const Tensor class_weight = weight.defined() ? to(weight, log_probs.dtype()) : weight;
-    const Tensor soft = smooth_loss(log_probs, rows, class_weight, options, target.shape());
-    return add(mul(shaped, 1 - options.label_smoothing),
-               mul(soft, options.label_smoothing / static_cast<double>(x.size(1))));
+    return cross_entropy_op.call(
+        logits0, target0, weight0, options,
+        [&](const Tensor& logits, const Tensor& target, const Tensor& weight) {
+            check_floating(cross_entropy_op, logits);
+            check_target(cross_entropy_op, logits, target);
+            const Tensor x = rows_of(logits), rows = reshape(target, {target.numel()});
+            if (!weight.defined() && options.label_smoothing == 0) {
+                const Tensor loss = fused_cross_entropy(x, rows, options);
+                return options.reduction == Reduction::none ? reshape(loss, target.shape()) : loss;
+            }
+            const Tensor log_probs = log_softmax(x, 1);
+            const Tensor hard = nll_loss(log_probs, rows, weight, options);
+            const Tensor shaped =
+                options.reduction == Reduction::none ? reshape(hard, target.shape()) : hard;
+            if (options.label_smoothing == 0) return shaped;
+            const NoAutocast inside(x.device().kind);
+            const Tensor class_weight = weight.defined() ? to(weight, log_probs.dtype()) : weight;
+            const Tensor soft = smooth_loss(log_probs, rows, class_weight, options, target.shape());
+            return add(mul(shaped, 1 - options.label_smoothing),
+                       mul(soft, options.label_smoothing / static_cast<double>(x.size(1))));
+        });
 }
 
 }  // namespace engine

@@ -17,57 +17,6 @@
 #include "tensor/result_type.h"
 
 namespace engine {
-namespace {
-
-template <Tensor (*op)(const Tensor&, const Tensor&, Reduction)>
-TensorList run(const OpArguments& args) {
-    return {op(args.at(0), args.at(1), read_reduction(args))};
-}
-TensorList run_with_logits(const OpArguments& args) {
-    return {binary_cross_entropy_with_logits(args.at(0), args.at(1), args.get(2), args.get(3),
-                                             read_reduction(args))};
-}
-TensorList run_binary_cross_entropy(const OpArguments& args) {
-    return {binary_cross_entropy(args.at(0), args.at(1), args.get(2), read_reduction(args))};
-}
-
-}  // namespace
-
-const OpInfo mse_loss_info{"mse_loss",
-                           CastPolicy::f32,
-                           "mse_loss(x, target; reduction)",
-                           2,
-                           "The square of an error of 256 overflows fp16, so the loss is fp32.",
-                           run<mse_loss>};
-const OpInfo l1_loss_info{"l1_loss",
-                          CastPolicy::f32,
-                          "l1_loss(x, target; reduction)",
-                          2,
-                          "A loss condenses many numbers into one, so it is computed in fp32.",
-                          run<l1_loss>};
-const OpInfo binary_cross_entropy_with_logits_info{
-    "binary_cross_entropy_with_logits",
-    CastPolicy::f32,
-    "binary_cross_entropy_with_logits(x, target, weight?, pos_weight?; reduction)",
-    2,
-    "The safe form: the sigmoid is inside and all of it is fp32, so no probability is rounded to 0 "
-    "or 1.",
-    run_with_logits};
-const OpInfo binary_cross_entropy_info{
-    "binary_cross_entropy",
-    CastPolicy::banned,
-    "binary_cross_entropy(x, target, weight?; reduction)",
-    2,
-    "Its gradient 1/x must fit the type of x: an fp16 x would make it infinite.",
-    run_binary_cross_entropy};
-
-Reduction reduction_from_name(const std::string& name) {
-    if (name == "none") return Reduction::none;
-    if (name == "mean") return Reduction::mean;
-    if (name == "sum") return Reduction::sum;
-    throw Error(ErrorCode::value, "reduction: none, mean or sum, not " + name);
-}
-
 Tensor reduced(const Tensor& losses, Reduction reduction) {
     if (reduction == Reduction::none) return losses;
     if (reduction == Reduction::sum) return sum(losses, {}, false, losses.dtype());
@@ -75,22 +24,18 @@ Tensor reduced(const Tensor& losses, Reduction reduction) {
 }
 
 Tensor mse_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
-    if (intercepted(mse_loss_info))
-        return dispatched(
-            mse_loss_info, [](const auto&... a) { return mse_loss(a...); }, x0, target0, reduction);
-    const auto [x, target] = autocast(mse_loss_info, x0, target0);
-    const NoAutocast inside(x.device().kind);
-    const Tensor error = sub(x, target);
-    return reduced(mul(error, error), reduction);
+    return mse_loss_op.call(x0, target0, reduction, [&](const Tensor& x, const Tensor& target) {
+        const NoAutocast inside(x.device().kind);
+        const Tensor error = sub(x, target);
+        return reduced(mul(error, error), reduction);
+    });
 }
 
 Tensor l1_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
-    if (intercepted(l1_loss_info))
-        return dispatched(
-            l1_loss_info, [](const auto&... a) { return l1_loss(a...); }, x0, target0, reduction);
-    const auto [x, target] = autocast(l1_loss_info, x0, target0);
-    const NoAutocast inside(x.device().kind);
-    return reduced(abs(sub(x, target)), reduction);
+    return l1_loss_op.call(x0, target0, reduction, [&](const Tensor& x, const Tensor& target) {
+        const NoAutocast inside(x.device().kind);
+        return reduced(abs(sub(x, target)), reduction);
+    });
 }
 
 namespace {
@@ -124,7 +69,7 @@ Tensor logits_losses(const Tensor& x, const Tensor& target) {
     const Tensor y = empty_like(x);
     const DeviceScope scope(x.device());
     kernels::cuda::logits_loss(y.array(), x.array(), target.array(), current_stream());
-    return record(binary_cross_entropy_with_logits_info, {x}, y, {save(x), save(target)},
+    return record(binary_cross_entropy_with_logits_op, {x}, y, {save(x), save(target)},
                   [](const Tensor& dy, const Saved& saved) {
                       return logits_gradient(dy, saved[0], saved[1]);
                   });
@@ -135,22 +80,21 @@ Tensor logits_losses(const Tensor& x, const Tensor& target) {
 Tensor binary_cross_entropy_with_logits(const Tensor& x0, const Tensor& target0,
                                         const Tensor& weight0, const Tensor& pos_weight0,
                                         Reduction reduction) {
-    if (intercepted(binary_cross_entropy_with_logits_info))
-        return dispatched(
-            binary_cross_entropy_with_logits_info,
-            [](const auto&... a) { return binary_cross_entropy_with_logits(a...); }, x0, target0,
-            weight0, pos_weight0, reduction);
-    const auto [x, target, weight, pos_weight] =
-        autocast(binary_cross_entropy_with_logits_info, x0, target0, weight0, pos_weight0);
-    const NoAutocast inside(x.device().kind);
-    check_shapes(binary_cross_entropy_with_logits_info, x.shape() == target.shape(), x, target);
-    if (!weight.defined() && !pos_weight.defined() && x.numel() > 0 && is_one_kernel(x, target))
-        return reduced(logits_losses(x, target), reduction);
-    Tensor log_likelihood = log_sigmoid(x);
-    if (pos_weight.defined())
-        log_likelihood = mul(log_likelihood, add(mul(add(pos_weight, -1.0), target), 1.0));
-    const Tensor losses = sub(mul(add(neg(target), 1.0), x), log_likelihood);
-    return reduced(weight.defined() ? mul(losses, weight) : losses, reduction);
+    return binary_cross_entropy_with_logits_op.call(
+        x0, target0, weight0, pos_weight0, reduction,
+        [&](const Tensor& x, const Tensor& target, const Tensor& weight, const Tensor& pos_weight) {
+            const NoAutocast inside(x.device().kind);
+            check_shapes(binary_cross_entropy_with_logits_op, x.shape() == target.shape(), x,
+                         target);
+            if (!weight.defined() && !pos_weight.defined() && x.numel() > 0 &&
+                is_one_kernel(x, target))
+                return reduced(logits_losses(x, target), reduction);
+            Tensor log_likelihood = log_sigmoid(x);
+            if (pos_weight.defined())
+                log_likelihood = mul(log_likelihood, add(mul(add(pos_weight, -1.0), target), 1.0));
+            const Tensor losses = sub(mul(add(neg(target), 1.0), x), log_likelihood);
+            return reduced(weight.defined() ? mul(losses, weight) : losses, reduction);
+        });
 }
 
 namespace {
@@ -177,7 +121,7 @@ Tensor binary_losses(const Tensor& x, const Tensor& target) {
         y = neg(add(mul(target, bounded_log(x)), mul(add(neg(target), 1.0), bounded_log(other))));
     }
     const Tensor inputs[] = {x, target};
-    return record_many(binary_cross_entropy_info, inputs, y, {save(x), save(target)},
+    return record_many(binary_cross_entropy_op, inputs, y, {save(x), save(target)},
                        [](std::span<const Tensor> grads, const Saved& saved) {
                            const Tensor p = saved[0], t = saved[1], other = add(neg(p), 1.0);
                            TensorList out(2);
@@ -196,28 +140,23 @@ Tensor binary_losses(const Tensor& x, const Tensor& target) {
 
 Tensor binary_cross_entropy(const Tensor& x0, const Tensor& target0, const Tensor& weight0,
                             Reduction reduction) {
-    if (intercepted(binary_cross_entropy_info))
-        return dispatched(
-            binary_cross_entropy_info, [](const auto&... a) { return binary_cross_entropy(a...); },
-            x0, target0, weight0, reduction);
-    const auto [x, target, weight] = autocast(binary_cross_entropy_info, x0, target0, weight0);
-    one_type(binary_cross_entropy_info, {x, target, weight});
-    check_shapes(binary_cross_entropy_info, x.shape() == target.shape(), x, target);
-    check_probabilities(x);
-    const Tensor losses = binary_losses(x, target);
-    return reduced(weight.defined() ? mul(losses, weight) : losses, reduction);
+    return binary_cross_entropy_op.call(
+        x0, target0, weight0, reduction,
+        [&](const Tensor& x, const Tensor& target, const Tensor& weight) {
+            one_type(binary_cross_entropy_op, {x, target, weight});
+            check_shapes(binary_cross_entropy_op, x.shape() == target.shape(), x, target);
+            check_probabilities(x);
+            const Tensor losses = binary_losses(x, target);
+            return reduced(weight.defined() ? mul(losses, weight) : losses, reduction);
+        });
 }
 
 namespace {
 
-const OpInfo replaced_info{"replaced", CastPolicy::none, "replaced(x)", 2,
-                           "Other values with an unchanged gradient: nothing to cast."};
+constexpr Op replaced_op("replaced(x)",
+                         "Other values with an unchanged gradient: nothing to cast.");
 
 }  // namespace
-
-Reduction read_reduction(const OpArguments& args) {
-    return reduction_from_name(args.text("reduction", "mean"));
-}
 
 DType loss_type(const OpInfo& info, std::initializer_list<Tensor> tensors) {
     const DType type = result_type(tensors);
@@ -231,7 +170,7 @@ DType type_through_f32(Device::Kind kind, DType type) {
 }
 
 Tensor replaced(const Tensor& x, const Tensor& value) {
-    return record(replaced_info, {x}, value, {}, [](const Tensor& dy, const Saved&) { return dy; });
+    return record(replaced_op, {x}, value, {}, [](const Tensor& dy, const Saved&) { return dy; });
 }
 
 }  // namespace engine

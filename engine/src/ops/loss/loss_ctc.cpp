@@ -22,12 +22,6 @@
 namespace engine {
 namespace {
 
-TensorList run(const OpArguments& args) {
-    return {ctc_loss(
-        args.at(0), args.at(1), args.at(2), args.at(3),
-        {args.integer("blank", 0), args.flag("zero_infinity", false), read_reduction(args)})};
-}
-
 /// Stands for the logarithm of 0: an infinity would make NaN of differences.
 constexpr double never = -1e30;
 
@@ -90,7 +84,7 @@ void check_types(const Tensor& log_probs, std::initializer_list<Tensor> whole_nu
                         std::string("ctc_loss: targets and lengths must be i64, not ") +
                             name(tensor.dtype()));
     }
-    if (log_probs.rank() != 2) check_rank(ctc_loss_info, log_probs, 3);
+    if (log_probs.rank() != 2) check_rank(ctc_loss_op, log_probs, 3);
 }
 
 Problem make_problem(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
@@ -101,15 +95,15 @@ Problem make_problem(const Tensor& log_probs, const Tensor& targets, const Tenso
     if (blank < 0 || blank >= classes)
         refuse("blank " + std::to_string(blank) + " is not one of the " + std::to_string(classes) +
                " classes");
-    check_shapes(ctc_loss_info, input_lengths.numel() == batch, log_probs, input_lengths);
-    check_shapes(ctc_loss_info, target_lengths.numel() == batch, log_probs, target_lengths);
+    check_shapes(ctc_loss_op, input_lengths.numel() == batch, log_probs, input_lengths);
+    check_shapes(ctc_loss_op, target_lengths.numel() == batch, log_probs, target_lengths);
     Problem p;
     p.blank = blank;
     p.log_probs = reshape(log_probs, {log_probs.size(0), batch, classes});
     p.input_lengths = reshape(input_lengths, {batch, 1});
     p.target_lengths = reshape(target_lengths, {batch, 1});
     const bool rows = targets.rank() == 2 || log_probs.rank() == 2;
-    if (!rows) check_rank(ctc_loss_info, targets, 1);
+    if (!rows) check_rank(ctc_loss_op, targets, 1);
     const Tensor labels = rows ? reshape(targets, {batch, batch == 0 ? 0 : targets.numel() / batch})
                                : padded(targets, target_lengths);
     check_within(p.input_lengths, 0, p.time(), "an input length");
@@ -214,38 +208,31 @@ Tensor softmax_share(const Problem& p) {
 
 }  // namespace
 
-const OpInfo ctc_loss_info{"ctc_loss",
-                           CastPolicy::none,
-                           "ctc_loss(log_probs, targets, input_lengths, "
-                           "target_lengths; blank, reduction, zero_infinity)",
-                           2,
-                           "Not on the autocast list: runs in its input's "
-                           "type, which must be fp32 or fp64.",
-                           run};
-
-Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
-                const Tensor& target_lengths, const CtcOptions& options) {
-    if (intercepted(ctc_loss_info))
-        return dispatched(
-            ctc_loss_info, [](const auto&... args) { return ctc_loss(args...); }, log_probs,
-            targets, input_lengths, target_lengths, options);
-    const NoAutocast inside(log_probs.device().kind);
-    const Problem p =
-        make_problem(log_probs, targets, input_lengths, target_lengths, options.blank);
-    const Tensor total = total_log(p, forward_pass(p));
-    const Tensor fits = greater(total, constant(total, never / 2));
-    const Tensor loss = add(neg(total), softmax_share(p));
-    // As a factor, since the gradient of an unused branch would be 0 * inf.
-    const double beyond = options.zero_infinity ? 0 : std::numeric_limits<double>::infinity();
-    const Tensor factor =
-        where(logical_or(fits, isnan(total)), constant(loss, 1), constant(loss, beyond));
-    Tensor losses = mul(loss, factor);
-    if (options.reduction == Reduction::mean) {
-        const Tensor lengths = to(p.target_lengths, losses.dtype());
-        losses = div(losses, maximum(lengths, constant(losses, 1)));
-    }
-    losses = reshape(losses, log_probs.rank() == 3 ? Shape{p.batch()} : Shape{});
-    return reduced(losses, options.reduction);
+Tensor ctc_loss(const Tensor& log_probs0, const Tensor& targets0, const Tensor& input_lengths0,
+                const Tensor& target_lengths0, const CtcOptions& options) {
+    return ctc_loss_op.call(
+        log_probs0, targets0, input_lengths0, target_lengths0, options,
+        [&](const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
+            const Tensor& target_lengths) {
+            const NoAutocast inside(log_probs.device().kind);
+            const Problem p =
+                make_problem(log_probs, targets, input_lengths, target_lengths, options.blank);
+            const Tensor total = total_log(p, forward_pass(p));
+            const Tensor fits = greater(total, constant(total, never / 2));
+            const Tensor loss = add(neg(total), softmax_share(p));
+            // As a factor, since the gradient of an unused branch would be 0 * inf.
+            const double beyond =
+                options.zero_infinity ? 0 : std::numeric_limits<double>::infinity();
+            const Tensor factor =
+                where(logical_or(fits, isnan(total)), constant(loss, 1), constant(loss, beyond));
+            Tensor losses = mul(loss, factor);
+            if (options.reduction == Reduction::mean) {
+                const Tensor lengths = to(p.target_lengths, losses.dtype());
+                losses = div(losses, maximum(lengths, constant(losses, 1)));
+            }
+            losses = reshape(losses, log_probs.rank() == 3 ? Shape{p.batch()} : Shape{});
+            return reduced(losses, options.reduction);
+        });
 }
 
 }  // namespace engine

@@ -4,12 +4,14 @@
 
 namespace engine {
 
-extern const OpInfo ctc_loss_info;
-
 struct CtcOptions {
     std::int64_t blank = 0;
     bool zero_infinity = false;             ///< a target that does not fit its input costs nothing
     Reduction reduction = Reduction::mean;  ///< mean: of the losses by their target's length
+
+    void read(auto& from) {
+        from("blank", blank)("zero_infinity", zero_infinity)("reduction", reduction);
+    }
 };
 
 /// Connectionist temporal classification (Graves et al. 2006): -log of the probability that a row
@@ -28,5 +30,11 @@ struct CtcOptions {
 /// of each label. Written in ops, one time step after the other.
 Tensor ctc_loss(const Tensor& log_probs, const Tensor& targets, const Tensor& input_lengths,
                 const Tensor& target_lengths, const CtcOptions& options = {});
+inline constexpr Op ctc_loss_op(
+    CastPolicy::none,
+    "ctc_loss(log_probs, targets, input_lengths, target_lengths; blank=0, reduction='mean', "
+    "zero_infinity=False)",
+    "Not on the autocast list: runs in its input's type, which must be fp32 or fp64.",
+    by_name<ctc_loss>, {.forceable = false});
 
 }  // namespace engine

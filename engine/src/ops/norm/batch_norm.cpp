@@ -20,18 +20,6 @@
 namespace engine {
 namespace {
 
-// The order of PyTorch's functional form: x, running_mean, running_var, weight, bias.
-TensorList run_batch_norm(const OpArguments& args) {
-    return {batch_norm(args.at(0), args.get(3), args.get(4), args.get(1), args.get(2),
-                       args.flag("training", false), args.number("momentum", 0.1),
-                       args.number("eps", 1e-5))};
-}
-TensorList run_batch_norm_relu(const OpArguments& args) {
-    return {batch_norm_relu(args.at(0), args.get(5), args.get(3), args.get(4), args.get(1),
-                            args.get(2), args.flag("training", false), args.number("momentum", 0.1),
-                            args.number("eps", 1e-5))};
-}
-
 /// The tensors of a call beside x, each (channels) or undefined.
 /// autocast.md#operations-without-an-entry (1.11): low x with f32 companions is fine, f32 x with
 /// low ones is not.
@@ -150,8 +138,8 @@ Tensor dense_parameter(const Tensor& t) { return t.defined() ? contiguous(t) : t
 /// A running statistic for an x of another type than the model's, and its way back.
 class Statistic {
 public:
-    Statistic(const Tensor& kept, const Tensor& x)
-        : kept_(kept), used_(companion(kept.defined() ? kept.detach() : kept, x)) {}
+    Statistic(const Tensor& kept, const Tensor& x, bool forced)
+        : kept_(kept), used_(forced ? companion(kept.defined() ? kept.detach() : kept, x) : kept) {}
     const Tensor& used() const { return used_; }
     /// Writes it back where it was converted.
     void put_back() const {
@@ -165,32 +153,15 @@ private:
     Tensor kept_, used_;
 };
 
-/// A call whose type may be forced: x and the residual are cast, companions as far as x asks.
-template <typename F>
-Tensor forceable(const OpInfo& info, const Tensor& x, const Tensor& residual,
-                 const BatchNormTensors& t, const BatchNormOptions& options,
-                 const F& normalized) {
-    const auto call = [&](const Tensor& from, const Tensor& added, const auto&...) {
-        const Statistic mean(t.running_mean, from), var(t.running_var, from);
-        const Tensor y = normalized(
-            from, added,
-            {companion(t.weight, from), companion(t.bias, from), mean.used(), var.used()});
-        if (options.training) {
-            mean.put_back();
-            var.put_back();
-        }
-        return y;
-    };
-    return dispatched(info, call, x, residual, t, options);
-}
-
 /// Whether a batch norm's backward pass may write its results where it reads this operand. On a CPU
 /// that saves reading each line of the cache before it is written.
 bool may_be_overwritten(const Tensor& t) {
     const bool is_read_as_it_is = t.rank() == 4 ? t.is_channels_last() : t.is_contiguous();
     return is_read_as_it_is && t.device().kind == Device::Kind::cpu;
 }
-Tensor memory_of_input(const Tensor& x) { return may_be_overwritten(x) ? reuse_saved(x) : Tensor(); }
+Tensor memory_of_input(const Tensor& x) {
+    return may_be_overwritten(x) ? reuse_saved(x) : Tensor();
+}
 Tensor memory_of_gradient(const Tensor& dy) {
     return may_be_overwritten(dy) ? reuse_gradient(dy) : Tensor();
 }
@@ -253,62 +224,63 @@ Tensor normalize(const OpInfo& info, const Tensor& x, const Tensor& residual,
 
 }  // namespace
 
-const OpInfo batch_norm_info{
-    "batch_norm",
-    CastPolicy::none,
-    "batch_norm(x, running_mean?, running_var?, weight?, bias?; training, momentum, eps)",
-    2,
-    "Not on the list: reads 16 bits, computes its statistics in fp32 and keeps them there.",
-    run_batch_norm};
-const OpInfo batch_norm_relu_info{
-    "batch_norm_relu",
-    CastPolicy::none,
-    "batch_norm_relu(x, running_mean?, running_var?, weight?, bias?, residual?; training, "
-    "momentum, eps)",
-    2,
-    "batch_norm, addition and relu in one pass over memory, rounded once.",
-    run_batch_norm_relu};
-
 Tensor companion(const Tensor& t, const Tensor& x) {
     const bool fits = !t.defined() || t.dtype() == x.dtype() || t.dtype() == DType::f32;
     return fits ? t : to(t, DType::f32);
 }
 
+namespace {
+
+/// A forced type casts x and the residual; companions follow as far as x asks.
+Tensor batch_norm_as(const Op& op, const Tensor& x0, const Tensor& residual0,
+                     const BatchNormTensors& t, const BatchNormOptions& options, bool with_relu) {
+    const auto compute = [&](const Tensor& x, const Tensor& residual) {
+        const bool forced = x.dtype() != x0.dtype();
+        const auto beside = [&](const Tensor& parameter) {
+            return dense_parameter(forced ? companion(parameter, x) : parameter);
+        };
+        const Statistic mean(t.running_mean, x, forced), var(t.running_var, x, forced);
+        const BatchNormTensors used{beside(t.weight), beside(t.bias), mean.used(), var.used()};
+        const bool fits =
+            !residual.defined() || (residual.dtype() == x.dtype() && residual.shape() == x.shape());
+        const Tensor y = fits ? normalize(op, x, residual, used, options, with_relu)
+                              : relu(add(batch_norm(x, used.weight, used.bias, used.running_mean,
+                                                    used.running_var, options.training,
+                                                    options.momentum, options.eps),
+                                         residual));
+        if (options.training) {
+            mean.put_back();
+            var.put_back();
+        }
+        return y;
+    };
+    return op.call(x0, residual0, t, options, compute);
+}
+
+}  // namespace
+
 Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum, double eps) {
-    if (intercepted(batch_norm_info)) {
-        return forceable(batch_norm_info, x, {}, {weight, bias, running_mean, running_var},
-                         {training, momentum, eps},
-                         [&](const Tensor& from, const Tensor&, const BatchNormTensors& t) {
-                             return batch_norm(from, t.weight, t.bias, t.running_mean,
-                                               t.running_var, training, momentum, eps);
-                         });
-    }
-    return normalize(batch_norm_info, x, {},
-                     {dense_parameter(weight), dense_parameter(bias), running_mean, running_var},
-                     {training, momentum, eps}, false);
+    return batch_norm_as(batch_norm_op, x, {}, {weight, bias, running_mean, running_var},
+                         {training, momentum, eps}, false);
 }
 
 Tensor batch_norm_relu(const Tensor& x, const Tensor& residual, const Tensor& weight,
                        const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
                        bool training, double momentum, double eps) {
-    if (intercepted(batch_norm_relu_info)) {
-        return forceable(batch_norm_relu_info, x, residual,
-                         {weight, bias, running_mean, running_var}, {training, momentum, eps},
-                         [&](const Tensor& from, const Tensor& added, const BatchNormTensors& t) {
-                             return batch_norm_relu(from, added, t.weight, t.bias, t.running_mean,
-                                                    t.running_var, training, momentum, eps);
-                         });
-    }
-    if (residual.defined() && (residual.dtype() != x.dtype() || !(residual.shape() == x.shape()))) {
-        return relu(
-            add(batch_norm(x, weight, bias, running_mean, running_var, training, momentum, eps),
-                residual));
-    }
-    return normalize(batch_norm_relu_info, x, residual,
-                     {dense_parameter(weight), dense_parameter(bias), running_mean, running_var},
-                     {training, momentum, eps}, true);
+    return batch_norm_as(batch_norm_relu_op, x, residual, {weight, bias, running_mean, running_var},
+                         {training, momentum, eps}, true);
+}
+
+TensorList batch_norm_by_name(const OpInfo& op, const OpArguments& args) {
+    const bool training = args.flag("training", false);
+    const double momentum = args.number("momentum", 0.1), eps = args.number("eps", 1e-5);
+    if (op.name == batch_norm_op.name)
+        return {batch_norm(args.at(0), args.get(3), args.get(4), args.get(1), args.get(2), training,
+                           momentum, eps)};
+    return {batch_norm_relu(args.at(0), args.get(5), args.get(3), args.get(4), args.get(1),
+                            args.get(2), training, momentum, eps)};
 }
 
 }  // namespace engine

@@ -4,8 +4,6 @@
 
 namespace engine {
 
-extern const OpInfo batch_norm_info, batch_norm_relu_info;
-
 // Arguments of both beside x and the residual, as an observer of calls sees them.
 struct BatchNormTensors {
     Tensor weight, bias, running_mean, running_var;
@@ -25,10 +23,23 @@ struct BatchNormOptions {
 Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum = 0.1, double eps = 1e-5);
+/// In the order of PyTorch's functional form: x, running_mean, running_var, weight, bias.
+TensorList batch_norm_by_name(const OpInfo& op, const OpArguments& args);
+inline constexpr Op batch_norm_op(
+    CastPolicy::none,
+    "batch_norm(x, running_mean?, running_var?, weight?, bias?; training=False, momentum=0.1, "
+    "eps=1e-5)",
+    "Not on the list: reads 16 bits, computes its statistics in fp32 and keeps them there.",
+    batch_norm_by_name);
 /// relu(batch_norm(x) + residual) in one pass, rounded once; residual may be undefined.
 Tensor batch_norm_relu(const Tensor& x, const Tensor& residual, const Tensor& weight,
                        const Tensor& bias, const Tensor& running_mean, const Tensor& running_var,
                        bool training, double momentum = 0.1, double eps = 1e-5);
+inline constexpr Op batch_norm_relu_op(
+    CastPolicy::none,
+    "batch_norm_relu(x, running_mean?, running_var?, weight?, bias?, residual?; training=False, "
+    "momentum=0.1, eps=1e-5)",
+    "batch_norm, addition and relu in one pass over memory, rounded once.", batch_norm_by_name);
 
 /// A weight or statistic for an x of this type: converted to f32 if it has another 16-bit type, or
 /// a narrower one.

@@ -15,9 +15,8 @@
 namespace engine {
 namespace {
 
-const OpInfo batch_norm_backward_info{"batch_norm_backward", CastPolicy::none,
-                                      "batch_norm_backward(dy, x, weight?)", 2,
-                                      "Its inputs have the forward op's types; sums in fp32."};
+constexpr Op batch_norm_backward_op("batch_norm_backward(dy, x, weight?)",
+                                    "Its inputs have the forward op's types; sums in fp32.");
 
 /// The backward pass written in plain ops, so that it can be differentiated: everything in f32 (f64
 /// for f64), with statistics recomputed from x so that they belong to the graph.
@@ -178,8 +177,8 @@ TensorList synced_backward(const BatchNormBackward& a) {
 TensorList batch_norm_backward(const BatchNormBackward& a) {
     const Tensor inputs[] = {a.dy, a.x, a.weight};
     if (a.statistics.synced.ranks)
-        return record_outputs(batch_norm_backward_info, inputs, synced_backward(a), {}, {});
-    return record_outputs(batch_norm_backward_info, inputs, compute(a),
+        return record_outputs(batch_norm_backward_op, inputs, synced_backward(a), {}, {});
+    return record_outputs(batch_norm_backward_op, inputs, compute(a),
                           {save(a.dy), save(a.x), save(a.weight), save(a.statistics.mean),
                            save(a.statistics.invstd), save(a.y)},
                           [shape = a.shape, training = a.training](std::span<const Tensor> grads,

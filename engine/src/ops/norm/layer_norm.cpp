@@ -13,23 +13,6 @@
 namespace engine {
 namespace {
 
-Shape read_normalized_shape(const OpArguments& args) {
-    return Shape(args.integers("normalized_shape", {}));
-}
-TensorList run_layer_norm(const OpArguments& args) {
-    return {layer_norm(args.at(0), read_normalized_shape(args), args.get(1), args.get(2),
-                       args.number("eps", 1e-5))};
-}
-TensorList run_native_layer_norm(const OpArguments& args) {
-    return native_layer_norm(args.at(0), read_normalized_shape(args), args.get(1), args.get(2),
-                             args.number("eps", 1e-5));
-}
-TensorList run_rms_norm(const OpArguments& args) {
-    std::optional<double> eps;
-    if (args.has("eps")) eps = args.number("eps", 0);
-    return {rms_norm(args.at(0), read_normalized_shape(args), args.get(1), eps)};
-}
-
 void check_shape(const OpInfo& info, const Tensor& x, const Shape& normalized_shape,
                  const Tensor& parameter) {
     const int lead = x.rank() - normalized_shape.rank();
@@ -48,9 +31,8 @@ void check_shape(const OpInfo& info, const Tensor& x, const Shape& normalized_sh
     }
 }
 
-RowNorm normalized(const OpInfo& info, const Tensor& x0, const Tensor& weight0, const Tensor& bias0,
+RowNorm normalized(const OpInfo& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
                    const Shape& normalized_shape, std::optional<double> asked_eps, bool rms) {
-    const auto [x, weight, bias] = autocast(info, x0, weight0, bias0);
     check_floating(info, x);
     check_norm_parameters(info, x, {weight, bias});
     check_shape(info, x, normalized_shape, weight);
@@ -63,68 +45,49 @@ RowNorm normalized(const OpInfo& info, const Tensor& x0, const Tensor& weight0, 
                     {rows, normalized_shape.numel(), eps, rms}, x.dtype());
 }
 
-constexpr const char* why =
-    "Sums of squares overflow fp16, and small deviations are lost in its rounding: fp32 "
-    "throughout.";
-
 }  // namespace
 
-const OpInfo layer_norm_info{
-    "layer_norm", CastPolicy::f32, "layer_norm(x, weight?, bias?; normalized_shape, eps)", 2,
-    why,          run_layer_norm};
-const OpInfo native_layer_norm_info{"native_layer_norm",
-                                    CastPolicy::f32,
-                                    "native_layer_norm(x, weight?, bias?; normalized_shape, eps)",
-                                    2,
-                                    why,
-                                    run_native_layer_norm};
-const OpInfo rms_norm_info{
-    "rms_norm", CastPolicy::f32, "rms_norm(x, weight?; normalized_shape, eps)", 2,
-    why,        run_rms_norm};
-
-Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
-                  const Tensor& bias, double eps) {
-    if (intercepted(layer_norm_info))
-        return dispatched(
-            layer_norm_info, [](const auto&... a) { return layer_norm(a...); }, x, normalized_shape,
-            weight, bias, eps);
-    return normalized(layer_norm_info, x, weight, bias, normalized_shape, eps, false).y;
+Tensor layer_norm(const Tensor& x0, const Shape& normalized_shape, const Tensor& weight0,
+                  const Tensor& bias0, double eps) {
+    return layer_norm_op.call(
+        x0, normalized_shape, weight0, bias0, eps,
+        [&](const Tensor& x, const Tensor& weight, const Tensor& bias) {
+            return normalized(layer_norm_op, x, weight, bias, normalized_shape, eps, false).y;
+        });
 }
 
-TensorList native_layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
-                             const Tensor& bias, double eps) {
-    if (intercepted(native_layer_norm_info))
-        return dispatched(
-            native_layer_norm_info, [](const auto&... a) { return native_layer_norm(a...); }, x,
-            normalized_shape, weight, bias, eps);
-    const RowNorm made =
-        normalized(native_layer_norm_info, x, weight, bias, normalized_shape, eps, false);
-    Shape shape = x.shape();
-    for (int i = x.rank() - normalized_shape.rank(); i < x.rank(); ++i) shape[i] = 1;
-    const auto shaped = [&](const Tensor& t) {
-        t.impl()->shape = shape;
-        t.impl()->strides = contiguous_strides(shape);
-        return t;
-    };
-    return {made.y, shaped(made.mean.detach()), shaped(made.rstd.detach())};
+TensorList native_layer_norm(const Tensor& x0, const Shape& normalized_shape, const Tensor& weight0,
+                             const Tensor& bias0, double eps) {
+    return native_layer_norm_op.call(
+        x0, normalized_shape, weight0, bias0, eps,
+        [&](const Tensor& x, const Tensor& weight, const Tensor& bias) -> TensorList {
+            const RowNorm made =
+                normalized(native_layer_norm_op, x, weight, bias, normalized_shape, eps, false);
+            Shape shape = x.shape();
+            for (int i = x.rank() - normalized_shape.rank(); i < x.rank(); ++i) shape[i] = 1;
+            const auto shaped = [&](const Tensor& t) {
+                t.impl()->shape = shape;
+                t.impl()->strides = contiguous_strides(shape);
+                return t;
+            };
+            return {made.y, shaped(made.mean.detach()), shaped(made.rstd.detach())};
+        });
 }
 
-Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
+Tensor rms_norm(const Tensor& x0, const Shape& normalized_shape, const Tensor& weight0,
                 std::optional<double> eps) {
-    if (intercepted(rms_norm_info))
-        return dispatched(
-            rms_norm_info, [](const auto&... a) { return rms_norm(a...); }, x, normalized_shape,
-            weight, eps);
-    return normalized(rms_norm_info, x, weight, {}, normalized_shape, eps, true).y;
+    return rms_norm_op.call(
+        x0, normalized_shape, weight0, eps, [&](const Tensor& x, const Tensor& weight) {
+            return normalized(rms_norm_op, x, weight, {}, normalized_shape, eps, true).y;
+        });
 }
 
 namespace {
 
 using kernels::LayerNormShape;
 
-const OpInfo add_layer_norm_info{"add_layer_norm", CastPolicy::none,
-                                 "add_layer_norm(x, around, weight, bias; eps)", 2,
-                                 "A residual sum and its layer norm as one node of the tape."};
+constexpr Op add_layer_norm_op("add_layer_norm(x, around, weight, bias; eps)",
+                               "A residual sum and its layer norm as one node of the tape.");
 
 bool is_whole(const Tensor& x, const Shape& shape, const Device& device) {
     return x.device() == device && x.shape() == shape && x.is_contiguous();
@@ -223,7 +186,7 @@ SumAndNorm add_layer_norm(const Tensor& x, const Tensor& around, const Tensor& w
         sum.array(), normed.array(), mean.array(), rstd.array(), x.array(), around.array(),
         weight.array(), bias.array(), of.rows, current_stream());
     const Tensor inputs[] = {x, around, weight, bias};
-    const TensorList made = record_outputs(add_layer_norm_info, inputs, {sum, normed},
+    const TensorList made = record_outputs(add_layer_norm_op, inputs, {sum, normed},
                                            {save_output(sum), save(weight), save(mean), save(rstd)},
                                            [of](std::span<const Tensor> grads, const Saved& saved) {
                                                return gradients(grads, saved, of);

@@ -4,7 +4,9 @@
 
 namespace engine {
 
-extern const OpInfo layer_norm_info, native_layer_norm_info, rms_norm_info;
+inline constexpr const char* squares_and_digits =
+    "Sums of squares overflow fp16, and small deviations are lost in its rounding: fp32 "
+    "throughout.";
 
 // Over the last dimensions of x, which must be `normalized_shape`, else Error(shape); weight and
 // bias of that shape, or undefined (1 and 0). Statistics in f32 (f64 for f64), one rounding of the
@@ -18,10 +20,15 @@ Tensor layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& 
 /// normalized_shape, in f32 (f64 for f64) and without a gradient.
 TensorList native_layer_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight,
                              const Tensor& bias, double eps);
+inline constexpr Op native_layer_norm_op(
+    CastPolicy::f32, "native_layer_norm(x, weight?, bias?; normalized_shape, eps=1e-5)",
+    squares_and_digits, by_name<native_layer_norm>);
 /// x / sqrt(mean(x^2) + eps) * weight; without eps that of the type it computes in: 2^-23, 2^-52
 /// for f64.
 Tensor rms_norm(const Tensor& x, const Shape& normalized_shape, const Tensor& weight = {},
                 std::optional<double> eps = {});
+inline constexpr Op rms_norm_op(CastPolicy::f32, "rms_norm(x, weight?; normalized_shape, eps=None)",
+                                squares_and_digits, by_name<rms_norm>);
 
 struct SumAndNorm {
     Tensor sum, normed;
@@ -39,5 +46,8 @@ bool can_fuse_add_layer_norm() noexcept;
 /// parameters as layer_norm() takes them.
 bool can_fuse_add_layer_norm(const Tensor& x, const Tensor& around, const Tensor& weight,
                              const Tensor& bias);
+inline constexpr Op layer_norm_op(CastPolicy::f32,
+                                  "layer_norm(x, weight?, bias?; normalized_shape, eps=1e-5)",
+                                  squares_and_digits, by_name<layer_norm>);
 
 }  // namespace engine

@@ -58,9 +58,8 @@ RowNorm row_norm(const OpInfo& info, const Tensor& x, const Tensor& weight, cons
 
 namespace {
 
-const OpInfo row_norm_backward_info{"layer_norm_backward", CastPolicy::none,
-                                    "layer_norm_backward(dy, x, weight?)", 2,
-                                    "Its inputs have the forward op's types; sums in fp32."};
+constexpr Op row_norm_backward_op("layer_norm_backward(dy, x, weight?)",
+                                  "Its inputs have the forward op's types; sums in fp32.");
 
 /// The backward pass written in plain ops, so that it can be differentiated: everything (rows,
 /// cols) in f32 (f64 for f64), with moments recomputed from x so that they belong to the graph.
@@ -143,7 +142,7 @@ TensorList compute(const RowNormBackward& a) {
 
 TensorList row_norm_backward(const RowNormBackward& a) {
     const Tensor inputs[] = {a.dy, a.x, a.weight};
-    return record_outputs(row_norm_backward_info, inputs, compute(a),
+    return record_outputs(row_norm_backward_op, inputs, compute(a),
                           {save(a.dy), save(a.x), save(a.weight)},
                           [shape = a.shape](std::span<const Tensor> grads, const Saved& saved) {
                               return second(grads, saved, shape);

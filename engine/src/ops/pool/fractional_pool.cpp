@@ -7,7 +7,6 @@
 #include "ops/index/gather.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pool/pool.h"
-#include "ops/pool/pool_parts.h"
 #include "ops/shape/view.h"
 #include "ops/shape/window.h"
 #include "tensor/cast.h"
@@ -18,19 +17,6 @@ namespace engine {
 namespace {
 
 using FractionalPair = std::array<std::int64_t, 2>;
-
-FractionalPair fractional_pair(const OpArguments& args, const char* name) {
-    const Dims values = one_each(fractional_max_pool2d_info, name, args.integers(name, {2}), 2);
-    return {values[0], values[1]};
-}
-TensorList run_fractional(const OpArguments& args) {
-    const bool indices = args.flag("return_indices", false);
-    const WithIndices found =
-        fractional_max_pool2d(args.at(0), args.at(1), fractional_pair(args, "kernel_size"),
-                              fractional_pair(args, "output_size"), indices);
-    if (indices) return {found.values, found.indices};
-    return {found.values};
-}
 
 /// Where the windows along one dimension start: (N, C, out), i64. sample (N, C, 1), widened.
 Tensor fractional_starts(const Tensor& sample, std::int64_t in, std::int64_t out,
@@ -49,7 +35,7 @@ Tensor fractional_starts(const Tensor& sample, std::int64_t in, std::int64_t out
 
 void check_fractional(const Tensor& x, const Tensor& samples, const FractionalPair& kernel,
                       const FractionalPair& size) {
-    const OpInfo& info = fractional_max_pool2d_info;
+    const OpInfo& info = fractional_max_pool2d_op;
     check_shapes(info,
                  samples.rank() == 3 && samples.size(0) == x.size(0) &&
                      samples.size(1) == x.size(1) && samples.size(2) == 2,
@@ -84,45 +70,37 @@ Tensor fractional_places(const Tensor& x, const Tensor& samples, const Fractiona
 
 }  // namespace
 
-const OpInfo fractional_max_pool2d_info{
-    "fractional_max_pool2d",
-    CastPolicy::none,
-    "fractional_max_pool2d(x, samples; kernel_size, output_size, return_indices)",
-    2,
-    chooses,
-    run_fractional};
-
-WithIndices fractional_max_pool2d(const Tensor& x0, const Tensor& samples0,
+WithIndices fractional_max_pool2d(const Tensor& x00, const Tensor& samples00,
                                   const FractionalPair& kernel, const FractionalPair& size,
                                   bool indices) {
-    if (intercepted(fractional_max_pool2d_info))
-        return dispatched(
-            fractional_max_pool2d_info,
-            [](const auto&... a) { return fractional_max_pool2d(a...); }, x0, samples0, kernel,
-            size, indices);
-    const OpInfo& info = fractional_max_pool2d_info;
-    one_type(info, {x0, samples0});
-    const Tensor x = pool_batch(info, x0, 2);
-    const Tensor samples = samples0.rank() == 2
-                               ? reshape(samples0, {1, samples0.size(0), samples0.size(1)})
-                               : samples0;
-    check_fractional(x, samples, kernel, size);
-    const NoAutocast inside(x.device().kind);
-    const std::int64_t n = x.size(0), c = x.size(1), windows = size[0] * size[1],
-                       taps = kernel[0] * kernel[1];
-    check_shape({n, c, windows, taps});
-    const Tensor places = fractional_places(x, samples, kernel, size);
-    const Tensor seen = reshape(gather(reshape(x, {n, c, x.size(2) * x.size(3)}), 2,
-                                       reshape(places, {n, c, windows * taps})),
-                                {n, c, windows, taps});
-    const MaxPooled found =
-        max_pool_planes(info, seen, pool_shape(seen, {windows, windows}, {taps, 1, taps, taps}));
-    const auto plane = [&](const Tensor& y) {
-        return without_batch(reshape(y, {n, c, size[0], size[1]}), x0, 2);
-    };
-    if (!indices) return {plane(found.y), {}};
-    const Tensor winners = reshape(to(found.index, DType::i64), {n, c, windows});
-    return {plane(found.y), plane(gather(reshape(places, {n, c, windows * taps}), 2, winners))};
+    return fractional_max_pool2d_op.call(
+        x00, samples00, kernel, size, indices,
+        [&](const Tensor& x0, const Tensor& samples0) -> WithIndices {
+            const OpInfo& info = fractional_max_pool2d_op;
+            one_type(info, {x0, samples0});
+            const Tensor x = pool_batch(info, x0, 2);
+            const Tensor samples = samples0.rank() == 2
+                                       ? reshape(samples0, {1, samples0.size(0), samples0.size(1)})
+                                       : samples0;
+            check_fractional(x, samples, kernel, size);
+            const NoAutocast inside(x.device().kind);
+            const std::int64_t n = x.size(0), c = x.size(1), windows = size[0] * size[1],
+                               taps = kernel[0] * kernel[1];
+            check_shape({n, c, windows, taps});
+            const Tensor places = fractional_places(x, samples, kernel, size);
+            const Tensor seen = reshape(gather(reshape(x, {n, c, x.size(2) * x.size(3)}), 2,
+                                               reshape(places, {n, c, windows * taps})),
+                                        {n, c, windows, taps});
+            const MaxPooled found = max_pool_planes(
+                info, seen, pool_shape(seen, {windows, windows}, {taps, 1, taps, taps}));
+            const auto plane = [&](const Tensor& y) {
+                return without_batch(reshape(y, {n, c, size[0], size[1]}), x0, 2);
+            };
+            if (!indices) return {plane(found.y), {}};
+            const Tensor winners = reshape(to(found.index, DType::i64), {n, c, windows});
+            return {plane(found.y),
+                    plane(gather(reshape(places, {n, c, windows * taps}), 2, winners))};
+        });
 }
 
 }  // namespace engine

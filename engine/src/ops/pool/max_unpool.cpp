@@ -26,15 +26,8 @@ Integers size_of(const OpInfo& info, int dims, const OpArguments& args) {
                                    checked_sum(checked_product(-2, padding[i]), kernel[i])));
     return size;
 }
-TensorList run2d(const OpArguments& args) {
-    return {max_unpool2d(args.at(0), args.at(1), size_of(max_unpool2d_info, 2, args))};
-}
-TensorList run3d(const OpArguments& args) {
-    return {max_unpool3d(args.at(0), args.at(1), size_of(max_unpool3d_info, 3, args))};
-}
-
-Tensor unpool(const OpInfo& info, int dims, const Tensor& x, const Tensor& indices,
-              const Integers& asked) {
+Tensor unpool_inside(const OpInfo& info, int dims, const Tensor& x, const Tensor& indices,
+                     const Integers& asked) {
     check_shapes(info, x.shape() == indices.shape(), x, indices);
     if (indices.dtype() != DType::i64) {
         throw Error(ErrorCode::dtype,
@@ -57,31 +50,26 @@ Tensor unpool(const OpInfo& info, int dims, const Tensor& x, const Tensor& indic
         scatter(zeros, 2, reshape(indices, {n, c, from}), reshape(batch, {n, c, from}));
     return without_batch(reshape(y, full), x, dims);
 }
-
-constexpr const char* copies = "Copies values: nothing is lost in its input's type.";
+Tensor unpool(const Op& op, int dims, const Tensor& x, const Tensor& indices,
+              const Integers& size) {
+    return op.call(x, indices, size, [&](const Tensor& values, const Tensor& places) {
+        return unpool_inside(op, dims, values, places, size);
+    });
+}
 
 }  // namespace
 
-const OpInfo max_unpool2d_info{
-    "max_unpool2d",
-    CastPolicy::none,
-    "max_unpool2d(x, indices; output_size, kernel_size, stride, padding)",
-    2,
-    copies,
-    run2d};
-const OpInfo max_unpool3d_info{
-    "max_unpool3d",
-    CastPolicy::none,
-    "max_unpool3d(x, indices; output_size, kernel_size, stride, padding)",
-    2,
-    copies,
-    run3d};
-
 Tensor max_unpool2d(const Tensor& x, const Tensor& indices, const Integers& size) {
-    return unpool(max_unpool2d_info, 2, x, indices, size);
+    return unpool(max_unpool2d_op, 2, x, indices, size);
 }
 Tensor max_unpool3d(const Tensor& x, const Tensor& indices, const Integers& size) {
-    return unpool(max_unpool3d_info, 3, x, indices, size);
+    return unpool(max_unpool3d_op, 3, x, indices, size);
+}
+
+TensorList max_unpool_by_name(const OpInfo& op, const OpArguments& args) {
+    const int dims = op.name == max_unpool2d_op.name ? 2 : 3;
+    return {
+        (dims == 2 ? max_unpool2d : max_unpool3d)(args.at(0), args.at(1), size_of(op, dims, args))};
 }
 
 }  // namespace engine

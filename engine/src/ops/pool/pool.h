@@ -3,42 +3,102 @@
 #include <array>
 #include <optional>
 
-#include "tensor/tape.h"
+#include "ops/pool/pool_parts.h"
 
 namespace engine {
 
-extern const OpInfo max_pool2d_info, avg_pool2d_info, adaptive_avg_pool2d_info,
-    adaptive_max_pool2d_info;
-
-struct Pool2dOptions {
-    std::array<std::int64_t, 2> kernel{2, 2};                // height, width
-    std::optional<std::array<std::int64_t, 2>> stride = {};  // the kernel's size if not given
-    std::array<std::int64_t, 2> padding{0, 0};               // at most half the kernel
-    std::array<std::int64_t, 2> dilation{1, 1};              // max_pool2d only
-    bool count_include_pad = true;                           // avg_pool2d only
+/// One number for all dimensions of space or one for each.
+struct PoolOptions {
+    std::vector<std::int64_t> kernel{2};
+    std::vector<std::int64_t> stride = {};              ///< the kernel's size if empty
+    std::vector<std::int64_t> padding{0}, dilation{1};  ///< at most half the kernel; max only
+    bool count_include_pad = true;                      ///< averages only
     bool ceil_mode =
-        false;  // a last window may hang over the far edge; what is beyond it counts not
-    std::optional<std::int64_t> divisor_override = {};  // avg_pool2d only: in place of the count
+        false;  ///< a last window may hang over the far edge; what is beyond it counts not
+    std::optional<std::int64_t> divisor_override = {};  ///< averages only: in place of the count
+
+    void read(auto& from) {
+        from("kernel_size", kernel)("stride", stride)("padding", padding)("dilation", dilation);
+        from("count_include_pad", count_include_pad)("ceil_mode", ceil_mode);
+        from("divisor_override", divisor_override);
+    }
 };
+template <std::size_t dims>
+using PoolSize = std::array<std::int64_t, dims>;
 
-// x (N, C, H, W) or (C, H, W); the result is in NHWC memory and of x's type.
+// Pools of sequences (N, C, L), images (N, C, H, W) and volumes (N, C, D, H, W), the batch
+// dimension may be missing. Results are of x's type, images in NHWC memory: each value and each
+// gradient is rounded once.
 
-/// Values and, of their shape, where in its plane each came from: h W + w, i64.
+/// Values and, of their shape, where each came from, i64: in its sequence l, its plane h W + w or
+/// its volume (d H + h) W + w. Undefined where they are not asked for.
 struct WithIndices {
     Tensor values, indices;
 };
 
 /// Largest of each window, the first of equal ones; a NaN counts as largest, padding never wins.
-Tensor max_pool2d(const Tensor& x, const Pool2dOptions& options);
-WithIndices max_pool2d_with_indices(const Tensor& x, const Pool2dOptions& options);
-/// Mean of each window, summed in f32 (f64 for f64).
-Tensor avg_pool2d(const Tensor& x, const Pool2dOptions& options);
-/// Mean over windows chosen so that the result is size (height, width).
-Tensor adaptive_avg_pool2d(const Tensor& x, const std::array<std::int64_t, 2>& size);
-/// Largest of each of the same windows.
-WithIndices adaptive_max_pool2d(const Tensor& x, const std::array<std::int64_t, 2>& size);
+WithIndices max_pool1d(const Tensor& x, const PoolOptions& options, bool indices = false);
+Tensor max_pool2d(const Tensor& x, const PoolOptions& options);
+WithIndices max_pool2d_with_indices(const Tensor& x, const PoolOptions& options,
+                                    bool indices = true);
+WithIndices max_pool3d(const Tensor& x, const PoolOptions& options, bool indices = false);
+inline constexpr Op max_pool1d_op(CastPolicy::none,
+                                  "max_pool1d(x; kernel_size=2, stride=None, padding=0, "
+                                  "dilation=1, ceil_mode=False, return_indices=False)",
+                                  chooses, by_name<max_pool1d>);
+inline constexpr Op max_pool2d_op(CastPolicy::none,
+                                  "max_pool2d(x; kernel_size=2, stride=None, padding=0, "
+                                  "dilation=1, ceil_mode=False, return_indices=False)",
+                                  chooses, by_name<max_pool2d_with_indices>);
+inline constexpr Op max_pool3d_op(CastPolicy::none,
+                                  "max_pool3d(x; kernel_size=2, stride=None, padding=0, "
+                                  "dilation=1, ceil_mode=False, return_indices=False)",
+                                  chooses, by_name<max_pool3d>);
 
-extern const OpInfo fractional_max_pool2d_info;
+/// Largest of windows that are chosen so that the result has this size.
+WithIndices adaptive_max_pool1d(const Tensor& x, const PoolSize<1>& size, bool indices = false);
+WithIndices adaptive_max_pool2d(const Tensor& x, const PoolSize<2>& size, bool indices = true);
+WithIndices adaptive_max_pool3d(const Tensor& x, const PoolSize<3>& size, bool indices = false);
+inline constexpr Op adaptive_max_pool1d_op(
+    CastPolicy::none, "adaptive_max_pool1d(x; output_size=1, return_indices=False)", chooses,
+    by_name<adaptive_max_pool1d>);
+inline constexpr Op adaptive_max_pool2d_op(
+    CastPolicy::none, "adaptive_max_pool2d(x; output_size=1, return_indices=False)", chooses,
+    by_name<adaptive_max_pool2d>);
+inline constexpr Op adaptive_max_pool3d_op(
+    CastPolicy::none, "adaptive_max_pool3d(x; output_size=1, return_indices=False)", chooses,
+    by_name<adaptive_max_pool3d>);
+
+/// Mean of each window, summed in f32 (f64 for f64).
+Tensor avg_pool1d(const Tensor& x, const PoolOptions& options);
+Tensor avg_pool2d(const Tensor& x, const PoolOptions& options);
+Tensor avg_pool3d(const Tensor& x, const PoolOptions& options);
+inline constexpr Op avg_pool1d_op(
+    CastPolicy::none,
+    "avg_pool1d(x; kernel_size=2, stride=None, padding=0, ceil_mode=False, count_include_pad=True)",
+    adds, by_name<avg_pool1d>);
+inline constexpr Op avg_pool2d_op(CastPolicy::none,
+                                  "avg_pool2d(x; kernel_size=2, stride=None, padding=0, "
+                                  "ceil_mode=False, count_include_pad=True, divisor_override=None)",
+                                  adds, by_name<avg_pool2d>);
+inline constexpr Op avg_pool3d_op(CastPolicy::none,
+                                  "avg_pool3d(x; kernel_size=2, stride=None, padding=0, "
+                                  "ceil_mode=False, count_include_pad=True, divisor_override=None)",
+                                  adds, by_name<avg_pool3d>);
+
+/// Mean of the windows of adaptive_max_pool.
+Tensor adaptive_avg_pool1d(const Tensor& x, const PoolSize<1>& size);
+Tensor adaptive_avg_pool2d(const Tensor& x, const PoolSize<2>& size);
+Tensor adaptive_avg_pool3d(const Tensor& x, const PoolSize<3>& size);
+inline constexpr Op adaptive_avg_pool1d_op(CastPolicy::none,
+                                           "adaptive_avg_pool1d(x; output_size=1)", adds,
+                                           by_name<adaptive_avg_pool1d>);
+inline constexpr Op adaptive_avg_pool2d_op(CastPolicy::none,
+                                           "adaptive_avg_pool2d(x; output_size=1)", adds,
+                                           by_name<adaptive_avg_pool2d>);
+inline constexpr Op adaptive_avg_pool3d_op(CastPolicy::none,
+                                           "adaptive_avg_pool3d(x; output_size=1)", adds,
+                                           by_name<adaptive_avg_pool3d>);
 
 /// Maximum over windows of size `kernel`, whose places follow from samples in [0, 1) (Graham,
 /// "Fractional Max-Pooling"). x (N, C, H, W) or (C, H, W); samples (N, C, 2) or (C, 2) of x's type,
@@ -48,5 +108,9 @@ extern const OpInfo fractional_max_pool2d_info;
 WithIndices fractional_max_pool2d(const Tensor& x, const Tensor& samples,
                                   const std::array<std::int64_t, 2>& kernel,
                                   const std::array<std::int64_t, 2>& size, bool indices = false);
+inline constexpr Op fractional_max_pool2d_op(
+    CastPolicy::none,
+    "fractional_max_pool2d(x, samples; kernel_size=2, output_size=2, return_indices=False)",
+    chooses, by_name<fractional_max_pool2d>);
 
 }  // namespace engine

@@ -13,13 +13,10 @@ namespace {
 
 using kernels::Pool2dShape;
 
-const OpInfo max_backward_info{"max_pool2d_backward", CastPolicy::none,
-                               "max_pool2d_backward(dy, index)", 2, no_entry};
-const OpInfo max_gather_info{"max_pool2d_gather", CastPolicy::none, "max_pool2d_gather(x, index)",
-                             2, no_entry};
-const OpInfo mean_op{"avg_pool2d_forward", CastPolicy::none, "avg_pool2d_forward(x)", 2, no_entry};
-const OpInfo mean_backward_info{"avg_pool2d_backward", CastPolicy::none, "avg_pool2d_backward(dy)",
-                                2, no_entry};
+constexpr Op max_pool_backward_op("max_pool2d_backward(dy, index)");
+constexpr Op max_pool_gather_op("max_pool2d_gather(x, index)");
+constexpr Op mean_pool_op("avg_pool2d_forward(x)");
+constexpr Op mean_pool_backward_op("avg_pool2d_backward(dy)");
 
 Shape input_shape(const Pool2dShape& s) { return {s.n, s.c, s.h, s.w}; }
 Shape output_shape(const Pool2dShape& s) { return {s.n, s.c, s.oh, s.ow}; }
@@ -37,7 +34,7 @@ Tensor max_backward(const Tensor& dy, const Tensor& index, const Pool2dShape& s)
         on(dy.device(), kernels::cpu::max_pool2d_backward, kernels::cuda::max_pool2d_backward)(
             dx.array(), from.array(), index.array(), s, current_stream());
     return record(
-        max_backward_info, {dy}, dx, {save(index)},
+        max_pool_backward_op, {dy}, dx, {save(index)},
         [s](const Tensor& ddx, const Saved& saved) { return max_gather(ddx, saved[0], s); });
 }
 
@@ -48,7 +45,7 @@ Tensor max_gather(const Tensor& x, const Tensor& index, const Pool2dShape& s) {
         on(x.device(), kernels::cpu::max_pool2d_gather, kernels::cuda::max_pool2d_gather)(
             y.array(), from.array(), index.array(), s, current_stream());
     return record(
-        max_gather_info, {x}, y, {save(index)},
+        max_pool_gather_op, {x}, y, {save(index)},
         [s](const Tensor& dy, const Saved& saved) { return max_backward(dy, saved[0], s); });
 }
 
@@ -60,9 +57,10 @@ Tensor mean_backward(const Tensor& dy, const Pool2dShape& s, bool adaptive) {
                                  : on(dy.device(), kernels::cpu::avg_pool2d_backward,
                                       kernels::cuda::avg_pool2d_backward);
     if (dx.numel() > 0) kernel(dx.array(), from.array(), s, current_stream());
-    return record(mean_backward_info, {dy}, dx, {}, [s, adaptive](const Tensor& ddx, const Saved&) {
-        return mean_pool_planes(mean_op, ddx, s, adaptive);
-    });
+    return record(mean_pool_backward_op, {dy}, dx, {},
+                  [s, adaptive](const Tensor& ddx, const Saved&) {
+                      return mean_pool_planes(mean_pool_op, ddx, s, adaptive);
+                  });
 }
 
 }  // namespace

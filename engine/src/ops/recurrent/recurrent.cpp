@@ -15,30 +15,6 @@ namespace {
 
 using kernels::RecurrentCell;
 
-RecurrentOptions options_of(const OpArguments& args) {
-    return {.has_biases = args.flag("has_biases", true),
-            .num_layers = args.integer("num_layers", 1),
-            .dropout = args.number("dropout", 0),
-            .train = args.flag("train", false),
-            .bidirectional = args.flag("bidirectional", false),
-            .batch_first = args.flag("batch_first", false),
-            .batch_sizes = args.integers("batch_sizes", {}),
-            .random = {},
-            .random_offset = 0};
-}
-TensorList read_tensor_list(const OpArguments& args, int position) {
-    const auto found = args.lists.find(position);
-    return found == args.lists.end() ? TensorList{} : found->second;
-}
-template <TensorList (*op)(const Tensor&, const Tensor&, const TensorList&,
-                           const RecurrentOptions&)>
-TensorList run(const OpArguments& args) {
-    return op(args.at(0), args.at(1), read_tensor_list(args, 2), options_of(args));
-}
-TensorList run_lstm(const OpArguments& args) {
-    return lstm(args.at(0), read_tensor_list(args, 1), read_tensor_list(args, 2), options_of(args));
-}
-
 /// A call whose arguments have been cast.
 struct Network {
     const OpInfo& info;
@@ -181,15 +157,10 @@ TensorList run_even(const Network& n, const Tensor& rows, std::int64_t steps, st
     return run_layers(n, rows, sizes);
 }
 
-TensorList run_network(const OpInfo& info, RecurrentCell cell, const Tensor& x0,
+TensorList run_network(const OpInfo& info, RecurrentCell cell, const Tensor& x,
                        const TensorList& hx, const TensorList& params,
                        const RecurrentOptions& options) {
-    TensorList all{x0};
-    all.insert(all.end(), hx.begin(), hx.end());
-    all.insert(all.end(), params.begin(), params.end());
-    all = autocast_list(info, all);
-    const auto first = all.begin() + 1, middle = first + static_cast<std::ptrdiff_t>(hx.size());
-    const Network n{info, cell, options, all[0], {first, middle}, {middle, all.end()}};
+    const Network n{info, cell, options, x, hx, params};
     check_types(n);
     check_counts(n);
     const NoAutocast inside(n.x.device().kind);
@@ -209,67 +180,35 @@ TensorList run_network(const OpInfo& info, RecurrentCell cell, const Tensor& x0,
     return out;
 }
 
-constexpr const char* why =
-    "Matrix products at every step; input, states and weights go to 16 bits at once, as in cuDNN.";
+TensorList listed_states(const Tensor& h0) { return {h0}; }
+const TensorList& listed_states(const TensorList& hx) { return hx; }
+
+template <typename States>
+TensorList network(const Op& op, RecurrentCell cell, const Tensor& x, const States& hx,
+                   const TensorList& params, const RecurrentOptions& options) {
+    return op.call(x, hx, params, options,
+                   [&](const Tensor& x1, const States& hx1, const TensorList& params1) {
+                       return run_network(op, cell, x1, listed_states(hx1), params1, options);
+                   });
+}
 
 }  // namespace
 
-const OpInfo rnn_tanh_info{"rnn_tanh",
-                           CastPolicy::low,
-                           "rnn_tanh(x, hx, params[]; has_biases, num_layers, dropout, train, "
-                           "bidirectional, batch_first, batch_sizes)",
-                           2,
-                           why,
-                           run<rnn_tanh>};
-const OpInfo rnn_relu_info{"rnn_relu",
-                           CastPolicy::low,
-                           "rnn_relu(x, hx, params[]; has_biases, num_layers, dropout, train, "
-                           "bidirectional, batch_first, batch_sizes)",
-                           2,
-                           why,
-                           run<rnn_relu>};
-const OpInfo lstm_info{"lstm",
-                       CastPolicy::low,
-                       "lstm(x, hx[], params[]; has_biases, num_layers, dropout, train, "
-                       "bidirectional, batch_first, batch_sizes)",
-                       2,
-                       why,
-                       run_lstm};
-const OpInfo gru_info{"gru",
-                      CastPolicy::low,
-                      "gru(x, hx, params[]; has_biases, num_layers, dropout, train, "
-                      "bidirectional, batch_first, batch_sizes)",
-                      2,
-                      why,
-                      run<gru>};
-
 TensorList rnn_tanh(const Tensor& x, const Tensor& h0, const TensorList& params,
                     const RecurrentOptions& options) {
-    if (intercepted(rnn_tanh_info))
-        return dispatched(
-            rnn_tanh_info, [](const auto&... a) { return rnn_tanh(a...); }, x, h0, params, options);
-    return run_network(rnn_tanh_info, RecurrentCell::rnn_tanh, x, {h0}, params, options);
+    return network(rnn_tanh_op, RecurrentCell::rnn_tanh, x, h0, params, options);
 }
 TensorList rnn_relu(const Tensor& x, const Tensor& h0, const TensorList& params,
                     const RecurrentOptions& options) {
-    if (intercepted(rnn_relu_info))
-        return dispatched(
-            rnn_relu_info, [](const auto&... a) { return rnn_relu(a...); }, x, h0, params, options);
-    return run_network(rnn_relu_info, RecurrentCell::rnn_relu, x, {h0}, params, options);
+    return network(rnn_relu_op, RecurrentCell::rnn_relu, x, h0, params, options);
 }
 TensorList lstm(const Tensor& x, const TensorList& hx, const TensorList& params,
                 const RecurrentOptions& options) {
-    if (intercepted(lstm_info))
-        return dispatched(
-            lstm_info, [](const auto&... a) { return lstm(a...); }, x, hx, params, options);
-    return run_network(lstm_info, RecurrentCell::lstm, x, hx, params, options);
+    return network(lstm_op, RecurrentCell::lstm, x, hx, params, options);
 }
 TensorList gru(const Tensor& x, const Tensor& h0, const TensorList& params,
                const RecurrentOptions& options) {
-    if (intercepted(gru_info))
-        return dispatched(
-            gru_info, [](const auto&... a) { return gru(a...); }, x, h0, params, options);
-    return run_network(gru_info, RecurrentCell::gru, x, {h0}, params, options);
+    return network(gru_op, RecurrentCell::gru, x, h0, params, options);
 }
 
 }  // namespace engine

@@ -5,9 +5,12 @@
 
 namespace engine {
 
-extern const OpInfo rnn_tanh_cell_info, rnn_relu_cell_info, lstm_cell_info, gru_cell_info,
-    rnn_tanh_info, rnn_relu_info, lstm_info, gru_info, thnn_fused_lstm_cell_info,
-    thnn_fused_gru_cell_info;
+inline constexpr const char* two_products =
+    "Two matrix products; the few operations on the gates stay in fp32.";
+inline constexpr const char* gates_of_products =
+    "Gates that come from 16-bit matrix products stay in 16 bits; the arithmetic on them is fp32.";
+inline constexpr const char* products_by_step =
+    "Matrix products at every step; input, states and weights go to 16 bits at once, as in cuDNN.";
 
 // Recurrent networks, PyTorch's formulas, gates and order of weights. All arguments of one type,
 // else Error(dtype); in a region all go to the low type, outputs and states are low. Products and
@@ -17,12 +20,26 @@ extern const OpInfo rnn_tanh_cell_info, rnn_relu_cell_info, lstm_cell_info, gru_
 /// hidden, hidden), biases (gates * hidden) or undefined; 1 gate, 4 for lstm, 3 for gru.
 struct CellWeights {
     Tensor w_ih, w_hh, b_ih, b_hh;
+
+    void read(auto& from) {
+        for (Tensor* each : {&w_ih, &w_hh, &b_ih, &b_hh}) *each = from.tensor();
+    }
 };
 Tensor rnn_tanh_cell(const Tensor& x, const Tensor& h, const CellWeights& weights);
+inline constexpr Op rnn_tanh_cell_op(CastPolicy::low,
+                                     "rnn_tanh_cell(x, h, w_ih, w_hh, b_ih?, b_hh?)", two_products,
+                                     by_name<rnn_tanh_cell>);
 Tensor rnn_relu_cell(const Tensor& x, const Tensor& h, const CellWeights& weights);
+inline constexpr Op rnn_relu_cell_op(CastPolicy::low,
+                                     "rnn_relu_cell(x, h, w_ih, w_hh, b_ih?, b_hh?)", two_products,
+                                     by_name<rnn_relu_cell>);
 /// {h, c}
 TensorList lstm_cell(const Tensor& x, const Tensor& h, const Tensor& c, const CellWeights& weights);
+inline constexpr Op lstm_cell_op(CastPolicy::low, "lstm_cell(x, h, c, w_ih, w_hh, b_ih?, b_hh?)",
+                                 two_products, by_name<lstm_cell>);
 Tensor gru_cell(const Tensor& x, const Tensor& h, const CellWeights& weights);
+inline constexpr Op gru_cell_op(CastPolicy::low, "gru_cell(x, h, w_ih, w_hh, b_ih?, b_hh?)",
+                                two_products, by_name<gru_cell>);
 
 // PyTorch's fused cells: a step after its two products, input_gates and hidden_gates (batch, gates
 // * hidden), which come without their biases (gates * hidden). The biases are added in f32 (f64 for
@@ -34,11 +51,19 @@ Tensor gru_cell(const Tensor& x, const Tensor& h, const CellWeights& weights);
 TensorList thnn_fused_lstm_cell(const Tensor& input_gates, const Tensor& hidden_gates,
                                 const Tensor& cx, const Tensor& input_bias = {},
                                 const Tensor& hidden_bias = {});
+inline constexpr Op thnn_fused_lstm_cell_op(
+    CastPolicy::low,
+    "_thnn_fused_lstm_cell(input_gates, hidden_gates, cx, input_bias?, hidden_bias?)",
+    gates_of_products, by_name<thnn_fused_lstm_cell>);
 /// {hy, workspace (batch, 5 * hidden)}: r, z, n after their functions, hx, and hidden_gates' last
 /// third with its bias.
 TensorList thnn_fused_gru_cell(const Tensor& input_gates, const Tensor& hidden_gates,
                                const Tensor& hx, const Tensor& input_bias = {},
                                const Tensor& hidden_bias = {});
+inline constexpr Op thnn_fused_gru_cell_op(
+    CastPolicy::low,
+    "_thnn_fused_gru_cell(input_gates, hidden_gates, hx, input_bias?, hidden_bias?)",
+    gates_of_products, by_name<thnn_fused_gru_cell>);
 
 struct RecurrentOptions {
     bool has_biases = true;
@@ -53,6 +78,12 @@ struct RecurrentOptions {
     /// dropped. Dropout without it is an Error(value).
     std::optional<RandomSource> random = {};
     std::uint64_t random_offset = 0;
+
+    void read(auto& from) {
+        from("has_biases", has_biases)("num_layers", num_layers)("dropout", dropout);
+        from("train", train)("bidirectional", bidirectional)("batch_first", batch_first);
+        from("batch_sizes", batch_sizes);
+    }
 };
 
 /// x (time, batch, in), (batch, time, in) with batch_first, or packed (rows, in). hx: h0, and c0
@@ -61,11 +92,30 @@ struct RecurrentOptions {
 /// columns). {output, h_n, and c_n for lstm}: output as x, hidden * directions columns.
 TensorList rnn_tanh(const Tensor& x, const Tensor& h0, const TensorList& params,
                     const RecurrentOptions& options);
+inline constexpr Op rnn_tanh_op(
+    CastPolicy::low,
+    "rnn_tanh(x, hx, params[]; has_biases=True, num_layers=1, dropout=0, train=False, "
+    "bidirectional=False, batch_first=False, batch_sizes=None)",
+    products_by_step, by_name<rnn_tanh>);
 TensorList rnn_relu(const Tensor& x, const Tensor& h0, const TensorList& params,
                     const RecurrentOptions& options);
+inline constexpr Op rnn_relu_op(
+    CastPolicy::low,
+    "rnn_relu(x, hx, params[]; has_biases=True, num_layers=1, dropout=0, train=False, "
+    "bidirectional=False, batch_first=False, batch_sizes=None)",
+    products_by_step, by_name<rnn_relu>);
 TensorList lstm(const Tensor& x, const TensorList& hx, const TensorList& params,
                 const RecurrentOptions& options);
+inline constexpr Op lstm_op(
+    CastPolicy::low,
+    "lstm(x, hx[], params[]; has_biases=True, num_layers=1, dropout=0, train=False, "
+    "bidirectional=False, batch_first=False, batch_sizes=None)",
+    products_by_step, by_name<lstm>);
 TensorList gru(const Tensor& x, const Tensor& h0, const TensorList& params,
                const RecurrentOptions& options);
+inline constexpr Op gru_op(CastPolicy::low,
+                           "gru(x, hx, params[]; has_biases=True, num_layers=1, dropout=0, "
+                           "train=False, bidirectional=False, batch_first=False, batch_sizes=None)",
+                           products_by_step, by_name<gru>);
 
 }  // namespace engine

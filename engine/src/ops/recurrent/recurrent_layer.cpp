@@ -12,9 +12,8 @@ using detail::matrix_rows;
 using detail::multiply_into;
 using kernels::RecurrentCell;
 
-const OpInfo layer_info{"recurrent_layer", CastPolicy::none,
-                        "recurrent_layer(gx, h0, w_hh, c0?, b_hh?)", 2,
-                        "Runs inside a listed op, which has cast its arguments."};
+constexpr Op layer_op("recurrent_layer(gx, h0, w_hh, c0?, b_hh?)",
+                      "Runs inside a listed op, which has cast its arguments.");
 
 /// A state as it passes through the steps. If all steps have equally many rows, it is the results
 /// of the last step. Otherwise it is a matrix of its own, in which a row stays when its sequence
@@ -110,7 +109,7 @@ void multiply_into(const Tensor& c, const Tensor& a, const Tensor& b, bool trans
 TensorList recurrent_layer(const RecurrentLayer& layer, const RecurrentInputs& in) {
     const Computed made = compute(layer, in);
     const Tensor inputs[] = {in.gx, in.h0, in.w_hh, in.c0, in.b_hh};
-    return record_outputs(layer_info, inputs, made.results,
+    return record_outputs(layer_op, inputs, made.results,
                           {save(in.gx), save(in.h0), save(in.w_hh), save(in.c0), save(in.b_hh),
                            save_output(made.results[0]), save(made.cells)},
                           [layer](std::span<const Tensor> grads, const Saved& saved) {

@@ -17,10 +17,9 @@ namespace {
 
 using kernels::RecurrentCell;
 
-const OpInfo backward_info{"recurrent_layer_backward", CastPolicy::none,
-                           "recurrent_layer_backward(d_outputs?, dh_n?, dc_n?, gx, h0, w_hh, c0?, "
-                           "b_hh?)",
-                           2, "Its inputs have the forward op's types."};
+constexpr Op layer_backward_op(
+    "recurrent_layer_backward(d_outputs?, dh_n?, dc_n?, gx, h0, w_hh, c0?, b_hh?)",
+    "Its inputs have the forward op's types.");
 
 /// The state before each step, in the order of the rows: the results of the previous step, and
 /// `first` for rows that begin here.
@@ -117,7 +116,7 @@ TensorList recurrent_layer_backward(const RecurrentLayer& layer, const Recurrent
     const Tensor inputs[] = {a.d_outputs, a.dh_n, a.dc_n, in.gx, in.h0, in.w_hh, in.c0, in.b_hh};
     std::vector<Save> saves;
     for (const auto& t : inputs) saves.push_back(save(t));
-    return record_outputs(backward_info, inputs, compute(layer, a), saves,
+    return record_outputs(layer_backward_op, inputs, compute(layer, a), saves,
                           [layer](std::span<const Tensor> grads, const Saved& saved) {
                               return second(layer, grads, saved);
                           });

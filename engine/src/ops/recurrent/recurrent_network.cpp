@@ -17,12 +17,11 @@ using kernels::RecurrentCell;
 using kernels::RecurrentNetwork;
 using kernels::RecurrentSpaces;
 
-const OpInfo network_info{"recurrent_network", CastPolicy::none,
-                          "recurrent_network(x, h0, c0?, params[])", 2,
-                          "Runs inside a listed op, which has cast its arguments."};
-const OpInfo backward_info{"recurrent_network_backward", CastPolicy::none,
-                           "recurrent_network_backward(dy?, dh_n?, dc_n?, x, h0, c0?, params[])", 2,
-                           "Its inputs have the forward op's types."};
+constexpr Op network_op("recurrent_network(x, h0, c0?, params[])",
+                        "Runs inside a listed op, which has cast its arguments.");
+constexpr Op network_backward_op(
+    "recurrent_network_backward(dy?, dh_n?, dc_n?, x, h0, c0?, params[])",
+    "Its inputs have the forward op's types.");
 
 /// Places among the inputs.
 constexpr std::size_t at_x = 0, at_h0 = 1, at_c0 = 2, at_params = 3;
@@ -214,7 +213,7 @@ TensorList network_backward(const Backward& b, std::span<const Tensor> grads,
     for (const auto& t : all) saves.push_back(save(t));
     const int count = static_cast<int>(all.size());
     return record_outputs(
-        backward_info, all, found, saves,
+        network_backward_op, all, found, saves,
         [by_layers = b.by_layers, count](std::span<const Tensor> seconds, const Saved& saved) {
             return detail::second_derivative(seconds, saved, count, 3, by_layers);
         });
@@ -250,7 +249,7 @@ std::optional<TensorList> recurrent_network(RecurrentNetwork n, const TensorList
     saves.push_back(save(kept.reserve));
     const int count = static_cast<int>(inputs.size());
     return record_outputs(
-        network_info, inputs, results, saves,
+        network_op, inputs, results, saves,
         [b = Backward{n, spaces->places, by_layers}, count](std::span<const Tensor> grads,
                                                             const Saved& saved) {
             TensorList in;

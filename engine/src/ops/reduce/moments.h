@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <tuple>
 
 #include "tensor/tape.h"
 
@@ -20,7 +19,10 @@ struct Correction {
 
     std::optional<bool> unbiased;
     std::optional<double> correction;
-    static constexpr auto fields = std::tuple(&Correction::unbiased, &Correction::correction);
+    void read(auto& from) {
+        correction.reset();
+        from("unbiased", unbiased)("correction", correction);
+    }
 
     /// Error(value) naming the op if both are given.
     double value(const OpInfo& op) const;

@@ -32,8 +32,10 @@ Tensor all(const Tensor& x, const std::vector<std::int64_t>& dims = {}, bool kee
 inline constexpr Op all_op(CastPolicy::none, "all(x; dim=[], keepdim=False)", counts_values,
                            by_name<all>, {.derivatives = 0, .forceable = false});
 Tensor any(const Tensor& x, const std::vector<std::int64_t>& dims = {}, bool keepdim = false);
-inline constexpr Op any_op(CastPolicy::none, "any(x; dim=[], keepdim=False)", counts_values,
-                           by_name<any>, {.derivatives = 0, .forceable = false});
+inline constexpr Op any_op(
+    CastPolicy::none, "any(x; dim=[], keepdim=False)", counts_values,
+    by_name_as<Tensor(const Tensor&, const std::vector<std::int64_t>&, bool), any>,
+    {.derivatives = 0, .forceable = false});
 /// How many are not zero, i64; the dimensions are not kept.
 Tensor count_nonzero(const Tensor& x, const std::vector<std::int64_t>& dims = {});
 inline constexpr Op count_nonzero_op(CastPolicy::none, "count_nonzero(x; dim=[])", counts_values,

@@ -48,11 +48,11 @@ TEST(Convolutions, SamePaddingPutsTheOddOneAtTheFarEnd) {
     OpArguments args;
     args.tensors = {{0, ones({1, 1, 3, 4})}, {1, ones({1, 1, 2, 3})}};
     args.attrs["padding"] = std::string("same");
-    EXPECT_EQ(conv2d_info.run(args)[0].values(), (Values{4, 6, 6, 4, 4, 6, 6, 4, 2, 3, 3, 2}));
+    EXPECT_EQ(conv2d_op.call_by_name(args)[0].values(), (Values{4, 6, 6, 4, 4, 6, 6, 4, 2, 3, 3, 2}));
     args.attrs["padding"] = std::string("valid");
-    EXPECT_EQ(conv2d_info.run(args)[0].shape(), (Shape{1, 1, 2, 2}));
+    EXPECT_EQ(conv2d_op.call_by_name(args)[0].shape(), (Shape{1, 1, 2, 2}));
     args.attrs["padding"] = std::string("reflect");
-    EXPECT_THROW(conv2d_info.run(args), Error);
+    EXPECT_THROW(conv2d_op.call_by_name(args), Error);
     EXPECT_THROW(conv1d(sequence({1, 2, 3}), sequence({1, 10}), {}, {.stride = {2}, .same = true}),
                  Error);
 }
@@ -121,15 +121,15 @@ struct Call {
 };
 
 TEST(Convolutions, A11M9MixedTypesAreAnErrorOutsideARegionAndFineInside) {
-    const Call calls[] = {{&conv1d_info, {1, 2, 3}, {2, 2, 1}},
-                          {&conv3d_info, {1, 2, 3, 1, 1}, {2, 2, 1, 1, 1}},
-                          {&conv_transpose1d_info, {1, 2, 3}, {2, 2, 1}},
-                          {&conv_transpose2d_info, {1, 2, 3, 1}, {2, 2, 1, 1}},
-                          {&conv_transpose3d_info, {1, 2, 3, 1, 1}, {2, 2, 1, 1, 1}},
-                          {&conv_tbc_info, {3, 1, 2}, {1, 2, 2}},
-                          {&convolution_info, {1, 2, 3}, {2, 2, 1}},
-                          {&cudnn_convolution_info, {1, 2, 3}, {2, 2, 1}},
-                          {&cudnn_convolution_transpose_info, {1, 2, 3, 1}, {2, 2, 1, 1}}};
+    const Call calls[] = {{&conv1d_op, {1, 2, 3}, {2, 2, 1}},
+                          {&conv3d_op, {1, 2, 3, 1, 1}, {2, 2, 1, 1, 1}},
+                          {&conv_transpose1d_op, {1, 2, 3}, {2, 2, 1}},
+                          {&conv_transpose2d_op, {1, 2, 3, 1}, {2, 2, 1, 1}},
+                          {&conv_transpose3d_op, {1, 2, 3, 1, 1}, {2, 2, 1, 1, 1}},
+                          {&conv_tbc_op, {3, 1, 2}, {1, 2, 2}},
+                          {&convolution_op, {1, 2, 3}, {2, 2, 1}},
+                          {&cudnn_convolution_op, {1, 2, 3}, {2, 2, 1}},
+                          {&cudnn_convolution_transpose_op, {1, 2, 3, 1}, {2, 2, 1, 1}}};
     for (const auto& [info, x, weight] : calls) {
         SCOPED_TRACE(info->name);
         OpArguments args;
@@ -218,10 +218,10 @@ TEST(Convolutions, CudnnsNamesAreTheGeneralEntryWithoutABias) {
                                        .dilation = {1, 2},
                                        .groups = 2};
     EXPECT_EQ(cudnn_convolution(x, w, options).values(),
-              convolution(x, w, {}, false, options).values());
+              convolution(x, w, {}, options).values());
     const Tensor y = cudnn_convolution_transpose(x, w, options);
     EXPECT_EQ(y.shape(), (Shape{2, 4, 10, 6}));
-    EXPECT_EQ(y.values(), convolution(x, w, {}, true, options).values());
+    EXPECT_EQ(y.values(), convolution(x, w, {}, options, true).values());
     EXPECT_EQ(cudnn_convolution(sequence({1, 2, 3}), sequence({1, 10})).values(), (Values{21, 32}));
     EXPECT_EQ(cudnn_convolution_transpose(sequence({1, 2}), sequence({1, 10})).values(),
               (Values{1, 12, 20}));
@@ -242,7 +242,7 @@ TEST(Convolutions, RefusesWhatDoesNotFit) {
     EXPECT_THROW(conv1d(x, w, {}, {.groups = 0}), Error);
     EXPECT_THROW(conv_transpose1d(x, ones({3, 2, 3})), Error);
     EXPECT_THROW(conv_transpose1d(x, w, {}, {.output_padding = {-1}}), Error);
-    EXPECT_THROW(convolution(ones({2, 4}), w, {}, false, {}), Error);
+    EXPECT_THROW(convolution(ones({2, 4}), w, {}, {}), Error);
     EXPECT_THROW(conv_tbc(x, ones({1, 4, 2}), ones({3})), Error);
 }
 

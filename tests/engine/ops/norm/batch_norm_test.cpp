@@ -103,7 +103,7 @@ class Shown final : public GradientObserver {
 public:
     explicit Shown(bool allows) : allows_(allows) {}
     void on_gradient(const OpInfo& to, const Tensor&) override {
-        count += &to == &batch_norm_relu_info ? 1 : 0;
+        count += &to == &batch_norm_relu_op ? 1 : 0;
     }
     bool allows_pair(const OpInfo&) const override { return allows_; }
     int count = 0;

@@ -33,8 +33,8 @@ struct Form {
     const OpInfo* info;
     std::int64_t gates;
 };
-const Form fused_forms[] = {{thnn_fused_lstm_cell, &thnn_fused_lstm_cell_info, 4},
-                            {thnn_fused_gru_cell, &thnn_fused_gru_cell_info, 3}};
+const Form fused_forms[] = {{thnn_fused_lstm_cell, &thnn_fused_lstm_cell_op, 4},
+                            {thnn_fused_gru_cell, &thnn_fused_gru_cell_op, 3}};
 
 TEST(FusedCells, AnLstmStepByHand) {
     // Two units. The gates i, f, g, o are side by side, each with both units.
