@@ -149,8 +149,8 @@ OnnxValue conv_transpose2d(OnnxTrace& to, const TracedCall& call, const OnnxValu
 }
 
 OnnxValue pool2d(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
-    const auto& o = *call.find<Pool2dOptions>();
-    OnnxAttributes attributes = window(pair(o.kernel), pair(o.stride.value_or(o.kernel)),
+    const auto& o = *call.find<PoolOptions>();
+    OnnxAttributes attributes = window(pair(o.kernel), pair(o.stride.empty() ? o.kernel : o.stride),
                                        pair(o.padding), pair(o.dilation));
     attributes["ceil_mode"] = std::int64_t{o.ceil_mode};
     if (call.info.name == "max_pool2d") return to.node("MaxPool", in, attributes);

@@ -162,9 +162,9 @@ json StepProgram::attributes(const TracedCall& call) {
             add(o->stride, o->padding, o->dilation, o->groups);
         if (const auto* o = each.as<ConvTransposeOptions>())
             add(o->stride, o->padding, o->output_padding, o->groups, o->dilation);
-        if (const auto* o = each.as<Pool2dOptions>())
-            add(o->kernel, o->stride.value_or(o->kernel), o->padding, o->dilation, o->ceil_mode,
-                o->count_include_pad);
+        if (const auto* o = each.as<PoolOptions>())
+            add(o->kernel, o->stride.empty() ? o->kernel : o->stride, o->padding, o->dilation,
+                o->ceil_mode, o->count_include_pad);
         if (const auto* o = each.as<BatchNormTensors>()) {
             add_number(o->weight);
             add_number(o->bias);

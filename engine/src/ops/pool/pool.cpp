@@ -149,7 +149,7 @@ Windows windows_of(const OpInfo& info, const Tensor& x, const PoolSize<dims>& si
 /// `how`: options, or the size of the result.
 template <typename How>
 WithIndices max_pool(const Op& op, int dims, const Tensor& x0, const How& how, bool indices) {
-    return op.call(x0, how, indices, [&](const Tensor& x) -> WithIndices {
+    return op.call(x0, how, [&](const Tensor& x) -> WithIndices {
         const Tensor batch = pool_batch(op, x, dims);
         const WithIndices found = max_of(op, batch, windows_of(op, batch, how), indices);
         return {without_batch(found.values, x, dims),
