@@ -32,7 +32,7 @@ std::string format_names() {
            ", report.html, report.pdf";
 }
 
-[[noreturn]] void refuse(const std::string& message, const std::string& hint) {
+[[noreturn]] void refuse_export(const std::string& message, const std::string& hint) {
     throw engine::Error(engine::ErrorCode::settings, message, hint);
 }
 
@@ -74,7 +74,7 @@ int export_report(const ExportArguments& args) {
 #ifdef HALFTONE_HAS_UI
         ui::write_report_file(report, file);
 #else
-        refuse("--to: report.pdf: this program was built without the window, which writes PDF",
+        refuse_export("--to: report.pdf: this program was built without the window, which writes PDF",
                "Use report.html, and print it to PDF in a browser.");
 #endif
     }
@@ -86,16 +86,16 @@ int export_report(const ExportArguments& args) {
 const engine::ExportInfo& checked(const ExportArguments& args) {
     const engine::ExportInfo* info = engine::find_export(args.format);
     if (info == nullptr)
-        refuse("--to: " + args.format + ": not a form of export",
+        refuse_export("--to: " + args.format + ": not a form of export",
                "Use one of " + format_names() + ".");
     if (args.checkpoint_given() && !info->of_checkpoint)
-        refuse("--checkpoint: " + info->name + " holds no weights", "Leave it away.");
+        refuse_export("--checkpoint: " + info->name + " holds no weights", "Leave it away.");
     if (args.dtype != "fp32" && args.dtype != "fp16")
-        refuse("--dtype: " + args.dtype + ": not a type of an exported model", "Use fp32 or fp16.");
+        refuse_export("--dtype: " + args.dtype + ": not a type of an exported model", "Use fp32 or fp16.");
     if (args.dtype != "fp32" && !info->takes_half)
-        refuse("--dtype: " + info->name + " is written as it is", "Leave it away.");
+        refuse_export("--dtype: " + info->name + " is written as it is", "Leave it away.");
     if (args.raw && !info->takes_raw)
-        refuse("--raw: " + info->name + " is no CSV", "Leave it away.");
+        refuse_export("--raw: " + info->name + " is no CSV", "Leave it away.");
     return *info;
 }
 
@@ -105,7 +105,7 @@ void export_group(const engine::GroupRuns& runs, const engine::ExportInfo& info,
     const std::string file =
         args.file.empty() ? engine::group_name(runs.front().group_number) + info.ending : args.file;
     if (info.write_runs == nullptr)
-        refuse("--to: " + info.name + " is of one run",
+        refuse_export("--to: " + info.name + " is of one run",
                "Name one run of " + engine::group_name(runs.front().group_number) +
                    ", or use run, csv, tensorboard, report.html or report.pdf.");
     info.write_runs(runs, file, {.raw = args.raw});
@@ -114,7 +114,7 @@ void export_group(const engine::GroupRuns& runs, const engine::ExportInfo& info,
 
 int export_one(const ExportArguments& args) {
     if (is_report(args.format)) return export_report(args);
-    if (!args.others.empty()) refuse("--with: only a report is of several runs", "Leave it away.");
+    if (!args.others.empty()) refuse_export("--with: only a report is of several runs", "Leave it away.");
     const engine::ExportInfo& info = checked(args);
     if (const auto group = find_group(args.run); !group.empty()) {
         export_group(group, info, args);

@@ -14,60 +14,54 @@ using engine::json_number;
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-json cards_json(const engine::MachineReport& report) {
+template <typename List, typename Write>
+json list(const List& all, const Write& write) {
     json out = json::array();
-    for (const auto& card : report.cards) {
-        out.push_back({{"name", card.name},
-                       {"capability", card.capability},
-                       {"generation", card.generation},
-                       {"memory_bytes", card.memory_bytes}});
-    }
+    for (const auto& each : all) out.push_back(write(each));
     return out;
+}
+
+json texts(const std::vector<engine::Message>& messages) {
+    return list(messages, [](const engine::Message& message) { return message.str(); });
+}
+
+json cards_json(const engine::MachineReport& report) {
+    return list(report.cards, [](const auto& card) {
+        return json{{"name", card.name},
+                    {"capability", card.capability},
+                    {"generation", card.generation},
+                    {"memory_bytes", card.memory_bytes}};
+    });
 }
 
 json libraries_json(const engine::MachineReport& report) {
-    json out = json::array();
-    for (const auto& library : report.libraries) {
-        out.push_back({{"name", library.name},
-                       {"found", library.found},
-                       {"version", library.version},
-                       {"cuda", library.cuda},
-                       {"path", library.path},
-                       {"problem", library.problem},
-                       {"searched", library.searched}});
-    }
-    return out;
+    return list(report.libraries, [](const auto& library) {
+        return json{{"name", library.name},         {"found", library.found},
+                    {"version", library.version},   {"cuda", library.cuda},
+                    {"path", library.path},         {"problem", library.problem},
+                    {"searched", library.searched}};
+    });
 }
 
 json generations_json() {
-    json out = json::array();
-    for (const auto& generation : engine::gpu_generations()) {
-        out.push_back({{"name", generation.name},
-                       {"cards", generation.cards},
-                       {"runs", generation.runs},
-                       {"fp16", generation.fp16},
-                       {"bf16", generation.bf16},
-                       {"tf32", generation.tf32},
-                       {"note", generation.note.str()}});
-    }
-    return out;
+    return list(engine::gpu_generations(), [](const auto& generation) {
+        return json{{"name", generation.name}, {"cards", generation.cards},
+                    {"runs", generation.runs}, {"fp16", generation.fp16},
+                    {"bf16", generation.bf16}, {"tf32", generation.tf32},
+                    {"note", generation.note.str()}};
+    });
 }
 
 json gains_json(const engine::MachineReport& report) {
-    json out = json::array();
-    for (const auto& gain : report.precisions) {
-        out.push_back(
-            {{"precision", gain.precision}, {"pays", gain.pays}, {"why", gain.why.str()}});
-    }
-    return out;
+    return list(report.precisions, [](const auto& gain) {
+        return json{{"precision", gain.precision}, {"pays", gain.pays}, {"why", gain.why.str()}};
+    });
 }
 
 }  // namespace
 
 std::string to_json(const engine::RunConfig& config, const engine::BenchResult& result,
                     const std::optional<engine::PlanProfile>& profile) {
-    json warnings = json::array();
-    for (const auto& warning : result.warnings) warnings.push_back(warning.str());
     json out = {{"event", "bench"},
                 {"precision", config.precision.preset},
                 {"batch_size", config.batch_size},
@@ -85,20 +79,19 @@ std::string to_json(const engine::RunConfig& config, const engine::BenchResult& 
                 {"workers", config.workers},
                 {"exchange_ms", result.exchange_ms},
                 {"exchange_hidden_share", result.exchange_hidden_share},
-                {"warnings", warnings}};
+                {"warnings", texts(result.warnings)}};
     if (profile) out["profile"] = json::parse(engine::to_json(*profile));
     return dumped(out);
 }
 
 std::string to_json(const engine::RunConfig& config, const engine::FoundBatch& found) {
-    json trials = json::array(), warnings = json::array();
-    for (const auto& trial : found.trials)
-        trials.push_back({{"batch_size", trial.batch_size},
-                          {"predicted_bytes", trial.predicted_bytes},
-                          {"peak_bytes", trial.peak_bytes},
-                          {"step_ms", trial.step_ms},
-                          {"fits", trial.fits}});
-    for (const auto& warning : found.warnings) warnings.push_back(warning.str());
+    const json trials = list(found.trials, [](const auto& trial) {
+        return json{{"batch_size", trial.batch_size},
+                    {"predicted_bytes", trial.predicted_bytes},
+                    {"peak_bytes", trial.peak_bytes},
+                    {"step_ms", trial.step_ms},
+                    {"fits", trial.fits}};
+    });
     return dumped(json{{"event", "largest_batch"},
                        {"precision", config.precision.preset},
                        {"batch_size", found.batch_size},
@@ -110,15 +103,14 @@ std::string to_json(const engine::RunConfig& config, const engine::FoundBatch& f
                        {"samples", found.samples},
                        {"fixed_bytes", found.fixed_bytes},
                        {"trials", trials},
-                       {"warnings", warnings}});
+                       {"warnings", texts(found.warnings)}});
 }
 
 std::string to_json(const engine::FoundRate& found) {
-    json points = json::array(), warnings = json::array();
-    for (const auto& point : found.points)
-        points.push_back({{"lr", point.lr}, {"loss", point.loss}, {"smoothed", point.smoothed}});
-    for (const auto& warning : found.warnings) warnings.push_back(warning.str());
-    json out = {{"event", "find_lr"}, {"points", points}, {"warnings", warnings}};
+    const json points = list(found.points, [](const auto& point) {
+        return json{{"lr", point.lr}, {"loss", point.loss}, {"smoothed", point.smoothed}};
+    });
+    json out = {{"event", "find_lr"}, {"points", points}, {"warnings", texts(found.warnings)}};
     out["valley"] = found.valley ? json(*found.valley) : json();
     out["steepest"] = found.steepest ? json(*found.steepest) : json();
     return dumped(out);
@@ -156,9 +148,8 @@ namespace {
 
 ordered_json verdict_object(const engine::Verdict& verdict) {
     ordered_json out = {{"tone", name(verdict.tone)}, {"headline", verdict.headline.str()}};
-    for (const char* key : {"cost", "evidence"}) out[key] = ordered_json::array();
-    for (const auto& part : verdict.cost) out["cost"].push_back(part.str());
-    for (const auto& sentence : verdict.evidence) out["evidence"].push_back(sentence.str());
+    out["cost"] = texts(verdict.cost);
+    out["evidence"] = texts(verdict.evidence);
     if (!verdict.speedup.empty()) out["pay_off"] = verdict.speedup.str();
     out["details"] = verdict.details();
     return out;

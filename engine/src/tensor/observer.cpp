@@ -46,26 +46,6 @@ void show_part(const OpInfo& part, std::initializer_list<Tensor> inputs, const T
     detail::notify({&part, {inputs.begin(), inputs.size()}, {&output, 1}, in_backward()});
 }
 
-const char* name(CastPolicy policy) {
-    switch (policy) {
-        case CastPolicy::none:
-            return "none";
-        case CastPolicy::low:
-            return "low";
-        case CastPolicy::f32:
-            return "f32";
-        case CastPolicy::f32_dtype:
-            return "f32_dtype";
-        case CastPolicy::f32_append:
-            return "f32_append";
-        case CastPolicy::promote:
-            return "promote";
-        case CastPolicy::banned:
-            return "banned";
-    }
-    return "?";
-}
-
 const Tensor& OpArguments::at(int i) const {
     const auto found = tensors.find(i);
     if (found == tensors.end()) {

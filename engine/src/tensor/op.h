@@ -15,7 +15,9 @@ namespace engine {
 /// How autocast treats an op (autocast.md#policies, 1.4). There is no default: an op without a
 /// policy does not compile.
 enum class CastPolicy { none, low, f32, f32_dtype, f32_append, promote, banned };
-const char* name(CastPolicy policy);
+template <>
+inline constexpr std::array enum_names<CastPolicy> = {
+    "none", "low", "f32", "f32_dtype", "f32_append", "promote", "banned"};
 
 /// Non-tensor arguments of an op given by name, as PyTorch names them.
 using AttrValue = std::variant<std::monostate, bool, std::int64_t, double, std::string,

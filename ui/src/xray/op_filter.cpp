@@ -83,15 +83,7 @@ bool isNamedBy(const std::string& key, const engine::XrayOp& op) {
 }
 
 QString typeTitle(engine::ForcedType type) {
-    switch (type) {
-        case engine::ForcedType::fp32:
-            return u"FP32"_s;
-        case engine::ForcedType::fp16:
-            return u"FP16"_s;
-        case engine::ForcedType::bf16:
-            return u"BF16"_s;
-    }
-    return {};
+    return QString::fromStdString(engine::word_of(type)).toUpper();
 }
 
 }  // namespace ui
