@@ -22,7 +22,7 @@ constexpr std::size_t max_kept = std::size_t{32} << 20;
 }  // namespace
 
 F16Range::F16Range(const Tensor& largest, std::vector<const OpInfo*> claiming)
-    : largest_(largest), claiming_(std::move(claiming)), scope_(this) {
+    : largest_(largest), claiming_(std::move(claiming)), scope_(*this) {
     assert(current == nullptr);
     current = this;
 }

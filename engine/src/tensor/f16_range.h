@@ -18,7 +18,7 @@ namespace engine {
 ///   its magnitude.
 ///
 /// Attached to its thread while it lives. One at a time.
-class F16Range final : public GradientObserver {
+class F16Range final : public OpObserver {
 public:
     /// `largest`: 0-d f32, which grows. `claiming`: the operations whose gradient functions claim.
     F16Range(const Tensor& largest, std::vector<const OpInfo*> claiming);
@@ -26,6 +26,7 @@ public:
     F16Range(const F16Range&) = delete;
     F16Range& operator=(const F16Range&) = delete;
 
+    bool sees_ops() const override { return false; }
     void on_gradient(const OpInfo& to, const Tensor& gradient) override;
     /// True for operations whose gradient functions claim: they take the sum's magnitudes along.
     bool allows_pair(const OpInfo& to) const override;
@@ -52,7 +53,7 @@ private:
     TensorList kept_;  // dense, small: measured together
     std::size_t kept_bytes_ = 0;
     std::weak_ptr<TensorImpl> covered_;
-    GradientObserverScope scope_;
+    ObserverScope scope_;
 };
 
 }  // namespace engine

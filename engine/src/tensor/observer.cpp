@@ -10,23 +10,30 @@
 namespace engine {
 
 namespace detail {
-thread_local bool observed = false;
+constinit thread_local bool observed = false;
+constinit thread_local bool gradients_observed = false;
 }  // namespace detail
 
 namespace {
-thread_local std::vector<OpObserver*> attached;
-}  // namespace
 
-void OpObserver::on_gradient(const OpInfo&, const Tensor&) {}
+thread_local std::vector<OpObserver*> attached;
+
+void note_attached() {
+    detail::observed =
+        std::ranges::any_of(attached, [](const OpObserver* each) { return each->sees_ops(); });
+    detail::gradients_observed = !attached.empty();
+}
+
+}  // namespace
 
 ObserverScope::ObserverScope(OpObserver& observer) : observer_(&observer) {
     attached.push_back(observer_);
-    detail::observed = true;
+    note_attached();
 }
 
 ObserverScope::~ObserverScope() {
-    attached.erase(std::find(attached.begin(), attached.end(), observer_));
-    detail::observed = !attached.empty();
+    attached.erase(std::ranges::find(attached, observer_));
+    note_attached();
 }
 
 namespace detail {
@@ -35,7 +42,14 @@ void notify(const OpEvent& event) {
     for (auto* observer : attached) observer->on_op(event);
 }
 
-void notify_gradient(const OpInfo& to, const Tensor& gradient) {
+bool pair_is_allowed(const OpInfo& to) {
+    return !observed && std::ranges::all_of(attached, [&](const OpObserver* each) {
+        return each->allows_pair(to);
+    });
+}
+
+void show_gradient(const OpInfo& to, const Tensor& gradient) {
+    if (!gradient.defined() || gradient.is_sparse()) return;
     for (auto* observer : attached) observer->on_gradient(to, gradient);
 }
 
@@ -116,26 +130,5 @@ std::optional<DType> OpArguments::dtype(const std::string& attr) const {
     if (!has(attr)) return std::nullopt;
     return dtype_from_name(text(attr, ""));
 }
-
-namespace detail {
-constinit thread_local GradientObserver* gradient_observer = nullptr;
-
-bool gradients_are_observed() noexcept { return observed || gradient_observer != nullptr; }
-
-bool pair_is_allowed(const OpInfo& to) {
-    if (observed) return false;
-    return gradient_observer == nullptr || gradient_observer->allows_pair(to);
-}
-
-void show_gradient(const OpInfo& to, const Tensor& gradient) {
-    if (!gradient.defined() || gradient.is_sparse()) return;
-    if (observed) notify_gradient(to, gradient);
-    if (gradient_observer != nullptr) gradient_observer->on_gradient(to, gradient);
-}
-}  // namespace detail
-
-GradientObserverScope::GradientObserverScope(GradientObserver* observer) noexcept
-    : before_(std::exchange(detail::gradient_observer, observer)) {}
-GradientObserverScope::~GradientObserverScope() { detail::gradient_observer = before_; }
 
 }  // namespace engine

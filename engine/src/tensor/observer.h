@@ -15,15 +15,22 @@ struct OpEvent {
     bool in_backward;
 };
 
-/// Observes every op of the thread that it is attached to. Without an observer an op pays one
-/// branch. current_module() (tensor/module_scope.h) is the module that an event belongs to.
+/// Observes operations and gradients of the thread that it is attached to. Without an observer an op
+/// pays one branch. current_module() (tensor/module_scope.h) is the module that an event belongs to.
 class OpObserver {
 public:
     virtual ~OpObserver() = default;
-    virtual void on_op(const OpEvent& event) = 0;
+    /// False: it sees gradients alone.
+    virtual bool sees_ops() const { return true; }
+    virtual void on_op(const OpEvent&) {}
     /// A gradient of an output of `to` in a backward pass, before it is used. Not called for
-    /// undefined ones, nor for one that a leaf takes in another type than its own (LowGradients).
-    virtual void on_gradient(const OpInfo& to, const Tensor& gradient);
+    /// undefined and sparse ones, nor for one that a leaf takes in another type than its own
+    /// (LowGradients).
+    virtual void on_gradient(const OpInfo& /*to*/, const Tensor&) {}
+    /// Whether the gradient function of `to` may add up two gradients of its output itself
+    /// (PairedGradFn). on_gradient is called for neither of them then, nor for their sum. Never
+    /// where one sees operations.
+    virtual bool allows_pair(const OpInfo& /*to*/) const { return false; }
 };
 
 /// Attaches an observer to this thread while it lives. Several may be attached.
@@ -39,48 +46,19 @@ private:
 };
 
 namespace detail {
-extern thread_local bool observed;  // the one branch
+extern constinit thread_local bool observed;  // the one branch
+extern constinit thread_local bool gradients_observed;
 void notify(const OpEvent& event);
-void notify_gradient(const OpInfo& to, const Tensor& gradient);
-}  // namespace detail
 
-/// Shows an operation that a kernel for several computed along with others, as if it had run alone.
-void show_part(const OpInfo& part, std::initializer_list<Tensor> inputs, const Tensor& output);
-
-/// Observes the gradients of a backward pass on the thread that it is attached to, each before it
-/// is used, but no operation: fusions stay as they are.
-class GradientObserver {
-public:
-    virtual ~GradientObserver() = default;
-    /// A gradient of an output of `to`. Not called for undefined and sparse ones, nor for one that
-    /// a leaf takes in another type than its own (LowGradients).
-    virtual void on_gradient(const OpInfo& to, const Tensor& gradient) = 0;
-    /// Whether the gradient function of `to` may add up two gradients of its output itself
-    /// (PairedGradFn). on_gradient is called for neither of them then, nor for their sum.
-    virtual bool allows_pair(const OpInfo& /*to*/) const { return false; }
-};
-
-/// Replaces this thread's gradient observer while it lives; null: none.
-class GradientObserverScope {
-public:
-    explicit GradientObserverScope(GradientObserver* observer) noexcept;
-    ~GradientObserverScope();
-    GradientObserverScope(const GradientObserverScope&) = delete;
-    GradientObserverScope& operator=(const GradientObserverScope&) = delete;
-
-private:
-    GradientObserver* before_;
-};
-
-namespace detail {
-extern constinit thread_local GradientObserver* gradient_observer;
-
-/// Whether this thread has an OpObserver or a GradientObserver.
-bool gradients_are_observed() noexcept;
+/// Whether this thread has an observer.
+inline bool gradients_are_observed() noexcept { return gradients_observed; }
 /// Whether every observer allows a sum of two gradients of `to`'s output to go unobserved.
 bool pair_is_allowed(const OpInfo& to);
 /// Passes the gradient to all observers, unless it is undefined or sparse.
 void show_gradient(const OpInfo& to, const Tensor& gradient);
 }  // namespace detail
+
+/// Shows an operation that a kernel for several computed along with others, as if it had run alone.
+void show_part(const OpInfo& part, std::initializer_list<Tensor> inputs, const Tensor& output);
 
 }  // namespace engine

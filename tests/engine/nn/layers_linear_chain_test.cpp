@@ -250,16 +250,18 @@ TEST(LinearChain, ShowsItsOperationsToAnObserverOfTheBackwardPassAlone) {
     expect_equal_chain_gradients(one, two);
 }
 
-class Gradients final : public GradientObserver {
+class Gradients final : public OpObserver {
 public:
+    bool sees_ops() const override { return false; }
     void on_gradient(const OpInfo&, const Tensor& gradient) override {
         for (const double value : gradient.values()) largest = std::max(largest, std::abs(value));
     }
     double largest = 0;
 };
 
-class Keeping final : public GradientObserver {
+class Keeping final : public OpObserver {
 public:
+    bool sees_ops() const override { return false; }
     void on_gradient(const OpInfo& to, const Tensor& gradient) override {
         if (to.name != "linear_chain") return;
         kept.push_back(gradient);
@@ -274,7 +276,7 @@ TEST(LinearChain, LeavesAGradientAloneThatAnObserverKeeps) {
     const Tensor first = chain_loss(chain_apart(one)), second = chain_loss(chain_together(two));
     backward(first);
     Keeping keeping;
-    const GradientObserverScope attached(&keeping);
+    const ObserverScope attached(keeping);
     backward(second);
     ASSERT_EQ(keeping.kept.size(), 3) << "of its result, and of its two hidden layers";
     for (std::size_t i = 0; i < keeping.kept.size(); ++i)
@@ -295,7 +297,7 @@ TEST(LinearChain, ShowsTheGradientsBetweenItsLayers) {
         scale(1, 0.001);
         const Tensor loss = sum(op(c), {}, false, DType::f16);
         Gradients gradients;
-        const GradientObserverScope attached(&gradients);
+        const ObserverScope attached(gradients);
         // Leaves' own gradients aside.
         grad({&loss, 1}, {&c.layers[0].bias, 1});
         return gradients.largest;

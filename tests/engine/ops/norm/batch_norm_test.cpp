@@ -99,9 +99,10 @@ TEST(BatchNorm, TheFusedFormStopsTheGradientWhereTheReluDid) {
 
 /// Counts the gradients that a batch norm's output is shown to have, and may allow that two of them
 /// are added up unseen.
-class Shown final : public GradientObserver {
+class Shown final : public OpObserver {
 public:
     explicit Shown(bool allows) : allows_(allows) {}
+    bool sees_ops() const override { return false; }
     void on_gradient(const OpInfo& to, const Tensor&) override {
         count += &to == &batch_norm_relu_op ? 1 : 0;
     }
@@ -139,11 +140,11 @@ TEST(BatchNorm, AddsTheGradientsOfAJoinAsAnAdditionWould) {
                 Shown allows(true), wants_all(false);
                 TensorList fused, added;
                 {
-                    const GradientObserverScope scope(&allows);
+                    const ObserverScope scope(allows);
                     fused = gradients_of_join(dtype, with_residual, branches);
                 }
                 {
-                    const GradientObserverScope scope(&wants_all);
+                    const ObserverScope scope(wants_all);
                     added = gradients_of_join(dtype, with_residual, branches);
                 }
                 EXPECT_EQ(allows.count, branches == 1 ? 1 : 0);
