@@ -151,7 +151,7 @@ Table to_table(const Xray& xray, const XrayFilter& passes);
 Table to_table(const Xray& first, const Xray& second, const XrayFilter& passes);
 
 /// One JSON object.
-std::string to_json(const Xray& xray, int indent = -1);
+std::string to_json(const Xray& xray);
 std::string to_json(const XrayExperiment& experiment);
 /// Throws Error(data) for text that to_json() did not write.
 Xray xray_from_json(const std::string& text);

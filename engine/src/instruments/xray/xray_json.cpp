@@ -72,7 +72,7 @@ void list_fields(const auto& f, Is<Xray> auto& xray) {
     f("ops", xray.ops);
 }
 
-std::string to_json(const Xray& xray, int indent) { return dumped(ordered_json(xray), indent); }
+std::string to_json(const Xray& xray) { return dumped(ordered_json(xray)); }
 
 std::string to_json(const XrayExperiment& experiment) {
     return dumped(ordered_json{{"force", to_value(experiment.forced)},
