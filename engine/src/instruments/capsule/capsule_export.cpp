@@ -157,6 +157,7 @@ json StepProgram::attributes(const TracedCall& call) {
         const Tensor &x = call.inputs[0], &y = call.outputs[0];
         add((y.impl()->offset - x.impl()->offset) / x.strides()[dim], y.size(dim));
     }
+    if (!out.empty()) return out;
     for (const CallArgument& each : call.arguments) {
         if (const auto* o = each.as<Conv2dOptions>())
             add(o->stride, o->padding, o->dilation, o->groups);

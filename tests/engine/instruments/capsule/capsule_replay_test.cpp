@@ -59,6 +59,16 @@ TEST_F(CapsuleFileTest, AStepOfAMaskedTextIsTheSameBits) {
     expect_identical(replay_capsule(capsule_of(test::small_masked_run("o2-fp16"), 2)));
 }
 
+TEST_F(CapsuleFileTest, AScriptForPyTorchListsTheOperationsOfTheStep) {
+    const auto script = folder_ / "step.py";
+    write_pytorch_script(capsule_of(test::small_masked_run("o2-fp16"), 2), script);
+    std::ifstream in(script);
+    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    for (const char* part : {"scaled_dot_product_attention", "cross_entropy", "weights/bert.",
+                             "batch/0/masked", "if __name__ =="})
+        EXPECT_NE(text.find(part), text.npos) << part;
+}
+
 /// On another machine sums may have another order: the bits differ, and the bound says whether that
 /// matters.
 TEST_F(CapsuleFileTest, OtherBitsAreMeasuredAgainstTheBound) {
