@@ -1,9 +1,7 @@
 #include "commands/notifier.h"
 
 #include <QGuiApplication>
-#include <QPointer>
 #include <algorithm>
-#include <thread>
 
 #include "commands/commands.h"
 #include "commands/desktop.h"
@@ -133,21 +131,20 @@ void Notifier::queueEnded(const engine::EndNotice& notice, int done, int failed)
 /// Runs the command on a thread of its own: it may take as long as it likes, and holds up neither
 /// the threads of the pool nor the end of the program.
 void Notifier::runCommand(const engine::EndNotice& notice) {
-    const auto reportStatus = [alive = QPointer(this)](int status) {
-        if (!alive || status == 0) return;
-        alive->commands_->report(
-            {tr("The command at the queue's end ended with status %1.").arg(status),
-             {},
-             engine::ErrorCode::io,
-             false});
-    };
-    std::thread([command = queue_->command().toStdString(), notice, reportStatus] {
-        const int status = engine::run_notice_command(command, notice);
-        auto* program = QCoreApplication::instance();
-        if (program == nullptr) return;
-        QMetaObject::invokeMethod(
-            program, [reportStatus, status] { reportStatus(status); }, Qt::QueuedConnection);
-    }).detach();
+    inBackground(
+        this,
+        [command = queue_->command().toStdString(), notice] {
+            return engine::run_notice_command(command, notice);
+        },
+        [this](int status) {
+            if (status == 0) return;
+            commands_->report(
+                {tr("The command at the queue's end ended with status %1.").arg(status),
+                 {},
+                 engine::ErrorCode::io,
+                 false});
+        },
+        onOwnThread());
 }
 
 void Notifier::notify(const QString& title, const QString& text) {

@@ -10,6 +10,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <thread>
 #include <type_traits>
 #include <utility>
 
@@ -26,12 +27,16 @@ inline Executor onPool(QThreadPool* pool = QThreadPool::globalInstance()) {
     return [pool](std::function<void()> work) { pool->start(std::move(work)); };
 }
 
+inline Executor onOwnThread() {
+    return [](std::function<void()> work) { std::thread(std::move(work)).detach(); };
+}
+
 /// Runs report() on the GUI thread, after earlier ones.
 template <typename Report>
 void postToWindow(Report report) {
     // Through the application, which outlives everything that waits for a report.
-    QMetaObject::invokeMethod(QCoreApplication::instance(), std::move(report),
-                              Qt::QueuedConnection);
+    if (auto* const program = QCoreApplication::instance())
+        QMetaObject::invokeMethod(program, std::move(report), Qt::QueuedConnection);
 }
 
 /// Thrown by work that ends because it was stopped.

@@ -1,14 +1,12 @@
 #include "feed/experiment.h"
 
-#include <QCoreApplication>
-#include <QPointer>
 #include <algorithm>
 #include <optional>
 #include <utility>
 
-#include "engine/base/error.h"
 #include "engine/runs/group_plan.h"
 #include "engine/runs/run_group.h"
+#include "feed/background_task.h"
 #include "feed/pending_events.h"
 
 namespace ui {
@@ -186,12 +184,9 @@ void Experiment::captureNextStep(const RunTrack* track, QObject* context,
     const auto found = std::ranges::find(tracks_, track, &std::shared_ptr<RunTrack>::get);
     const QPointer<QObject> alive(context);
     const auto answer = [alive, done = std::move(done)](engine::NextStepCapture capture) {
-        QMetaObject::invokeMethod(
-            QCoreApplication::instance(),
-            [alive, done, capture = std::move(capture)] {
-                if (alive) done(capture);
-            },
-            Qt::QueuedConnection);
+        postToWindow([alive, done, capture = std::move(capture)] {
+            if (alive) done(capture);
+        });
     };
     if (found == tracks_.end())
         return answer({{}, engine::msg("The run has ended, so there is no next step.")});

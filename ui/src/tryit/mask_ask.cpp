@@ -172,21 +172,18 @@ void MaskAsk::ask() {
 
 void MaskAsk::askOne(RunColumn* column, const QString& text) {
     auto* view = qobject_cast<MaskView*>(column->body());
-    column->model()->worker()->ask(
-        ModelWorker::Job::answer, this,
-        [column, view, text](engine::TrainedModel& model, const ModelWorker::Ticket& ticket) {
-            const auto filled = model.fill(text.toStdString(), shownWords);
-            const auto note = model.unknown_in(text.toStdString());
-            ticket.post([column, view, text, filled, note,
-                         mask = QString::fromStdString(model.form().mask)] {
-                column->showProblem(noteText(note));
-                view->show(text, mask, filled);
-            });
+    column->ask(
+        this,
+        [text = text.toStdString()](engine::TrainedModel& model) {
+            return std::tuple(model.fill(text, shownWords), model.unknown_in(text),
+                              QString::fromStdString(model.form().mask));
         },
-        [column, view](const engine::Error& error) {
-            view->showNote({});
-            column->showProblem(errorText(error));
-        });
+        [column, view, text](const auto& answer) {
+            const auto& [filled, note, mask] = answer;
+            column->showProblem(noteText(note));
+            view->show(text, mask, filled);
+        },
+        [view] { view->showNote({}); });
 }
 
 }  // namespace ui

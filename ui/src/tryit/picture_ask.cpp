@@ -140,21 +140,19 @@ void PictureAsk::ask() {
 }
 
 void PictureAsk::askOne(RunColumn* column, const engine::Picture& picture, bool first) {
-    const auto work = [this, column, picture, first, form = form_](
-                          engine::TrainedModel& model, const ModelWorker::Ticket& ticket) {
-        const engine::Answer answer = model.answer(picture, /*framed=*/true);
-        engine::Picture seen;
-        if (first) seen = engine::fitted(picture, form.width, form.height);
-        ticket.post([this, column, answer, seen] {
-            column->showProblem({});
+    column->ask(
+        this,
+        [picture, first, form = form_](engine::TrainedModel& model) {
+            const engine::Answer answer = model.answer(picture, /*framed=*/true);
+            return std::pair(answer, first ? engine::fitted(picture, form.width, form.height)
+                                           : engine::Picture{});
+        },
+        [this, column](const auto& found) {
+            const auto& [answer, seen] = found;
             if (!seen.rgb.empty()) showSeen(seen);
             if (board_->isBlank() || !column->model()->facts()) return;
             qobject_cast<AnswerView*>(column->body())->show(answer, *column->model()->facts());
         });
-    };
-    column->model()->worker()->ask(
-        ModelWorker::Job::answer, this, work,
-        [column](const engine::Error& error) { column->showProblem(errorText(error)); });
 }
 
 void PictureAsk::showSeen(const engine::Picture& seen) {

@@ -52,17 +52,11 @@ void RandomAsk::ask() {
 
 void RandomAsk::askOne(RunColumn* column) {
     if (!column->model()->facts()) return;
-    const auto work = [column, seed = seed_](engine::TrainedModel& model,
-                                             const ModelWorker::Ticket& ticket) {
-        const engine::Picture picture = model.draw(pictures, seed);
-        ticket.post([column, picture] {
-            column->showProblem({});
+    column->ask(
+        this, [seed = seed_](engine::TrainedModel& model) { return model.draw(pictures, seed); },
+        [column](const engine::Picture& picture) {
             qobject_cast<PictureView*>(column->body())->setImage(toImage(picture));
         });
-    };
-    column->model()->worker()->ask(
-        ModelWorker::Job::answer, this, work,
-        [column](const engine::Error& error) { column->showProblem(errorText(error)); });
 }
 
 }  // namespace ui

@@ -124,20 +124,12 @@ void RowAsk::ask() {
 
 void RowAsk::askOne(RunColumn* column) {
     auto* view = qobject_cast<AnswerView*>(column->body());
-    column->model()->worker()->ask(
-        ModelWorker::Job::answer, this,
-        [column, view, row = row()](engine::TrainedModel& model,
-                                    const ModelWorker::Ticket& ticket) {
-            const engine::Answer answer = model.answer(row);
-            ticket.post([column, view, answer] {
-                column->showProblem({});
-                if (column->model()->facts()) view->show(answer, *column->model()->facts());
-            });
+    column->ask(
+        this, [row = row()](engine::TrainedModel& model) { return model.answer(row); },
+        [column, view](const engine::Answer& answer) {
+            if (column->model()->facts()) view->show(answer, *column->model()->facts());
         },
-        [column, view](const engine::Error& error) {
-            view->showNote({});
-            column->showProblem(errorText(error));
-        });
+        [view] { view->showNote({}); });
 }
 
 }  // namespace ui

@@ -25,6 +25,23 @@ public:
     QWidget* body() const { return body_; }
     /// An error of a request, over the body; empty: none.
     void showProblem(const QString& problem);
+    /// Asks the run's model off the GUI thread for work(model) and then calls show(result) here,
+    /// unless `context` is gone by then; failed() after an error, which is shown.
+    template <typename Work, typename Show>
+    void ask(QObject* context, Work work, Show show, std::function<void()> failed = {}) {
+        model_->worker()->ask(
+            ModelWorker::Job::answer, context,
+            [this, work, show](engine::TrainedModel& model, const ModelWorker::Ticket& ticket) {
+                ticket.post([this, show, result = work(model)] {
+                    showProblem({});
+                    show(result);
+                });
+            },
+            [this, failed](const engine::Error& error) {
+                if (failed) failed();
+                showProblem(errorText(error));
+            });
+    }
 
 private:
     void refresh();

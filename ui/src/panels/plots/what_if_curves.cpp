@@ -153,25 +153,21 @@ void WhatIfCurves::refresh() {
     if (std::exchange(busy_, true)) return;
     const engine::StepRecordReader rows = track->reader();
     const engine::ScalePolicy own = engine::to_policy(track->config(), "recorded");
-    const auto work = [=]() -> std::shared_ptr<const Replay> {
-        try {
-            const auto floors = [rows](std::int64_t first, std::span<double> out) {
-                rows.column(&engine::StepRecord::scale_floor, first, out);
-            };
-            const engine::ReplayedRecord record{.record = rows,
-                                                .checked = own.mode == engine::ScalerMode::dynamic,
-                                                .floors = floors};
-            auto what = std::make_shared<const engine::WhatIf>(engine::replay(record, *policy));
-            const auto sentence = engine::what_if_sentence(*what, engine::replay(record, own));
-            return std::make_shared<const Replay>(
-                Replay{track, rows.size(), what, engineText(sentence), seriesOf(what, false),
-                       seriesOf(what, true)});
-        } catch (const engine::Error&) {
-            return nullptr;  // the plot's own curve tells what is wrong with the record
-        }
+    const auto work = [=] {
+        const auto floors = [rows](std::int64_t first, std::span<double> out) {
+            rows.column(&engine::StepRecord::scale_floor, first, out);
+        };
+        const engine::ReplayedRecord record{
+            .record = rows, .checked = own.mode == engine::ScalerMode::dynamic, .floors = floors};
+        auto what = std::make_shared<const engine::WhatIf>(engine::replay(record, *policy));
+        const auto sentence = engine::what_if_sentence(*what, engine::replay(record, own));
+        return std::make_shared<const Replay>(Replay{track, rows.size(), what, engineText(sentence),
+                                                     seriesOf(what, false), seriesOf(what, true)});
     };
-    inBackground(this, work,
-                 [this](std::shared_ptr<const Replay> replay) { take(std::move(replay)); });
+    // Of an error the plot's own curve tells what is wrong with the record.
+    inBackground(this, work, [this](const Outcome<std::shared_ptr<const Replay>>& replay) {
+        take(replay.result.value_or(nullptr));
+    });
 }
 
 void WhatIfCurves::take(std::shared_ptr<const Replay> replay) {
