@@ -8,8 +8,8 @@ namespace engine {
 namespace {
 
 /// One weight of 1 that SGD with rate 1 steps by its gradient over the scale.
-struct Step {
-    explicit Step(ScalerMode mode, const ScalerConfig& config = {.init_scale = 8})
+struct ScaledWeight {
+    explicit ScaledWeight(ScalerMode mode, const ScalerConfig& config = {.init_scale = 8})
         : scaler(mode, config, Device{}) {}
     /// A step on this gradient; moves the scale as the kernel that ends a step does.
     void make(double gradient) {
@@ -27,7 +27,7 @@ struct Step {
 };
 
 TEST(LossScaler, StepsBySmallerGradientsAndSkipsOverflows) {
-    Step step(ScalerMode::dynamic);
+    ScaledWeight step(ScalerMode::dynamic);
     step.make(4);
     EXPECT_EQ(step.one.weight.item(), 0.5);
     step.make(infinity);
@@ -38,7 +38,7 @@ TEST(LossScaler, StepsBySmallerGradientsAndSkipsOverflows) {
 }
 
 TEST(LossScaler, AConstantScaleNeitherMovesNorSkips) {
-    Step step(ScalerMode::constant);
+    ScaledWeight step(ScalerMode::constant);
     step.make(infinity);
     EXPECT_EQ(step.one.weight.item(), -infinity);
     EXPECT_EQ(step.scaler.scale().item(), 8);
@@ -46,7 +46,7 @@ TEST(LossScaler, AConstantScaleNeitherMovesNorSkips) {
 }
 
 TEST(LossScaler, WithoutAScaleTheLossStaysItself) {
-    Step step(ScalerMode::off);
+    ScaledWeight step(ScalerMode::off);
     const Tensor loss = Tensor::scalar(3, DType::f32);
     EXPECT_EQ(step.scaler.scaled(loss).impl(), loss.impl());
     step.make(0.5);
@@ -68,7 +68,7 @@ TEST(LossScaler, AnOverflowOfAnyOptimizerMovesTheScaleOnce) {
 
 TEST(LossScaler, GoesOnWithASavedScaleUnderItsOwnPolicy) {
     const ScalerConfig config{.init_scale = 8, .growth_interval = 2, .hysteresis = 3};
-    Step first(ScalerMode::dynamic, config);
+    ScaledWeight first(ScalerMode::dynamic, config);
     first.make(1);
     first.make(1);
     first.make(infinity);
@@ -76,7 +76,7 @@ TEST(LossScaler, GoesOnWithASavedScaleUnderItsOwnPolicy) {
     EXPECT_EQ(saved.at("scale"), 16);
     EXPECT_EQ(saved.at("growth_tracker"), 0);
     EXPECT_EQ(saved.at("hysteresis_tracker"), 2);
-    Step second(ScalerMode::dynamic, {.init_scale = 2, .growth_interval = 1});
+    ScaledWeight second(ScalerMode::dynamic, {.init_scale = 2, .growth_interval = 1});
     second.scaler.load_state({16, 0, 1});
     second.make(1);
     EXPECT_EQ(second.scaler.scale().item(), 32);
