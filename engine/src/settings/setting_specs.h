@@ -70,278 +70,218 @@ std::vector<FieldChoice> devices();
 template <typename Config, typename F>
 void for_each_setting(Config&& c, F&& f) {
     using namespace setting_ranges;
-    using S = SettingSpec;
-    f(S{"dataset.kind", "Data set",
+    const auto row = [&f](auto& member, const char* path, const char* label = "",
+                          const char* help = "", const char* unit = "",
+                          const SettingRange& range = {}) {
+        f(SettingSpec{path, label, help, unit, range}, member);
+    };
+    row(c.dataset.kind, "dataset.kind", "Data set",
         "The data to train on. Spirals and glyphs are generated; the others are read from files on "
         "disk.",
-        "", one_of(kinds<datasets>)},
-      c.dataset.kind);
-    f(S{"dataset.path", "Path",
-        "Folder or file of the data set, compressed or not. Give several parts as a list."},
-      c.dataset.path);
-    f(S{"dataset.augment", "Augment",
+        "", one_of(kinds<datasets>));
+    row(c.dataset.path, "dataset.path", "Path",
+        "Folder or file of the data set, compressed or not. Give several parts as a list.");
+    row(c.dataset.augment, "dataset.augment", "Augment",
         "Shifts each training image by a few pixels and mirrors it, both at random (data "
-        "augmentation)."},
-      c.dataset.augment);
-    f(S{"dataset.normalize", "Normalize",
-        "Scales the inputs to mean 0 and standard deviation 1, which keeps gradients in range."},
-      c.dataset.normalize);
-    f(S{"dataset.train_limit", "Training limit",
+        "augmentation).");
+    row(c.dataset.normalize, "dataset.normalize", "Normalize",
+        "Scales the inputs to mean 0 and standard deviation 1, which keeps gradients in range.");
+    row(c.dataset.train_limit, "dataset.train_limit", "Training limit",
         "Use only the first N training samples, for a quick try (0 = all).", "samples",
-        at_least(0)},
-      c.dataset.train_limit);
-    f(S{"dataset.test_limit", "Test limit", "Use only the first N test samples (0 = all).",
-        "samples", at_least(0)},
-      c.dataset.test_limit);
-    f(S{"dataset.order", "Order file",
+        at_least(0));
+    row(c.dataset.test_limit, "dataset.test_limit", "Test limit",
+        "Use only the first N test samples (0 = all).", "samples", at_least(0));
+    row(c.dataset.order, "dataset.order", "Order file",
         "File with the sample indices of one batch per line, to replay another program's batches "
-        "exactly. Empty: shuffled by the seed."},
-      c.dataset.order);
-    f(S{"dataset.validation_share", "Validation share",
+        "exactly. Empty: shuffled by the seed.");
+    row(c.dataset.validation_share, "dataset.validation_share", "Validation share",
         "Share of the training part that is kept out of training and evaluated after each epoch (0 "
         "= none).",
-        "", numbers(from_zero_below_one)},
-      c.dataset.validation_share);
-    f(S{"dataset."}, c.dataset.options);
-    f(S{"task.kind", "Task", "What the model learns. Auto: decided by the data set and the model.",
-        "", one_of(task_kinds)},
-      c.task.kind);
-    f(S{"model.kind", "Model",
+        "", numbers(from_zero_below_one));
+    row(c.dataset.options, "dataset.");
+    row(c.task.kind, "task.kind", "Task",
+        "What the model learns. Auto: decided by the data set and the model.", "",
+        one_of(task_kinds));
+    row(c.model.kind, "model.kind", "Model",
         "The network to train. Small networks show the same effects as large ones, sooner.", "",
-        one_of(kinds<models>)},
-      c.model.kind);
-    f(S{"model.options"}, c.model.options);
-    f(S{"model.init_from", "Start from",
+        one_of(kinds<models>));
+    row(c.model.options, "model.options");
+    row(c.model.init_from, "model.init_from", "Start from",
         "File with the initial weights: safetensors, or PyTorch's .pt or .pth. Empty: random "
-        "weights from the seed."},
-      c.model.init_from);
-    f(S{"model.init_key", "Key in the file",
+        "weights from the seed.");
+    row(c.model.init_key, "model.init_key", "Key in the file",
         "Of a file with several models, the one to start from: its key or the prefix of its names. "
-        "Empty: the only one."},
-      c.model.init_key);
-    f(S{"model.new_head", "New last layer",
+        "Empty: the only one.");
+    row(c.model.new_head, "model.new_head", "New last layer",
         "Draws the last layer again if the file lacks it or has it in other shapes, for "
-        "fine-tuning on other classes."},
-      c.model.new_head);
-    f(S{"model.freeze", "Freeze",
+        "fine-tuning on other classes.");
+    row(c.model.freeze, "model.freeze", "Freeze",
         "Parameters whose names begin with one of these, such as conv1, are not trained. "
-        "Batch-norm statistics still follow the data."},
-      c.model.freeze);
-    f(S{"precision.preset", "Precision",
+        "Batch-norm statistics still follow the data.");
+    row(c.precision.preset, "precision.preset", "Precision",
         "Number formats for computing and for storing the weights. The five settings below "
         "override its parts.",
-        "", one_of(kinds<precisions>)},
-      c.precision.preset);
-    f(S{"precision.weights", "Weights",
+        "", one_of(kinds<precisions>));
+    row(c.precision.weights, "precision.weights", "Weights",
         "Storage format of the weights. In fp16, an update below half a unit in the last place of "
-        "its weight is lost."},
-      c.precision.weights);
-    f(S{"precision.autocast", "Autocast",
+        "its weight is lost.");
+    row(c.precision.autocast, "precision.autocast", "Autocast",
         "Format of matrix products and convolutions. Operations that need range or precision stay "
-        "in fp32."},
-      c.precision.autocast);
-    f(S{"precision.batch_norm", "Batch norm",
-        "Format of batch norm's parameters and statistics, the first to lose accuracy in fp16."},
-      c.precision.batch_norm);
-    f(S{"precision.master_weights", "Master weights",
+        "in fp32.");
+    row(c.precision.batch_norm, "precision.batch_norm", "Batch norm",
+        "Format of batch norm's parameters and statistics, the first to lose accuracy in fp16.");
+    row(c.precision.master_weights, "precision.master_weights", "Master weights",
         "Keeps an fp32 copy of fp16 weights, so that small updates accumulate instead of being "
-        "lost."},
-      c.precision.master_weights);
-    f(S{"precision.scaler", "Loss scaling",
+        "lost.");
+    row(c.precision.scaler, "precision.scaler", "Loss scaling",
         "Multiplies the loss before the backward pass so that small fp16 gradients do not "
-        "underflow to 0. Dynamic adapts the scale; static keeps it and never skips a step."},
-      c.precision.scaler);
-    f(S{"precision.force", "Forced types",
+        "underflow to 0. Dynamic adapts the scale; static keeps it and never skips a step.");
+    row(c.precision.force, "precision.force", "Forced types",
         "Types of modules and operations over all other settings, such as {\"layer1\": \"fp32\", "
-        "\"fc:linear\": \"bf16\"}. The most specific key decides."},
-      c.precision.force);
-    f(S{"scaler.preset", "Scaler preset",
+        "\"fc:linear\": \"bf16\"}. The most specific key decides.");
+    row(c.scaler.preset, "scaler.preset", "Scaler preset",
         "Production: values for real training. Classroom: the scale moves often enough to watch in "
         "a short run.",
-        "", one_of(kinds<scaler_presets>)},
-      c.scaler.preset);
-    f(S{"scaler.init_scale", "Initial scale",
+        "", one_of(kinds<scaler_presets>));
+    row(c.scaler.init_scale, "scaler.init_scale", "Initial scale",
         "Loss scale of the first step. A value that is too high costs only a few skipped steps.",
-        "", numbers(initial_scale)},
-      c.scaler.init_scale);
-    f(S{"scaler.growth_factor", "Growth factor",
+        "", numbers(initial_scale));
+    row(c.scaler.growth_factor, "scaler.growth_factor", "Growth factor",
         "The scale is multiplied by this after a full growth interval without overflow.", "",
-        numbers(growth_factor)},
-      c.scaler.growth_factor);
-    f(S{"scaler.backoff_factor", "Backoff factor",
+        numbers(growth_factor));
+    row(c.scaler.backoff_factor, "scaler.backoff_factor", "Backoff factor",
         "The scale is multiplied by this after a gradient overflow. That step is skipped.", "",
-        numbers(backoff_factor)},
-      c.scaler.backoff_factor);
-    f(S{"scaler.growth_interval", "Growth interval", "Overflow-free steps before the scale grows.",
-        "steps", between(1, 2'147'483'647)},
-      c.scaler.growth_interval);
-    f(S{"scaler.min_scale", "Min scale",
+        numbers(backoff_factor));
+    row(c.scaler.growth_interval, "scaler.growth_interval", "Growth interval",
+        "Overflow-free steps before the scale grows.", "steps", between(1, 2'147'483'647));
+    row(c.scaler.min_scale, "scaler.min_scale", "Min scale",
         "Training fails with an explanation if the scale falls below this (0 = no limit).", "",
-        numbers(scale_limit)},
-      c.scaler.min_scale);
-    f(S{"scaler.max_scale", "Max scale", "The scale never grows above this (0 = no limit).", "",
-        numbers(scale_limit)},
-      c.scaler.max_scale);
-    f(S{"scaler.hysteresis", "Hysteresis",
+        numbers(scale_limit));
+    row(c.scaler.max_scale, "scaler.max_scale", "Max scale",
+        "The scale never grows above this (0 = no limit).", "", numbers(scale_limit));
+    row(c.scaler.hysteresis, "scaler.hysteresis", "Hysteresis",
         "Overflows before the scale backs off. 1 backs off at once; a higher value only skips the "
         "step of a single outlier.",
-        "steps", between(1, 1'000'000)},
-      c.scaler.hysteresis);
-    f(S{"optimizer.kind", "Optimizer", "The rule that turns gradients into weight updates.", "",
-        one_of(kinds<optimizers>)},
-      c.optimizer.kind);
-    f(S{"optimizer."}, c.optimizer.options);
-    f(S{"schedule.kind", "Schedule",
+        "steps", between(1, 1'000'000));
+    row(c.optimizer.kind, "optimizer.kind", "Optimizer",
+        "The rule that turns gradients into weight updates.", "", one_of(kinds<optimizers>));
+    row(c.optimizer.options, "optimizer.");
+    row(c.schedule.kind, "schedule.kind", "Schedule",
         "How the learning rate changes over the run. Only applied updates count, not skipped "
         "steps.",
-        "", one_of(kinds<schedules>)},
-      c.schedule.kind);
-    f(S{"schedule."}, c.schedule.options);
-    f(S{"clip.kind", "Clip gradients",
+        "", one_of(kinds<schedules>));
+    row(c.schedule.options, "schedule.");
+    row(c.clip.kind, "clip.kind", "Clip gradients",
         "Limits the gradients after unscaling: norm scales all of them together, value clamps each "
-        "element."},
-      c.clip.kind);
-    f(S{"clip.value", "Clip at",
+        "element.");
+    row(c.clip.value, "clip.value", "Clip at",
         "Largest norm, or largest magnitude of an element, that the gradients may have.", "",
-        numbers(above_zero)},
-      c.clip.value);
-    f(S{"early_stopping.patience", "Early stopping",
+        numbers(above_zero));
+    row(c.early_stopping.patience, "early_stopping.patience", "Early stopping",
         "Ends the run after this many epochs in which the metric did not improve (0 = never). The "
         "metric is that of the validation part, else of the test part; the loss where there is "
         "none.",
-        "epochs", at_least(0)},
-      c.early_stopping.patience);
-    f(S{"early_stopping.min_delta", "Least improvement",
+        "epochs", at_least(0));
+    row(c.early_stopping.min_delta, "early_stopping.min_delta", "Least improvement",
         "Early stopping does not count an improvement of the metric up to this size.", "",
-        numbers(not_negative)},
-      c.early_stopping.min_delta);
-    f(S{"gradient_penalty", "Gradient penalty",
+        numbers(not_negative));
+    row(c.gradient_penalty, "gradient_penalty", "Gradient penalty",
         "Adds this multiple of the gradient norm to the loss, which favours flat minima. Needs "
         "second derivatives in every step; for MLP and LeNet (0 = off).",
-        "", numbers(not_negative)},
-      c.gradient_penalty);
-    f(S{"batch_size", "Batch size",
+        "", numbers(not_negative));
+    row(c.batch_size, "batch_size", "Batch size",
         "Samples per gradient. Larger batches give smoother gradients and higher throughput, but "
         "need more memory.",
-        "samples", between(1, max_in_batch)},
-      c.batch_size);
-    f(S{"accumulate", "Accumulate",
+        "samples", between(1, max_in_batch));
+    row(c.accumulate, "accumulate", "Accumulate",
         "Batches whose gradients are added up before one step: the effect of a larger batch in the "
         "same memory.",
-        "batches", between(1, max_in_batch)},
-      c.accumulate);
-    f(S{"recompute", "Recompute",
+        "batches", between(1, max_in_batch));
+    row(c.recompute, "recompute", "Recompute",
         "Blocks: keeps only the input of each block and computes the block again in the backward "
-        "pass. Less memory for activations, a third more computation, the same results."},
-      c.recompute);
-    f(S{"bptt", "Window",
+        "pass. Less memory for activations, a third more computation, the same results.");
+    row(c.bptt, "bptt", "Window",
         "Tokens of a text that gradients flow back through (truncated back-propagation).", "tokens",
-        between(1, 100'000)},
-      c.bptt);
-    f(S{"evaluation_batch", "Evaluation batch",
+        between(1, 100'000));
+    row(c.evaluation_batch, "evaluation_batch", "Evaluation batch",
         "Rows of a batch in evaluation (0 = chosen by the task).", "rows",
-        between(0, max_in_batch)},
-      c.evaluation_batch);
-    f(S{"epochs", "Epochs", "Number of passes over the whole training set.", "epochs",
-        between(1, 1'000'000'000)},
-      c.epochs);
-    f(S{"max_steps", "Step limit", "Ends the run after this many steps (0 = no limit).", "steps",
-        at_least(0)},
-      c.max_steps);
-    f(S{"stop_on_nan", "Stop on NaN",
+        between(0, max_in_batch));
+    row(c.epochs, "epochs", "Epochs", "Number of passes over the whole training set.", "epochs",
+        between(1, 1'000'000'000));
+    row(c.max_steps, "max_steps", "Step limit",
+        "Ends the run after this many steps (0 = no limit).", "steps", at_least(0));
+    row(c.stop_on_nan, "stop_on_nan", "Stop on NaN",
         "Ends the run as diverged after this many consecutive steps with a NaN or infinite loss (0 "
         "= never).",
-        "steps", at_least(0)},
-      c.stop_on_nan);
-    f(S{"checkpoint.every_steps", "Save every",
-        "Saves a checkpoint after this many steps (0 = not by steps).", "steps", at_least(0)},
-      c.checkpoint.every_steps);
-    f(S{"checkpoint.every_minutes", "Save every",
+        "steps", at_least(0));
+    row(c.checkpoint.every_steps, "checkpoint.every_steps", "Save every",
+        "Saves a checkpoint after this many steps (0 = not by steps).", "steps", at_least(0));
+    row(c.checkpoint.every_minutes, "checkpoint.every_minutes", "Save every",
         "Saves a checkpoint after this many minutes, so that a crash loses no more (0 = not by "
         "time).",
-        "minutes", numbers(not_negative)},
-      c.checkpoint.every_minutes);
-    f(S{"checkpoint.every_epochs", "Save every",
-        "Saves a checkpoint after this many epochs (0 = not by epochs).", "epochs", at_least(0)},
-      c.checkpoint.every_epochs);
-    f(S{"checkpoint.keep", "Keep",
+        "minutes", numbers(not_negative));
+    row(c.checkpoint.every_epochs, "checkpoint.every_epochs", "Save every",
+        "Saves a checkpoint after this many epochs (0 = not by epochs).", "epochs", at_least(0));
+    row(c.checkpoint.keep, "checkpoint.keep", "Keep",
         "Number of newest checkpoints that are kept. The best one is kept in addition.",
-        "checkpoints", between(1, 1'000'000)},
-      c.checkpoint.keep);
-    f(S{"checkpoint.best", "Save the best",
-        "Saves a checkpoint after each evaluation that is better than all before it."},
-      c.checkpoint.best);
-    f(S{"checkpoint.at_end", "Save at the end",
-        "Saves a checkpoint when the run ends or is stopped, so that it can be resumed and used."},
-      c.checkpoint.at_end);
-    f(S{"instruments.histograms_every", "Histograms every",
+        "checkpoints", between(1, 1'000'000));
+    row(c.checkpoint.best, "checkpoint.best", "Save the best",
+        "Saves a checkpoint after each evaluation that is better than all before it.");
+    row(c.checkpoint.at_end, "checkpoint.at_end", "Save at the end",
+        "Saves a checkpoint when the run ends or is stopped, so that it can be resumed and used.");
+    row(c.instruments.histograms_every, "instruments.histograms_every", "Histograms every",
         "Keeps exponent histograms of gradients, activations, weights and updates by layer after "
         "this many steps (0 = only on demand). auto: every 50 steps, at most 4 a second and 2,000 "
         "in a run, which costs a ResNet-18 at most 1 % of its time and an MLP at most 5 %. Results "
         "do not change.",
-        "steps", at_least(0)},
-      c.instruments.histograms_every);
-    f(S{"instruments.armed", "Armed",
+        "steps", at_least(0));
+    row(c.instruments.armed, "instruments.armed", "Armed",
         "Examines a skipped step before the next update. On a GPU this costs a synchronisation in "
-        "every step."},
-      c.instruments.armed);
-    f(S{"teach.clip_before_unscale", "Clip before unscaling",
+        "every step.");
+    row(c.teach.clip_before_unscale, "teach.clip_before_unscale", "Clip before unscaling",
         "Broken on purpose: clips the gradients while they still carry the loss scale, so the "
-        "limit is too tight by that factor."},
-      c.teach.clip_before_unscale);
-    f(S{"teach.update_each_micro_batch", "Update in each micro-batch",
+        "limit is too tight by that factor.");
+    row(c.teach.update_each_micro_batch, "teach.update_each_micro_batch",
+        "Update in each micro-batch",
         "Broken on purpose: changes the loss scale after each micro-batch of an accumulated step, "
-        "so that gradients of different scales are added up."},
-      c.teach.update_each_micro_batch);
-    f(S{"teach.resume_without_scaler", "Resume without the scaler",
-        "Broken on purpose: a resumed run begins again with the initial scale."},
-      c.teach.resume_without_scaler);
-    f(S{"teach.loss", "Broken loss",
+        "so that gradients of different scales are added up.");
+    row(c.teach.resume_without_scaler, "teach.resume_without_scaler", "Resume without the scaler",
+        "Broken on purpose: a resumed run begins again with the initial scale.");
+    row(c.teach.loss, "teach.loss", "Broken loss",
         "Broken on purpose: binary cross entropy of 16-bit probabilities, or a target that where "
-        "builds in another dtype than the logits."},
-      c.teach.loss);
-    f(S{"teach.norm", "Broken norms",
+        "builds in another dtype than the logits.");
+    row(c.teach.norm, "teach.norm", "Broken norms",
         "Broken on purpose: batch and layer norm as single 16-bit operations, with the variance as "
-        "E[x²] − E[x]² and epsilon added in 16 bits."},
-      c.teach.norm);
-    f(S{"teach.norm_epsilon", "Epsilon of broken norms",
+        "E[x²] − E[x]² and epsilon added in 16 bits.");
+    row(c.teach.norm_epsilon, "teach.norm_epsilon", "Epsilon of broken norms",
         "Epsilon of composed norms (0 = that of each layer). 1e-8 is 0 in fp16.", "",
-        numbers(not_negative)},
-      c.teach.norm_epsilon);
-    f(S{"teach.plant.kind", "Planted fault",
-        "Broken on purpose: one step has this fault, for the Skips page to find."},
-      c.teach.plant.kind);
-    f(S{"teach.plant.step", "Planted at step", "The step that has the fault, counted from 1.",
-        "step", at_least(1)},
-      c.teach.plant.step);
-    f(S{"teach.plant.where", "Planted where",
+        numbers(not_negative));
+    row(c.teach.plant.kind, "teach.plant.kind", "Planted fault",
+        "Broken on purpose: one step has this fault, for the Skips page to find.");
+    row(c.teach.plant.step, "teach.plant.step", "Planted at step",
+        "The step that has the fault, counted from 1.", "step", at_least(1));
+    row(c.teach.plant.where, "teach.plant.where", "Planted where",
         "The module, the parameter (name, or name:row) or the sample's position in the batch. "
-        "Empty: the first that fits."},
-      c.teach.plant.where);
-    f(S{"seed", "Seed",
+        "Empty: the first that fits.");
+    row(c.seed, "seed", "Seed",
         "Seed of all randomness: the same seed gives the same weights, order and noise.", "",
-        at_least(0)},
-      c.seed);
-    f(S{"device", "Device", "Device that computes. Auto takes the first GPU, else the CPU.", "",
-        SettingRange{.choices = devices, .only_choices = false}},
-      c.device);
-    f(S{"threads", "Threads",
+        at_least(0));
+    row(c.device, "device", "Device",
+        "Device that computes. Auto takes the first GPU, else the CPU.", "",
+        SettingRange{.choices = devices, .only_choices = false});
+    row(c.threads, "threads", "Threads",
         "CPU threads (0 = all cores). Results repeat bit for bit only with the same number.",
-        "threads", between(0, 4096)},
-      c.threads);
-    f(S{"deterministic", "Deterministic",
+        "threads", between(0, 4096));
+    row(c.deterministic, "deterministic", "Deterministic",
         "Uses only algorithms that give the same bits in every run, even where a faster one "
-        "exists."},
-      c.deterministic);
-    f(S{"workers", "Workers",
+        "exists.");
+    row(c.workers, "workers", "Workers",
         "Processes that train the run together on this machine, each on its part of every batch. "
         "The batch size is that of all of them.",
-        "processes", between(1, 4096)},
-      c.workers);
-    f(S{"sync_batch_norm", "Synchronised batch norm",
+        "processes", between(1, 4096));
+    row(c.sync_batch_norm, "sync_batch_norm", "Synchronised batch norm",
         "Batch norm takes mean and variance over the batch of all workers; otherwise each worker "
-        "takes those of its own part."},
-      c.sync_batch_norm);
+        "takes those of its own part.");
 }
 
 }  // namespace engine
