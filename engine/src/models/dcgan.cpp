@@ -143,21 +143,12 @@ ModelDescriptor dcgan_descriptor() {
         .inputs = {FieldKind::image},
         .output = ModelOutput::generated,
         .options =
-            {{.name = "latent",
-              .label = "Latent numbers",
-              .default_value = std::int64_t{100},
-              .help = "Number of random numbers that an image is drawn from.",
-              .lowest = 1,
-              .highest = 65536,
-              .prominent = true},
-             {.name = "channels",
-              .label = "Channels",
-              .default_value = std::int64_t{64},
-              .help =
-                  "Channels of the largest feature maps; each halving of the side doubles them.",
-              .lowest = 1,
-              .highest = 4096,
-              .prominent = true}},
+            {option("latent", "Latent numbers", std::int64_t{100},
+                    "Number of random numbers that an image is drawn from.", opt::between(1, 65536),
+                    opt::prominent),
+             option("channels", "Channels", std::int64_t{64},
+                    "Channels of the largest feature maps; each halving of the side doubles them.",
+                    opt::between(1, 4096), opt::prominent)},
         .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
             return std::make_unique<Dcgan>(
                 setup.shape.output,

@@ -137,28 +137,16 @@ TensorList Dlrm::forward(const TensorList& inputs) {
 }
 
 std::vector<OptionSpec> dlrm_options() {
-    return {{.name = "bottom",
-             .label = "Bottom layers",
-             .default_value = std::vector<std::int64_t>{512, 256, 64},
-             .help = "Sizes of the hidden layers that the numbers go through, first to last. One "
-                     "more layer has the embedding's width.",
-             .lowest = 1,
-             .highest = 65536,
-             .prominent = true},
-            {.name = "top",
-             .label = "Top layers",
-             .default_value = std::vector<std::int64_t>{512, 256},
-             .help = "Sizes of the hidden layers after the interaction, first to last.",
-             .lowest = 1,
-             .highest = 65536,
-             .prominent = true},
-            {.name = "embedding",
-             .label = "Embedding width",
-             .default_value = std::int64_t{16},
-             .help = "Length of the vector for each id of a table.",
-             .lowest = 1,
-             .highest = 65536,
-             .prominent = true}};
+    return {option("bottom", "Bottom layers", std::vector<std::int64_t>{512, 256, 64},
+                   "Sizes of the hidden layers that the numbers go through, first to last. One "
+                   "more layer has the embedding's width.",
+                   opt::between(1, 65536), opt::prominent),
+            option("top", "Top layers", std::vector<std::int64_t>{512, 256},
+                   "Sizes of the hidden layers after the interaction, first to last.",
+                   opt::between(1, 65536), opt::prominent),
+            option("embedding", "Embedding width", std::int64_t{16},
+                   "Length of the vector for each id of a table.", opt::between(1, 65536),
+                   opt::prominent)};
 }
 
 }  // namespace

@@ -41,13 +41,9 @@ ModelDescriptor mlp_descriptor() {
             .summary =
                 "Fully connected layers with ReLU between them: the smallest network that learns.",
             .inputs = {FieldKind::features, FieldKind::image},
-            .options = {{.name = "hidden",
-                         .label = "Hidden layers",
-                         .default_value = std::vector<std::int64_t>{64, 64},
-                         .help = "Sizes of the hidden layers, first to last.",
-                         .lowest = 1,
-                         .highest = 65536,
-                         .prominent = true}},
+            .options = {option("hidden", "Hidden layers", std::vector<std::int64_t>{64, 64},
+                               "Sizes of the hidden layers, first to last.", opt::between(1, 65536),
+                               opt::prominent)},
             .second_derivative = true,
             .benchmark = {.batch = 32, .chosen = true},
             .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {

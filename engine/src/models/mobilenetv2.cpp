@@ -168,29 +168,25 @@ Tensor MobileNetV2::forward(const Tensor& x) {
 }  // namespace
 
 ModelDescriptor mobilenetv2_descriptor() {
-    return {.kind = "mobilenetv2",
-            .title = "MobileNetV2",
-            .summary =
-                "Small and light on arithmetic: its depthwise convolutions gain least from "
-                "mixed precision.",
-            .inputs = {FieldKind::image},
-            .options = {image_stem_option(),
-                        {.name = "dropout",
-                         .label = "Dropout",
-                         .default_value = 0.2,
-                         .help = "Share of the last layer's inputs that is set to 0 at random in "
-                                 "training, against overfitting.",
-                         .lowest = 0,
-                         .highest = 1,
-                         .below_highest = true}},
-            .has_blocks = true,
-            .benchmark = {.batch = 16},
-            .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
-                const Shape& picture = setup.shape.inputs.front().shape;
-                return std::make_unique<MobileNetV2>(image_stem(setup.options, picture),
-                                                     setup.options.number("dropout"), picture[0],
-                                                     setup.shape.outputs, setup.seed, setup.device);
-            }};
+    return {
+        .kind = "mobilenetv2",
+        .title = "MobileNetV2",
+        .summary =
+            "Small and light on arithmetic: its depthwise convolutions gain least from "
+            "mixed precision.",
+        .inputs = {FieldKind::image},
+        .options = {image_stem_option(), option("dropout", "Dropout", 0.2,
+                                                "Share of the last layer's inputs that is set to 0 "
+                                                "at random in training, against overfitting.",
+                                                opt::from_to_below(0, 1))},
+        .has_blocks = true,
+        .benchmark = {.batch = 16},
+        .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
+            const Shape& picture = setup.shape.inputs.front().shape;
+            return std::make_unique<MobileNetV2>(image_stem(setup.options, picture),
+                                                 setup.options.number("dropout"), picture[0],
+                                                 setup.shape.outputs, setup.seed, setup.device);
+        }};
 }
 
 }  // namespace engine

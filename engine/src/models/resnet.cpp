@@ -215,11 +215,9 @@ ModelDescriptor described(const char* kind, const char* title, const char* summa
             .summary = summary,
             .inputs = {FieldKind::image},
             .options = {image_stem_option(),
-                        {.name = "zero_init_last_norm",
-                         .label = "Zero-init last norm",
-                         .default_value = false,
-                         .help = "Starts the last batch norm of each block with weight 0, so that "
-                                 "each block starts as the identity. Helps with large batches."}},
+                        option("zero_init_last_norm", "Zero-init last norm", false,
+                               "Starts the last batch norm of each block with weight 0, so that "
+                               "each block starts as the identity. Helps with large batches.")},
             .has_blocks = true,
             .make = made<plan>};
 }

@@ -12,15 +12,12 @@ constexpr std::int64_t min_imagenet_side = 128;
 }  // namespace
 
 OptionSpec image_stem_option() {
-    return {.name = "stem",
-            .label = "Stem",
-            .default_value = std::string("auto"),
-            .help =
-                "First layers of the network. The ImageNet stem reduces large pictures at once, "
-                "the CIFAR stem keeps small ones whole. Automatic: ImageNet from 128 x 128 "
-                "pixels.",
-            .choices = {{"auto", "Automatic"}, {"cifar", "CIFAR"}, {"imagenet", "ImageNet"}},
-            .prominent = true};
+    return option(
+        "stem", "Stem", std::string("auto"),
+        "First layers of the network. The ImageNet stem reduces large pictures at once, the CIFAR "
+        "stem keeps small ones whole. Automatic: ImageNet from 128 x 128 pixels.",
+        opt::one_of({{"auto", "Automatic"}, {"cifar", "CIFAR"}, {"imagenet", "ImageNet"}}),
+        opt::prominent);
 }
 
 ImageStem image_stem(const TypedOptions& options, const Shape& picture) {
@@ -32,48 +29,25 @@ ImageStem image_stem(const TypedOptions& options, const Shape& picture) {
 }
 
 std::vector<OptionSpec> transformer_options(const TransformerDefaults& defaults) {
-    return {{.name = "layers",
-             .label = "Layers",
-             .default_value = defaults.layers,
-             .help = "Transformer blocks on top of each other.",
-             .lowest = 1,
-             .highest = 256,
-             .prominent = true},
-            {.name = "width",
-             .label = "Width",
-             .default_value = defaults.width,
-             .help = "Length of the vector for one token throughout the model.",
-             .lowest = 1,
-             .highest = 65536,
-             .prominent = true},
-            {.name = "heads",
-             .label = "Attention heads",
-             .default_value = defaults.heads,
-             .help = "Number of parts of the width that compute attention separately. Must divide "
-                     "the width.",
-             .lowest = 1,
-             .highest = 1024,
-             .prominent = true},
-            {.name = "dropout",
-             .label = "Dropout",
-             .default_value = 0.1,
-             .help = "Share of values that is set to 0 at random in training, against overfitting.",
-             .lowest = 0,
-             .highest = 1,
-             .below_highest = true},
-            {.name = "feed_forward",
-             .label = "Feed-forward width",
-             .default_value = std::int64_t{0},
-             .help = "Width inside the feed-forward layers. 0: four times the width.",
-             .lowest = 0,
-             .highest = 1048576},
-            {.name = "context",
-             .label = "Context",
-             .default_value = std::int64_t{0},
-             .help = "Number of positions, which is the longest window that the model can read. 0: "
-                     "the tokens of a window (bptt).",
-             .lowest = 0,
-             .highest = 1048576}};
+    return {option("layers", "Layers", defaults.layers, "Transformer blocks on top of each other.",
+                   opt::between(1, 256), opt::prominent),
+            option("width", "Width", defaults.width,
+                   "Length of the vector for one token throughout the model.",
+                   opt::between(1, 65536), opt::prominent),
+            option("heads", "Attention heads", defaults.heads,
+                   "Number of parts of the width that compute attention separately. Must divide "
+                   "the width.",
+                   opt::between(1, 1024), opt::prominent),
+            option("dropout", "Dropout", 0.1,
+                   "Share of values that is set to 0 at random in training, against overfitting.",
+                   opt::from_to_below(0, 1)),
+            option("feed_forward", "Feed-forward width", std::int64_t{0},
+                   "Width inside the feed-forward layers. 0: four times the width.",
+                   opt::between(0, 1048576)),
+            option("context", "Context", std::int64_t{0},
+                   "Number of positions, which is the longest window that the model can read. 0: "
+                   "the tokens of a window (bptt).",
+                   opt::between(0, 1048576))};
 }
 
 TransformerSizes transformer_sizes(const ModelSetup& setup) {

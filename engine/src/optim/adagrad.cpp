@@ -44,18 +44,14 @@ OptimizerDescriptor adagrad_descriptor() {
         {{learning_rate_option(), &AdagradOptions::lr},
          {eps_option(), &AdagradOptions::eps},
          {weight_decay_option(), &AdagradOptions::weight_decay},
-         {{.name = "lr_decay",
-           .label = "LR decay",
-           .help = "Decay of Adagrad's learning rate with the number of updates (0 = none).",
-           .lowest = 0,
-           .fits_f32 = true},
+         {option("lr_decay", "LR decay", {},
+                 "Decay of Adagrad's learning rate with the number of updates (0 = none).",
+                 opt::at_least(0), opt::fits_f32),
           &AdagradOptions::lr_decay},
-         {{.name = "initial_accumulator_value",
-           .label = "Initial accumulator",
-           .help = "Initial value of Adagrad's sums of squared gradients. Above 0, the first steps "
-                   "are shorter.",
-           .lowest = 0,
-           .fits_f32 = true},
+         {option("initial_accumulator_value", "Initial accumulator", {},
+                 "Initial value of Adagrad's sums of squared gradients. Above 0, the first steps "
+                 "are shorter.",
+                 opt::at_least(0), opt::fits_f32),
           &AdagradOptions::initial_accumulator_value}});
 }
 

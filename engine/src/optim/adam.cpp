@@ -33,10 +33,9 @@ OptimizerDescriptor adam_like(OptimizerDescriptor kind, const AdamOptions& defau
          {beta2_option(), &AdamOptions::beta2},
          {eps_option(), &AdamOptions::eps},
          {weight_decay_option(), &AdamOptions::weight_decay},
-         {{.name = "amsgrad",
-           .label = "AMSGrad",
-           .help = "Divides by the largest running mean so far, so that step sizes never grow "
-                   "again."},
+         {option(
+              "amsgrad", "AMSGrad", {},
+              "Divides by the largest running mean so far, so that step sizes never grow again."),
           &AdamOptions::amsgrad}});
 }
 

@@ -35,15 +35,12 @@ OptimizerDescriptor lamb_descriptor() {
          {beta2_option(), &LambOptions::beta2},
          {eps_option(), &LambOptions::eps},
          {weight_decay_option(), &LambOptions::weight_decay},
-         {{.name = "max_grad_norm",
-           .label = "Max grad norm",
-           .help = "LAMB clips the norm of all gradients together to this value (0 = no limit).",
-           .lowest = 0,
-           .fits_f32 = true},
+         {option("max_grad_norm", "Max grad norm", {},
+                 "LAMB clips the norm of all gradients together to this value (0 = no limit).",
+                 opt::at_least(0), opt::fits_f32),
           &LambOptions::max_grad_norm},
-         {{.name = "nvlamb",
-           .label = "NVLAMB",
-           .help = "Applies LAMB's layer-wise rate to weights without decay too."},
+         {option("nvlamb", "NVLAMB", {},
+                 "Applies LAMB's layer-wise rate to weights without decay too."),
           &LambOptions::nvlamb}});
 }
 

@@ -32,11 +32,10 @@ OptimizerDescriptor novograd_descriptor() {
          {beta2_option(), &NovoGradOptions::beta2},
          {eps_option(), &NovoGradOptions::eps},
          {weight_decay_option(), &NovoGradOptions::weight_decay},
-         {{.name = "norm",
-           .label = "Norm",
-           .help = "Norm of a layer's gradient that NovoGrad divides by: L2, or the largest "
-                   "magnitude.",
-           .choices = {{"l2", "L2"}, {"largest", "Largest magnitude"}}},
+         {option(
+              "norm", "Norm", {},
+              "Norm of a layer's gradient that NovoGrad divides by: L2, or the largest magnitude.",
+              opt::one_of({{"l2", "L2"}, {"largest", "Largest magnitude"}})),
           &NovoGradOptions::norm}});
 }
 

@@ -12,26 +12,17 @@ constexpr double max_updates = 1'000'000'000;
 
 /// An option of every kind.
 OptionSpec warmup_option() {
-    return {.name = "warmup_steps",
-            .label = "Warm-up",
-            .default_value = std::int64_t{0},
-            .help =
-                "Applied updates over which the learning rate first rises linearly to where "
-                "the schedule begins (0 = none). The schedule then takes the remaining "
-                "updates.",
-            .unit = "updates",
-            .lowest = 0,
-            .highest = max_updates};
+    return option("warmup_steps", "Warm-up", std::int64_t{0},
+                  "Applied updates over which the learning rate first rises linearly to where the "
+                  "schedule begins (0 = none). The schedule then takes the remaining updates.",
+                  opt::unit("updates"), opt::between(0, max_updates));
 }
 
 /// An option of every kind.
 OptionSpec lengthened_option() {
-    return {.name = "lengthened",
-            .label = "Lengthened",
-            .default_value = std::string(),
-            .help =
-                "Written by halftone resume --schedule: how the schedule goes on beyond its "
-                "first plan. Empty: one schedule over the whole run."};
+    return option("lengthened", "Lengthened", std::string(),
+                  "Written by halftone resume --schedule: how the schedule goes on beyond its "
+                  "first plan. Empty: one schedule over the whole run.");
 }
 
 ScheduleDescriptor constant_schedule() {
@@ -54,29 +45,22 @@ ScheduleDescriptor cosine_schedule() {
 }
 
 ScheduleDescriptor step_schedule() {
-    return {.kind = "step",
-            .title = "Step",
-            .summary = "Multiplies the learning rate by gamma every few updates.",
-            .options = {{.name = "step_size",
-                         .label = "Step size",
-                         .default_value = std::int64_t{1000},
-                         .help = "Applied updates between two drops of the learning rate.",
-                         .unit = "updates",
-                         .lowest = 1,
-                         .highest = max_updates},
-                        {.name = "gamma",
-                         .label = "Gamma",
-                         .default_value = 0.1,
-                         .help = "Each drop multiplies the learning rate by this.",
-                         .lowest = 0,
-                         .highest = 1}},
-            .make = [](const TypedOptions& options, double lr, std::int64_t planned) {
-                return LearningRateSchedule{.base = lr,
-                                            .kind = ScheduleKind::step,
-                                            .planned = planned,
-                                            .step_size = options.integer("step_size"),
-                                            .gamma = options.number("gamma")};
-            }};
+    return {
+        .kind = "step",
+        .title = "Step",
+        .summary = "Multiplies the learning rate by gamma every few updates.",
+        .options = {option("step_size", "Step size", std::int64_t{1000},
+                           "Applied updates between two drops of the learning rate.",
+                           opt::unit("updates"), opt::between(1, max_updates)),
+                    option("gamma", "Gamma", 0.1, "Each drop multiplies the learning rate by this.",
+                           opt::between(0, 1))},
+        .make = [](const TypedOptions& options, double lr, std::int64_t planned) {
+            return LearningRateSchedule{.base = lr,
+                                        .kind = ScheduleKind::step,
+                                        .planned = planned,
+                                        .step_size = options.integer("step_size"),
+                                        .gamma = options.number("gamma")};
+        }};
 }
 
 ScheduleDescriptor one_cycle_schedule() {
@@ -85,12 +69,9 @@ ScheduleDescriptor one_cycle_schedule() {
             .summary =
                 "Rises from 1/25 of the largest learning rate over the first 30 % of the "
                 "updates, then falls to nearly 0.",
-            .options = {{.name = "max_lr",
-                         .label = "Largest rate",
-                         .default_value = 0.0,
-                         .help = "Learning rate at the top of the cycle (0 = optimizer.lr).",
-                         .lowest = 0,
-                         .fits_f32 = true}},
+            .options = {option("max_lr", "Largest rate", 0.0,
+                               "Learning rate at the top of the cycle (0 = optimizer.lr).",
+                               opt::at_least(0), opt::fits_f32)},
             .make = [](const TypedOptions& options, double lr, std::int64_t planned) {
                 const double largest = options.number("max_lr");
                 return LearningRateSchedule{.base = largest > 0 ? largest : lr,
@@ -100,51 +81,40 @@ ScheduleDescriptor one_cycle_schedule() {
 }
 
 ScheduleDescriptor polynomial_schedule() {
-    return {.kind = "polynomial",
-            .title = "Polynomial",
-            .summary =
-                "Falls to 0 along a power of the share of updates left; power 1 is a "
-                "straight line.",
-            .options = {{.name = "power",
-                         .label = "Power",
-                         .default_value = 1.0,
-                         .help = "1 falls in a straight line, 2 faster at first.",
-                         .lowest = 0,
-                         .highest = 100}},
-            .make = [](const TypedOptions& options, double lr, std::int64_t planned) {
-                return LearningRateSchedule{.base = lr,
-                                            .kind = ScheduleKind::polynomial,
-                                            .planned = planned,
-                                            .power = options.number("power")};
-            }};
+    return {
+        .kind = "polynomial",
+        .title = "Polynomial",
+        .summary =
+            "Falls to 0 along a power of the share of updates left; power 1 is a "
+            "straight line.",
+        .options = {option("power", "Power", 1.0, "1 falls in a straight line, 2 faster at first.",
+                           opt::between(0, 100))},
+        .make = [](const TypedOptions& options, double lr, std::int64_t planned) {
+            return LearningRateSchedule{.base = lr,
+                                        .kind = ScheduleKind::polynomial,
+                                        .planned = planned,
+                                        .power = options.number("power")};
+        }};
 }
 
 ScheduleDescriptor plateau_schedule() {
-    return {.kind = "plateau",
-            .title = "Plateau",
-            .summary =
-                "Multiplies the learning rate by gamma when the evaluated metric has "
-                "stopped improving.",
-            .options = {{.name = "gamma",
-                         .label = "Gamma",
-                         .default_value = 0.1,
-                         .help = "Each drop multiplies the learning rate by this.",
-                         .lowest = 0,
-                         .highest = 1,
-                         .below_highest = true},
-                        {.name = "patience",
-                         .label = "Patience",
-                         .default_value = std::int64_t{10},
-                         .help = "Epochs without improvement that are tolerated before the "
-                                 "learning rate drops.",
-                         .unit = "epochs",
-                         .lowest = 0,
-                         .highest = max_updates}},
-            .follows_metric = true,
-            .make = [](const TypedOptions&, double lr, std::int64_t planned) {
-                return LearningRateSchedule{
-                    .base = lr, .kind = ScheduleKind::plateau, .planned = planned};
-            }};
+    return {
+        .kind = "plateau",
+        .title = "Plateau",
+        .summary =
+            "Multiplies the learning rate by gamma when the evaluated metric has "
+            "stopped improving.",
+        .options =
+            {option("gamma", "Gamma", 0.1, "Each drop multiplies the learning rate by this.",
+                    opt::from_to_below(0, 1)),
+             option("patience", "Patience", std::int64_t{10},
+                    "Epochs without improvement that are tolerated before the learning rate drops.",
+                    opt::unit("epochs"), opt::between(0, max_updates))},
+        .follows_metric = true,
+        .make = [](const TypedOptions&, double lr, std::int64_t planned) {
+            return LearningRateSchedule{
+                .base = lr, .kind = ScheduleKind::plateau, .planned = planned};
+        }};
 }
 
 }  // namespace

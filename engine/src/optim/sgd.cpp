@@ -49,18 +49,14 @@ OptimizerDescriptor sgd_descriptor() {
          }},
         {.momentum = 0.9, .weight_decay = 0.0005},
         {{learning_rate_option(), &SgdOptions::lr},
-         {{.name = "momentum",
-           .label = "Momentum",
-           .help = "Share of the previous direction that each step of SGD keeps: 0 is none, 0.9 is "
-                   "usual.",
-           .lowest = 0,
-           .highest = 1,
-           .below_highest = true},
+         {option("momentum", "Momentum", {},
+                 "Share of the previous direction that each step of SGD keeps: 0 is none, 0.9 is "
+                 "usual.",
+                 opt::from_to_below(0, 1)),
           &SgdOptions::momentum},
-         {{.name = "nesterov",
-           .label = "Nesterov",
-           .help = "Nesterov momentum: looks ahead along the momentum before the step, which often "
-                   "converges slightly faster."},
+         {option("nesterov", "Nesterov", {},
+                 "Nesterov momentum: looks ahead along the momentum before the step, which often "
+                 "converges slightly faster."),
           &SgdOptions::nesterov},
          {weight_decay_option(), &SgdOptions::weight_decay}});
 }

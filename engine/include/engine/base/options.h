@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -46,6 +47,49 @@ struct OptionSpec {
     bool prominent = false;                 ///< shown without being asked for
     std::string needs = {};  ///< the flag of the same kind without which it plays no part
 };
+
+/// Traits of option().
+namespace opt {
+inline constexpr auto prominent = [](OptionSpec& spec) { spec.prominent = true; };
+inline constexpr auto fits_f32 = [](OptionSpec& spec) { spec.fits_f32 = true; };
+inline auto at_least(double lowest) {
+    return [=](OptionSpec& spec) { spec.lowest = lowest; };
+}
+inline auto above(double lowest) {
+    return [=](OptionSpec& spec) { spec.lowest = lowest, spec.above_lowest = true; };
+}
+inline auto between(double lowest, double highest) {
+    return [=](OptionSpec& spec) { spec.lowest = lowest, spec.highest = highest; };
+}
+inline auto from_to_below(double lowest, double highest) {
+    return [=](OptionSpec& spec) {
+        between(lowest, highest)(spec);
+        spec.below_highest = true;
+    };
+}
+inline auto unit(const char* unit) {
+    return [=](OptionSpec& spec) { spec.unit = unit; };
+}
+inline auto needs(const char* flag) {
+    return [=](OptionSpec& spec) { spec.needs = flag; };
+}
+inline auto one_of(std::vector<FieldChoice> choices) {
+    return [choices = std::move(choices)](OptionSpec& spec) { spec.choices = choices; };
+}
+}  // namespace opt
+
+/// An option, with traits in any order: option("layers", "Layers", std::int64_t{2}, "Blocks on top
+/// of each other.", opt::between(1, 256), opt::prominent).
+template <typename... Traits>
+OptionSpec option(std::string name, std::string label, OptionValue default_value, std::string help,
+                  const Traits&... traits) {
+    OptionSpec spec{.name = std::move(name),
+                    .label = std::move(label),
+                    .default_value = std::move(default_value),
+                    .help = std::move(help)};
+    (traits(spec), ...);
+    return spec;
+}
 
 /// Null if there is no such option.
 const OptionSpec* find_option(std::span<const OptionSpec> specs, std::string_view name);

@@ -39,18 +39,12 @@ Trait trait_of(std::uint32_t table, std::int64_t id) {
 }
 
 std::vector<OptionSpec> generated_options() {
-    return {{.name = "tables",
-             .label = "Tables",
-             .default_value = std::int64_t{8},
-             .help = "Ids in a sample of generated clicks, each from its own table.",
-             .lowest = 1,
-             .highest = 1000},
-            {.name = "table_rows",
-             .label = "Rows of a table",
-             .default_value = std::int64_t{1000},
-             .help = "Number of ids in each table of generated clicks; low ids are more frequent.",
-             .lowest = 1,
-             .highest = 100000000}};
+    return {option("tables", "Tables", std::int64_t{8},
+                   "Ids in a sample of generated clicks, each from its own table.",
+                   opt::between(1, 1000)),
+            option("table_rows", "Rows of a table", std::int64_t{1000},
+                   "Number of ids in each table of generated clicks; low ids are more frequent.",
+                   opt::between(1, 100000000))};
 }
 
 struct Sizes {

@@ -38,21 +38,13 @@ std::vector<std::string> number_names() {
 }
 
 std::vector<OptionSpec> options() {
-    return {{.name = "max_rows",
-             .label = "Rows of a table",
-             .default_value = std::int64_t{100000},
-             .help = "Rows of each embedding table: Criteo's categories are taken modulo this "
-                     "number.",
-             .lowest = 1,
-             .highest = 100000000,
-             .prominent = true},
-            {.name = "test_share",
-             .label = "Test share",
-             .default_value = 0.1,
-             .help = "Share of the rows that is held out as the test part: the latest ones.",
-             .lowest = 0,
-             .highest = 1,
-             .below_highest = true}};
+    return {
+        option("max_rows", "Rows of a table", std::int64_t{100000},
+               "Rows of each embedding table: Criteo's categories are taken modulo this number.",
+               opt::between(1, 100000000), opt::prominent),
+        option("test_share", "Test share", 0.1,
+               "Share of the rows that is held out as the test part: the latest ones.",
+               opt::from_to_below(0, 1))};
 }
 
 constexpr const char* criteo_files = "train.txt (Kaggle's challenge), or day_0 to day_23 (1 TB)";

@@ -67,47 +67,35 @@ Schema picture_schema(std::int64_t size, std::vector<std::string> classes) {
 
 std::vector<OptionSpec> folder_options() {
     std::vector<OptionSpec> options{
-        {.name = "image_size",
-         .label = "Image size",
-         .default_value = std::int64_t{224},
-         .help = "Width and height of the images that the model gets. Without augmentation the "
-                 "shorter side is scaled to 8/7 of it, and the middle is taken.",
-         .unit = "pixels",
-         .lowest = 8,
-         .highest = 2048,
-         .prominent = true},
-        {.name = "test_share",
-         .label = "Test share",
-         .default_value = 0.2,
-         .help = "Fraction of the pictures of each class held out as the test set, drawn by the "
-                 "seed, where the folder has no test part of its own.",
-         .lowest = 0,
-         .highest = 1,
-         .below_highest = true},
-        {.name = "unreadable",
-         .label = "Unreadable pictures",
-         .default_value = std::string("refuse"),
-         .help = "What to do about pictures that cannot be read when the data set is opened.",
-         .choices = {{"refuse", "Report an error"},
-                     {"skip", "Skip",
-                      "Every picture is decoded once when the data set is opened, and those that "
-                      "cannot be read are left out with a warning."}}},
-        {.name = "damaged",
-         .label = "Damaged pictures",
-         .default_value = std::string("skip"),
-         .help = "What to do about pictures whose damage only decoding shows, during the run.",
-         .choices = {{"skip", "Skip",
-                      "The next picture of the order takes the place, and the run counts them. An "
-                      "evaluation leaves them out."},
-                     {"stop", "Stop the run"}}},
-        {.name = "decoder",
-         .label = "JPEG decoder",
-         .default_value = std::string("exact"),
-         .help = "The library that decodes JPEG pictures.",
-         .choices = {{"exact", "libjpeg on the CPU", "The same pixels on every machine."},
-                     {"nvjpeg", "nvJPEG on the GPU",
-                      "Faster where the CPU cannot keep up with the GPU. Some pixels differ by a "
-                      "few levels, and the CUDA toolkit's nvJPEG must be installed."}}}};
+        option("image_size", "Image size", std::int64_t{224},
+               "Width and height of the images that the model gets. Without augmentation the "
+               "shorter side is scaled to 8/7 of it, and the middle is taken.",
+               opt::unit("pixels"), opt::between(8, 2048), opt::prominent),
+        option("test_share", "Test share", 0.2,
+               "Fraction of the pictures of each class held out as the test set, drawn by the "
+               "seed, where the folder has no test part of its own.",
+               opt::from_to_below(0, 1)),
+        option("unreadable", "Unreadable pictures", std::string("refuse"),
+               "What to do about pictures that cannot be read when the data set is opened.",
+               opt::one_of(
+                   {{"refuse", "Report an error"},
+                    {"skip", "Skip",
+                     "Every picture is decoded once when the data set is opened, and those that "
+                     "cannot be read are left out with a warning."}})),
+        option("damaged", "Damaged pictures", std::string("skip"),
+               "What to do about pictures whose damage only decoding shows, during the run.",
+               opt::one_of(
+                   {{"skip", "Skip",
+                     "The next picture of the order takes the place, and the run counts them. An "
+                     "evaluation leaves them out."},
+                    {"stop", "Stop the run"}})),
+        option("decoder", "JPEG decoder", std::string("exact"),
+               "The library that decodes JPEG pictures.",
+               opt::one_of(
+                   {{"exact", "libjpeg on the CPU", "The same pixels on every machine."},
+                    {"nvjpeg", "nvJPEG on the GPU",
+                     "Faster where the CPU cannot keep up with the GPU. Some pixels differ by a "
+                     "few levels, and the CUDA toolkit's nvJPEG must be installed."}}))};
     for (OptionSpec& each : image_options(3)) options.push_back(std::move(each));
     return options;
 }

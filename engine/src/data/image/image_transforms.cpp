@@ -193,26 +193,17 @@ void mirror(Picture& picture) {
 }
 
 OptionSpec cutout_option() {
-    return {.name = "cutout",
-            .label = "Cutout",
-            .default_value = std::int64_t{0},
-            .help =
-                "Side of a square that is blanked at a random place of each training image; it "
-                "may reach over the edge. 0: off.",
-            .unit = "pixels",
-            .lowest = 0,
-            .highest = 4096};
+    return option("cutout", "Cutout", std::int64_t{0},
+                  "Side of a square that is blanked at a random place of each training image; it "
+                  "may reach over the edge. 0: off.",
+                  opt::unit("pixels"), opt::between(0, 4096));
 }
 
 OptionSpec color_jitter_option() {
-    return {.name = "color_jitter",
-            .label = "Color jitter",
-            .default_value = 0.0,
-            .help =
-                "Brightness, contrast and saturation of each training image are multiplied by "
-                "random factors between 1 - this value and 1 + this value. 0: off.",
-            .lowest = 0,
-            .highest = 1};
+    return option("color_jitter", "Color jitter", 0.0,
+                  "Brightness, contrast and saturation of each training image are multiplied by "
+                  "random factors between 1 - this value and 1 + this value. 0: off.",
+                  opt::between(0, 1));
 }
 
 std::vector<OptionSpec> image_options(std::int64_t channels) {

@@ -6,44 +6,27 @@ namespace engine {
 namespace {
 
 OptionSpec min_count(const char* help) {
-    return {.name = "min_count",
-            .label = "Minimum count",
-            .default_value = std::int64_t{1},
-            .help = help,
-            .lowest = 1,
-            .highest = 1'000'000};
+    return option("min_count", "Minimum count", std::int64_t{1}, help, opt::between(1, 1'000'000));
 }
 
 OptionSpec max_words() {
-    return {.name = "max_words",
-            .label = "Vocabulary limit",
-            .default_value = std::int64_t{0},
-            .help =
-                "Keeps this many of the most frequent words; the others become <unk>. 0 keeps "
-                "all words.",
-            .unit = "words",
-            .lowest = 0};
+    return option(
+        "max_words", "Vocabulary limit", std::int64_t{0},
+        "Keeps this many of the most frequent words; the others become <unk>. 0 keeps all words.",
+        opt::unit("words"), opt::at_least(0));
 }
 
 OptionSpec lowercase() {
-    return {.name = "lowercase",
-            .label = "Lowercase",
-            .default_value = false,
-            .help =
-                "Converts Latin, Greek and Cyrillic letters to lower case before the "
-                "vocabulary is built."};
+    return option(
+        "lowercase", "Lowercase", false,
+        "Converts Latin, Greek and Cyrillic letters to lower case before the vocabulary is built.");
 }
 
 OptionSpec test_share() {
-    return {.name = "test_share",
-            .label = "Test share",
-            .default_value = 0.1,
-            .help =
-                "Fraction of the text, at its end, held out as the test set. A folder with its "
-                "own test file ignores it.",
-            .lowest = 0,
-            .highest = 1,
-            .below_highest = true};
+    return option("test_share", "Test share", 0.1,
+                  "Fraction of the text, at its end, held out as the test set. A folder with its "
+                  "own test file ignores it.",
+                  opt::from_to_below(0, 1));
 }
 
 }  // namespace
