@@ -33,6 +33,7 @@ Results compute(const OpSample& sample, const TensorList& args) {
     const Tensor y = sample.call(args);
     out.tensors.push_back(y.detach());
     const Tensor total = sum(y);
+    if (!total.requires_grad()) return out;
     for (const Tensor& g : grad({&total, 1}, wanted, {}, {}, /*allow_unused=*/true)) {
         if (g.defined()) out.tensors.push_back(g.detach());
     }

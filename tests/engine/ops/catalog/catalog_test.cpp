@@ -23,11 +23,13 @@ Function squared(const OpSample& sample) {
 
 TEST_P(EveryOp, HasTheGradientOfFiniteDifferences) {
     const OpSample& sample = GetParam();
+    if (sample.op == "zero_") GTEST_SKIP() << "its result depends on nothing";
     expect_gradients([&](const TensorList& leaves) { return sample.call(leaves); },
                      arguments(sample, DType::f64));
 }
 
 TEST_P(EveryOp, HasTheSecondGradientOfFiniteDifferences) {
+    if (GetParam().op == "zero_") GTEST_SKIP() << "its result depends on nothing";
     expect_second_gradients(squared(GetParam()), arguments(GetParam(), DType::f64));
 }
 
