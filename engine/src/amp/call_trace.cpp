@@ -55,7 +55,7 @@ void CallTrace::on_return(std::span<const Tensor> outputs) {
 
 void CallTrace::on_op(const OpEvent& event) {
     if (inside_ > 0) {
-        if (event.info->name != cast_info.name || !is_floating(event.outputs[0].dtype())) return;
+        if (event.info->name != cast_op.name || !is_floating(event.outputs[0].dtype())) return;
         TensorList& inputs = open_[open_.size() - inside_].inputs;
         const auto found = std::ranges::find(inputs, event.inputs[0].impl(), &Tensor::impl);
         if (found == inputs.end()) return;

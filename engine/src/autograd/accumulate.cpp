@@ -45,7 +45,7 @@ Tensor sum_of_gradients(const Tensor& a, const Tensor& b, DType type) {
     const auto fitted = [type](const Tensor& gradient) {
         if (gradient.dtype() == type || !is_low(gradient.dtype())) return gradient;
         // It was passed on past its cast, unseen, and does not stay.
-        if (detail::gradients_are_observed()) detail::show_gradient(cast_info, gradient);
+        if (detail::gradients_are_observed()) detail::show_gradient(cast_op, gradient);
         return cast_gradient(gradient, type);
     };
     return add_gradients(fitted(a), fitted(b));

@@ -89,7 +89,7 @@ private:
 
     /// A cast whose input, a leaf, takes the gradient of the output as it is (LowGradients).
     bool passes_on(const Node& node) const {
-        if (returned_ || &node.info() != &cast_info) return false;
+        if (returned_ || &node.info() != &cast_op) return false;
         const Edge& edge = node.edges.front();
         return edge.node && edge.node->leaf &&
                takes_low_gradient(*edge.node->leaf, node.buffer.front());

@@ -8,8 +8,9 @@
 namespace engine {
 namespace {
 
-const OpInfo checkpoint_info{"checkpoint", CastPolicy::none, "checkpoint(inputs[])", 1,
-                             "Computes again in backward, under the state of the first run."};
+constexpr Op checkpoint_op("checkpoint(inputs[])",
+                           "Computes again in backward, under the state of the first run.",
+                           {.derivatives = 1});
 
 /// The saved inputs as leaves of a graph of their own.
 TensorList leaves_of(const Saved& saved, std::size_t count) {
@@ -70,7 +71,7 @@ TensorList checkpoint(const Segment& segment, const TensorList& inputs) {
     for (const auto& input : inputs) saves.push_back(save(input));
     const AutocastState& state = autocast_state();
     return record_outputs(
-        checkpoint_info, watched, outputs, std::move(saves),
+        checkpoint_op, watched, outputs, std::move(saves),
         [segment, state, count = inputs.size(),
          force = state.force != nullptr ? state.force->shared_from_this() : nullptr](
             std::span<const Tensor> grads, const Saved& saved) {

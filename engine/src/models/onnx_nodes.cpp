@@ -87,11 +87,12 @@ OnnxValue index_select(OnnxTrace& to, const TracedCall& call, const OnnxValues& 
 }
 
 OnnxValue embedding_bag(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
-    const auto& bag = *call.find<EmbeddingBagCall>();
-    if (bag.offsets.defined() || bag.options.padding_idx || in.size() > 1) refuse_form(call);
-    const OnnxValue rows = to.node("Gather", {in[0], to.value(bag.index)});
-    if (bag.index.size(1) == 1) return to.node("Squeeze", {rows, to.integers({1})});
-    if (bag.options.mode != BagMode::sum) refuse_form(call);
+    const auto& options = *call.find<EmbeddingBagOptions>();
+    // With offsets or weights there are more inputs than the index and the table.
+    if (options.padding_idx || in.size() > 2) refuse_form(call);
+    const OnnxValue rows = to.node("Gather", {in[1], in[0]});
+    if (call.inputs[0].size(1) == 1) return to.node("Squeeze", {rows, to.integers({1})});
+    if (options.mode != BagMode::sum) refuse_form(call);
     return to.node("ReduceSum", {rows, to.integers({1})}, {{"keepdims", std::int64_t{0}}});
 }
 

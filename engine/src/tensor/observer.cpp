@@ -126,6 +126,13 @@ std::vector<std::int64_t> OpArguments::integers(const std::string& attr,
     refuse(attr, "a list of whole numbers");
 }
 
+std::vector<double> OpArguments::numbers(const std::string& attr) const {
+    if (!has(attr)) return {};
+    if (const auto* list = std::get_if<std::vector<double>>(&attrs.at(attr))) return *list;
+    const auto whole = integers(attr, {});
+    return {whole.begin(), whole.end()};
+}
+
 std::optional<DType> OpArguments::dtype(const std::string& attr) const {
     if (!has(attr)) return std::nullopt;
     return dtype_from_name(text(attr, ""));

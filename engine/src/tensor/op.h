@@ -41,6 +41,8 @@ public:
     std::string text(const std::string& attr, const std::string& otherwise) const;
     std::vector<std::int64_t> integers(const std::string& attr,
                                        std::vector<std::int64_t> otherwise) const;
+    /// A list of numbers, whole or not; empty if it was not given.
+    std::vector<double> numbers(const std::string& attr) const;
     std::optional<DType> dtype(const std::string& attr = "dtype") const;
 };
 

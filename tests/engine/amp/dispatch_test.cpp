@@ -41,7 +41,7 @@ std::shared_ptr<const ForceRules> force_op(const std::string& op, DType type) {
 class Types final : public OpObserver {
 public:
     void on_op(const OpEvent& event) override {
-        if (event.info == &cast_info) return;
+        if (event.info == &cast_op) return;
         for (const Tensor& each : event.inputs) {
             if (!each.defined() || !is_floating(each.dtype())) continue;
             seen.push_back(std::string(event.in_backward ? "backward " : "") +

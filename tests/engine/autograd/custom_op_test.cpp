@@ -14,7 +14,7 @@
 namespace engine {
 namespace {
 
-const OpInfo info{"custom", CastPolicy::none, "custom(x, w)", 1, "A test's op."};
+const Op info("custom(x, w)", "A test's op.");
 
 Tensor leaf(const Shape& shape, DType dtype = DType::f32) {
     Tensor x = Tensor::full(shape, 1, dtype);

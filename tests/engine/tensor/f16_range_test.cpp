@@ -68,7 +68,7 @@ TEST(F16Range, FindsTheLargestGradientWhoeverTakesItAlong) {
             {},
             {&batch_norm_op},
             {&batch_norm_op, &batch_norm_relu_op},
-            {&cast_info, &mul_op}};  // whose gradient functions take nothing along
+            {&cast_op, &mul_op}};  // whose gradient functions take nothing along
         for (const auto& claiming : claims)
             EXPECT_EQ(range_of(loss_of(weight, factor), claiming),
                       static_cast<float>(reference.largest))

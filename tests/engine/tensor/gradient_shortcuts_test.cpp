@@ -14,7 +14,7 @@
 namespace engine {
 namespace {
 
-const OpInfo doubled_info{"doubled", CastPolicy::none, "doubled(x)", 1, "Made for these tests."};
+const Op doubled_info("doubled(x)", "Made for these tests.");
 
 /// Observations of the gradient of `doubled`.
 struct Found {

@@ -194,7 +194,7 @@ TEST(Tape, OnlyAOneElementOutputNeedsNoGradient) {
 }
 
 TEST(Tape, UndefinedGradientsOfSomeOutputsStandForZero) {
-    static const OpInfo info{"split", CastPolicy::none, "split(x)", 1, "Splits a test's input."};
+    static const Op info("split(x)", "Splits a test's input.");
     const Tensor x = leaf({1, 2}, {2});
     TensorList halves{Tensor::full({1}, 1, DType::f32), Tensor::full({1}, 2, DType::f32)};
     halves = record_outputs(info, {&x, 1}, halves, {}, [](std::span<const Tensor> g, const Saved&) {
@@ -206,7 +206,7 @@ TEST(Tape, UndefinedGradientsOfSomeOutputsStandForZero) {
 }
 
 TEST(Tape, AGradientOfTheWrongShapeIsAnErrorThatNamesWhoseItWas) {
-    static const OpInfo info{"bent", CastPolicy::none, "bent(x)", 1, "Returns a wrong gradient."};
+    static const Op info("bent(x)", "Returns a wrong gradient.");
     const Tensor x = leaf({1, 2}, {2});
     const Tensor h = mul(x, 2.0);
     const Tensor y = record(info, {h}, Tensor::full({}, 1, DType::f32), {},

@@ -115,7 +115,7 @@ void NonfiniteTrace::check_low_copy(const Parameter& parameter) {
         return;
     }
     BadTensor what;
-    what.op = cast_info.name;
+    what.op = cast_op.name;
     what.name = parameter.name;
     what.tensor = glance(copy->tensor);
     what.inputs = {glance(parameter.tensor)};
@@ -218,7 +218,7 @@ void NonfiniteTrace::see_gradient(const OpInfo& to, const Tensor& gradient, doub
     ChainLink& link = backward_.at(current_module());
     if (std::string_view(to.name) == "accumulate_grad") {
         link.weights = larger(largest, link.weights);
-    } else if (&to != &cast_info) {  // which a weight's gradient passes through
+    } else if (&to != &cast_op) {  // which a weight's gradient passes through
         note_largest(link, gradient, largest);
     }
 }
@@ -365,7 +365,7 @@ std::optional<std::size_t> NonfiniteTrace::first_index() const {
 void NonfiniteTrace::name_gradient(BadTensor& what, std::size_t index) const {
     for (const auto& [sink, parameter] : gradient_sinks_) {
         std::size_t at = sink;
-        while (at != index && found_[at].from.size() == 1 && found_[at].what.op == cast_info.name)
+        while (at != index && found_[at].from.size() == 1 && found_[at].what.op == cast_op.name)
             at = found_[at].from.front();
         if (at == index && what.name.empty()) what.name = parameter + ".grad";
     }

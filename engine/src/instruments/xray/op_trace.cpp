@@ -32,7 +32,7 @@ std::string floating_type(std::span<const Tensor> tensors) {
     return found == tensors.end() ? "" : name(found->dtype());
 }
 
-bool is_cast(const OpInfo& info) { return &info == &cast_info; }
+bool is_cast(const OpInfo& info) { return &info == &cast_op; }
 
 /// The cast was answered by the copy that the optimizer keeps.
 bool is_kept_copy(const Tensor& source, const Tensor& cast) {

@@ -117,6 +117,10 @@ TensorList NamedArguments::list() {
     return found == given_.lists.end() ? TensorList() : found->second;
 }
 
+void NamedArguments::refuse_word(const std::string& name) const {
+    throw Error(ErrorCode::value, op_ + ": there is no " + name + " " + given_.text(name, ""));
+}
+
 std::string NamedArguments::name_of_next() {
     const auto& all = signature_.attributes();
     const Signature::Argument& argument =

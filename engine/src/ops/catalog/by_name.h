@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/names.h"
 #include "tensor/op.h"
 
 namespace engine {
@@ -71,6 +72,7 @@ private:
     std::vector<std::int64_t> numbers(const std::string& name, std::size_t count) const;
     template <typename T>
     T attribute(const std::string& name) const;
+    [[noreturn]] void refuse_word(const std::string& name) const;
 
     std::string op_;
     Signature signature_;
@@ -116,6 +118,12 @@ T NamedArguments::attribute(const std::string& name) const {
         return given_.has(name) ? T(attribute<typename T::value_type>(name)) : T();
     } else if constexpr (std::is_same_v<T, bool>) {
         return given_.flag(name, false);
+    } else if constexpr (std::is_enum_v<T>) {
+        const auto found = value_of_name<T>(given_.text(name, ""));
+        if (!found) refuse_word(name);
+        return *found;
+    } else if constexpr (std::is_same_v<T, std::vector<double>>) {
+        return given_.numbers(name);
     } else if constexpr (std::is_integral_v<T>) {
         return static_cast<T>(given_.integer(name, 0));
     } else if constexpr (std::is_floating_point_v<T>) {

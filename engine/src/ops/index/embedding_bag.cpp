@@ -18,20 +18,6 @@
 namespace engine {
 namespace {
 
-TensorList run_embedding_bag(const OpArguments& args) {
-    EmbeddingBagOptions options;
-    const std::string mode = args.text("mode", "mean");
-    if (mode != "sum" && mode != "mean")
-        throw Error(ErrorCode::value, "embedding_bag: the mode must be sum or mean, not " + mode);
-    if (args.flag("scale_grad_by_freq", false))
-        throw Error(ErrorCode::value, "embedding_bag: scale_grad_by_freq must be false");
-    options.mode = mode == "sum" ? BagMode::sum : BagMode::mean;
-    options.include_last_offset = args.flag("include_last_offset", false);
-    if (args.has("padding_idx")) options.padding_idx = args.integer("padding_idx", 0);
-    options.sparse = args.flag("sparse", false);
-    return {embedding_bag(args.at(0), args.at(1), args.get(2), args.get(3), options)};
-}
-
 /// A checked call. The tape keeps the memory of the offsets.
 struct Call {
     kernels::Bags bags;
@@ -50,7 +36,7 @@ struct Call {
 /// Offsets as a dense i64 tensor: ascending numbers from 0 to at most `terms`.
 Tensor checked_offsets(const Tensor& asked, std::int64_t terms) {
     const GradMode off(false);
-    const Tensor offsets = checked_index(embedding_bag_info, asked, terms + 1);
+    const Tensor offsets = checked_index(embedding_bag_op, asked, terms + 1);
     const std::int64_t n = offsets.numel();
     if (n == 0) return offsets;
     const ValueRule first{"embedding_bag: the first offset is ", ", not 0"};
@@ -157,65 +143,52 @@ void check_sample_weights(const Tensor& index, const Tensor& weight, const Tenso
     if (!sample_weights.defined()) return;
     if (mode != BagMode::sum)
         throw Error(ErrorCode::value, "embedding_bag: sample weights need the mode sum");
-    same_type(embedding_bag_info, {weight, sample_weights});
-    check_shapes(embedding_bag_info, sample_weights.shape() == index.shape(), index,
-                 sample_weights);
+    same_type(embedding_bag_op, {weight, sample_weights});
+    check_shapes(embedding_bag_op, sample_weights.shape() == index.shape(), index, sample_weights);
 }
 
 }  // namespace
 
-const OpInfo embedding_bag_info{
-    "embedding_bag",
-    CastPolicy::none,
-    "embedding_bag(index, weight, offsets?, sample_weights?; mode, include_last_offset, "
-    "padding_idx, sparse)",
-    2,
-    "Not on the list: it adds rows of its table in f32, so an fp32 table gives fp32.",
-    run_embedding_bag};
-
-Tensor embedding_bag(const Tensor& asked, const Tensor& weight, const Tensor& asked_offsets,
-                     const Tensor& sample_weights, const EmbeddingBagOptions& options) {
-    if (intercepted(embedding_bag_info)) {
-        const auto call = [&](const Tensor& table, const Tensor& factors, const auto&...) {
-            EmbeddingBagOptions own = options;
-            // The gradient of a cast table passes the cast, which needs it dense.
-            if (table.dtype() != weight.dtype()) own.sparse = false;
-            return embedding_bag(asked, table, asked_offsets, factors, own);
-        };
-        return dispatched(embedding_bag_info, call, weight, sample_weights,
-                          EmbeddingBagCall{asked, asked_offsets, options});
-    }
-    check_floating(embedding_bag_info, weight);
-    check_rank(embedding_bag_info, weight, 2);
-    check_sample_weights(asked, weight, sample_weights, options.mode);
-    kernels::Bags bags = bags_of(asked, asked_offsets, options);
-    bags.padding = padding_row(options, weight.size(0));
-    const Tensor index =
-        reshape(checked_index(embedding_bag_info, asked, weight.size(0)), {bags.terms});
-    Tensor offsets;
-    if (asked_offsets.defined()) {
-        offsets = checked_offsets(asked_offsets, bags.terms);
-        bags.offsets = offsets.data_as<const std::int64_t>();
-    }
-    const bool mean = options.mode == BagMode::mean;
-    const Tensor table = in_layout(weight.detach(), Layout::contiguous);
-    const Tensor factors = sample_weights.defined()
-                               ? in_layout(sample_weights.detach(), Layout::contiguous)
-                               : Tensor();
-    Tensor y = Tensor::empty({bags.count, weight.size(1)}, weight.dtype(), weight.device());
-    on(weight.device(), kernels::cpu::embedding_bag, kernels::cuda::embedding_bag)(
-        y.array(), table.array(), index.array(),
-        factors.defined() ? kernels::ConstArray(factors.array())
-                          : kernels::ConstArray(nullptr, weight.dtype(), 0),
-        bags, weight.size(1), mean, current_stream());
-    const Call call{bags, weight.shape(), mean, options.sparse};
-    const Tensor inputs[] = {weight, sample_weights};
-    return record_many(embedding_bag_info, inputs, y,
-                       {save(index), save(offsets),
-                        save(sample_weights.defined() ? weight : Tensor()), save(sample_weights)},
-                       [call](std::span<const Tensor> dy, const Saved& saved) {
-                           return gradients(dy[0], saved, call);
-                       });
+Tensor embedding_bag(const Tensor& index0, const Tensor& table0, const Tensor& offsets0,
+                     const Tensor& weights0, const EmbeddingBagOptions& options) {
+    const auto bags_of_rows = [&](const Tensor& asked, const Tensor& weight,
+                                  const Tensor& asked_offsets, const Tensor& sample_weights) {
+        // The gradient of a cast table passes the cast, which needs it dense.
+        const bool sparse = options.sparse && weight.dtype() == table0.dtype();
+        check_floating(embedding_bag_op, weight);
+        check_rank(embedding_bag_op, weight, 2);
+        check_sample_weights(asked, weight, sample_weights, options.mode);
+        kernels::Bags bags = bags_of(asked, asked_offsets, options);
+        bags.padding = padding_row(options, weight.size(0));
+        const Tensor index =
+            reshape(checked_index(embedding_bag_op, asked, weight.size(0)), {bags.terms});
+        Tensor offsets;
+        if (asked_offsets.defined()) {
+            offsets = checked_offsets(asked_offsets, bags.terms);
+            bags.offsets = offsets.data_as<const std::int64_t>();
+        }
+        const bool mean = options.mode == BagMode::mean;
+        const Tensor table = in_layout(weight.detach(), Layout::contiguous);
+        const Tensor factors = sample_weights.defined()
+                                   ? in_layout(sample_weights.detach(), Layout::contiguous)
+                                   : Tensor();
+        Tensor y = Tensor::empty({bags.count, weight.size(1)}, weight.dtype(), weight.device());
+        on(weight.device(), kernels::cpu::embedding_bag, kernels::cuda::embedding_bag)(
+            y.array(), table.array(), index.array(),
+            factors.defined() ? kernels::ConstArray(factors.array())
+                              : kernels::ConstArray(nullptr, weight.dtype(), 0),
+            bags, weight.size(1), mean, current_stream());
+        const Call call{bags, weight.shape(), mean, sparse};
+        const Tensor inputs[] = {weight, sample_weights};
+        return record_many(
+            embedding_bag_op, inputs, y,
+            {save(index), save(offsets), save(sample_weights.defined() ? weight : Tensor()),
+             save(sample_weights)},
+            [call](std::span<const Tensor> dy, const Saved& saved) {
+                return gradients(dy[0], saved, call);
+            });
+    };
+    return embedding_bag_op.call(index0, table0, offsets0, weights0, options, bags_of_rows);
 }
 
 }  // namespace engine

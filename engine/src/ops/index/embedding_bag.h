@@ -1,14 +1,16 @@
 #pragma once
 
 #include <optional>
+#include <tuple>
 
+#include "engine/base/names.h"
 #include "tensor/tape.h"
 
 namespace engine {
 
-extern const OpInfo embedding_bag_info;
-
 enum class BagMode { sum, mean };
+template <>
+inline constexpr std::array enum_names<BagMode> = {"sum", "mean"};
 
 struct EmbeddingBagOptions {
     BagMode mode = BagMode::mean;
@@ -19,12 +21,10 @@ struct EmbeddingBagOptions {
     /// Makes the gradient sparse (ops/index/sparse.h): only the rows that the index names. Such a
     /// gradient cannot be differentiated again.
     bool sparse = false;
-};
 
-/// The other arguments, as an observer of calls sees them beside the tables that may be cast.
-struct EmbeddingBagCall {
-    Tensor index, offsets;
-    EmbeddingBagOptions options;
+    static constexpr auto fields =
+        std::tuple(&EmbeddingBagOptions::mode, &EmbeddingBagOptions::include_last_offset,
+                   &EmbeddingBagOptions::padding_idx, &EmbeddingBagOptions::sparse);
 };
 
 /// Sums, or means, of rows of the table `weight` (rows, d). Returns (bags, d) of the table's type.
@@ -40,5 +40,11 @@ struct EmbeddingBagCall {
 /// Error(value), on a GPU at the next read (tensor/check_values.h).
 Tensor embedding_bag(const Tensor& index, const Tensor& weight, const Tensor& offsets = {},
                      const Tensor& sample_weights = {}, const EmbeddingBagOptions& options = {});
+inline constexpr Op embedding_bag_op(
+    CastPolicy::none,
+    "embedding_bag(index, weight, offsets?, sample_weights?; mode='mean', "
+    "include_last_offset=False, padding_idx=None, sparse=False)",
+    "Not on the list: it adds rows of its table in f32, so an fp32 table gives fp32.",
+    by_name<embedding_bag>);
 
 }  // namespace engine

@@ -17,9 +17,8 @@
 namespace engine {
 namespace {
 
-const OpInfo embedding_bag_group_info{
-    "embedding_bag_group", CastPolicy::none, "embedding_bag_group(first, ids, tables; sparse)", 2,
-    "Rows of several tables and what stands before them, joined, as one node of the tape."};
+constexpr Op embedding_bag_group_op("embedding_bag_group(first, ids, tables; sparse)",
+    "Rows of several tables and what stands before them, joined, as one node of the tape.");
 
 /// Values that the gradient needs beside the saved tensors.
 struct GroupCall {
@@ -33,11 +32,11 @@ Tensor ids_by_table(const Tensor& ids, const TensorList& tables) {
     const GradMode off(false);
     std::int64_t most = 0;
     for (const Tensor& table : tables) most = std::max(most, table.size(0));
-    const Tensor all = checked_index(embedding_bag_info, transpose(ids, 0, 1), most);
+    const Tensor all = checked_index(embedding_bag_op, transpose(ids, 0, 1), most);
     for (std::size_t t = 0; t < tables.size(); ++t) {
         if (tables[t].size(0) == most) continue;
         const Tensor own = narrow(all, 0, static_cast<std::int64_t>(t), 1);
-        check_index_values(embedding_bag_info, own, 0, tables[t].size(0));
+        check_index_values(embedding_bag_op, own, 0, tables[t].size(0));
     }
     return all;
 }
@@ -125,7 +124,7 @@ Tensor embedding_bag_group(const Tensor& first, const Tensor& ids, const TensorL
         y.array(), arrays, by_table.array(), call.group, current_stream());
     TensorList inputs{first};
     inputs.insert(inputs.end(), tables.begin(), tables.end());
-    return record_many(embedding_bag_group_info, inputs, y, {save(by_table)},
+    return record_many(embedding_bag_group_op, inputs, y, {save(by_table)},
                        [call](std::span<const Tensor> dy, const Saved& saved) {
                            return group_gradients(dy[0], saved, call);
                        });

@@ -1,6 +1,7 @@
 #include "ops/index/index_put.h"
 
 #include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "ops/index/gather.h"
 #include "ops/index/index_walk.h"
@@ -16,26 +17,6 @@
 
 namespace engine {
 namespace {
-
-TensorList read_tensor_list(const OpArguments& args) {
-    const auto found = args.lists.find(1);
-    return found == args.lists.end() ? TensorList{} : found->second;
-}
-TensorList run_index(const OpArguments& args) {
-    return {index(args.at(0), read_tensor_list(args))};
-}
-TensorList run_index_put(const OpArguments& args) {
-    return {
-        index_put(args.at(0), read_tensor_list(args), args.at(2), args.flag("accumulate", false))};
-}
-TensorList run_index_put_inplace(const OpArguments& args) {
-    // A leaf cannot be written in place: the op is given x's values as a node of the graph.
-    return {index_put_(mul(args.at(0), 1.0), read_tensor_list(args), args.at(2),
-                       args.flag("accumulate", false))};
-}
-TensorList run_take_along_dim(const OpArguments& args) {
-    return {take_along_dim(args.at(0), args.at(1), args.integer("dim", 0))};
-}
 
 Tensor whole(std::int64_t value, const Tensor& like) {
     return Tensor::full({}, static_cast<double>(value), DType::i64, like.device());
@@ -167,63 +148,46 @@ Tensor put(const OpInfo& info, const Tensor& x, const TensorList& indices, const
 
 }  // namespace
 
-const OpInfo index_info{"index",
-                        CastPolicy::none,
-                        "index(x, indices[])",
-                        2,
-                        "Copies values: nothing is lost in its input's type.",
-                        run_index};
-const OpInfo index_put_info{
-    "index_put",
-    CastPolicy::promote,
-    "index_put(x, indices[], values; accumulate)",
-    2,
-    "Needs one type: both sides go to the wider, so that an fp32 side loses nothing.",
-    run_index_put};
-const OpInfo index_put_inplace_info{
-    "index_put_",
-    CastPolicy::none,
-    "index_put_(x, indices[], values; accumulate)",
-    2,
-    "In-place forms are never cast: both sides must have one type, under autocast too.",
-    run_index_put_inplace};
-const OpInfo take_along_dim_info{"take_along_dim",
-                                 CastPolicy::none,
-                                 "take_along_dim(x, index; dim)",
-                                 2,
-                                 "Copies values: nothing is lost in its input's type.",
-                                 run_take_along_dim};
-
-Tensor index(const Tensor& x, const TensorList& indices) {
-    const Rows rows(index_info, x, indices);
-    const Tensor chosen = index_select(rows.rows_of(x), 0, rows.index);
-    return permute(reshape(chosen, Rows::joined(rows.chosen, rows.rest)), rows.order());
+Tensor index(const Tensor& x0, const TensorList& indices0) {
+    return index_op.call(x0, indices0, [&](const Tensor& x, const TensorList& indices) {
+        const Rows rows(index_op, x, indices);
+        const Tensor chosen = index_select(rows.rows_of(x), 0, rows.index);
+        return permute(reshape(chosen, Rows::joined(rows.chosen, rows.rest)), rows.order());
+    });
 }
 
-Tensor index_put(const Tensor& x0, const TensorList& indices, const Tensor& values0,
+Tensor index_put(const Tensor& x0, const TensorList& indices0, const Tensor& values0,
                  bool accumulate) {
-    const auto [x, values] = autocast(index_put_info, x0, values0);
-    const NoAutocast inside(x.device().kind);
-    return put(index_put_info, x, indices, values, accumulate);
+    return index_put_op.call(x0, indices0, values0, accumulate,
+                             [&](const Tensor& x, const TensorList& indices, const Tensor& values) {
+                                 const NoAutocast inside(x.device().kind);
+                                 return put(index_put_op, x, indices, values, accumulate);
+                             });
 }
 
-Tensor index_put_(const Tensor& x, const TensorList& indices, const Tensor& values,
+Tensor index_put_(const Tensor& x0, const TensorList& indices0, const Tensor& values0,
                   bool accumulate) {
-    return copy_(x, put(index_put_inplace_info, x, indices, values, accumulate));
+    return index_put_inplace_op.call(
+        x0, indices0, values0, accumulate,
+        [&](const Tensor& x, const TensorList& indices, const Tensor& values) {
+            return copy_(x, put(index_put_inplace_op, x, indices, values, accumulate));
+        });
 }
 
-Tensor take_along_dim(const Tensor& x, const Tensor& index, std::int64_t asked_dim) {
-    const int dim = wrap_dim("take_along_dim", asked_dim, x.rank());
-    check_shapes(take_along_dim_info, index.rank() == x.rank(), x, index);
-    Shape left = x.shape(), right = index.shape();
-    left[dim] = right[dim] = 1;
-    Shape of_x = broadcast_shapes("take_along_dim", left, right), of_index = of_x;
-    of_x[dim] = x.size(dim);
-    of_index[dim] = index.size(dim);
-    const Tensor places = expand(index, of_index);
-    if (of_x == x.shape()) return gather(x, dim, places);
-    // The gradients of what is broadcast are added up: in the wide type, rounded once.
-    return to(gather(expand(widened(x), of_x), dim, places), x.dtype());
+Tensor take_along_dim(const Tensor& x0, const Tensor& index0, std::int64_t asked_dim) {
+    return take_along_dim_op.call(x0, index0, asked_dim, [&](const Tensor& x, const Tensor& index) {
+        const int dim = wrap_dim("take_along_dim", asked_dim, x.rank());
+        check_shapes(take_along_dim_op, index.rank() == x.rank(), x, index);
+        Shape left = x.shape(), right = index.shape();
+        left[dim] = right[dim] = 1;
+        Shape of_x = broadcast_shapes("take_along_dim", left, right), of_index = of_x;
+        of_x[dim] = x.size(dim);
+        of_index[dim] = index.size(dim);
+        const Tensor places = expand(index, of_index);
+        if (of_x == x.shape()) return gather(x, dim, places);
+        // The gradients of what is broadcast are added up: in the wide type, rounded once.
+        return to(gather(expand(widened(x), of_x), dim, places), x.dtype());
+    });
 }
 
 }  // namespace engine

@@ -1,5 +1,6 @@
 #include "ops/index/masked.h"
 
+#include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "kernels/reduce.h"
 #include "ops/index/gather.h"
@@ -14,20 +15,6 @@
 
 namespace engine {
 namespace {
-
-TensorList run_masked_fill(const OpArguments& args) {
-    if (args.has("value")) return {masked_fill(args.at(0), args.at(1), args.number("value", 0))};
-    return {masked_fill(args.at(0), args.at(1), args.at(2))};
-}
-TensorList run_masked_scatter(const OpArguments& args) {
-    return {masked_scatter(args.at(0), args.at(1), args.at(2))};
-}
-template <Tensor (*op)(const Tensor&, std::int64_t)>
-TensorList run_triangle(const OpArguments& args) {
-    return {op(args.at(0), args.integer("diagonal", 0))};
-}
-
-constexpr const char* keeps = "Not on the list: keeps its input's type.";
 
 void check_mask(const OpInfo& info, const Tensor& mask) {
     if (mask.dtype() != DType::boolean) {
@@ -72,53 +59,56 @@ Tensor triangle(const OpInfo& info, const Tensor& x, const Kept& kept) {
 
 }  // namespace
 
-const OpInfo masked_fill_info{
-    "masked_fill", CastPolicy::none, "masked_fill(x, mask, value?; value)", 2,
-    keeps,         run_masked_fill};
-const OpInfo masked_scatter_info{
-    "masked_scatter",
-    CastPolicy::none,
-    "masked_scatter(x, mask, source)",
-    2,
-    "Not on the list: both sides must have one type, under autocast too.",
-    run_masked_scatter};
-const OpInfo tril_info{"tril", CastPolicy::none, "tril(x; diagonal)", 2, keeps, run_triangle<tril>};
-const OpInfo triu_info{"triu", CastPolicy::none, "triu(x; diagonal)", 2, keeps, run_triangle<triu>};
+TensorList run_masked_fill(const OpInfo&, const OpArguments& args) {
+    if (args.has("value")) return {masked_fill(args.at(0), args.at(1), args.number("value", 0))};
+    return {masked_fill(args.at(0), args.at(1), args.at(2))};
+}
 
 Tensor masked_fill(const Tensor& x, const Tensor& mask, double value) {
     return masked_fill(x, mask, Tensor::full({}, value, x.dtype(), x.device()));
 }
 
-Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value) {
-    check_mask(masked_fill_info, mask);
-    if (value.rank() != 0)
-        throw Error(ErrorCode::shape, "masked_fill: the value must be a number or 0-d, not " +
-                                          to_string(value.shape()));
-    return where(mask, to(value, x.dtype()), x);
+Tensor masked_fill(const Tensor& x0, const Tensor& mask0, const Tensor& value0) {
+    return masked_fill_op.call(
+        x0, mask0, value0, [&](const Tensor& x, const Tensor& mask, const Tensor& value) {
+            check_mask(masked_fill_op, mask);
+            if (value.rank() != 0)
+                throw Error(ErrorCode::shape,
+                            "masked_fill: the value must be a number or 0-d, not " +
+                                to_string(value.shape()));
+            return where(mask, to(value, x.dtype()), x);
+        });
 }
 
-Tensor masked_scatter(const Tensor& x, const Tensor& mask0, const Tensor& source) {
-    check_mask(masked_scatter_info, mask0);
-    same_type(masked_scatter_info, {x, source});
-    const Shape shape = broadcast_shapes("masked_scatter", x.shape(), mask0.shape());
-    const Tensor mask = in_layout(expanded_view(mask0, shape), Layout::contiguous);
-    Tensor rank;
-    {
-        const GradMode off(false);
-        rank = ranks(mask, source.numel());
-    }
-    const Tensor chosen = rows_or_zeros(reshape(source, {source.numel()}), 0, rank);
-    return where(mask, reshape(chosen, shape), x);
+Tensor masked_scatter(const Tensor& x0, const Tensor& given0, const Tensor& source0) {
+    return masked_scatter_op.call(
+        x0, given0, source0, [&](const Tensor& x, const Tensor& given, const Tensor& source) {
+            check_mask(masked_scatter_op, given);
+            same_type(masked_scatter_op, {x, source});
+            const Shape shape = broadcast_shapes("masked_scatter", x.shape(), given.shape());
+            const Tensor mask = in_layout(expanded_view(given, shape), Layout::contiguous);
+            Tensor rank;
+            {
+                const GradMode off(false);
+                rank = ranks(mask, source.numel());
+            }
+            const Tensor chosen = rows_or_zeros(reshape(source, {source.numel()}), 0, rank);
+            return where(mask, reshape(chosen, shape), x);
+        });
 }
 
-Tensor tril(const Tensor& x, std::int64_t diagonal) {
-    return triangle(tril_info, x,
-                    [=](std::int64_t r, std::int64_t c) { return c - r <= diagonal; });
+Tensor tril(const Tensor& x0, std::int64_t diagonal) {
+    return tril_op.call(x0, diagonal, [&](const Tensor& x) {
+        return triangle(tril_op, x,
+                        [=](std::int64_t r, std::int64_t c) { return c - r <= diagonal; });
+    });
 }
 
-Tensor triu(const Tensor& x, std::int64_t diagonal) {
-    return triangle(triu_info, x,
-                    [=](std::int64_t r, std::int64_t c) { return c - r >= diagonal; });
+Tensor triu(const Tensor& x0, std::int64_t diagonal) {
+    return triu_op.call(x0, diagonal, [&](const Tensor& x) {
+        return triangle(triu_op, x,
+                        [=](std::int64_t r, std::int64_t c) { return c - r >= diagonal; });
+    });
 }
 
 }  // namespace engine

@@ -1,6 +1,6 @@
 #include "ops/index/scatter.h"
 
-#include "amp/autocast.h"
+#include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "kernels/index.h"
 #include "ops/index/gather.h"
@@ -113,25 +113,7 @@ TensorList scatter_reduce_backward(const Tensor& dy, const Tensor& x, const Tens
     return grads;
 }
 
-std::int64_t dim_of(const OpArguments& args) { return args.integer("dim", 0); }
-
-TensorList run_scatter(const OpArguments& args) {
-    if (args.has("value"))
-        return {scatter(args.at(0), dim_of(args), args.at(1), args.number("value", 0))};
-    return {scatter(args.at(0), dim_of(args), args.at(1), args.at(2))};
-}
-TensorList run_scatter_reduce(const OpArguments& args) {
-    return {scatter_reduce(args.at(0), dim_of(args), args.at(1), args.at(2),
-                           args.text("reduce", "sum"), args.flag("include_self", true))};
-}
-TensorList run_index_copy(const OpArguments& args) {
-    return {index_copy(args.at(0), dim_of(args), args.at(1), args.at(2))};
-}
-
 std::int64_t target_size(const Tensor& x, int dim) { return x.rank() == 0 ? 1 : x.size(dim); }
-
-constexpr const char* equal_types =
-    "Not on the list: both sides must have one type, under autocast too.";
 
 IndexFold parse_fold(const std::string& reduce) {
     if (reduce == "sum") return IndexFold::sum;
@@ -148,7 +130,7 @@ Tensor reduce_wide(const Tensor& x, const Tensor& source, const Scattering& how)
     const Tensor inputs[] = {x, source};
     const FoldOptions options{how.fold, how.include_self};
     const Tensor y = fold_elements(x, how.dim, how.index, source, options);
-    return record_many(scatter_reduce_info, inputs, y, {save(x), save(source), save_output(y)},
+    return record_many(scatter_reduce_op, inputs, y, {save(x), save(source), save_output(y)},
                        [how](std::span<const Tensor> dy, const Saved& saved) {
                            return scatter_reduce_backward(dy[0], saved[0], saved[1], saved[2], how);
                        });
@@ -156,72 +138,81 @@ Tensor reduce_wide(const Tensor& x, const Tensor& source, const Scattering& how)
 
 }  // namespace
 
-const OpInfo scatter_info{"scatter", CastPolicy::none, "scatter(x, index, src?; dim, value)",
-                          2,         equal_types,      run_scatter};
-const OpInfo scatter_reduce_info{"scatter_reduce",
-                                 CastPolicy::none,
-                                 "scatter_reduce(x, index, src; dim, reduce, include_self)",
-                                 2,
-                                 equal_types,
-                                 run_scatter_reduce};
-const OpInfo index_copy_info{"index_copy", CastPolicy::none, "index_copy(x, index, source; dim)", 2,
-                             equal_types,  run_index_copy};
+TensorList run_scatter(const OpInfo&, const OpArguments& args) {
+    const std::int64_t dim = args.integer("dim", 0);
+    if (args.has("value")) return {scatter(args.at(0), dim, args.at(1), args.number("value", 0))};
+    return {scatter(args.at(0), dim, args.at(1), args.at(2))};
+}
 
-Tensor scatter(const Tensor& x, std::int64_t asked_dim, const Tensor& index0,
-               const Tensor& whole_source) {
-    const int dim = wrap_dim("scatter", asked_dim, x.rank());
-    same_type(scatter_info, {x, whole_source});
-    check_extent(scatter_info, index0, x, dim);
-    check_extent(scatter_info, index0, whole_source);
-    const Tensor index = checked_index(scatter_info, index0, target_size(x, dim));
-    const Tensor source = cut_to(whole_source, index.shape());
-    const Tensor inputs[] = {x, source};
-    const Tensor y = fold_elements(x, dim, index, source, {.fold = IndexFold::last});
-    return record_many(scatter_info, inputs, y, {save(index)},
-                       [dim](std::span<const Tensor> dy, const Saved& saved) {
-                           TensorList grads(2);
-                           if (saved.needs_gradient(0))
-                               grads[0] = scatter(dy[0], dim, saved[0], 0.0);
-                           if (saved.needs_gradient(1)) grads[1] = gather(dy[0], dim, saved[0]);
-                           return grads;
-                       });
+Tensor scatter(const Tensor& x0, std::int64_t asked_dim, const Tensor& asked_index,
+               const Tensor& whole_source0) {
+    return scatter_op.call(
+        x0, asked_dim, asked_index, whole_source0,
+        [&](const Tensor& x, const Tensor& index0, const Tensor& whole_source) {
+            const int dim = wrap_dim("scatter", asked_dim, x.rank());
+            same_type(scatter_op, {x, whole_source});
+            check_extent(scatter_op, index0, x, dim);
+            check_extent(scatter_op, index0, whole_source);
+            const Tensor index = checked_index(scatter_op, index0, target_size(x, dim));
+            const Tensor source = cut_to(whole_source, index.shape());
+            const Tensor inputs[] = {x, source};
+            const Tensor y = fold_elements(x, dim, index, source, {.fold = IndexFold::last});
+            return record_many(scatter_op, inputs, y, {save(index)},
+                               [dim](std::span<const Tensor> dy, const Saved& saved) {
+                                   TensorList grads(2);
+                                   if (saved.needs_gradient(0))
+                                       grads[0] = scatter(dy[0], dim, saved[0], 0.0);
+                                   if (saved.needs_gradient(1))
+                                       grads[1] = gather(dy[0], dim, saved[0]);
+                                   return grads;
+                               });
+        });
 }
 
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, double value) {
     return scatter(x, dim, index, Tensor::full(index.shape(), value, x.dtype(), x.device()));
 }
 
-Tensor scatter_reduce(const Tensor& x, std::int64_t asked_dim, const Tensor& index0,
-                      const Tensor& source, const std::string& reduce, bool include_self) {
-    const int dim = wrap_dim("scatter_reduce", asked_dim, x.rank());
-    one_type(scatter_reduce_info, {x, source});
-    check_extent(scatter_reduce_info, index0, x, dim);
-    check_extent(scatter_reduce_info, index0, source);
-    const Tensor index = checked_index(scatter_reduce_info, index0, target_size(x, dim));
-    const Scattering how{parse_fold(reduce), dim, include_self, index};
-    const Tensor y = reduce_wide(widened(x), cut_to(widened(source), index.shape()), how);
-    return to(y, x.dtype());
+Tensor scatter_reduce(const Tensor& x0, std::int64_t asked_dim, const Tensor& asked_index,
+                      const Tensor& source0, const std::string& reduce, bool include_self) {
+    return scatter_reduce_op.call(
+        x0, asked_dim, asked_index, source0, reduce, include_self,
+        [&](const Tensor& x, const Tensor& index0, const Tensor& source) {
+            const int dim = wrap_dim("scatter_reduce", asked_dim, x.rank());
+            one_type(scatter_reduce_op, {x, source});
+            check_extent(scatter_reduce_op, index0, x, dim);
+            check_extent(scatter_reduce_op, index0, source);
+            const Tensor index = checked_index(scatter_reduce_op, index0, target_size(x, dim));
+            const Scattering how{parse_fold(reduce), dim, include_self, index};
+            const Tensor y = reduce_wide(widened(x), cut_to(widened(source), index.shape()), how);
+            return to(y, x.dtype());
+        });
 }
 
-Tensor index_copy(const Tensor& x, std::int64_t asked_dim, const Tensor& index0,
-                  const Tensor& source) {
-    const int dim = wrap_dim("index_copy", asked_dim, x.rank());
-    same_type(index_copy_info, {x, source});
-    bool fits = index0.rank() <= 1 && source.rank() == x.rank() &&
-                target_size(source, dim) == index0.numel();
-    for (int i = 0; fits && i < x.rank(); ++i) fits = i == dim || source.size(i) == x.size(i);
-    check_shapes(index_copy_info, fits, x, source);
-    const Tensor index = checked_index(index_copy_info, index0, target_size(x, dim));
-    const Tensor inputs[] = {x, source};
-    const Tensor y = fold_rows(x, dim, index, source, {.fold = IndexFold::last});
-    return record_many(
-        index_copy_info, inputs, y, {save(index)},
-        [dim, shape = source.shape()](std::span<const Tensor> dy, const Saved& saved) {
-            TensorList grads(2);
-            const Tensor zeros = Tensor::zeros(shape, dy[0].dtype(), dy[0].device());
-            if (saved.needs_gradient(0)) grads[0] = index_copy(dy[0], dim, saved[0], zeros);
-            if (saved.needs_gradient(1)) grads[1] = index_select(dy[0], dim, saved[0]);
-            return grads;
+Tensor index_copy(const Tensor& x0, std::int64_t asked_dim, const Tensor& asked_index,
+                  const Tensor& source0) {
+    return index_copy_op.call(
+        x0, asked_dim, asked_index, source0,
+        [&](const Tensor& x, const Tensor& index0, const Tensor& source) {
+            const int dim = wrap_dim("index_copy", asked_dim, x.rank());
+            same_type(index_copy_op, {x, source});
+            bool fits = index0.rank() <= 1 && source.rank() == x.rank() &&
+                        target_size(source, dim) == index0.numel();
+            for (int i = 0; fits && i < x.rank(); ++i)
+                fits = i == dim || source.size(i) == x.size(i);
+            check_shapes(index_copy_op, fits, x, source);
+            const Tensor index = checked_index(index_copy_op, index0, target_size(x, dim));
+            const Tensor inputs[] = {x, source};
+            const Tensor y = fold_rows(x, dim, index, source, {.fold = IndexFold::last});
+            return record_many(
+                index_copy_op, inputs, y, {save(index)},
+                [dim, shape = source.shape()](std::span<const Tensor> dy, const Saved& saved) {
+                    TensorList grads(2);
+                    const Tensor zeros = Tensor::zeros(shape, dy[0].dtype(), dy[0].device());
+                    if (saved.needs_gradient(0)) grads[0] = index_copy(dy[0], dim, saved[0], zeros);
+                    if (saved.needs_gradient(1)) grads[1] = index_select(dy[0], dim, saved[0]);
+                    return grads;
+                });
         });
 }
 

@@ -18,8 +18,7 @@
 namespace engine {
 namespace {
 
-const OpInfo sparse_info{"sparse_tensor", CastPolicy::none, "sparse_tensor(indices, values)", 0,
-                         "Holds what a gradient has other than zeros."};
+constexpr Op sparse_op("sparse_tensor(indices, values)");
 
 Tensor row_major_values(const Tensor& x) { return in_layout(x.detach(), Layout::contiguous); }
 
@@ -94,7 +93,7 @@ Tensor sparse_tensor(const Tensor& indices, const Tensor& values, const Shape& s
                                               " do not fit a tensor of " + to_string(shape));
     }
     const GradMode off(false);
-    for (int k = 0; k < d; ++k) checked_index(sparse_info, narrow(indices, 0, k, 1), shape[k]);
+    for (int k = 0; k < d; ++k) checked_index(sparse_op, narrow(indices, 0, k, 1), shape[k]);
     return made({row_major_values(to(indices, DType::i64)), row_major_values(values)}, shape);
 }
 

@@ -93,7 +93,7 @@ Tensor tested(const Op& op, const F& test, const Operands&... operands) {
     });
 }
 
-Tensor all(const Tensor& x, bool value) {
+Tensor filled(const Tensor& x, bool value) {
     return Tensor::full(x.shape(), value ? 1 : 0, DType::boolean, x.device());
 }
 Tensor truth(const Tensor& x) { return to(x, DType::boolean); }
@@ -108,21 +108,21 @@ Tensor infinity_beside(const Tensor& x) {
 
 Tensor isnan(const Tensor& x) {
     const auto test = [](const Tensor& w) {
-        return is_floating(w.dtype()) ? not_equal(w, w) : all(w, false);
+        return is_floating(w.dtype()) ? not_equal(w, w) : filled(w, false);
     };
     return tested(isnan_op, test, x);
 }
 
 Tensor isinf(const Tensor& x) {
     const auto test = [](const Tensor& w) {
-        return is_floating(w.dtype()) ? equal(abs(w), infinity_beside(w)) : all(w, false);
+        return is_floating(w.dtype()) ? equal(abs(w), infinity_beside(w)) : filled(w, false);
     };
     return tested(isinf_op, test, x);
 }
 
 Tensor isfinite(const Tensor& x) {
     const auto test = [](const Tensor& w) {
-        return is_floating(w.dtype()) ? less(abs(w), infinity_beside(w)) : all(w, true);
+        return is_floating(w.dtype()) ? less(abs(w), infinity_beside(w)) : filled(w, true);
     };
     return tested(isfinite_op, test, x);
 }

@@ -25,7 +25,7 @@ Tensor extremum_of_integers(kernels::ReduceOp op, const Tensor& x, const ReduceP
 Tensor argmin(const Tensor& x, std::optional<std::int64_t> dim = {}, bool keepdim = false);
 inline constexpr Op argmin_op(CastPolicy::none, "argmin(x; dim=None, keepdim=False)",
                               "The result is an index, which has no precision to lose.",
-                              by_name<argmin>, {.derivatives = 0, .forceable = false});
+                              by_name<argmin>, no_gradient);
 
 /// dy, with the reduced dimensions kept, divided evenly among the places along `dims` where x
 /// equals y; with `nan_too` also where x is NaN. NaN if there is none.

@@ -28,16 +28,16 @@ TensorList run_ordered(const OpInfo&, const OpArguments& args) {
 /// type, the others floating ones.
 Ordered sort(const Tensor& x, std::int64_t dim = -1, bool descending = false);
 inline constexpr Op sort_op(CastPolicy::none, "sort(x; dim=-1, descending=False, stable=False)",
-                            orders_values, by_name<sort>, {.forceable = false});
+                            orders_values, by_name<sort>, not_forced);
 Tensor argsort(const Tensor& x, std::int64_t dim = -1, bool descending = false);
 inline constexpr Op argsort_op(CastPolicy::none,
                                "argsort(x; dim=-1, descending=False, stable=False)",
                                "The result is an index, which has no precision to lose.",
-                               by_name<argsort>, {.derivatives = 0, .forceable = false});
+                               by_name<argsort>, no_gradient);
 /// The k largest (least), in descending (ascending) order.
 Ordered topk(const Tensor& x, std::int64_t k, std::int64_t dim = -1, bool largest = true);
 inline constexpr Op topk_op(CastPolicy::none, "topk(x; k, dim=-1, largest=True, sorted=True)",
-                            orders_values, by_name<topk>, {.forceable = false});
+                            orders_values, by_name<topk>, not_forced);
 /// The lower one of the two in the middle of an even number. NaN if any is NaN: the first.
 Ordered median(const Tensor& x, std::int64_t dim, bool keepdim = false);
 /// Median of all elements, 0-d; equal ones share the gradient. NaN if there are none.

@@ -20,7 +20,7 @@ inline constexpr Op mean_op(
 Tensor argmax(const Tensor& x, std::optional<std::int64_t> dim = {}, bool keepdim = false);
 inline constexpr Op argmax_op(CastPolicy::none, "argmax(x; dim=None, keepdim=False)",
                               "The result is an index, which has no precision to lose.",
-                              by_name<argmax>, {.derivatives = 0, .forceable = false});
+                              by_name<argmax>, no_gradient);
 /// argmax or argmin of all elements.
 Tensor of_all(Tensor (*place)(const Tensor&, std::optional<std::int64_t>, bool), const Tensor& x,
               bool keepdim);
@@ -30,17 +30,16 @@ Tensor of_all(Tensor (*place)(const Tensor&, std::optional<std::int64_t>, bool),
 /// Bool: whether none is zero, whether not all are.
 Tensor all(const Tensor& x, const std::vector<std::int64_t>& dims = {}, bool keepdim = false);
 inline constexpr Op all_op(CastPolicy::none, "all(x; dim=[], keepdim=False)", counts_values,
-                           by_name<all>, {.derivatives = 0, .forceable = false});
+                           by_name<all>, no_gradient);
 Tensor any(const Tensor& x, const std::vector<std::int64_t>& dims = {}, bool keepdim = false);
 inline constexpr Op any_op(
     CastPolicy::none, "any(x; dim=[], keepdim=False)", counts_values,
     by_name_as<Tensor(const Tensor&, const std::vector<std::int64_t>&, bool), any>,
-    {.derivatives = 0, .forceable = false});
+    no_gradient);
 /// How many are not zero, i64; the dimensions are not kept.
 Tensor count_nonzero(const Tensor& x, const std::vector<std::int64_t>& dims = {});
 inline constexpr Op count_nonzero_op(CastPolicy::none, "count_nonzero(x; dim=[])", counts_values,
-                                     by_name<count_nonzero>,
-                                     {.derivatives = 0, .forceable = false});
+                                     by_name<count_nonzero>, no_gradient);
 
 // Reductions over `dims` (empty: all) that ignore NaN. No autocast entry: the result has x's type,
 // or `dtype`, to which x is cast first. Computed in f32 (f64 for f64).

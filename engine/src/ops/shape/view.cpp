@@ -1,5 +1,6 @@
 #include "ops/shape/view.h"
 
+#include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "kernels/elementwise.h"
 #include "ops/shape/sum.h"
@@ -8,35 +9,6 @@
 
 namespace engine {
 namespace {
-
-Dims dims_of(const OpArguments& args, const char* attr) { return Dims(args.integers(attr, {})); }
-
-TensorList run_reshape(const OpArguments& args) {
-    return {reshape(args.at(0), dims_of(args, "shape"))};
-}
-TensorList run_permute(const OpArguments& args) {
-    return {permute(args.at(0), dims_of(args, "dims"))};
-}
-TensorList run_flatten(const OpArguments& args) {
-    return {flatten(args.at(0), args.integer("start_dim", 0), args.integer("end_dim", -1))};
-}
-TensorList run_transpose(const OpArguments& args) {
-    return {transpose(args.at(0), args.integer("dim0", 0), args.integer("dim1", 1))};
-}
-TensorList run_expand(const OpArguments& args) {
-    return {expand(args.at(0), dims_of(args, "size"))};
-}
-TensorList run_contiguous(const OpArguments& args) { return {contiguous(args.at(0))}; }
-TensorList run_narrow(const OpArguments& args) {
-    return {narrow(args.at(0), args.integer("dim", 0), args.integer("start", 0),
-                   args.integer("length", 0))};
-}
-TensorList run_cat(const OpArguments& args) {
-    const auto found = args.lists.find(0);
-    if (found == args.lists.end())
-        throw Error(ErrorCode::value, "cat: the list of tensors is missing");
-    return {cat(found->second, args.integer("dim", 0))};
-}
 
 /// A walk through memory: `count` elements, `step` apart.
 struct Run {
@@ -96,111 +68,96 @@ Shape resolved(const Tensor& x, const Shape& asked) {
 
 }  // namespace
 
-const OpInfo reshape_info{
-    "reshape",  CastPolicy::none, "reshape(x; shape)", 2, "Moves nothing, so it keeps the type.",
-    run_reshape};
-const OpInfo permute_info{"permute", CastPolicy::none,         "permute(x; dims)",
-                          2,         "A view keeps the type.", run_permute};
-const OpInfo flatten_info{"flatten",
-                          CastPolicy::none,
-                          "flatten(x; start_dim, end_dim)",
-                          2,
-                          "Moves nothing, so it keeps the type.",
-                          run_flatten};
-const OpInfo transpose_info{"transpose", CastPolicy::none,         "transpose(x; dim0, dim1)",
-                            2,           "A view keeps the type.", run_transpose};
-const OpInfo expand_info{"expand", CastPolicy::none,         "expand(x; size)",
-                         2,        "A view keeps the type.", run_expand};
-const OpInfo narrow_info{"narrow", CastPolicy::none,         "narrow(x; dim, start, length)",
-                         2,        "A view keeps the type.", run_narrow};
-const OpInfo contiguous_info{
-    "contiguous", CastPolicy::none, "contiguous(x)", 2, "A copy keeps the type.", run_contiguous};
-const OpInfo cat_info{"cat",
-                      CastPolicy::none,
-                      "cat(tensors[]; dim)",
-                      2,
-                      "Not on the CUDA list: mixed inputs promote as in any element-wise op.",
-                      run_cat};
-
-Tensor reshape(const Tensor& x, const Shape& asked) {
-    const Shape shape = resolved(x, asked);
-    if (shape == x.shape()) return x;
-    const auto strides = reshaped_strides(x, shape);
-    const Tensor y =
-        strides ? view_of(x, shape, *strides, x.impl()->offset)
-                : view_of(in_layout(x, Layout::contiguous), shape, contiguous_strides(shape), 0);
-    return record(reshape_info, {x}, y, {},
-                  [from = x.shape()](const Tensor& dy, const Saved&) { return reshape(dy, from); });
+Tensor reshape(const Tensor& x0, const Shape& asked) {
+    return reshape_op.call(x0, asked, [&](const Tensor& x) {
+        const Shape shape = resolved(x, asked);
+        if (shape == x.shape()) return x;
+        const auto strides = reshaped_strides(x, shape);
+        const Tensor y = strides ? view_of(x, shape, *strides, x.impl()->offset)
+                                 : view_of(in_layout(x, Layout::contiguous), shape,
+                                           contiguous_strides(shape), 0);
+        return record(reshape_op, {x}, y, {}, [from = x.shape()](const Tensor& dy, const Saved&) {
+            return reshape(dy, from);
+        });
+    });
 }
 
-Tensor flatten(const Tensor& x, std::int64_t start, std::int64_t end) {
-    const int first = wrap_dim("flatten", start, x.rank()),
-              last = wrap_dim("flatten", end, x.rank());
-    Shape shape;
-    for (int i = 0; i < first; ++i) shape.push_back(x.size(i));
-    std::int64_t joined = 1;
-    for (int i = first; i <= last && i < x.rank(); ++i) joined *= x.size(i);
-    shape.push_back(joined);
-    for (int i = last + 1; i < x.rank(); ++i) shape.push_back(x.size(i));
-    return reshape(x, shape);
+Tensor flatten(const Tensor& x0, std::int64_t start, std::int64_t end) {
+    return flatten_op.call(x0, start, end, [&](const Tensor& x) {
+        const int first = wrap_dim("flatten", start, x.rank()),
+                  last = wrap_dim("flatten", end, x.rank());
+        Shape shape;
+        for (int i = 0; i < first; ++i) shape.push_back(x.size(i));
+        std::int64_t joined = 1;
+        for (int i = first; i <= last && i < x.rank(); ++i) joined *= x.size(i);
+        shape.push_back(joined);
+        for (int i = last + 1; i < x.rank(); ++i) shape.push_back(x.size(i));
+        return reshape(x, shape);
+    });
 }
 
-Tensor permute(const Tensor& x, const Dims& dims) {
-    if (dims.rank() != x.rank())
-        throw Error(ErrorCode::shape, "permute: " + to_string(dims) + " does not fit rank " +
-                                          std::to_string(x.rank()));
-    Shape shape = dims;
-    Strides strides = dims;
-    Dims inverse = dims;
-    unsigned seen = 0;
-    for (int i = 0; i < dims.rank(); ++i) {
-        const int from = wrap_dim("permute", dims[i], x.rank());
-        shape[i] = x.size(from);
-        strides[i] = x.strides()[from];
-        inverse[from] = i;
-        seen |= 1u << from;
-    }
-    if (seen != (1u << dims.rank()) - 1)
-        throw Error(ErrorCode::value, "permute: " + to_string(dims) + " names a dimension twice");
-    return record(permute_info, {x}, view_of(x, shape, strides, x.impl()->offset), {},
-                  [inverse](const Tensor& dy, const Saved&) { return permute(dy, inverse); });
+Tensor permute(const Tensor& x0, const Dims& dims) {
+    return permute_op.call(x0, dims, [&](const Tensor& x) {
+        if (dims.rank() != x.rank())
+            throw Error(ErrorCode::shape, "permute: " + to_string(dims) + " does not fit rank " +
+                                              std::to_string(x.rank()));
+        Shape shape = dims;
+        Strides strides = dims;
+        Dims inverse = dims;
+        unsigned seen = 0;
+        for (int i = 0; i < dims.rank(); ++i) {
+            const int from = wrap_dim("permute", dims[i], x.rank());
+            shape[i] = x.size(from);
+            strides[i] = x.strides()[from];
+            inverse[from] = i;
+            seen |= 1u << from;
+        }
+        if (seen != (1u << dims.rank()) - 1)
+            throw Error(ErrorCode::value,
+                        "permute: " + to_string(dims) + " names a dimension twice");
+        return record(permute_op, {x}, view_of(x, shape, strides, x.impl()->offset), {},
+                      [inverse](const Tensor& dy, const Saved&) { return permute(dy, inverse); });
+    });
 }
 
-Tensor transpose(const Tensor& x, std::int64_t a, std::int64_t b) {
-    Dims dims = x.shape();
-    for (int i = 0; i < x.rank(); ++i) dims[i] = i;
-    std::swap(dims[wrap_dim("transpose", a, x.rank())], dims[wrap_dim("transpose", b, x.rank())]);
-    return permute(x, dims);
+Tensor transpose(const Tensor& x0, std::int64_t a, std::int64_t b) {
+    return transpose_op.call(x0, a, b, [&](const Tensor& x) {
+        Dims dims = x.shape();
+        for (int i = 0; i < x.rank(); ++i) dims[i] = i;
+        std::swap(dims[wrap_dim("transpose", a, x.rank())],
+                  dims[wrap_dim("transpose", b, x.rank())]);
+        return permute(x, dims);
+    });
 }
 
-Tensor expand(const Tensor& x, const Shape& asked) {
-    Shape shape = asked;
-    const int lead = shape.rank() - x.rank();
-    for (int i = 0; i < shape.rank(); ++i) {
-        if (shape[i] == -1 && i >= lead) shape[i] = x.size(i - lead);
-    }
-    if (lead < 0 || !(broadcast_shapes("expand", x.shape(), shape) == shape)) {
-        throw Error(ErrorCode::shape, "expand: " + to_string(x.shape()) +
-                                          " does not broadcast to " + to_string(asked));
-    }
-    if (shape == x.shape()) return x;
-    return record(expand_info, {x}, expanded_view(x, shape), {},
-                  [from = x.shape()](const Tensor& dy, const Saved&) { return sum_to(dy, from); });
+Tensor expand(const Tensor& x0, const Shape& asked) {
+    return expand_op.call(x0, asked, [&](const Tensor& x) {
+        Shape shape = asked;
+        const int lead = shape.rank() - x.rank();
+        for (int i = 0; i < shape.rank(); ++i) {
+            if (shape[i] == -1 && i >= lead) shape[i] = x.size(i - lead);
+        }
+        if (lead < 0 || !(broadcast_shapes("expand", x.shape(), shape) == shape)) {
+            throw Error(ErrorCode::shape, "expand: " + to_string(x.shape()) +
+                                              " does not broadcast to " + to_string(asked));
+        }
+        if (shape == x.shape()) return x;
+        return record(
+            expand_op, {x}, expanded_view(x, shape), {},
+            [from = x.shape()](const Tensor& dy, const Saved&) { return sum_to(dy, from); });
+    });
 }
 
 namespace {
 
+constexpr Op narrow_backward_op("narrow_backward(dy; dim, start)");
+
 /// Zeros of `shape` with dy in its part of dimension dim: the gradient of narrow.
-Tensor widen(const Tensor& dy, const Shape& shape, int dim, std::int64_t start);
-
-const OpInfo widen_info{"narrow_backward", CastPolicy::none, "narrow_backward(dy; dim, start)", 2,
-                        "A copy keeps the type."};
-
 Tensor widen(const Tensor& dy, const Shape& shape, int dim, std::int64_t start) {
     const Tensor y = Tensor::zeros(shape, dy.dtype(), dy.device());
     const Tensor part = view_of(y, dy.shape(), y.strides(), start * y.strides()[dim]);
     copy_into(part, dy);
-    return record(widen_info, {dy}, y, {},
+    return record(narrow_backward_op, {dy}, y, {},
                   [dim, start, length = dy.size(dim)](const Tensor& ddy, const Saved&) {
                       return narrow(ddy, dim, start, length);
                   });
@@ -208,69 +165,77 @@ Tensor widen(const Tensor& dy, const Shape& shape, int dim, std::int64_t start) 
 
 }  // namespace
 
-Tensor narrow(const Tensor& x, std::int64_t asked_dim, std::int64_t asked_start,
+Tensor narrow(const Tensor& x0, std::int64_t asked_dim, std::int64_t asked_start,
               std::int64_t length) {
-    const int dim = wrap_dim("narrow", asked_dim, x.rank());
-    const std::int64_t start =
-        asked_start < 0 && x.rank() > 0 ? asked_start + x.size(dim) : asked_start;
-    if (start < 0 || length < 0 || x.rank() == 0 || start > x.size(dim) ||
-        length > x.size(dim) - start) {
-        throw Error(ErrorCode::value, "narrow: " + std::to_string(length) + " elements from " +
-                                          std::to_string(start) + " on leave dimension " +
-                                          std::to_string(dim) + " of " + to_string(x.shape()));
-    }
-    Shape shape = x.shape();
-    shape[dim] = length;
-    const Tensor y = view_of(x, shape, x.strides(), x.impl()->offset + start * x.strides()[dim]);
-    return record(narrow_info, {x}, y, {},
-                  [from = x.shape(), dim, start](const Tensor& dy, const Saved&) {
-                      return widen(dy, from, dim, start);
-                  });
-}
-
-Tensor contiguous(const Tensor& x) {
-    if (x.is_contiguous()) return x;
-    return record(contiguous_info, {x}, in_layout(x, Layout::contiguous), {},
-                  [](const Tensor& dy, const Saved&) { return dy; });
-}
-
-Tensor cat(const TensorList& tensors, std::int64_t asked_dim) {
-    if (tensors.empty()) throw Error(ErrorCode::value, "cat: the list of tensors is empty");
-    const Tensor& first = tensors.front();
-    const int dim = wrap_dim("cat", asked_dim, first.rank());
-    DType dtype = first.dtype();
-    Shape shape = first.shape();
-    shape[dim] = 0;
-    for (const auto& x : tensors) {
-        dtype = promote(dtype, x.dtype());
-        for (int i = 0; i < std::max(x.rank(), shape.rank()); ++i) {
-            if (x.rank() != shape.rank() || (i != dim && x.size(i) != shape[i])) {
-                throw Error(ErrorCode::shape, "cat: " + to_string(x.shape()) + " does not fit " +
-                                                  to_string(first.shape()) + " along dimension " +
-                                                  std::to_string(dim));
-            }
+    return narrow_op.call(x0, asked_dim, asked_start, length, [&](const Tensor& x) {
+        const int dim = wrap_dim("narrow", asked_dim, x.rank());
+        const std::int64_t start =
+            asked_start < 0 && x.rank() > 0 ? asked_start + x.size(dim) : asked_start;
+        if (start < 0 || length < 0 || x.rank() == 0 || start > x.size(dim) ||
+            length > x.size(dim) - start) {
+            throw Error(ErrorCode::value, "narrow: " + std::to_string(length) + " elements from " +
+                                              std::to_string(start) + " on leave dimension " +
+                                              std::to_string(dim) + " of " + to_string(x.shape()));
         }
-        shape[dim] += x.size(dim);
-    }
-    const Tensor y = Tensor::empty(shape, dtype, first.device(), layout_of(first));
-    std::int64_t at = 0;
-    for (const auto& x : tensors) {
-        copy_into(view_of(y, x.shape(), y.strides(), at * y.strides()[dim]), to(x.detach(), dtype));
-        at += x.size(dim);
-    }
-    std::vector<std::int64_t> lengths;
-    for (const auto& x : tensors) lengths.push_back(x.size(dim));
-    return record_many(cat_info, tensors, y, {},
-                       [dim, lengths](std::span<const Tensor> dy, const Saved& saved) {
-                           TensorList grads(lengths.size());
-                           std::int64_t start = 0;
-                           for (std::size_t i = 0; i < lengths.size(); ++i) {
-                               if (saved.needs_gradient(static_cast<int>(i)))
-                                   grads[i] = narrow(dy[0], dim, start, lengths[i]);
-                               start += lengths[i];
-                           }
-                           return grads;
-                       });
+        Shape shape = x.shape();
+        shape[dim] = length;
+        const Tensor y =
+            view_of(x, shape, x.strides(), x.impl()->offset + start * x.strides()[dim]);
+        return record(narrow_op, {x}, y, {},
+                      [from = x.shape(), dim, start](const Tensor& dy, const Saved&) {
+                          return widen(dy, from, dim, start);
+                      });
+    });
+}
+
+Tensor contiguous(const Tensor& x0) {
+    return contiguous_op.call(x0, [&](const Tensor& x) {
+        if (x.is_contiguous()) return x;
+        return record(contiguous_op, {x}, in_layout(x, Layout::contiguous), {},
+                      [](const Tensor& dy, const Saved&) { return dy; });
+    });
+}
+
+Tensor cat(const TensorList& tensors0, std::int64_t asked_dim) {
+    return cat_op.call(tensors0, asked_dim, [&](const TensorList& tensors) {
+        if (tensors.empty()) throw Error(ErrorCode::value, "cat: the list of tensors is empty");
+        const Tensor& first = tensors.front();
+        const int dim = wrap_dim("cat", asked_dim, first.rank());
+        DType dtype = first.dtype();
+        Shape shape = first.shape();
+        shape[dim] = 0;
+        for (const auto& x : tensors) {
+            dtype = promote(dtype, x.dtype());
+            for (int i = 0; i < std::max(x.rank(), shape.rank()); ++i) {
+                if (x.rank() != shape.rank() || (i != dim && x.size(i) != shape[i])) {
+                    throw Error(ErrorCode::shape, "cat: " + to_string(x.shape()) +
+                                                      " does not fit " + to_string(first.shape()) +
+                                                      " along dimension " + std::to_string(dim));
+                }
+            }
+            shape[dim] += x.size(dim);
+        }
+        const Tensor y = Tensor::empty(shape, dtype, first.device(), layout_of(first));
+        std::int64_t at = 0;
+        for (const auto& x : tensors) {
+            copy_into(view_of(y, x.shape(), y.strides(), at * y.strides()[dim]),
+                      to(x.detach(), dtype));
+            at += x.size(dim);
+        }
+        std::vector<std::int64_t> lengths;
+        for (const auto& x : tensors) lengths.push_back(x.size(dim));
+        return record_many(cat_op, tensors, y, {},
+                           [dim, lengths](std::span<const Tensor> dy, const Saved& saved) {
+                               TensorList grads(lengths.size());
+                               std::int64_t start = 0;
+                               for (std::size_t i = 0; i < lengths.size(); ++i) {
+                                   if (saved.needs_gradient(static_cast<int>(i)))
+                                       grads[i] = narrow(dy[0], dim, start, lengths[i]);
+                                   start += lengths[i];
+                               }
+                               return grads;
+                           });
+    });
 }
 
 }  // namespace engine

@@ -16,50 +16,12 @@
 namespace engine {
 namespace {
 
-template <typename Enum>
-Enum from_name(const std::string& name, std::initializer_list<const char*> names,
-               const char* what) {
-    int i = 0;
-    for (const char* known : names) {
-        if (name == known) return static_cast<Enum>(i);
-        ++i;
-    }
-    throw Error(ErrorCode::value, std::string("grid_sample: there is no ") + what + " " + name);
-}
-
-template <typename Enum>
-Enum from_number(std::int64_t number, const char* what) {
-    if (number < 0 || number > 2)
-        throw Error(ErrorCode::value, std::string("grid_sampler: ") + what + " is 0, 1 or 2, not " +
-                                          std::to_string(number));
-    return static_cast<Enum>(number);
-}
-
-TensorList run_grid_sampler(const OpArguments& args) {
-    return {grid_sample(
-        args.at(0), args.at(1),
-        from_number<GridMode>(args.integer("interpolation_mode", 0), "interpolation_mode"),
-        from_number<GridPadding>(args.integer("padding_mode", 0), "padding_mode"),
-        args.flag("align_corners", false))};
-}
-TensorList run_grid_sample(const OpArguments& args) {
-    return {grid_sample(args.at(0), args.at(1),
-                        from_name<GridMode>(args.text("mode", "bilinear"),
-                                            {"bilinear", "nearest", "bicubic"}, "mode"),
-                        from_name<GridPadding>(args.text("padding_mode", "zeros"),
-                                               {"zeros", "border", "reflection"}, "padding_mode"),
-                        args.flag("align_corners", false))};
-}
-
-constexpr const char* why =
-    "Needs one type: both sides go to the wider, so that places keep their precision.";
-
 void check_grid(const Tensor& x, const Tensor& grid, GridMode mode) {
     const int dims = x.rank() - 2;
     bool fits = (dims == 2 || dims == 3) && grid.rank() == x.rank() && grid.size(0) == x.size(0) &&
                 grid.size(dims + 1) == dims;
     for (int i = 0; fits && i < dims; ++i) fits = x.size(i + 2) > 0;
-    check_shapes(grid_sample_info, fits, x, grid);
+    check_shapes(grid_sample_op, fits, x, grid);
     if (dims == 3 && mode == GridMode::bicubic)
         throw Error(ErrorCode::value,
                     "grid_sample: bicubic is for (N, C, H, W), not for " + to_string(x.shape()));
@@ -195,39 +157,36 @@ Tensor sampled(const Tensor& x, const Tensor& grid, GridMode mode, GridPadding p
 
 }  // namespace
 
-const OpInfo grid_sampler_info{
-    "grid_sampler",
-    CastPolicy::promote,
-    "grid_sampler(x, grid; interpolation_mode, padding_mode, align_corners)",
-    2,
-    why,
-    run_grid_sampler};
-const OpInfo grid_sample_info{"grid_sample",
-                              CastPolicy::promote,
-                              "grid_sample(x, grid; mode, padding_mode, align_corners)",
-                              2,
-                              why,
-                              run_grid_sample};
+TensorList run_grid_sampler(const OpInfo&, const OpArguments& args) {
+    const auto number = [&](const char* name) {
+        const std::int64_t value = args.integer(name, 0);
+        if (value < 0 || value > 2)
+            throw Error(ErrorCode::value, std::string("grid_sampler: ") + name +
+                                              " is 0, 1 or 2, not " + std::to_string(value));
+        return value;
+    };
+    return {grid_sample(args.at(0), args.at(1), static_cast<GridMode>(number("interpolation_mode")),
+                        static_cast<GridPadding>(number("padding_mode")),
+                        args.flag("align_corners", false))};
+}
 
 Tensor grid_sample(const Tensor& x0, const Tensor& grid0, GridMode mode, GridPadding padding,
                    bool align_corners) {
-    if (intercepted(grid_sample_info))
-        return dispatched(
-            grid_sample_info, [](const auto&... a) { return grid_sample(a...); }, x0, grid0, mode,
-            padding, align_corners);
-    const auto [x, grid] = autocast(grid_sampler_info, x0, grid0);
-    const NoAutocast inside(x.device().kind);
-    one_type(grid_sampler_info, {x, grid});
-    check_grid(x, grid, mode);
-    const Tensor rows = sampled(widened(x), widened(grid), mode, padding, align_corners);
-    Shape shape{x.size(0)};
-    Dims order{0, x.rank() - 1};
-    for (int i = 1; i < x.rank() - 1; ++i) {
-        shape.push_back(grid.size(i));
-        order.push_back(i);
-    }
-    shape.push_back(x.size(1));
-    return to(permute(reshape(rows, shape), order), x.dtype());
+    return grid_sample_op.call(
+        x0, grid0, mode, padding, align_corners, [&](const Tensor& x, const Tensor& grid) {
+            const NoAutocast inside(x.device().kind);
+            one_type(grid_sampler_op, {x, grid});
+            check_grid(x, grid, mode);
+            const Tensor rows = sampled(widened(x), widened(grid), mode, padding, align_corners);
+            Shape shape{x.size(0)};
+            Dims order{0, x.rank() - 1};
+            for (int i = 1; i < x.rank() - 1; ++i) {
+                shape.push_back(grid.size(i));
+                order.push_back(i);
+            }
+            shape.push_back(x.size(1));
+            return to(permute(reshape(rows, shape), order), x.dtype());
+        });
 }
 
 }  // namespace engine

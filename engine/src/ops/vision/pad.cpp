@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "kernels/elementwise.h"
 #include "ops/index/gather.h"
@@ -13,36 +14,6 @@
 
 namespace engine {
 namespace {
-
-std::vector<std::int64_t> read_padding(const OpArguments& args, const char* attr) {
-    return args.integers(attr, {});
-}
-TensorList run_pad(const OpArguments& args) {
-    return {pad(args.at(0), read_padding(args, "pad"), args.text("mode", "constant"),
-                args.number("value", 0))};
-}
-TensorList run_constant(const OpArguments& args) {
-    return {constant_pad(args.at(0), read_padding(args, "pad"), args.number("value", 0))};
-}
-
-void check_pad(const OpInfo& info, const Tensor& x, const std::vector<std::int64_t>& padding,
-               int dims) {
-    if (padding.size() != 2 * static_cast<std::size_t>(dims) || x.rank() < dims + 1 ||
-        x.rank() > dims + 2) {
-        throw Error(ErrorCode::shape, std::string(info.name) + ": " +
-                                          std::to_string(padding.size()) +
-                                          " amounts for a tensor of shape " + to_string(x.shape()));
-    }
-}
-
-template <PadMode mode, int dims, const OpInfo* info>
-TensorList run_inside(const OpArguments& args) {
-    const auto padding = read_padding(args, "padding");
-    check_pad(*info, args.at(0), padding, dims);
-    return {pad_from_inside(args.at(0), padding, mode)};
-}
-
-constexpr const char* copies = "Not on the CUDA list: it copies, so the type does not change.";
 
 /// Amounts before and after each dimension of x, first dimension first.
 struct Amounts {
@@ -115,7 +86,7 @@ Tensor bordered(const Tensor& x, const Amounts& amounts, double value) {
     for (int i = 0; i < x.rank(); ++i)
         offset += amounts.before[static_cast<std::size_t>(i)] * y.strides()[i];
     copy_into(view_of(y, x.shape(), y.strides(), offset), x);
-    return record(constant_pad_nd_info, {x}, y, {},
+    return record(constant_pad_nd_op, {x}, y, {},
                   [amounts, from = x.shape()](const Tensor& dy, const Saved&) {
                       Tensor dx = dy;
                       for (int i = 0; i < from.rank(); ++i)
@@ -141,50 +112,26 @@ Tensor cut(const Tensor& x, Amounts& amounts) {
 
 }  // namespace
 
-const OpInfo pad_info{"pad", CastPolicy::none, "pad(x; pad, mode, value)", 2, copies, run_pad};
-const OpInfo constant_pad_nd_info{
-    "constant_pad_nd", CastPolicy::none, "constant_pad_nd(x; pad, value)", 2, copies, run_constant};
-const OpInfo reflection_pad1d_info{"reflection_pad1d",
-                                   CastPolicy::none,
-                                   "reflection_pad1d(x; padding)",
-                                   2,
-                                   copies,
-                                   run_inside<PadMode::reflect, 1, &reflection_pad1d_info>};
-const OpInfo reflection_pad2d_info{"reflection_pad2d",
-                                   CastPolicy::none,
-                                   "reflection_pad2d(x; padding)",
-                                   2,
-                                   copies,
-                                   run_inside<PadMode::reflect, 2, &reflection_pad2d_info>};
-const OpInfo reflection_pad3d_info{"reflection_pad3d",
-                                   CastPolicy::none,
-                                   "reflection_pad3d(x; padding)",
-                                   2,
-                                   copies,
-                                   run_inside<PadMode::reflect, 3, &reflection_pad3d_info>};
-const OpInfo replication_pad1d_info{"replication_pad1d",
-                                    CastPolicy::none,
-                                    "replication_pad1d(x; padding)",
-                                    2,
-                                    copies,
-                                    run_inside<PadMode::replicate, 1, &replication_pad1d_info>};
-const OpInfo replication_pad2d_info{"replication_pad2d",
-                                    CastPolicy::none,
-                                    "replication_pad2d(x; padding)",
-                                    2,
-                                    copies,
-                                    run_inside<PadMode::replicate, 2, &replication_pad2d_info>};
-const OpInfo replication_pad3d_info{"replication_pad3d",
-                                    CastPolicy::none,
-                                    "replication_pad3d(x; padding)",
-                                    2,
-                                    copies,
-                                    run_inside<PadMode::replicate, 3, &replication_pad3d_info>};
+/// The op's name says how, and along how many dimensions.
+TensorList run_pad_inside(const OpInfo& op, const OpArguments& args) {
+    const bool mirrors = op.name.starts_with("reflection");
+    const auto dims = static_cast<std::size_t>(op.name[op.name.find("pad") + 3] - '0');
+    const Tensor& x = args.at(0);
+    const auto padding = args.integers("padding", {});
+    const auto rank = static_cast<std::size_t>(x.rank());
+    if (padding.size() != 2 * dims || rank < dims + 1 || rank > dims + 2) {
+        throw Error(ErrorCode::shape, std::string(op.name) + ": " + std::to_string(padding.size()) +
+                                          " amounts for a tensor of shape " + to_string(x.shape()));
+    }
+    return {pad_from_inside(x, padding, mirrors ? PadMode::reflect : PadMode::replicate)};
+}
 
-Tensor constant_pad(const Tensor& x, const std::vector<std::int64_t>& padding, double value) {
-    Amounts amounts(x, padding);
-    const Tensor inside = cut(x, amounts);
-    return bordered(inside, amounts, value);
+Tensor constant_pad(const Tensor& x0, const std::vector<std::int64_t>& padding, double value) {
+    return constant_pad_nd_op.call(x0, padding, value, [&](const Tensor& x) {
+        Amounts amounts(x, padding);
+        const Tensor inside = cut(x, amounts);
+        return bordered(inside, amounts, value);
+    });
 }
 
 Tensor pad_from_inside(const Tensor& x, const std::vector<std::int64_t>& padding, PadMode mode) {
@@ -193,7 +140,8 @@ Tensor pad_from_inside(const Tensor& x, const std::vector<std::int64_t>& padding
         const auto k = static_cast<std::size_t>(i);
         check_reach(x, i, std::max(amounts.before[k], amounts.after[k]), mode);
     }
-    // Where it asks for a gradient the copies' are added up: in the wide type, rounded once.
+    // Where it asks for a gradient the pads_with_copies' are added up: in the wide type, rounded
+    // once.
     Tensor y = x.requires_grad() ? widened(x) : x;
     for (int i = 0; i < x.rank(); ++i) {
         const auto k = static_cast<std::size_t>(i);
@@ -203,14 +151,16 @@ Tensor pad_from_inside(const Tensor& x, const std::vector<std::int64_t>& padding
     return to(y, x.dtype());
 }
 
-Tensor pad(const Tensor& x, const std::vector<std::int64_t>& padding, const std::string& mode,
+Tensor pad(const Tensor& x0, const std::vector<std::int64_t>& padding, const std::string& mode,
            double value) {
-    if (mode == "constant") return constant_pad(x, padding, value);
-    if (mode == "reflect") return pad_from_inside(x, padding, PadMode::reflect);
-    if (mode == "replicate") return pad_from_inside(x, padding, PadMode::replicate);
-    if (mode == "circular") return pad_from_inside(x, padding, PadMode::circular);
-    throw Error(ErrorCode::value,
-                "pad: mode is constant, reflect, replicate or circular, not " + mode);
+    return pad_op.call(x0, padding, mode, value, [&](const Tensor& x) {
+        if (mode == "constant") return constant_pad(x, padding, value);
+        if (mode == "reflect") return pad_from_inside(x, padding, PadMode::reflect);
+        if (mode == "replicate") return pad_from_inside(x, padding, PadMode::replicate);
+        if (mode == "circular") return pad_from_inside(x, padding, PadMode::circular);
+        throw Error(ErrorCode::value,
+                    "pad: mode is constant, reflect, replicate or circular, not " + mode);
+    });
 }
 
 }  // namespace engine

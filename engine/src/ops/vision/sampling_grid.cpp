@@ -9,10 +9,8 @@
 namespace engine {
 namespace {
 
-const OpInfo grid_place_info{"grid_place", CastPolicy::none, "grid_place(x)", 2,
-                             "A step inside grid_sample, in the type that it computes in."};
-const OpInfo cubic_weight_info{"cubic_weight", CastPolicy::none, "cubic_weight(x)", 2,
-                               "A step inside grid_sample, in the type that it computes in."};
+constexpr Op grid_place_op("grid_place(x)");
+constexpr Op cubic_weight_op("cubic_weight(x)");
 
 /// PyTorch's CUDA kernels leave out what no index reaches by moving it here.
 constexpr double outside = -100, index_end = 0x1p31;
@@ -108,7 +106,7 @@ Inside brought_inside(const Tensor& c0, const AxisRule& rule) {
 }
 
 Tensor moved(const Tensor& c, const Inside& to, const Tensor& lost) {
-    return record(grid_place_info, {c}, to.at, {save(to.slope), save(lost)},
+    return record(grid_place_op, {c}, to.at, {save(to.slope), save(lost)},
                   [](const Tensor& dy, const Saved& saved) {
                       const Tensor dc = saved[0].defined() ? mul(dy, saved[0]) : dy;
                       return saved[1].defined() ? where(saved[1], number_like(0, dc), dc) : dc;
@@ -130,7 +128,7 @@ Tensor cubic_weight(const Tensor& t0, int tap) {
         if (tap == 0) weight = mul(mul(t, mul(rest, rest)), a);
         if (tap == 3) weight = mul(mul(rest, mul(t, t)), a);
     }
-    return record(cubic_weight_info, {t0}, weight, {save(t0)},
+    return record(cubic_weight_op, {t0}, weight, {save(t0)},
                   [tap](const Tensor& dy, const Saved& saved) {
                       return mul(dy, cubic_slope(saved[0], tap));
                   });

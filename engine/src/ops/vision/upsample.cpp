@@ -17,137 +17,24 @@
 namespace engine {
 namespace {
 
-/// The op of a mode for that many dimensions after the first two; null if there is none.
-const OpInfo* find_info(UpsampleMode mode, int dims);
-
-/// A list of numbers, which the reader of cases takes for whole ones if all are.
-std::vector<double> numbers(const OpArguments& args, const char* attr) {
-    if (!args.has(attr)) return {};
-    const AttrValue& value = args.attrs.at(attr);
-    if (const auto* list = std::get_if<std::vector<double>>(&value)) return *list;
-    const auto whole = args.integers(attr, {});
-    return {whole.begin(), whole.end()};
-}
-
-template <UpsampleMode mode, int dims>
-TensorList run(const OpArguments& args) {
-    check_rank(*find_info(mode, dims), args.at(0), dims + 2);
-    const UpsampleTarget target{args.integers("output_size", {}), numbers(args, "scale_factors")};
-    return {upsample(mode, args.at(0), target, args.flag("align_corners", false))};
-}
-
-constexpr const char* weighs =
-    "Weighs neighbours against each other: in fp32, so that a smooth image stays smooth.";
-constexpr const char* chooses = "Listed with its family: it only copies, but its result is fp32.";
-
-}  // namespace
-
-const OpInfo upsample_nearest1d_info{"upsample_nearest1d",
-                                     CastPolicy::f32,
-                                     "upsample_nearest1d(x; output_size, scale_factors)",
-                                     2,
-                                     chooses,
-                                     run<UpsampleMode::nearest, 1>};
-const OpInfo upsample_nearest2d_info{"upsample_nearest2d",
-                                     CastPolicy::f32,
-                                     "upsample_nearest2d(x; output_size, scale_factors)",
-                                     2,
-                                     chooses,
-                                     run<UpsampleMode::nearest, 2>};
-const OpInfo upsample_nearest3d_info{"upsample_nearest3d",
-                                     CastPolicy::f32,
-                                     "upsample_nearest3d(x; output_size, scale_factors)",
-                                     2,
-                                     chooses,
-                                     run<UpsampleMode::nearest, 3>};
-const OpInfo upsample_nearest_exact1d_info{
-    "_upsample_nearest_exact1d",
-    CastPolicy::f32,
-    "_upsample_nearest_exact1d(x; output_size, scale_factors)",
-    2,
-    chooses,
-    run<UpsampleMode::nearest_exact, 1>};
-const OpInfo upsample_nearest_exact2d_info{
-    "_upsample_nearest_exact2d",
-    CastPolicy::f32,
-    "_upsample_nearest_exact2d(x; output_size, scale_factors)",
-    2,
-    chooses,
-    run<UpsampleMode::nearest_exact, 2>};
-const OpInfo upsample_nearest_exact3d_info{
-    "_upsample_nearest_exact3d",
-    CastPolicy::f32,
-    "_upsample_nearest_exact3d(x; output_size, scale_factors)",
-    2,
-    chooses,
-    run<UpsampleMode::nearest_exact, 3>};
-const OpInfo upsample_linear1d_info{
-    "upsample_linear1d",
-    CastPolicy::f32,
-    "upsample_linear1d(x; output_size, align_corners, scale_factors)",
-    2,
-    weighs,
-    run<UpsampleMode::linear, 1>};
-const OpInfo upsample_bilinear2d_info{
-    "upsample_bilinear2d",
-    CastPolicy::f32,
-    "upsample_bilinear2d(x; output_size, align_corners, scale_factors)",
-    2,
-    weighs,
-    run<UpsampleMode::linear, 2>};
-const OpInfo upsample_trilinear3d_info{
-    "upsample_trilinear3d",
-    CastPolicy::f32,
-    "upsample_trilinear3d(x; output_size, align_corners, scale_factors)",
-    2,
-    weighs,
-    run<UpsampleMode::linear, 3>};
-const OpInfo upsample_bicubic2d_info{
-    "upsample_bicubic2d",
-    CastPolicy::f32,
-    "upsample_bicubic2d(x; output_size, align_corners, scale_factors)",
-    2,
-    weighs,
-    run<UpsampleMode::cubic, 2>};
-const OpInfo upsample_bilinear2d_aa_info{
-    "_upsample_bilinear2d_aa",
-    CastPolicy::f32,
-    "_upsample_bilinear2d_aa(x; output_size, align_corners, scale_factors)",
-    2,
-    weighs,
-    run<UpsampleMode::linear_aa, 2>};
-const OpInfo upsample_bicubic2d_aa_info{
-    "_upsample_bicubic2d_aa",
-    CastPolicy::f32,
-    "_upsample_bicubic2d_aa(x; output_size, align_corners, scale_factors)",
-    2,
-    weighs,
-    run<UpsampleMode::cubic_aa, 2>};
-namespace {
-
-const OpInfo* find_info(UpsampleMode mode, int dims) {
-    const struct {
-        UpsampleMode mode;
-        int dims;
-        const OpInfo* info;
-    } all[] = {
-        {UpsampleMode::nearest, 1, &upsample_nearest1d_info},
-        {UpsampleMode::nearest, 2, &upsample_nearest2d_info},
-        {UpsampleMode::nearest, 3, &upsample_nearest3d_info},
-        {UpsampleMode::nearest_exact, 1, &upsample_nearest_exact1d_info},
-        {UpsampleMode::nearest_exact, 2, &upsample_nearest_exact2d_info},
-        {UpsampleMode::nearest_exact, 3, &upsample_nearest_exact3d_info},
-        {UpsampleMode::linear, 1, &upsample_linear1d_info},
-        {UpsampleMode::linear, 2, &upsample_bilinear2d_info},
-        {UpsampleMode::linear, 3, &upsample_trilinear3d_info},
-        {UpsampleMode::cubic, 2, &upsample_bicubic2d_info},
-        {UpsampleMode::linear_aa, 2, &upsample_bilinear2d_aa_info},
-        {UpsampleMode::cubic_aa, 2, &upsample_bicubic2d_aa_info},
-    };
-    for (const auto& entry : all)
-        if (entry.mode == mode && entry.dims == dims) return entry.info;
-    return nullptr;
-}
+constexpr struct {
+    const Op& op;
+    UpsampleMode mode;
+    int dims;  // after the first two
+} variants[] = {
+    {upsample_nearest1d_op, UpsampleMode::nearest, 1},
+    {upsample_nearest2d_op, UpsampleMode::nearest, 2},
+    {upsample_nearest3d_op, UpsampleMode::nearest, 3},
+    {upsample_nearest_exact1d_op, UpsampleMode::nearest_exact, 1},
+    {upsample_nearest_exact2d_op, UpsampleMode::nearest_exact, 2},
+    {upsample_nearest_exact3d_op, UpsampleMode::nearest_exact, 3},
+    {upsample_linear1d_op, UpsampleMode::linear, 1},
+    {upsample_bilinear2d_op, UpsampleMode::linear, 2},
+    {upsample_trilinear3d_op, UpsampleMode::linear, 3},
+    {upsample_bicubic2d_op, UpsampleMode::cubic, 2},
+    {upsample_bilinear2d_aa_op, UpsampleMode::linear_aa, 2},
+    {upsample_bicubic2d_aa_op, UpsampleMode::cubic_aa, 2},
+};
 
 /// Sizes after the first two, and the factors as given.
 struct Sizes {
@@ -219,43 +106,49 @@ Tensor resampled(const Tensor& x, int dim, const AxisTaps& taps) {
 
 }  // namespace
 
+TensorList run_upsample(const OpInfo& op, const OpArguments& args) {
+    const auto& found =
+        *std::ranges::find_if(variants, [&](const auto& v) { return &v.op == &op; });
+    check_rank(op, args.at(0), found.dims + 2);
+    const UpsampleTarget target{args.integers("output_size", {}), args.numbers("scale_factors")};
+    return {upsample(found.mode, args.at(0), target, args.flag("align_corners", false))};
+}
+
 Tensor upsample(UpsampleMode mode, const Tensor& x0, const UpsampleTarget& target,
                 bool align_corners) {
-    const OpInfo* info = find_info(mode, x0.rank() - 2);
-    if (!info) {
+    const auto found = std::ranges::find_if(
+        variants, [&](const auto& v) { return v.mode == mode && v.dims == x0.rank() - 2; });
+    if (found == std::end(variants)) {
         throw Error(ErrorCode::shape,
                     "upsample: no op of this mode for a tensor of shape " + to_string(x0.shape()));
     }
-    if (intercepted(*info))
-        return dispatched(
-            *info, [](const auto&... a) { return upsample(a...); }, mode, x0, target,
-            align_corners);
-    const auto [x] = autocast(*info, x0);
-    check_floating(*info, x);
-    const NoAutocast inside(x.device().kind);
-    const Sizes sizes = choose_sizes(*info, x, target);
-    // A copy of a smaller image needs no wide type; its gradient is a sum.
-    Tensor y = widened(x);
-    const bool nearest = mode == UpsampleMode::nearest || mode == UpsampleMode::nearest_exact;
-    // Equal sizes are copied, whatever factor led to them; the nearest modes heed the factor.
-    const bool copies = nearest ? target.scale_factors.empty() : !is_smooth(mode);
-    if (copies && same_sizes(x, sizes)) return to(mul(y, 1.0), x.dtype());
-    for (int i = 0; i < x.rank() - 2; ++i) {
-        const auto k = static_cast<std::size_t>(i);
-        const std::int64_t in = x.size(i + 2), out = sizes.out[k];
-        // Non-nearest modes multiply a neighbour of weight 0 here too, as PyTorch's CUDA kernels
-        // do: an infinite one gives NaN.
-        if (nearest && in == out && !sizes.scale[k]) continue;
-        y = resampled(y, i + 2, axis_taps(mode, in, out, align_corners, sizes.scale[k]));
-    }
-    return to(y, x.dtype());
+    const Op& op = found->op;
+    return op.call(x0, target, align_corners, [&](const Tensor& x) {
+        check_floating(op, x);
+        const NoAutocast inside(x.device().kind);
+        const Sizes sizes = choose_sizes(op, x, target);
+        // A copy of a smaller image needs no wide type; its gradient is a sum.
+        Tensor y = widened(x);
+        const bool nearest = mode == UpsampleMode::nearest || mode == UpsampleMode::nearest_exact;
+        // Equal sizes are copied, whatever factor led to them; the nearest modes heed the factor.
+        const bool copies = nearest ? target.scale_factors.empty() : !is_smooth(mode);
+        if (copies && same_sizes(x, sizes)) return to(mul(y, 1.0), x.dtype());
+        for (int i = 0; i < x.rank() - 2; ++i) {
+            const auto k = static_cast<std::size_t>(i);
+            const std::int64_t in = x.size(i + 2), out = sizes.out[k];
+            // Non-nearest modes multiply a neighbour of weight 0 here too, as PyTorch's CUDA
+            // kernels do: an infinite one gives NaN.
+            if (nearest && in == out && !sizes.scale[k]) continue;
+            y = resampled(y, i + 2, axis_taps(mode, in, out, align_corners, sizes.scale[k]));
+        }
+        return to(y, x.dtype());
+    });
 }
 
 namespace {
 
 /// Only for error messages about arguments.
-const OpInfo interpolate_info{"interpolate", CastPolicy::none, "interpolate(x)", 2,
-                              "A front over the upsample ops, each of which has its entry."};
+constexpr Op interpolate_op("interpolate(x)");
 
 UpsampleMode choose_mode(const InterpolateOptions& options, int dims) {
     const std::string& mode = options.mode;
@@ -288,7 +181,7 @@ Tensor interpolate(const Tensor& x, UpsampleTarget target, const InterpolateOpti
     if (target.scale_factors.size() == 1) target.scale_factors.resize(n, target.scale_factors[0]);
     const bool area = options.mode == "area";
     if (target.output_size.empty() && (area || options.recompute_scale_factor)) {
-        const Sizes sizes = choose_sizes(interpolate_info, x, target);
+        const Sizes sizes = choose_sizes(interpolate_op, x, target);
         target = {sizes.out, {}};
     }
     if (!area) return upsample(choose_mode(options, dims), x, target, options.align_corners);

@@ -7,10 +7,11 @@
 
 namespace engine {
 
-extern const OpInfo upsample_nearest1d_info, upsample_nearest2d_info, upsample_nearest3d_info,
-    upsample_nearest_exact1d_info, upsample_nearest_exact2d_info, upsample_nearest_exact3d_info,
-    upsample_linear1d_info, upsample_bilinear2d_info, upsample_trilinear3d_info,
-    upsample_bicubic2d_info, upsample_bilinear2d_aa_info, upsample_bicubic2d_aa_info;
+inline constexpr const char* weighs_neighbours =
+    "Weighs neighbours against each other: in fp32, so that a smooth image stays smooth.";
+
+inline constexpr const char* only_copies =
+    "Listed with its family: it only copies, but its result is fp32.";
 
 /// One of the two: sizes of the result, or factors. With factors the sizes are rounded down, and
 /// the steps are the reciprocals of the factors.
@@ -29,6 +30,47 @@ struct UpsampleTarget {
 /// Error(value) for sizes that are not positive.
 Tensor upsample(UpsampleMode mode, const Tensor& x, const UpsampleTarget& target,
                 bool align_corners = false);
+TensorList run_upsample(const OpInfo& op, const OpArguments& args);
+inline constexpr Op upsample_nearest1d_op(CastPolicy::f32,
+                                          "upsample_nearest1d(x; output_size=[], scale_factors=[])",
+                                          only_copies, run_upsample);
+inline constexpr Op upsample_nearest2d_op(CastPolicy::f32,
+                                          "upsample_nearest2d(x; output_size=[], scale_factors=[])",
+                                          only_copies, run_upsample);
+inline constexpr Op upsample_nearest3d_op(CastPolicy::f32,
+                                          "upsample_nearest3d(x; output_size=[], scale_factors=[])",
+                                          only_copies, run_upsample);
+inline constexpr Op upsample_nearest_exact1d_op(
+    CastPolicy::f32, "_upsample_nearest_exact1d(x; output_size=[], scale_factors=[])", only_copies,
+    run_upsample);
+inline constexpr Op upsample_nearest_exact2d_op(
+    CastPolicy::f32, "_upsample_nearest_exact2d(x; output_size=[], scale_factors=[])", only_copies,
+    run_upsample);
+inline constexpr Op upsample_nearest_exact3d_op(
+    CastPolicy::f32, "_upsample_nearest_exact3d(x; output_size=[], scale_factors=[])", only_copies,
+    run_upsample);
+inline constexpr Op upsample_linear1d_op(
+    CastPolicy::f32, "upsample_linear1d(x; output_size=[], align_corners=False, scale_factors=[])",
+    weighs_neighbours, run_upsample);
+inline constexpr Op upsample_bilinear2d_op(
+    CastPolicy::f32,
+    "upsample_bilinear2d(x; output_size=[], align_corners=False, scale_factors=[])",
+    weighs_neighbours, run_upsample);
+inline constexpr Op upsample_trilinear3d_op(
+    CastPolicy::f32,
+    "upsample_trilinear3d(x; output_size=[], align_corners=False, scale_factors=[])",
+    weighs_neighbours, run_upsample);
+inline constexpr Op upsample_bicubic2d_op(
+    CastPolicy::f32, "upsample_bicubic2d(x; output_size=[], align_corners=False, scale_factors=[])",
+    weighs_neighbours, run_upsample);
+inline constexpr Op upsample_bilinear2d_aa_op(
+    CastPolicy::f32,
+    "_upsample_bilinear2d_aa(x; output_size=[], align_corners=False, scale_factors=[])",
+    weighs_neighbours, run_upsample);
+inline constexpr Op upsample_bicubic2d_aa_op(
+    CastPolicy::f32,
+    "_upsample_bicubic2d_aa(x; output_size=[], align_corners=False, scale_factors=[])",
+    weighs_neighbours, run_upsample);
 
 struct InterpolateOptions {
     std::string mode = "nearest";  ///< nearest-exact, linear, bilinear, trilinear, bicubic, area

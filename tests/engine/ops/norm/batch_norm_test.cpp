@@ -165,7 +165,7 @@ TEST(BatchNorm, ShowsAHookTheSumOfAJoinsGradients) {
     EXPECT_EQ(seen, (std::vector<std::vector<double>>{{5, 5}}));
 }
 
-const OpInfo copied_info{"copied", CastPolicy::none, "copied(x)", 1, "Of these tests."};
+const Op copied_info("copied(x)", "Of these tests.");
 
 /// x in memory of its own. Tells whether its gradient comes in that memory.
 Tensor copied(const Tensor& x, bool& in_place) {
