@@ -70,7 +70,7 @@ void F16Range::on_gradient(const OpInfo& to, const Tensor& gradient) {
     if (gradient.dtype() != DType::f16 || covered_.lock() == gradient.impl()) return;
     if (claims(to))
         waiting_ = gradient;
-    else if (&to == &detail::accumulate_info)
+    else if (&to == &detail::accumulate_op)
         measure(gradient);  // kept, it would be no leaf's own memory, and be copied
     else
         measure_later(gradient);

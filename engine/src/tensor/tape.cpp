@@ -10,12 +10,6 @@
 
 namespace engine {
 
-const OpInfo detail::accumulate_info{.name = "accumulate_grad",
-                                     .policy = CastPolicy::none,
-                                     .signature = "accumulate_grad(x)",
-                                     .derivatives = 0,
-                                     .why = "Adds a leaf's gradient in the leaf's own type."};
-
 namespace {
 
 std::atomic<std::uint64_t> next_sequence{1};
@@ -25,7 +19,7 @@ std::shared_ptr<Node> gradient_accumulator(const std::shared_ptr<TensorImpl>& le
     // Sequence 0, so that it runs after every op. A leaf with hooks runs as soon as its gradient is
     // complete, so that communication overlaps the rest of the backward pass.
     constexpr auto first = std::numeric_limits<std::uint64_t>::max();
-    auto made = std::allocate_shared<Node>(FreeListAllocator<Node>(), detail::accumulate_info,
+    auto made = std::allocate_shared<Node>(FreeListAllocator<Node>(), detail::accumulate_op,
                                            leaf->hooks.empty() ? 0 : first);
     made->outputs.push_back({leaf->shape, leaf->dtype, leaf->device});
     made->leaf = leaf;

@@ -9,7 +9,8 @@ namespace engine::detail {
 Edge make_edge(const Tensor& tensor);
 
 /// The operation of a leaf's accumulator.
-extern const OpInfo accumulate_info;
+inline constexpr Op accumulate_op("accumulate_grad(x)",
+                                  "Adds a leaf's gradient in the leaf's own type.", no_gradient);
 
 /// Backward passes that this thread is in, one inside the other.
 inline int backward_depth() noexcept { return ComputeContext::of_thread().backward_depth; }

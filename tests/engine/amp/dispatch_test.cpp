@@ -262,7 +262,7 @@ private:
 TensorList outputs_of(const OpSample& sample, const TensorList& args, bool forced) {
     Outputs outputs(sample.op);
     sample.call(args);
-    EXPECT_FALSE(outputs.seen.empty()) << "the op does not begin with intercepted()";
+    EXPECT_FALSE(outputs.seen.empty()) << "the op does not go through Op::call";
     EXPECT_EQ(outputs.forced, forced ? outputs.seen.size() : 0);
     return outputs.seen;
 }

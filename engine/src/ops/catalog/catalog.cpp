@@ -171,20 +171,7 @@ bool flushes_subnormals(const OpInfo& info) {
     return info.flushes_subnormals || (info.policy == CastPolicy::low && product);
 }
 
-constexpr std::string_view not_forceable[] = {"chunk",
-                                              "ctc_loss",
-                                              "im2col",
-                                              "max_unpool2d",
-                                              "max_unpool3d",
-                                              "select",
-                                              "slice",
-                                              "split",
-                                              "squeeze",
-                                              "stack",
-                                              "to",
-                                              "unbind",
-                                              "unsqueeze",
-                                              "where"};
+constexpr std::string_view not_forceable[] = {"ctc_loss", "im2col", "max_unpool2d", "max_unpool3d"};
 static_assert(std::ranges::is_sorted(not_forceable));
 
 /// Whether precision.force can set the op's type: it computes with floating numbers, or its output
