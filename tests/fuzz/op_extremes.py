@@ -77,7 +77,7 @@ class Mutator:
     def __init__(self, rng, signature):
         self.rng = rng
         _, _, attributes = signature.partition(";")
-        self.attributes = re.findall(r"\w+", attributes) + ["dtype"]
+        self.attributes = re.findall(r"(?:^|,)\s*(\w+)", attributes) + ["dtype"]
 
     def value(self):
         """An extreme value of an attribute: a number, a list of numbers, or something else."""

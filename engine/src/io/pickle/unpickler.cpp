@@ -11,7 +11,7 @@ namespace engine {
 namespace {
 
 /// Opcodes as pickletools names them. Those that torch.save does not write are refused.
-enum class Op : std::uint8_t {
+enum class Opcode : std::uint8_t {
     mark = '(',
     stop = '.',
     pop = '0',
@@ -110,8 +110,8 @@ public:
     PickleValues run() {
         check_protocol();
         for (;;) {
-            const auto op = static_cast<Op>(in_.number<std::uint8_t>());
-            if (op == Op::stop) break;
+            const auto op = static_cast<Opcode>(in_.number<std::uint8_t>());
+            if (op == Opcode::stop) break;
             if (!number(op) && !text(op) && !container(op) && !memory(op) && !object(op))
                 fail(msg("it has an instruction ({}) that torch.save does not write",
                          static_cast<int>(op)));
@@ -122,8 +122,8 @@ public:
 
 private:
     void check_protocol() {
-        const auto op = static_cast<Op>(in_.number<std::uint8_t>());
-        const int version = op == Op::proto ? in_.number<std::uint8_t>() : 0;
+        const auto op = static_cast<Opcode>(in_.number<std::uint8_t>());
+        const int version = op == Opcode::proto ? in_.number<std::uint8_t>() : 0;
         if (version < 2 || version > 5) fail(msg("its pickle is not of protocol 2 to 5"));
     }
 
@@ -165,31 +165,31 @@ private:
 
     // Instructions by family; false: of another one.
 
-    bool number(Op op) {
+    bool number(Opcode op) {
         switch (op) {
-            case Op::none:
+            case Opcode::none:
                 push(PickleValue(PickleNone{}));
                 return true;
-            case Op::newtrue:
-            case Op::newfalse:
-                push(PickleValue(op == Op::newtrue));
+            case Opcode::newtrue:
+            case Opcode::newfalse:
+                push(PickleValue(op == Opcode::newtrue));
                 return true;
-            case Op::binint:
+            case Opcode::binint:
                 push(PickleValue(std::int64_t{in_.number<std::int32_t>()}));
                 return true;
-            case Op::binint1:
+            case Opcode::binint1:
                 push(PickleValue(std::int64_t{in_.number<std::uint8_t>()}));
                 return true;
-            case Op::binint2:
+            case Opcode::binint2:
                 push(PickleValue(std::int64_t{in_.number<std::uint16_t>()}));
                 return true;
-            case Op::long1:
+            case Opcode::long1:
                 push(integer(in_.take(in_.number<std::uint8_t>())));
                 return true;
-            case Op::long4:
+            case Opcode::long4:
                 push(integer(in_.take(in_.number<std::uint32_t>())));
                 return true;
-            case Op::binfloat:
+            case Opcode::binfloat:
                 push(PickleValue(in_.big_endian_double()));
                 return true;
             default:
@@ -206,56 +206,56 @@ private:
         return static_cast<std::int64_t>(bits);
     }
 
-    bool text(Op op) {
+    bool text(Opcode op) {
         const std::optional<std::uint64_t> length = text_length(op);
         if (!length) return false;
         const std::string_view bytes = in_.take(*length);
-        const bool is_text = op == Op::binunicode || op == Op::short_binunicode ||
-                             op == Op::binunicode8 || op == Op::binstring ||
-                             op == Op::short_binstring;
+        const bool is_text = op == Opcode::binunicode || op == Opcode::short_binunicode ||
+                             op == Opcode::binunicode8 || op == Opcode::binstring ||
+                             op == Opcode::short_binstring;
         push(is_text ? PickleValue(std::string(bytes)) : PickleValue(PickleOther{}));
         return true;
     }
-    std::optional<std::uint64_t> text_length(Op op) {
+    std::optional<std::uint64_t> text_length(Opcode op) {
         switch (op) {
-            case Op::short_binunicode:
-            case Op::short_binstring:
-            case Op::short_binbytes:
+            case Opcode::short_binunicode:
+            case Opcode::short_binstring:
+            case Opcode::short_binbytes:
                 return in_.number<std::uint8_t>();
-            case Op::binunicode:
-            case Op::binstring:
-            case Op::binbytes:
+            case Opcode::binunicode:
+            case Opcode::binstring:
+            case Opcode::binbytes:
                 return in_.number<std::uint32_t>();
-            case Op::binunicode8:
-            case Op::binbytes8:
-            case Op::bytearray8:
+            case Opcode::binunicode8:
+            case Opcode::binbytes8:
+            case Opcode::bytearray8:
                 return in_.number<std::uint64_t>();
             default:
                 return std::nullopt;
         }
     }
 
-    bool container(Op op) {
+    bool container(Opcode op) {
         switch (op) {
-            case Op::empty_list:
-            case Op::empty_tuple:
-                push(PickleValue(PickleSequence{{}, op == Op::empty_tuple}));
+            case Opcode::empty_list:
+            case Opcode::empty_tuple:
+                push(PickleValue(PickleSequence{{}, op == Opcode::empty_tuple}));
                 return true;
-            case Op::list:
-            case Op::tuple:
-                push(PickleValue(PickleSequence{pop_to_mark(), op == Op::tuple}));
+            case Opcode::list:
+            case Opcode::tuple:
+                push(PickleValue(PickleSequence{pop_to_mark(), op == Opcode::tuple}));
                 return true;
-            case Op::tuple1:
-            case Op::tuple2:
-            case Op::tuple3:
-                push_tuple(static_cast<std::size_t>(op) - static_cast<std::size_t>(Op::tuple1) + 1);
+            case Opcode::tuple1:
+            case Opcode::tuple2:
+            case Opcode::tuple3:
+                push_tuple(static_cast<std::size_t>(op) - static_cast<std::size_t>(Opcode::tuple1) + 1);
                 return true;
-            case Op::append: {
+            case Opcode::append: {
                 const PickleRef item = pop();
                 add_items({item});
                 return true;
             }
-            case Op::appends:
+            case Opcode::appends:
                 add_items(pop_to_mark());
                 return true;
             default:
@@ -276,33 +276,33 @@ private:
         push(PickleValue(PickleSequence{std::move(items), true}));
     }
 
-    bool dictionary(Op op) {
+    bool dictionary(Opcode op) {
         switch (op) {
-            case Op::empty_dict:
+            case Opcode::empty_dict:
                 push(PickleValue(PickleDict{}));
                 return true;
-            case Op::dict: {
+            case Opcode::dict: {
                 const auto items = pop_to_mark();
                 push(PickleValue(PickleDict{}));
                 set_items(items);
                 return true;
             }
-            case Op::setitem: {
+            case Opcode::setitem: {
                 const PickleRef value = pop(), key = pop();
                 set_items({key, value});
                 return true;
             }
-            case Op::setitems:
+            case Opcode::setitems:
                 set_items(pop_to_mark());
                 return true;
-            case Op::empty_set:
+            case Opcode::empty_set:
                 push(PickleValue(PickleOther{}));
                 return true;
-            case Op::additems:
+            case Opcode::additems:
                 pop_to_mark();
                 need<PickleOther>(top());
                 return true;
-            case Op::frozenset:
+            case Opcode::frozenset:
                 pop_to_mark();
                 push(PickleValue(PickleOther{}));
                 return true;
@@ -319,40 +319,40 @@ private:
         for (std::size_t i = 0; i < items.size(); i += 2) dict.emplace_back(items[i], items[i + 1]);
     }
 
-    bool memory(Op op) {
+    bool memory(Opcode op) {
         switch (op) {
-            case Op::binput:
+            case Opcode::binput:
                 remember(in_.number<std::uint8_t>());
                 return true;
-            case Op::long_binput:
+            case Opcode::long_binput:
                 remember(in_.number<std::uint32_t>());
                 return true;
-            case Op::memoize:
+            case Opcode::memoize:
                 remember(memo_.size());
                 return true;
-            case Op::binget:
+            case Opcode::binget:
                 recall(in_.number<std::uint8_t>());
                 return true;
-            case Op::long_binget:
+            case Opcode::long_binget:
                 recall(in_.number<std::uint32_t>());
                 return true;
-            case Op::mark:
+            case Opcode::mark:
                 push(mark_ref);
                 return true;
-            case Op::pop:
+            case Opcode::pop:
                 if (!stack_.empty() && stack_.back() == mark_ref) {
                     stack_.pop_back();
                 } else {
                     pop();
                 }
                 return true;
-            case Op::pop_mark:
+            case Opcode::pop_mark:
                 pop_to_mark();
                 return true;
-            case Op::dup:
+            case Opcode::dup:
                 push(top());
                 return true;
-            case Op::frame:
+            case Opcode::frame:
                 in_.number<std::uint64_t>();  // a hint for readers of streams
                 return true;
             default:
@@ -369,31 +369,31 @@ private:
         push(memo_[index]);
     }
 
-    bool object(Op op) {
+    bool object(Opcode op) {
         switch (op) {
-            case Op::global: {
+            case Opcode::global: {
                 std::string module = in_.line();
                 push_global(std::move(module), in_.line());
                 return true;
             }
-            case Op::stack_global: {
+            case Opcode::stack_global: {
                 const std::string name = need<std::string>(pop());
                 push_global(need<std::string>(pop()), name);
                 return true;
             }
-            case Op::reduce:
-            case Op::newobj:
+            case Opcode::reduce:
+            case Opcode::newobj:
                 call();
                 return true;
-            case Op::newobj_ex:
+            case Opcode::newobj_ex:
                 pop();  // arguments by name
                 call();
                 return true;
-            case Op::build:
+            case Opcode::build:
                 pop();  // attributes of the instance below
                 top();
                 return true;
-            case Op::binpersid:
+            case Opcode::binpersid:
                 push(rules_.stored(pop(), all_));
                 return true;
             default:
