@@ -37,7 +37,7 @@ public:
     /// and types, wherever it is called. Forced to `forced`: in a region, eligible tensors among
     /// the arguments, also nested ones, are cast to it first, and forward and backward run with
     /// autocast off; outside a region nothing is cast. `info` must outlive every graph made.
-    CustomOp(const OpInfo& info, Forward forward, Backward backward,
+    CustomOp(const Op& info, Forward forward, Backward backward,
              std::optional<DType> forced = {});
 
     TensorList operator()(const CustomArguments& args) const;
@@ -45,7 +45,7 @@ public:
 private:
     TensorList run(const CustomArguments& args) const;
 
-    const OpInfo& info_;
+    const Op& info_;
     Forward forward_;
     Backward backward_;
     std::optional<DType> forced_;
@@ -98,7 +98,7 @@ inline std::vector<Save> to_saves(const TensorList& keep, const TensorList& outp
 
 }  // namespace custom
 
-inline CustomOp::CustomOp(const OpInfo& info, Forward forward, Backward backward,
+inline CustomOp::CustomOp(const Op& info, Forward forward, Backward backward,
                           std::optional<DType> forced)
     : info_(info), forward_(std::move(forward)), backward_(std::move(backward)), forced_(forced) {}
 

@@ -204,7 +204,7 @@ namespace {
 
 /// autocast.md#policies (1.4), promote: order matters, and the other 16-bit type met before any f32
 /// is an error.
-DType widest(const OpInfo& info, Device::Kind kind, const Tensor* const* args, int count) {
+DType widest(const Op& info, Device::Kind kind, const Tensor* const* args, int count) {
     const DType low = state.of(kind).low;
     DType candidate = low;
     for (int i = 0; i < count; ++i) {
@@ -241,7 +241,7 @@ std::optional<Device::Kind> active_kind(const Tensor* const* args, int count) no
     return std::nullopt;
 }
 
-std::optional<DType> cast_target(const OpInfo& info, Device::Kind kind, const Tensor* const* args,
+std::optional<DType> cast_target(const Op& info, Device::Kind kind, const Tensor* const* args,
                                  int count) {
     switch (info.policy) {
         case CastPolicy::low:
@@ -266,22 +266,7 @@ std::optional<DType> cast_target(const OpInfo& info, Device::Kind kind, const Te
 
 }  // namespace detail
 
-TensorList autocast_list(const OpInfo& info, const TensorList& tensors) {
-    std::vector<const Tensor*> args;
-    for (const auto& tensor : tensors) args.push_back(&tensor);
-    const int count = static_cast<int>(args.size());
-    const auto kind = detail::active_kind(args.data(), count);
-    if (!kind) return tensors;
-    const auto target = detail::cast_target(info, *kind, args.data(), count);
-    if (!target) return tensors;
-    TensorList out;
-    for (const auto& tensor : tensors) {
-        out.push_back(eligible(tensor, *kind) ? autocast_to(tensor, *target) : tensor);
-    }
-    return out;
-}
-
-DType autocast_result(const OpInfo& info, const Tensor& x, std::optional<DType> asked) {
+DType autocast_result(const Op& info, const Tensor& x, std::optional<DType> asked) {
     if (asked) return *asked;
     const bool listed =
         info.policy == CastPolicy::f32_dtype || info.policy == CastPolicy::f32_append;

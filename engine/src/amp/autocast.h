@@ -142,7 +142,7 @@ constexpr bool casts_arguments(CastPolicy policy) noexcept {
 bool is_autocast_on() noexcept;
 /// The type that the op's policy casts to on `kind`. Nothing: leave the arguments as they are.
 /// Throws for a banned op.
-std::optional<DType> cast_target(const OpInfo& info, Device::Kind kind, const Tensor* const* args,
+std::optional<DType> cast_target(const Op& info, Device::Kind kind, const Tensor* const* args,
                                  int count);
 /// The forced types of this thread from now on; returns those before.
 const ForceRules* set_force(const ForceRules* rules) noexcept;
@@ -153,7 +153,7 @@ std::optional<Device::Kind> active_kind(const Tensor* const* args, int count) no
 /// The arguments of a call, cast by the op's policy (low, f32, promote, banned). Undefined
 /// arguments stay undefined.
 template <typename... T>
-std::array<Tensor, sizeof...(T)> autocast(const OpInfo& info, const T&... tensors) {
+std::array<Tensor, sizeof...(T)> autocast(const Op& info, const T&... tensors) {
     const Tensor* args[] = {&tensors...};
     const auto kind = detail::active_kind(args, sizeof...(T));
     if (!kind) return {tensors...};
@@ -161,11 +161,9 @@ std::array<Tensor, sizeof...(T)> autocast(const OpInfo& info, const T&... tensor
     if (!target) return {tensors...};
     return {(eligible(tensors, *kind) ? autocast_to(tensors, *target) : tensors)...};
 }
-/// Casts a list argument in the same way.
-TensorList autocast_list(const OpInfo& info, const TensorList& tensors);
 
 /// The type of the result under the policy f32_dtype. `x` itself is not cast: the op reads the low
 /// type and computes in f32.
-DType autocast_result(const OpInfo& info, const Tensor& x, std::optional<DType> asked);
+DType autocast_result(const Op& info, const Tensor& x, std::optional<DType> asked);
 
 }  // namespace engine

@@ -14,7 +14,7 @@ TensorPlace tensor_place(const Tensor& tensor);
 
 /// An operation of a traced pass.
 struct TracedCall {
-    const OpInfo& info;
+    const Op& info;
     std::span<const Tensor> inputs;  ///< undefined ones are left out
     std::span<const Tensor> outputs;
     std::span<const CallArgument> arguments;  ///< none of an operation that only records itself
@@ -40,7 +40,7 @@ class CallTrace : private OpObserver, private CallObserver {
 public:
     CallTrace() : ops_(*this), calls_(*this) {}
 
-    virtual bool has(const OpInfo& info) const = 0;
+    virtual bool has(const Op& info) const = 0;
     virtual void on_traced(const TracedCall& call) = 0;
 
 protected:
@@ -51,7 +51,7 @@ protected:
 
 private:
     struct Open {
-        const OpInfo* info;
+        const Op* info;
         TensorList inputs;
         std::span<const CallArgument> arguments;
     };

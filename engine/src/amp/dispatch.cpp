@@ -49,7 +49,6 @@ constinit thread_local bool intercepting = false;
 namespace {
 
 constinit thread_local CallObserver* attached = nullptr;
-constinit thread_local const OpInfo* entered = nullptr;
 
 /// A backward pass runs in the types of its forward pass, so nothing is forced there. Recomputation
 /// counts as forward.
@@ -75,7 +74,7 @@ std::optional<DType> unforced_type(const TensorList& inputs, Device::Kind kind) 
     return type;
 }
 
-bool is_norm(const OpInfo& info) {
+bool is_norm(const Op& info) {
     const std::string_view name = info.name;
     return name.find("batch_norm") != name.npos || name.find("layer_norm") != name.npos ||
            name == "group_norm" || name == "instance_norm" || name == "rms_norm";
@@ -96,14 +95,6 @@ namespace detail {
 
 bool intercepts() noexcept { return attached != nullptr || force_holds(); }
 
-bool needs_dispatch(const OpInfo& info) noexcept {
-    if (entered == &info) {
-        entered = nullptr;
-        return false;
-    }
-    return intercepts();
-}
-
 void note_cached_cast(const Tensor& source, const Tensor& cast) {
     if (attached != nullptr) attached->on_cached_cast(source, cast);
 }
@@ -112,7 +103,7 @@ void update_interception() noexcept {
     intercepting = autocast_state().force != nullptr || attached != nullptr;
 }
 
-Call::Call(const OpInfo& info, const TensorList& inputs, bool typed,
+Call::Call(const Op& info, const TensorList& inputs, bool typed,
            std::span<const CallArgument> arguments)
     : info_(info), observer_(attached) {
     const auto first = std::ranges::find_if(
@@ -129,11 +120,8 @@ Call::Call(const OpInfo& info, const TensorList& inputs, bool typed,
 }
 
 Call::~Call() {
-    if (entered == &info_) entered = nullptr;
     if (observer_ != nullptr) observer_->on_return({});
 }
-
-void Call::enter() const noexcept { entered = &info_; }
 
 Tensor Call::cast(const Tensor& tensor) const {
     // A plain number is never cast, so it keeps its digits.

@@ -56,15 +56,6 @@ private:
     const ForceRules* before_;
 };
 
-// A detour at the beginning of every operation that computes, taken only where precision.force
-// replaces its policy, or a trace records the call before its casts. An operation F begins with
-//
-//     if (intercepted(F_info)) return dispatched(F_info, [](const auto&... a) { return F(a...); },
-//                                                x, weight, options);
-//
-// with all of its arguments in order. Without forced types and without a trace that is one
-// predictable branch.
-
 /// An argument of a call, in the type that its operation declares.
 class CallArgument {
 public:
@@ -83,7 +74,7 @@ private:
 
 /// A call as its caller made it.
 struct OpCall {
-    const OpInfo* info;
+    const Op* info;
     std::span<const Tensor> inputs;  ///< before casts; undefined ones are left out
     const ForceRule* forced;         ///< the rule that decides; null: the operation's policy
     std::span<const CallArgument> arguments;  ///< all, in order; while the call runs
@@ -118,8 +109,6 @@ extern constinit thread_local bool intercepting;  // the one branch
 
 /// Whether a call is observed, or may be forced.
 bool intercepts() noexcept;
-/// False once for the call that dispatched() itself makes.
-bool needs_dispatch(const OpInfo& info) noexcept;
 void note_cached_cast(const Tensor& source, const Tensor& cast);
 /// After a change of what intercepts the calls of this thread.
 void update_interception() noexcept;
@@ -196,7 +185,7 @@ auto cast_tensors(const Cast& cast, const Args&... args) {
 
 /// compute() with the tensors of a call, cast by the op's policy.
 template <typename F, typename... Args>
-auto run_by_policy(const OpInfo& op, const F& compute, const Args&... args) {
+auto run_by_policy(const Op& op, const F& compute, const Args&... args) {
     if (casts_arguments(op.policy) && is_autocast_on()) {
         const auto tensors = tensors_in(args...);
         const int count = static_cast<int>(tensors.size());
@@ -221,7 +210,7 @@ const auto& last_of(const First& first, const Rest&... rest) {
 class Call {
 public:
     /// `typed`: its caller gave the type of the result.
-    Call(const OpInfo& info, const TensorList& inputs, bool typed,
+    Call(const Op& info, const TensorList& inputs, bool typed,
          std::span<const CallArgument> arguments);
     ~Call();
     Call(const Call&) = delete;
@@ -235,8 +224,6 @@ public:
     const T& cast(const T& other) const {
         return other;
     }
-    /// The next call of the operation is this one.
-    void enter() const noexcept;
     /// Without autocast, a forced operation's result has the type that it would have had.
     void finish(Tensor& result);
     void finish(TensorList& results);
@@ -249,7 +236,7 @@ private:
     void returned(std::span<const Tensor> outputs);
     void restore(Tensor& result) const;
 
-    const OpInfo& info_;
+    const Op& info_;
     CallObserver* observer_;
     const ForceRule* rule_ = nullptr;
     Device::Kind kind_ = Device::Kind::cpu;
@@ -262,7 +249,7 @@ namespace detail {
 
 /// A call that is observed, or may be forced. A forced one runs with autocast off.
 template <typename F, typename... Args>
-auto intercepted_call(const OpInfo& op, const F& compute, const Args&... args) {
+auto intercepted_call(const Op& op, const F& compute, const Args&... args) {
     TensorList inputs;
     (collect(inputs, args), ...);
     const CallArgument all[] = {CallArgument(args)...};  // and compute
@@ -289,49 +276,6 @@ auto Op::call(const Args&... args) const {
     if (detail::intercepting && detail::intercepts()) [[unlikely]]
         return detail::intercepted_call(*this, compute, args...);
     return detail::run_by_policy(*this, compute, args...);
-}
-
-/// Whether this call must go through dispatched().
-inline bool intercepted(const OpInfo& info) noexcept {
-    return detail::intercepting && detail::needs_dispatch(info);
-}
-
-/// Calls op(args...) as `info`, with autocast off: its eligible tensors are first cast to the
-/// forced type, if there is one.
-template <typename F, typename... Args>
-auto dispatched(const OpInfo& info, F op, const Args&... args) {
-    TensorList inputs;
-    (detail::collect(inputs, args), ...);
-    const CallArgument arguments[] = {CallArgument(args)...};
-    detail::Call call(info, inputs, (detail::names_type(args) || ...), arguments);
-    const auto run = [&] {
-        if (!call.forced()) {
-            call.enter();
-            return op(args...);
-        }
-        const auto cast = std::make_tuple(call.cast(args)...);
-        const NoAutocast off(call.kind());
-        call.enter();
-        return std::apply(op, cast);
-    };
-    auto result = run();
-    call.finish(result);
-    return result;
-}
-
-/// Variant of dispatched() for an operation that copies values: its result is cast in place of its
-/// arguments, which gives the same numbers.
-template <typename F, typename... Args>
-Tensor dispatched_copy(const OpInfo& info, F op, const Args&... args) {
-    TensorList inputs;
-    (detail::collect(inputs, args), ...);
-    const CallArgument arguments[] = {CallArgument(args)...};
-    detail::Call call(info, inputs, false, arguments);
-    call.enter();
-    Tensor result = op(args...);
-    if (call.forced()) result = call.cast(result);
-    call.finish(result);
-    return result;
 }
 
 /// Whether types of this thread's operations are forced. Operations whose kernel shows its parts to

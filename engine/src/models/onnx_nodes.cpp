@@ -394,7 +394,7 @@ bool is_recurrent(std::string_view op) {
 }  // namespace
 }  // namespace onnx_nodes
 
-bool has_onnx_nodes(const OpInfo& op) {
+bool has_onnx_nodes(const Op& op) {
     return onnx_nodes::is_recurrent(op.name) || onnx_nodes::find(op.name) != nullptr;
 }
 

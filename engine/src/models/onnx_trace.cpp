@@ -137,7 +137,7 @@ OnnxValues OnnxTrace::nodes(const std::string& type, const OnnxValues& inputs,
     return graph_.node(type, inputs, attributes, outputs);
 }
 
-bool OnnxTrace::has(const OpInfo& info) const { return has_onnx_nodes(info); }
+bool OnnxTrace::has(const Op& info) const { return has_onnx_nodes(info); }
 
 void OnnxTrace::on_traced(const TracedCall& call) {
     const OnnxValues values = write_onnx_nodes(*this, call);

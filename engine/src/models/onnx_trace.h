@@ -46,7 +46,7 @@ public:
     DType dtype() const { return graph_.dtype(); }
 
 private:
-    bool has(const OpInfo& info) const override;
+    bool has(const Op& info) const override;
     void on_traced(const TracedCall& call) override;
     void add_value(const Tensor& tensor, const OnnxValue& value);
     template <typename T>
@@ -63,7 +63,7 @@ private:
 };
 
 /// Whether the table of nodes has this operation.
-bool has_onnx_nodes(const OpInfo& op);
+bool has_onnx_nodes(const Op& op);
 /// Writes the nodes of one operation and returns its results. Throws Error(settings) for a form
 /// that cannot be written.
 OnnxValues write_onnx_nodes(OnnxTrace& to, const TracedCall& call);

@@ -6,7 +6,7 @@ namespace engine {
 
 namespace {
 
-[[noreturn]] void refuse_mixed(const OpInfo& info, DType a, DType b) {
+[[noreturn]] void refuse_mixed(const Op& info, DType a, DType b) {
     // Without an entry a region changes nothing (autocast.md#operations-without-an-entry, 1.11).
     throw Error(ErrorCode::dtype,
                 std::string(info.name) + ": the arguments have different types, " + name(a) +
@@ -18,14 +18,14 @@ namespace {
 
 }  // namespace
 
-void check_floating(const OpInfo& info, const Tensor& x) {
+void check_floating(const Op& info, const Tensor& x) {
     if (!is_floating(x.dtype())) {
         throw Error(ErrorCode::dtype,
                     std::string(info.name) + ": not defined for " + name(x.dtype()));
     }
 }
 
-void same_type(const OpInfo& info, std::initializer_list<Tensor> tensors) {
+void same_type(const Op& info, std::initializer_list<Tensor> tensors) {
     const Tensor& first = *tensors.begin();
     for (const auto& tensor : tensors) {
         if (tensor.defined() && tensor.dtype() != first.dtype())
@@ -33,14 +33,14 @@ void same_type(const OpInfo& info, std::initializer_list<Tensor> tensors) {
     }
 }
 
-DType one_type(const OpInfo& info, std::initializer_list<Tensor> tensors) {
+DType one_type(const Op& info, std::initializer_list<Tensor> tensors) {
     const Tensor& first = *tensors.begin();
     same_type(info, tensors);
     check_floating(info, first);
     return first.dtype();
 }
 
-void check_shapes(const OpInfo& info, bool ok, const Tensor& a, const Tensor& b) {
+void check_shapes(const Op& info, bool ok, const Tensor& a, const Tensor& b) {
     if (!ok) {
         throw Error(ErrorCode::shape, std::string(info.name) + ": shapes " + to_string(a.shape()) +
                                           " and " + to_string(b.shape()) +
@@ -48,7 +48,7 @@ void check_shapes(const OpInfo& info, bool ok, const Tensor& a, const Tensor& b)
     }
 }
 
-void check_rank(const OpInfo& info, const Tensor& x, int rank) {
+void check_rank(const Op& info, const Tensor& x, int rank) {
     if (x.rank() != rank) {
         throw Error(ErrorCode::shape, std::string(info.name) + ": takes a tensor of rank " +
                                           std::to_string(rank) + ", not of shape " +

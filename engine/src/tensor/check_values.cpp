@@ -36,17 +36,17 @@ void check_whole_values(const ValueRule& rule, const Tensor& x, std::int64_t low
     }
 }
 
-ValueRule wrong_class(const OpInfo& info, std::int64_t classes) {
+ValueRule wrong_class(const Op& info, std::int64_t classes) {
     return {std::string(info.name) + ": a target of ",
             " is outside the " + std::to_string(classes) + " classes"};
 }
 
-void check_class_values(const OpInfo& info, const Tensor& target, std::int64_t classes,
+void check_class_values(const Op& info, const Tensor& target, std::int64_t classes,
                         std::optional<std::int64_t> ignore_index) {
     check_whole_values(wrong_class(info, classes), target, 0, classes - 1, ignore_index);
 }
 
-void check_index_values(const OpInfo& info, const Tensor& index, std::int64_t low,
+void check_index_values(const Op& info, const Tensor& index, std::int64_t low,
                         std::int64_t size) {
     const ValueRule rule{std::string(info.name) + ": index ",
                          " is out of range for a dimension of " + std::to_string(size)};

@@ -21,7 +21,7 @@ constexpr std::size_t max_kept = std::size_t{32} << 20;
 
 }  // namespace
 
-F16Range::F16Range(const Tensor& largest, std::vector<const OpInfo*> claiming)
+F16Range::F16Range(const Tensor& largest, std::vector<const Op*> claiming)
     : largest_(largest), claiming_(std::move(claiming)), scope_(*this) {
     assert(current == nullptr);
     current = this;
@@ -65,7 +65,7 @@ void F16Range::settle() {
     if (waiting_.defined()) measure_later(std::exchange(waiting_, {}));
 }
 
-void F16Range::on_gradient(const OpInfo& to, const Tensor& gradient) {
+void F16Range::on_gradient(const Op& to, const Tensor& gradient) {
     settle();
     if (gradient.dtype() != DType::f16 || covered_.lock() == gradient.impl()) return;
     if (claims(to))
@@ -76,11 +76,11 @@ void F16Range::on_gradient(const OpInfo& to, const Tensor& gradient) {
         measure_later(gradient);
 }
 
-bool F16Range::claims(const OpInfo& to) const {
+bool F16Range::claims(const Op& to) const {
     return std::ranges::find(claiming_, &to) != claiming_.end();
 }
 
-bool F16Range::allows_pair(const OpInfo& to) const { return claims(to); }
+bool F16Range::allows_pair(const Op& to) const { return claims(to); }
 
 float* F16Range::claim(const Tensor& dy) {
     if (current == nullptr || current->waiting_.impl() != dy.impl()) return nullptr;

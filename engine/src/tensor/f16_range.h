@@ -21,15 +21,15 @@ namespace engine {
 class F16Range final : public OpObserver {
 public:
     /// `largest`: 0-d f32, which grows. `claiming`: the operations whose gradient functions claim.
-    F16Range(const Tensor& largest, std::vector<const OpInfo*> claiming);
+    F16Range(const Tensor& largest, std::vector<const Op*> claiming);
     ~F16Range() override;
     F16Range(const F16Range&) = delete;
     F16Range& operator=(const F16Range&) = delete;
 
     bool sees_ops() const override { return false; }
-    void on_gradient(const OpInfo& to, const Tensor& gradient) override;
+    void on_gradient(const Op& to, const Tensor& gradient) override;
     /// True for operations whose gradient functions claim: they take the sum's magnitudes along.
-    bool allows_pair(const OpInfo& to) const override;
+    bool allows_pair(const Op& to) const override;
 
     /// For a gradient function: where its kernel takes the magnitudes of dy, its incoming gradient,
     /// and of the gradient that it computes along. Null: they are not wanted. Who gets a place
@@ -41,14 +41,14 @@ public:
     static void cover(const Tensor& dx);
 
 private:
-    bool claims(const OpInfo& to) const;
+    bool claims(const Op& to) const;
     void measure(const Tensor& gradient);
     void measure_later(const Tensor& gradient);
     void measure_kept();
     void settle();
 
     Tensor largest_;
-    std::vector<const OpInfo*> claiming_;
+    std::vector<const Op*> claiming_;
     Tensor waiting_;   // for the gradient function that may claim it
     TensorList kept_;  // dense, small: measured together
     std::size_t kept_bytes_ = 0;

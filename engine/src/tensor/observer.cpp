@@ -42,20 +42,20 @@ void notify(const OpEvent& event) {
     for (auto* observer : attached) observer->on_op(event);
 }
 
-bool pair_is_allowed(const OpInfo& to) {
+bool pair_is_allowed(const Op& to) {
     return !observed && std::ranges::all_of(attached, [&](const OpObserver* each) {
         return each->allows_pair(to);
     });
 }
 
-void show_gradient(const OpInfo& to, const Tensor& gradient) {
+void show_gradient(const Op& to, const Tensor& gradient) {
     if (!gradient.defined() || gradient.is_sparse()) return;
     for (auto* observer : attached) observer->on_gradient(to, gradient);
 }
 
 }  // namespace detail
 
-void show_part(const OpInfo& part, std::initializer_list<Tensor> inputs, const Tensor& output) {
+void show_part(const Op& part, std::initializer_list<Tensor> inputs, const Tensor& output) {
     if (!detail::observed) return;
     detail::notify({&part, {inputs.begin(), inputs.size()}, {&output, 1}, in_backward()});
 }

@@ -9,7 +9,7 @@ namespace engine {
 
 /// One op as it ran, for X-ray, histograms and skips (decisions.md#observers, D9).
 struct OpEvent {
-    const OpInfo* info;
+    const Op* info;
     std::span<const Tensor> inputs;  // as the op used them, after casts
     std::span<const Tensor> outputs;
     bool in_backward;
@@ -26,11 +26,11 @@ public:
     /// A gradient of an output of `to` in a backward pass, before it is used. Not called for
     /// undefined and sparse ones, nor for one that a leaf takes in another type than its own
     /// (LowGradients).
-    virtual void on_gradient(const OpInfo& /*to*/, const Tensor&) {}
+    virtual void on_gradient(const Op& /*to*/, const Tensor&) {}
     /// Whether the gradient function of `to` may add up two gradients of its output itself
     /// (PairedGradFn). on_gradient is called for neither of them then, nor for their sum. Never
     /// where one sees operations.
-    virtual bool allows_pair(const OpInfo& /*to*/) const { return false; }
+    virtual bool allows_pair(const Op& /*to*/) const { return false; }
 };
 
 /// Attaches an observer to this thread while it lives. Several may be attached.
@@ -53,12 +53,12 @@ void notify(const OpEvent& event);
 /// Whether this thread has an observer.
 inline bool gradients_are_observed() noexcept { return gradients_observed; }
 /// Whether every observer allows a sum of two gradients of `to`'s output to go unobserved.
-bool pair_is_allowed(const OpInfo& to);
+bool pair_is_allowed(const Op& to);
 /// Passes the gradient to all observers, unless it is undefined or sparse.
-void show_gradient(const OpInfo& to, const Tensor& gradient);
+void show_gradient(const Op& to, const Tensor& gradient);
 }  // namespace detail
 
 /// Shows an operation that a kernel for several computed along with others, as if it had run alone.
-void show_part(const OpInfo& part, std::initializer_list<Tensor> inputs, const Tensor& output);
+void show_part(const Op& part, std::initializer_list<Tensor> inputs, const Tensor& output);
 
 }  // namespace engine

@@ -46,29 +46,8 @@ public:
     std::optional<DType> dtype(const std::string& attr = "dtype") const;
 };
 
-struct OpInfo;
-using OpRunner = TensorList (*)(const OpArguments&);
-using ByName = TensorList (*)(const OpInfo&, const OpArguments&);
-
-/// The description of an op that is not an Op yet.
-struct OpInfo {
-    std::string_view name;
-    CastPolicy policy;
-    std::string_view signature;  // "linear(x, weight, bias?)"
-    int derivatives;             // orders that exist: 0, 1, 2
-    std::string_view why;        // the policy, explained to a learner
-    OpRunner run = nullptr;      // for `halftone op`; null for an op that only gradients call
-    bool flushes_subnormals = false;
-    bool forceable = true;
-    bool casts_result = false;
-    int consulted = 16;
-    ByName by_name = nullptr;
-
-    bool is_callable() const { return run != nullptr || by_name != nullptr; }
-    TensorList call_by_name(const OpArguments& args) const {
-        return by_name != nullptr ? by_name(*this, args) : run(args);
-    }
-};
+struct Op;
+using OpRunner = TensorList (*)(const Op&, const OpArguments&);
 
 /// Reason of an op that autocast leaves alone.
 inline constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
@@ -95,42 +74,58 @@ inline constexpr OpTraits no_gradient{.derivatives = 0, .forceable = false};
 
 /// An operation: one constant each, beside the declaration of its function
 /// (decisions.md#d20-an-operation-is-one-object, D20).
-struct Op : OpInfo {
+struct Op {
     /// `signature` names the arguments, tensors first, each kind in the order of the C++ function:
     /// "softplus(x, weight?, others[]; beta=1, dim=None, size)". The name stands before the
     /// parenthesis; `?` marks a tensor that may be missing, and an attribute without a default must
     /// be given. Defaults are None, True, False, numbers, words and lists of whole numbers.
     constexpr Op(CastPolicy cast_policy, std::string_view arguments, std::string_view reason,
-                 ByName runner, OpTraits traits = {})
-        : OpInfo{.name = arguments.substr(0, arguments.find('(')),
-                 .policy = cast_policy,
-                 .signature = arguments,
-                 .derivatives = traits.derivatives,
-                 .why = reason,
-                 .flushes_subnormals = traits.flushes_subnormals,
-                 .forceable = traits.forceable,
-                 .casts_result = traits.casts_result,
-                 .consulted = traits.consulted,
-                 .by_name = runner} {}
+                 OpRunner runner, OpTraits traits = {})
+        : name(arguments.substr(0, arguments.find('('))),
+          policy(cast_policy),
+          signature(arguments),
+          why(reason),
+          derivatives(traits.derivatives),
+          flushes_subnormals(traits.flushes_subnormals),
+          forceable(traits.forceable),
+          casts_result(traits.casts_result),
+          consulted(traits.consulted),
+          runner_(runner) {}
     /// An op that only gradients and other ops call.
     constexpr explicit Op(std::string_view arguments, std::string_view reason = no_entry,
                           OpTraits traits = {})
         : Op(CastPolicy::none, arguments, reason, nullptr, traits) {}
 
+    std::string_view name;
+    CastPolicy policy;
+    std::string_view signature;
+    std::string_view why;  ///< the policy, explained to a learner
+    int derivatives;
+    bool flushes_subnormals;
+    bool forceable;
+    bool casts_result;
+    int consulted;
+
+    /// For `halftone op`; not for an op that only gradients call.
+    bool is_callable() const { return runner_ != nullptr; }
+    TensorList call_by_name(const OpArguments& args) const { return runner_(*this, args); }
     /// call(x, weight, dim, compute) runs compute(x, weight): the last argument is a function of
     /// the tensors, which are cast by the policy before; it captures the others. An observer is
     /// told of all arguments, and a forced type replaces the policy. Defined in amp/dispatch.h.
     template <typename... Args>
     auto call(const Args&... args) const;
+
+private:
+    OpRunner runner_;  // null for an op that only gradients call
 };
 
 /// Runner for `halftone op` that follows from the type of f and the op's signature. A struct of
 /// attributes has a member read(from), which names them: from("eps", eps)("p", p). Defined in
 /// ops/catalog/by_name.h, which only the catalog includes, so that each is compiled once.
 template <auto f>
-TensorList by_name(const OpInfo& op, const OpArguments& args);
+TensorList by_name(const Op& op, const OpArguments& args);
 /// For one of several overloads: by_name_as<Tensor(const Tensor&, double), pow>.
 template <typename S, S* f>
-TensorList by_name_as(const OpInfo& op, const OpArguments& args);
+TensorList by_name_as(const Op& op, const OpArguments& args);
 
 }  // namespace engine

@@ -29,7 +29,7 @@ Tensor number_like(const Tensor& x, const OpArguments& args, const std::string& 
                                             : scalar_like(x, args.number(attr, 0));
 }
 
-Tensor whole_number_like(const OpInfo& info, const Tensor& x, double value) {
+Tensor whole_number_like(const Op& info, const Tensor& x, double value) {
     if (value != std::trunc(value) || std::fabs(value) >= 0x1p63)
         throw Error(ErrorCode::value,
                     std::string(info.name) + ": alpha must be a whole number beside integers");

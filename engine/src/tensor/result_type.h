@@ -19,7 +19,7 @@ Tensor integer_like(const Tensor& x, std::int64_t value);
 /// An attribute, which must be there, as a plain number beside x: an integer beside integers.
 Tensor number_like(const Tensor& x, const OpArguments& args, const std::string& attr);
 /// integer_like of a number given as a double. Error(value) naming `info` if it has a fraction.
-Tensor whole_number_like(const OpInfo& info, const Tensor& x, double value);
+Tensor whole_number_like(const Op& info, const Tensor& x, double value);
 /// Type of an op on both without autocast (autocast.md#operations-without-an-entry, 1.11).
 DType result_type(const Tensor& a, const Tensor& b);
 /// The common type of several: 0-d tensors only count if no tensor with dimensions has their kind.

@@ -105,7 +105,7 @@ bool any_requires_grad(std::span<const Tensor> inputs) {
 
 namespace {
 
-std::shared_ptr<Node> make_node(const OpInfo& info, std::span<const Tensor> inputs,
+std::shared_ptr<Node> make_node(const Op& info, std::span<const Tensor> inputs,
                                 std::span<const Tensor> outputs, std::span<const Save> saves) {
     auto node = std::allocate_shared<Node>(FreeListAllocator<Node>(), info,
                                            next_sequence.fetch_add(1, std::memory_order_relaxed));
@@ -126,7 +126,7 @@ void attach(const Tensor& output, const std::shared_ptr<Node>& node, std::uint32
 
 }  // namespace
 
-Tensor record(const OpInfo& info, std::initializer_list<Tensor> inputs, Tensor output,
+Tensor record(const Op& info, std::initializer_list<Tensor> inputs, Tensor output,
               std::initializer_list<Save> saves, GradFn1 grad_fn) {
     const std::span<const Tensor> in(inputs.begin(), inputs.size());
     if (detail::observed) detail::notify({&info, in, {&output, 1}, in_backward()});
@@ -139,7 +139,7 @@ Tensor record(const OpInfo& info, std::initializer_list<Tensor> inputs, Tensor o
     return output;
 }
 
-Tensor record_many(const OpInfo& info, std::span<const Tensor> inputs, Tensor output,
+Tensor record_many(const Op& info, std::span<const Tensor> inputs, Tensor output,
                    std::initializer_list<Save> saves, GradFn grad_fn) {
     if (detail::observed) detail::notify({&info, inputs, {&output, 1}, in_backward()});
     if (!grad_enabled() || !any_requires_grad(inputs)) return output;
@@ -149,7 +149,7 @@ Tensor record_many(const OpInfo& info, std::span<const Tensor> inputs, Tensor ou
     return output;
 }
 
-TensorList record_outputs(const OpInfo& info, std::span<const Tensor> inputs, TensorList outputs,
+TensorList record_outputs(const Op& info, std::span<const Tensor> inputs, TensorList outputs,
                           std::vector<Save> saves, GradFn grad_fn) {
     if (detail::observed) detail::notify({&info, inputs, outputs, in_backward()});
     if (!grad_enabled() || !any_requires_grad(inputs)) return outputs;
@@ -162,7 +162,7 @@ TensorList record_outputs(const OpInfo& info, std::span<const Tensor> inputs, Te
     return outputs;
 }
 
-Tensor record_flat(const OpInfo& info, std::span<const Tensor> inputs, Tensor output) {
+Tensor record_flat(const Op& info, std::span<const Tensor> inputs, Tensor output) {
     if (detail::observed) detail::notify({&info, inputs, {&output, 1}, in_backward()});
     return output;
 }

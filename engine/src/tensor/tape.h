@@ -76,13 +76,13 @@ struct OutputMeta {
 class Node : public std::enable_shared_from_this<Node> {
 public:
     /// The node belongs to the module that is open on this thread.
-    Node(const OpInfo& info, std::uint64_t sequence)
+    Node(const Op& info, std::uint64_t sequence)
         : info_(info), sequence_(sequence), module_(current_module_name()) {}
     virtual ~Node();
     Node(const Node&) = delete;
     Node& operator=(const Node&) = delete;
 
-    const OpInfo& info() const { return info_; }
+    const Op& info() const { return info_; }
     std::uint64_t sequence() const { return sequence_; }
     /// The module whose forward pass recorded the node; for a leaf, the first one that used it.
     ModuleName module() const { return module_; }
@@ -107,7 +107,7 @@ public:
     TensorList buffer;
 
 private:
-    const OpInfo& info_;
+    const Op& info_;
     std::uint64_t sequence_;
     ModuleName module_;
 };
@@ -116,14 +116,14 @@ private:
 /// after its casts. Only notifies observers if gradient mode is off or no input requires a
 /// gradient. Every op calls it; one without a gradient, such as a comparison, passes an empty
 /// function.
-Tensor record(const OpInfo& info, std::initializer_list<Tensor> inputs, Tensor output,
+Tensor record(const Op& info, std::initializer_list<Tensor> inputs, Tensor output,
               std::initializer_list<Save> saves, GradFn1 grad_fn);
-Tensor record_many(const OpInfo& info, std::span<const Tensor> inputs, Tensor output,
+Tensor record_many(const Op& info, std::span<const Tensor> inputs, Tensor output,
                    std::initializer_list<Save> saves, GradFn grad_fn);
-TensorList record_outputs(const OpInfo& info, std::span<const Tensor> inputs, TensorList outputs,
+TensorList record_outputs(const Op& info, std::span<const Tensor> inputs, TensorList outputs,
                           std::vector<Save> saves, GradFn grad_fn);
 /// An op without a gradient.
-Tensor record_flat(const OpInfo& info, std::span<const Tensor> inputs, Tensor output);
+Tensor record_flat(const Op& info, std::span<const Tensor> inputs, Tensor output);
 
 /// True if an op on these inputs must be recorded.
 bool any_requires_grad(std::span<const Tensor> inputs);

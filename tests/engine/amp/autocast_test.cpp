@@ -38,7 +38,7 @@ TensorList cast_by_hand(const TensorList& args, DType dtype) {
 std::vector<OpSample> samples_of(std::initializer_list<CastPolicy> policies) {
     std::vector<OpSample> out;
     for (const auto& sample : op_samples()) {
-        const OpInfo* info = find_op(sample.op);  // null: a form composed of several ops
+        const Op* info = find_op(sample.op);  // null: a form composed of several ops
         for (const auto policy : policies) {
             if (info && info->policy == policy) out.push_back(sample);
         }

@@ -41,7 +41,7 @@ TensorList run(const Row& row, DType dtype) {
         position = 1;
     }
     for (const auto& arg : row.args) args.tensors[position++] = made(arg, dtype);
-    const OpInfo* info = find_op(row.op);
+    const Op* info = find_op(row.op);
     if (!info) throw Error(ErrorCode::value, std::string("there is no op ") + row.op);
     return info->call_by_name(args);
 }

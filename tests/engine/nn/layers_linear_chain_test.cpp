@@ -253,7 +253,7 @@ TEST(LinearChain, ShowsItsOperationsToAnObserverOfTheBackwardPassAlone) {
 class Gradients final : public OpObserver {
 public:
     bool sees_ops() const override { return false; }
-    void on_gradient(const OpInfo&, const Tensor& gradient) override {
+    void on_gradient(const Op&, const Tensor& gradient) override {
         for (const double value : gradient.values()) largest = std::max(largest, std::abs(value));
     }
     double largest = 0;
@@ -262,7 +262,7 @@ public:
 class Keeping final : public OpObserver {
 public:
     bool sees_ops() const override { return false; }
-    void on_gradient(const OpInfo& to, const Tensor& gradient) override {
+    void on_gradient(const Op& to, const Tensor& gradient) override {
         if (to.name != "linear_chain") return;
         kept.push_back(gradient);
         bits_then.push_back(bits(gradient));

@@ -19,7 +19,7 @@ namespace {
 class Reference final : public OpObserver {
 public:
     void on_op(const OpEvent&) override {}
-    void on_gradient(const OpInfo&, const Tensor& gradient) override {
+    void on_gradient(const Op&, const Tensor& gradient) override {
         if (gradient.dtype() != DType::f16) return;
         for (const double value : gradient.values()) largest = std::max(largest, std::fabs(value));
     }
@@ -46,7 +46,7 @@ Tensor loss_of(double weight, double factor) {
     return sum(to(mul(y, numbers(images, factor, DType::f16).detach()), DType::f32));
 }
 
-float range_of(const Tensor& loss, const std::vector<const OpInfo*>& claiming) {
+float range_of(const Tensor& loss, const std::vector<const Op*>& claiming) {
     const Tensor largest = Tensor::zeros({}, DType::f32);
     {
         const F16Range range(largest, claiming);
@@ -64,7 +64,7 @@ TEST(F16Range, FindsTheLargestGradientWhoeverTakesItAlong) {
             backward(loss_of(weight, factor));
         }
         ASSERT_GT(reference.largest, 0);
-        const std::vector<std::vector<const OpInfo*>> claims = {
+        const std::vector<std::vector<const Op*>> claims = {
             {},
             {&batch_norm_op},
             {&batch_norm_op, &batch_norm_relu_op},
@@ -77,7 +77,7 @@ TEST(F16Range, FindsTheLargestGradientWhoeverTakesItAlong) {
 }
 
 TEST(F16Range, KeepsInfinityAndNaN) {
-    const std::vector<const OpInfo*> claiming = {&batch_norm_op, &batch_norm_relu_op};
+    const std::vector<const Op*> claiming = {&batch_norm_op, &batch_norm_relu_op};
     EXPECT_FALSE(std::isfinite(range_of(loss_of(1, 1e6), claiming)));
     EXPECT_FALSE(std::isfinite(range_of(loss_of(1, 1e6), {})));
 }

@@ -24,12 +24,12 @@ using testing::IsEmpty;
 class Witness final : public OpObserver {
 public:
     void on_op(const OpEvent& event) override { note(ops, *event.info); }
-    void on_gradient(const OpInfo& to, const Tensor&) override { note(gradients, to); }
+    void on_gradient(const Op& to, const Tensor&) override { note(gradients, to); }
 
     std::vector<std::string> ops, gradients;
 
 private:
-    static void note(std::vector<std::string>& list, const OpInfo& info) {
+    static void note(std::vector<std::string>& list, const Op& info) {
         list.push_back(std::string(info.name) + " " + current_module());
     }
 };

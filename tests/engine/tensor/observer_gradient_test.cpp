@@ -14,7 +14,7 @@ namespace {
 class Log final : public OpObserver {
 public:
     bool sees_ops() const override { return false; }
-    void on_gradient(const OpInfo&, const Tensor& gradient) override {
+    void on_gradient(const Op&, const Tensor& gradient) override {
         seen.push_back(gradient.values()[0]);
     }
     std::vector<double> seen;

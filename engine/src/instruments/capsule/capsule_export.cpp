@@ -31,7 +31,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 
 /// Whether the table of operations in ops.py has this one.
-bool has_python(const OpInfo& op) {
+bool has_python(const Op& op) {
     static const std::string script = pytorch_script();
     return script.find("\n    \"" + std::string(op.name) + "\": ") != script.npos;
 }
@@ -51,7 +51,7 @@ public:
 private:
     struct Trace final : CallTrace {
         explicit Trace(StepProgram& program) : to(program) {}
-        bool has(const OpInfo& info) const override { return has_python(info); }
+        bool has(const Op& info) const override { return has_python(info); }
         void on_traced(const TracedCall& call) override { to.add(call); }
         using CallTrace::unknown_maker;
         StepProgram& to;

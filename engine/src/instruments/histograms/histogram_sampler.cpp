@@ -83,7 +83,7 @@ public:
         pending_ = output;
         pending_version_ = pending_.version();
     }
-    void on_gradient(const OpInfo&, const Tensor& gradient) override {
+    void on_gradient(const Op&, const Tensor& gradient) override {
         if (!is_floating(gradient.dtype())) return;
         slots_.note_type(current_module_name(), HistogramKind::gradients,
                          value_type(gradient.dtype()));

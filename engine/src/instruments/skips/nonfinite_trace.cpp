@@ -60,7 +60,7 @@ std::string NonfiniteTrace::next_key(std::string_view op) {
     return place + '|' + std::to_string(occurrences_[place]++);
 }
 
-BadTensor NonfiniteTrace::here(const OpInfo& op) const {
+BadTensor NonfiniteTrace::here(const Op& op) const {
     BadTensor out;
     out.stage = stage_;
     out.op = op.name;
@@ -214,7 +214,7 @@ void NonfiniteTrace::on_op(const OpEvent& event) {
     operation_(++operations_);
 }
 
-void NonfiniteTrace::see_gradient(const OpInfo& to, const Tensor& gradient, double largest) {
+void NonfiniteTrace::see_gradient(const Op& to, const Tensor& gradient, double largest) {
     ChainLink& link = backward_.at(current_module());
     if (std::string_view(to.name) == "accumulate_grad") {
         link.weights = larger(largest, link.weights);
@@ -223,7 +223,7 @@ void NonfiniteTrace::see_gradient(const OpInfo& to, const Tensor& gradient, doub
     }
 }
 
-void NonfiniteTrace::on_gradient(const OpInfo& to, const Tensor& gradient) {
+void NonfiniteTrace::on_gradient(const Op& to, const Tensor& gradient) {
     if (!is_checked(gradient)) return;
     const std::string key = next_key("gradient of " + std::string(to.name));
     const double largest = largest_magnitude(gradient);

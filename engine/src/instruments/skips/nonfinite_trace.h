@@ -40,7 +40,7 @@ public:
     void after_update(const StepView& step) override;
     void end(const StepView& step) override;
     void on_op(const OpEvent& event) override;
-    void on_gradient(const OpInfo& to, const Tensor& gradient) override;
+    void on_gradient(const Op& to, const Tensor& gradient) override;
 
     /// The first non-finite tensor, in execution order, that a non-finite loss, gradient or weight
     /// depends on. Nothing if all of these are finite.
@@ -98,8 +98,8 @@ private:
     void see_output(const OpEvent& event, std::size_t output, const std::string& key);
     void keep(const std::string& key, const Tensor& tensor);
     std::optional<std::size_t> source_of(const Tensor& tensor) const;
-    BadTensor here(const OpInfo& op) const;
-    void see_gradient(const OpInfo& to, const Tensor& gradient, double largest);
+    BadTensor here(const Op& op) const;
+    void see_gradient(const Op& to, const Tensor& gradient, double largest);
     void check_gradient(const Parameter& parameter);
     void name_gradient(BadTensor& what, std::size_t index) const;
     void walk_back(std::size_t from, bool through_swallowed, std::vector<bool>& reached) const;

@@ -32,7 +32,7 @@ std::string floating_type(std::span<const Tensor> tensors) {
     return found == tensors.end() ? "" : name(found->dtype());
 }
 
-bool is_cast(const OpInfo& info) { return &info == &cast_op; }
+bool is_cast(const Op& info) { return &info == &cast_op; }
 
 /// The cast was answered by the copy that the optimizer keeps.
 bool is_kept_copy(const Tensor& source, const Tensor& cast) {
@@ -135,7 +135,7 @@ void OpTrace::end(const StepView&) {
     frames_.clear();
 }
 
-XrayOp OpTrace::described(const OpInfo& info, const ForceRule* forced) const {
+XrayOp OpTrace::described(const Op& info, const ForceRule* forced) const {
     XrayOp row;
     row.op = info.name;
     row.module = current_module();

@@ -57,7 +57,7 @@ private:
     /// A call that has not returned.
     struct Frame {
         XrayOp row;
-        const OpInfo* info;
+        const Op* info;
         TensorList inputs;      // before casts
         TensorList used;        // after them, where the op has recorded itself
         Marks cast_marks;       // at the ends of its casts
@@ -72,7 +72,7 @@ private:
     void on_cached_cast(const Tensor& source, const Tensor& cast) override;
     void on_op(const OpEvent& event) override;
 
-    XrayOp described(const OpInfo& info, const ForceRule* forced) const;
+    XrayOp described(const Op& info, const ForceRule* forced) const;
     void note_cast(const OpEvent& event);
     bool is_argument(const Tensor& tensor) const;
     void add_row(XrayOp row, std::span<const Tensor> used, std::span<const Tensor> outputs,

@@ -115,7 +115,7 @@ Tensor masked(const Tensor& scores, const Tensor& mask, bool is_causal) {
 
 void check(const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask,
            const AttentionOptions& options) {
-    const OpInfo& info = scaled_dot_product_attention_op;
+    const Op& info = scaled_dot_product_attention_op;
     const bool added = mask.defined() && mask.dtype() != DType::boolean;
     one_type(info, {q, k, v, added ? mask : Tensor()});
     check_shapes(info, q.rank() >= 2 && k.rank() >= 2, q, k);
@@ -163,7 +163,7 @@ Tensor fused(const Tensor& q, const Tensor& k, const Tensor& v, const AttentionO
 
 namespace detail {
 
-void check_dropout(const OpInfo& info, const AttentionOptions& options) {
+void check_dropout(const Op& info, const AttentionOptions& options) {
     const double p = options.dropout_p;
     const std::string name(info.name);
     if (!(p >= 0 && p <= 1)) {
@@ -214,7 +214,7 @@ Tensor scaled_dot_product_attention(const Tensor& q0, const Tensor& k0, const Te
     return scaled_dot_product_attention_op.call(
         q0, k0, v0, mask0, options,
         [&](const Tensor& q, const Tensor& k, const Tensor& v, const Tensor& mask) {
-            const OpInfo& info = scaled_dot_product_attention_op;
+            const Op& info = scaled_dot_product_attention_op;
             check(q, k, v, mask, options);
             const NoAutocast inside(q.device().kind);
             const bool grouped = options.enable_gqa;

@@ -15,7 +15,7 @@ constexpr double infinite = std::numeric_limits<double>::infinity();
 
 /// Checks that PyTorch's kernel takes these shapes. It takes no causal mask over another number of
 /// keys than queries: its implementations align the diagonal differently there.
-void check(const OpInfo& info, const Tensor& q, const Tensor& k, const Tensor& v,
+void check(const Op& info, const Tensor& q, const Tensor& k, const Tensor& v,
            const AttentionOptions& options) {
     one_type(info, {q, k, v});
     check_rank(info, q, 4);
@@ -53,7 +53,7 @@ TensorList scaled_dot_product_flash_attention(const Tensor& q0, const Tensor& k0
                                               const AttentionOptions& options) {
     return scaled_dot_product_flash_attention_op.call(
         q0, k0, v0, options, [&](const Tensor& q, const Tensor& k, const Tensor& v) -> TensorList {
-            const OpInfo& info = scaled_dot_product_flash_attention_op;
+            const Op& info = scaled_dot_product_flash_attention_op;
             check(info, q, k, v, options);
             const NoAutocast inside(q.device().kind);
             if (q.device().kind == Device::Kind::cuda) {  // a CPU's kernel writes no logsumexp

@@ -158,7 +158,7 @@ TensorList by_cpu_kernel(const Tensor& dy0, const Saved& saved, const AttentionO
 }
 
 /// Fused::logsumexp is undefined.
-Fused on_cpu(const OpInfo& info, const Tensor& q0, const Tensor& k0, const Tensor& v0,
+Fused on_cpu(const Op& info, const Tensor& q0, const Tensor& k0, const Tensor& v0,
              const AttentionOptions& options) {
     const Tensor q = operand(q0), k = operand(k0), v = operand(v0);
     const Tensor y = empty_heads({q.size(0), q.size(1), q.size(2), v.size(3)}, q);
@@ -202,7 +202,7 @@ bool may_be_fused(const Tensor& q, const Tensor& k, const Tensor& v,
     return q.shape().back() % aligned_elements == 0 && v.shape().back() % aligned_elements == 0;
 }
 
-std::optional<Fused> fused_attention(const OpInfo& info, const Tensor& q0, const Tensor& k0,
+std::optional<Fused> fused_attention(const Op& info, const Tensor& q0, const Tensor& k0,
                                      const Tensor& v0, const AttentionOptions& options) {
     if (!may_be_fused(q0, k0, v0, options) || k0.size(1) != v0.size(1)) return std::nullopt;
     if (!is_cuda(q0)) return on_cpu(info, q0, k0, v0, options);

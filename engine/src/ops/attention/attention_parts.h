@@ -6,7 +6,7 @@
 namespace engine::detail {
 
 /// dropout_p lies in [0, 1] and has its numbers, else Error(value).
-void check_dropout(const OpInfo& info, const AttentionOptions& options);
+void check_dropout(const Op& info, const AttentionOptions& options);
 
 struct Attended {
     Tensor y;
@@ -37,7 +37,7 @@ bool may_be_fused(const Tensor& q, const Tensor& k, const Tensor& v,
 /// Nothing if there is no such kernel. q (N, H, L, E), k (N, G, S, E), v (N, G, S, V) after casts
 /// and checks, G a divisor of H; no mask. The gradient comes from the kernel too, unless it is
 /// itself recorded: then from attend().
-std::optional<Fused> fused_attention(const OpInfo& info, const Tensor& q, const Tensor& k,
+std::optional<Fused> fused_attention(const Op& info, const Tensor& q, const Tensor& k,
                                      const Tensor& v, const AttentionOptions& options);
 
 }  // namespace engine::detail

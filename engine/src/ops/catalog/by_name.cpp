@@ -71,7 +71,7 @@ Tensor number_operand(const OpArguments& args, const std::string& attr) {
 
 }  // namespace
 
-Signature::Signature(const OpInfo& op) {
+Signature::Signature(const Op& op) {
     std::string_view text = op.signature;
     text.remove_prefix(text.find('(') + 1);
     text.remove_suffix(text.size() - text.rfind(')'));
@@ -80,7 +80,7 @@ Signature::Signature(const OpInfo& op) {
     if (end != text.npos) attributes_ = arguments_in(text.substr(end + 1));
 }
 
-NamedArguments::NamedArguments(const OpInfo& op, const OpArguments& given)
+NamedArguments::NamedArguments(const Op& op, const OpArguments& given)
     : op_(op.name), signature_(op), given_(given) {}
 
 std::string NamedArguments::word(const std::string& name) const {
@@ -115,10 +115,6 @@ Tensor NamedArguments::tensor() {
 TensorList NamedArguments::list() {
     const auto found = given_.lists.find(tensors_++);
     return found == given_.lists.end() ? TensorList() : found->second;
-}
-
-void NamedArguments::refuse_word(const std::string& name) const {
-    throw Error(ErrorCode::value, op_ + ": there is no " + name + " " + given_.text(name, ""));
 }
 
 std::string NamedArguments::name_of_next() {

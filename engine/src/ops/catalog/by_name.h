@@ -18,7 +18,7 @@ namespace engine {
 /// The arguments that an op's signature names.
 class Signature {
 public:
-    explicit Signature(const OpInfo& op);
+    explicit Signature(const Op& op);
 
     struct Argument {
         std::string name;
@@ -35,7 +35,7 @@ private:
 /// The arguments of a call by name, one after the other as the C++ function takes them.
 class NamedArguments {
 public:
-    NamedArguments(const OpInfo& op, const OpArguments& given);
+    NamedArguments(const Op& op, const OpArguments& given);
 
     /// The next tensor or attribute of that type.
     template <typename T>
@@ -72,7 +72,6 @@ private:
     std::vector<std::int64_t> numbers(const std::string& name, std::size_t count) const;
     template <typename T>
     T attribute(const std::string& name) const;
-    [[noreturn]] void refuse_word(const std::string& name) const;
 
     std::string op_;
     Signature signature_;
@@ -102,7 +101,7 @@ TensorList listed(const T& result) {
 }
 
 template <typename R, typename... P>
-TensorList call_by_name(R (*f)(P...), const OpInfo& op, const OpArguments& args) {
+TensorList call_by_name(R (*f)(P...), const Op& op, const OpArguments& args) {
     NamedArguments named(op, args);
     const std::tuple<std::decay_t<P>...> values{named.next<std::decay_t<P>>()...};
     return listed(std::apply(f, values));
@@ -118,10 +117,6 @@ T NamedArguments::attribute(const std::string& name) const {
         return given_.has(name) ? T(attribute<typename T::value_type>(name)) : T();
     } else if constexpr (std::is_same_v<T, bool>) {
         return given_.flag(name, false);
-    } else if constexpr (std::is_enum_v<T>) {
-        const auto found = value_of_name<T>(given_.text(name, ""));
-        if (!found) refuse_word(name);
-        return *found;
     } else if constexpr (std::is_same_v<T, std::vector<double>>) {
         return given_.numbers(name);
     } else if constexpr (std::is_integral_v<T>) {
@@ -152,11 +147,11 @@ T NamedArguments::attribute(const std::string& name) const {
 }
 
 template <auto f>
-TensorList by_name(const OpInfo& op, const OpArguments& args) {
+TensorList by_name(const Op& op, const OpArguments& args) {
     return detail::call_by_name(f, op, args);
 }
 template <typename S, S* f>
-TensorList by_name_as(const OpInfo& op, const OpArguments& args) {
+TensorList by_name_as(const Op& op, const OpArguments& args) {
     return detail::call_by_name(f, op, args);
 }
 

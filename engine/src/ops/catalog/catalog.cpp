@@ -66,7 +66,7 @@
 namespace engine {
 namespace {
 
-const OpInfo* const infos[] = {
+const Op* const infos[] = {
     // matrix products and convolution
     &mm_op, &bmm_op, &matmul_op, &addmm_op, &mv_op, &dot_op, &linear_op, &conv2d_op,
     // pooling
@@ -137,25 +137,24 @@ const OpInfo* const infos[] = {
     &hinge_embedding_loss_op, &margin_ranking_loss_op, &soft_margin_loss_op, &multi_margin_loss_op,
     &multilabel_margin_loss_op, &ctc_loss_op,
     // types, shapes and views
-    &cast_op, &reshape_op, &flatten_op, &permute_op, &transpose_op, &expand_op,
-    &narrow_op, &contiguous_op, &cat_op,
+    &cast_op, &reshape_op, &flatten_op, &permute_op, &transpose_op, &expand_op, &narrow_op,
+    &contiguous_op, &cat_op,
     // by index
-    &index_select_op, &gather_op, &index_add_op, &scatter_add_op, &embedding_op,
-    &embedding_bag_op, &scatter_op, &scatter_reduce_op, &index_copy_op, &index_op,
-    &index_put_op, &index_put_inplace_op, &take_along_dim_op, &masked_fill_op,
-    &masked_scatter_op, &tril_op, &triu_op,
+    &index_select_op, &gather_op, &index_add_op, &scatter_add_op, &embedding_op, &embedding_bag_op,
+    &scatter_op, &scatter_reduce_op, &index_copy_op, &index_op, &index_put_op,
+    &index_put_inplace_op, &take_along_dim_op, &masked_fill_op, &masked_scatter_op, &tril_op,
+    &triu_op,
     // sampling
     &grid_sampler_op, &grid_sample_op, &pad_op, &constant_pad_nd_op, &reflection_pad1d_op,
-    &reflection_pad2d_op, &reflection_pad3d_op, &replication_pad1d_op,
-    &replication_pad2d_op, &replication_pad3d_op, &pixel_shuffle_op, &pixel_unshuffle_op,
-    &channel_shuffle_op, &upsample_nearest1d_op, &upsample_nearest2d_op,
-    &upsample_nearest3d_op, &upsample_nearest_exact1d_op, &upsample_nearest_exact2d_op,
-    &upsample_nearest_exact3d_op, &upsample_linear1d_op, &upsample_bilinear2d_op,
-    &upsample_trilinear3d_op, &upsample_bicubic2d_op, &upsample_bilinear2d_aa_op,
-    &upsample_bicubic2d_aa_op,
+    &reflection_pad2d_op, &reflection_pad3d_op, &replication_pad1d_op, &replication_pad2d_op,
+    &replication_pad3d_op, &pixel_shuffle_op, &pixel_unshuffle_op, &channel_shuffle_op,
+    &upsample_nearest1d_op, &upsample_nearest2d_op, &upsample_nearest3d_op,
+    &upsample_nearest_exact1d_op, &upsample_nearest_exact2d_op, &upsample_nearest_exact3d_op,
+    &upsample_linear1d_op, &upsample_bilinear2d_op, &upsample_trilinear3d_op,
+    &upsample_bicubic2d_op, &upsample_bilinear2d_aa_op, &upsample_bicubic2d_aa_op,
     // parts and copies
-    &slice_op, &select_op, &unsqueeze_op, &squeeze_op, &unbind_op, &split_op,
-    &chunk_op, &stack_op, &flip_op, &roll_op, &repeat_op, &repeat_interleave_op,
+    &slice_op, &select_op, &unsqueeze_op, &squeeze_op, &unbind_op, &split_op, &chunk_op, &stack_op,
+    &flip_op, &roll_op, &repeat_op, &repeat_interleave_op,
     // in place
     &add_inplace_op, &mul_inplace_op, &exp_inplace_op, &pow_inplace_op, &copy_inplace_op,
     &zero_inplace_op};
@@ -165,32 +164,19 @@ constexpr std::string_view without_product[] = {"dot", "linalg_vecdot", "prelu",
 
 /// In bf16, on a CPU whose instructions for bf16 products take subnormals for zero
 /// (kernels/cpu/dnnl_ops.h). Ops of another policy that are such products say so themselves.
-bool flushes_subnormals(const OpInfo& info) {
+bool flushes_subnormals(const Op& info) {
     const bool product = std::ranges::find(without_product, std::string_view(info.name)) ==
                          std::end(without_product);
     return info.flushes_subnormals || (info.policy == CastPolicy::low && product);
 }
 
-constexpr std::string_view not_forceable[] = {"ctc_loss", "im2col", "max_unpool2d", "max_unpool3d"};
-static_assert(std::ranges::is_sorted(not_forceable));
-
-/// Whether precision.force can set the op's type: it computes with floating numbers, or its output
-/// has the type of its input. Excluded are views and copies, choices by index, ops with boolean or
-/// integer results, casts, in-place forms, aliases of other ops, and ctc_loss, which accepts no
-/// 16-bit numbers.
-bool is_forceable(const OpInfo& info) {
-    const std::string_view name = info.name;
-    return info.forceable && !name.ends_with('_') &&
-           !std::ranges::binary_search(not_forceable, name);
-}
-
 }  // namespace
 
-std::span<const OpInfo* const> op_infos() { return infos; }
+std::span<const Op* const> op_infos() { return infos; }
 
-const OpInfo* find_op(const std::string& name) {
+const Op* find_op(const std::string& name) {
     const auto found = std::find_if(std::begin(infos), std::end(infos),
-                                    [&](const OpInfo* info) { return name == info->name; });
+                                    [&](const Op* info) { return name == info->name; });
     return found == std::end(infos) ? nullptr : *found;
 }
 
@@ -199,7 +185,7 @@ std::vector<OpSummary> ops() {
     for (const auto* info : infos) {
         out.push_back({std::string(info->name), std::string(info->signature), name(info->policy),
                        info->derivatives, std::string(info->why), flushes_subnormals(*info),
-                       is_forceable(*info)});
+                       info->forceable});
     }
     return out;
 }

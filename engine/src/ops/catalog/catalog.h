@@ -8,8 +8,8 @@
 namespace engine {
 
 /// Every op that can be called by name, in the order of the catalog (`halftone ops`).
-std::span<const OpInfo* const> op_infos();
+std::span<const Op* const> op_infos();
 /// The op of that name, or null.
-const OpInfo* find_op(const std::string& name);
+const Op* find_op(const std::string& name);
 
 }  // namespace engine

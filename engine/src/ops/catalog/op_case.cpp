@@ -33,7 +33,7 @@ bool asks_for_nothing(const AttrValue& value) {
 
 /// Rejects tensors and attributes that the op's signature does not name: ignoring one would
 /// silently compute something else. An attribute that is null or false counts as absent.
-void check_against_signature(const OpInfo& info, const OpArguments& args) {
+void check_against_signature(const Op& info, const OpArguments& args) {
     const Signature known(info);
     int last = args.tensors.empty() ? -1 : args.tensors.rbegin()->first;
     if (!args.lists.empty()) last = std::max(last, args.lists.rbegin()->first);
@@ -153,7 +153,7 @@ std::string numbered(const std::string& base, std::size_t i, std::size_t count) 
     return count == 1 ? base : base + "." + std::to_string(i);
 }
 
-TensorList call(const OpInfo& info, const OpCase& request, const OpArguments& args) {
+TensorList call(const Op& info, const OpCase& request, const OpArguments& args) {
     if (!request.autocast) return info.call_by_name(args);
     const AutocastRegion region(request.device.kind, true, *request.autocast);
     const auto inside = region.enter();
@@ -205,7 +205,7 @@ TensorMap run_op_case(const OpCase& request, const TensorMap& given) {
     const DeviceScope scope(request.device);
     clear_deferred_errors(request.device);  // of a case that ended before its results were read
     const TensorMap file = moved(given, request.device);
-    const OpInfo* info = find_op(request.op);
+    const Op* info = find_op(request.op);
     if (!info)
         throw Error(ErrorCode::value, "there is no op " + request.op, "`halftone ops` lists them.");
     const Arguments args = read_arguments(request, file);

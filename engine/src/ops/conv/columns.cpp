@@ -17,7 +17,7 @@ namespace {
 using Pair = std::array<std::int64_t, 2>;
 
 /// Windows along one side.
-std::int64_t window_count(const OpInfo& info, std::int64_t size, const ColumnOptions& o,
+std::int64_t window_count(const Op& info, std::int64_t size, const ColumnOptions& o,
                           std::size_t i) {
     if (std::min({o.kernel[i], o.dilation[i], o.stride[i]}) < 1 || o.padding[i] < 0 || size < 1 ||
         std::max({o.kernel[i], o.dilation[i], o.stride[i], o.padding[i]}) > max_step) {
@@ -44,7 +44,7 @@ struct Places {
     std::int64_t taps, windows;
 };
 
-Places places_of(const OpInfo& info, const Pair& size, const ColumnOptions& o, std::int64_t hole,
+Places places_of(const Op& info, const Pair& size, const ColumnOptions& o, std::int64_t hole,
                  const Device& device) {
     const std::int64_t rows = window_count(info, size[0], o, 0),
                        cols = window_count(info, size[1], o, 1);

@@ -219,7 +219,7 @@ Tensor bias_gradient(const Tensor& dy) {
 
 }  // namespace
 
-Tensor convolve(const OpInfo& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
+Tensor convolve(const Op& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
                 const ConvShape& shape) {
     const ConvShape s = with_order_of(weight, shape);  // the gradient takes the weight's
     const Tensor inputs[] = {x, weight, bias};
@@ -242,12 +242,12 @@ Tensor convolve(const OpInfo& info, const Tensor& x, const Tensor& weight, const
         });
 }
 
-Tensor conv_input_gradient(const OpInfo& info, const Tensor& dy, const Tensor& weight,
+Tensor conv_input_gradient(const Op& info, const Tensor& dy, const Tensor& weight,
                            const ConvShape& s) {
     return conv_input_gradient(info, dy, weight, s, dy.dtype());
 }
 
-Tensor conv_input_gradient(const OpInfo& info, const Tensor& dy, const Tensor& weight,
+Tensor conv_input_gradient(const Op& info, const Tensor& dy, const Tensor& weight,
                            const ConvShape& shape, DType type) {
     const ConvShape s = with_order_of(weight, shape);
     const Tensor inputs[] = {dy, weight};

@@ -19,15 +19,15 @@ struct ConvShape {
 // OW); images in NHWC memory, volumes in row-major order.
 
 /// The convolution, recorded as `info`; bias (K) or undefined.
-Tensor convolve(const OpInfo& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
+Tensor convolve(const Op& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
                 const ConvShape& s);
 /// The gradient dx of the convolution that made dy, linear in dy and in weight: a transposed
 /// convolution, recorded as `info`.
-Tensor conv_input_gradient(const OpInfo& info, const Tensor& dy, const Tensor& weight,
+Tensor conv_input_gradient(const Op& info, const Tensor& dy, const Tensor& weight,
                            const ConvShape& s);
 /// Computes and returns the input gradient in `type`. dy and weight are saved as they are, so that
 /// 16-bit operands of an f32 result do not stay in memory as f32 copies.
-Tensor conv_input_gradient(const OpInfo& info, const Tensor& dy, const Tensor& weight,
+Tensor conv_input_gradient(const Op& info, const Tensor& dy, const Tensor& weight,
                            const ConvShape& s, DType type);
 
 }  // namespace engine

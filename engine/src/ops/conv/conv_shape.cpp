@@ -57,7 +57,7 @@ ConvShape conv_shape(std::int64_t n, std::int64_t c, const Shape& in, const Tens
     return s;
 }
 
-void check_conv_bias(const OpInfo& info, const Tensor& bias, const Tensor& weight,
+void check_conv_bias(const Op& info, const Tensor& bias, const Tensor& weight,
                      std::int64_t size) {
     if (bias.defined()) check_shapes(info, bias.rank() == 1 && bias.size(0) == size, bias, weight);
 }

@@ -17,7 +17,7 @@ ConvShape conv_shape(std::int64_t n, std::int64_t c, const Shape& in, const Tens
                      const Steps& by, std::int64_t groups);
 
 /// A bias, if there, has `size` elements.
-void check_conv_bias(const OpInfo& info, const Tensor& bias, const Tensor& weight,
+void check_conv_bias(const Op& info, const Tensor& bias, const Tensor& weight,
                      std::int64_t size);
 
 }  // namespace engine

@@ -17,7 +17,7 @@ namespace engine {
 namespace {
 
 /// Sizes of the result of a transposed convolution.
-Shape transposed_space(const OpInfo& info, const Tensor& x, const Tensor& weight, const Steps& by,
+Shape transposed_space(const Op& info, const Tensor& x, const Tensor& weight, const Steps& by,
                        const Dims& output_padding) {
     Shape space;
     for (int i = 0; i < by.stride.rank(); ++i) {
@@ -76,7 +76,7 @@ Tensor transpose_space(const Op& op, int dims, const Tensor& x0, const Tensor& w
 
 }  // namespace
 
-Tensor transposed_convolution(const OpInfo& info, const Tensor& x, const Tensor& weight,
+Tensor transposed_convolution(const Op& info, const Tensor& x, const Tensor& weight,
                               const Tensor& bias, const ConvTransposeOptions& o) {
     const int dims = x.rank() - 2;
     const Steps by = steps_of(info, dims, o.stride, o.padding, o.dilation, o.groups);

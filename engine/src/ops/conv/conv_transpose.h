@@ -42,7 +42,7 @@ inline constexpr Op conv_transpose3d_op(CastPolicy::low,
                                         "output_padding=0, groups=1, dilation=1)",
                                         gradient_forward, by_name<conv_transpose3d>);
 /// The transposed convolution of a batch as `info`, after its casts.
-Tensor transposed_convolution(const OpInfo& info, const Tensor& x, const Tensor& weight,
+Tensor transposed_convolution(const Op& info, const Tensor& x, const Tensor& weight,
                               const Tensor& bias, const ConvTransposeOptions& options);
 
 }  // namespace engine

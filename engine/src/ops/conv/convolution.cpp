@@ -39,7 +39,7 @@ Conv2dShape plane_of(const Tensor& x, const Tensor& weight, const Conv2dOptions&
     return s;
 }
 
-void check_forward(const OpInfo& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
+void check_forward(const Op& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
                    const Steps& by, std::int64_t groups) {
     check_rank(info, weight, x.rank());
     check_shapes(
@@ -57,7 +57,7 @@ void check_forward(const OpInfo& info, const Tensor& x, const Tensor& weight, co
 
 /// x with the extra zero of an odd padding "same" at the far ends, as in PyTorch. `by` receives the
 /// remaining padding, which is equal at both ends.
-Tensor with_same_padding(const OpInfo& info, const Tensor& x, const Tensor& weight,
+Tensor with_same_padding(const Op& info, const Tensor& x, const Tensor& weight,
                          const Tensor& bias, Steps& by, std::int64_t groups) {
     const int dims = by.stride.rank();
     std::vector<std::int64_t> odd(2 * static_cast<std::size_t>(dims), 0);
@@ -81,7 +81,7 @@ Shape space_of(const Tensor& x) {
 }
 
 /// Batched and cast; padding by numbers.
-Tensor forward(const OpInfo& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
+Tensor forward(const Op& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
                const Steps& by, std::int64_t groups) {
     check_forward(info, x, weight, bias, by, groups);
     const int dims = x.rank() - 2;

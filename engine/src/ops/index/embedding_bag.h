@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <tuple>
 
 #include "engine/base/names.h"
 #include "tensor/tape.h"
@@ -22,9 +21,10 @@ struct EmbeddingBagOptions {
     /// gradient cannot be differentiated again.
     bool sparse = false;
 
-    static constexpr auto fields =
-        std::tuple(&EmbeddingBagOptions::mode, &EmbeddingBagOptions::include_last_offset,
-                   &EmbeddingBagOptions::padding_idx, &EmbeddingBagOptions::sparse);
+    void read(auto& from) {
+        from("mode", mode)("include_last_offset", include_last_offset)("padding_idx", padding_idx)(
+            "sparse", sparse);
+    }
 };
 
 /// Sums, or means, of rows of the table `weight` (rows, d). Returns (bags, d) of the table's type.

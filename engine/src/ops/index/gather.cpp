@@ -58,7 +58,7 @@ Tensor gather_part(const Tensor& x, int dim, const Tensor& index) {
 
 std::int64_t size_along(const Tensor& x, int dim) { return x.rank() == 0 ? 1 : x.size(dim); }
 
-void check_one_index_a_row(const OpInfo& info, const Tensor& index) {
+void check_one_index_a_row(const Op& info, const Tensor& index) {
     if (index.rank() > 1) {
         throw Error(ErrorCode::shape, std::string(info.name) +
                                           ": the index must be a vector, not " +
@@ -67,7 +67,7 @@ void check_one_index_a_row(const OpInfo& info, const Tensor& index) {
 }
 
 /// Integers as the kernel adds them, wrapping around.
-Tensor foldable(const OpInfo& info, const Tensor& x) {
+Tensor foldable(const Op& info, const Tensor& x) {
     if (x.dtype() == DType::boolean) check_floating(info, x);
     return x.dtype() == DType::u8 ? to(x, DType::i32) : x;
 }
@@ -81,7 +81,7 @@ Tensor cut_to(const Tensor& x, const Shape& extent, int but) {
     return y;
 }
 
-void check_extent(const OpInfo& info, const Tensor& index, const Tensor& x, int but) {
+void check_extent(const Op& info, const Tensor& index, const Tensor& x, int but) {
     bool fits = index.rank() == x.rank();
     for (int i = 0; fits && i < x.rank(); ++i) fits = i == but || index.size(i) <= x.size(i);
     check_shapes(info, fits, index, x);

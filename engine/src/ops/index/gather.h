@@ -50,6 +50,6 @@ inline constexpr Op scatter_add_op(
 /// x cut to the sizes of `extent`, but in dimension `but` (-1: in all); a view on the tape.
 Tensor cut_to(const Tensor& x, const Shape& extent, int but = -1);
 /// Throws Error(shape) unless index has x's rank and is no larger, but in dimension `but`.
-void check_extent(const OpInfo& info, const Tensor& index, const Tensor& x, int but = -1);
+void check_extent(const Op& info, const Tensor& index, const Tensor& x, int but = -1);
 
 }  // namespace engine

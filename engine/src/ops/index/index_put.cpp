@@ -24,7 +24,7 @@ Tensor whole(std::int64_t value, const Tensor& like) {
 
 /// Indices counted from the start. An out-of-range index is an error (tensor/check_values.h); on a
 /// GPU it becomes `outside`.
-Tensor wrapped(const OpInfo& info, const Tensor& asked, std::int64_t size, std::int64_t outside) {
+Tensor wrapped(const Op& info, const Tensor& asked, std::int64_t size, std::int64_t outside) {
     if (asked.dtype() != DType::i64 && asked.dtype() != DType::i32) {
         throw Error(
             ErrorCode::dtype,
@@ -48,7 +48,7 @@ struct Rows {
     int at = 0;     // where `chosen` stands in the result
     Tensor index;   // (chosen.numel()) i64: rows
 
-    Rows(const OpInfo& info, const Tensor& x, const TensorList& indices);
+    Rows(const Op& info, const Tensor& x, const TensorList& indices);
 
     Shape moved() const { return joined(places, rest); }
     std::int64_t row_size() const { return rest.numel(); }
@@ -85,7 +85,7 @@ struct Rows {
     }
 };
 
-Rows::Rows(const OpInfo& info, const Tensor& x, const TensorList& indices) {
+Rows::Rows(const Op& info, const Tensor& x, const TensorList& indices) {
     if (static_cast<int>(indices.size()) > x.rank()) {
         throw Error(ErrorCode::shape, std::string(info.name) + ": " +
                                           std::to_string(indices.size()) +
@@ -126,7 +126,7 @@ Rows::Rows(const OpInfo& info, const Tensor& x, const TensorList& indices) {
 }
 
 /// values, which broadcast to x[indices], as rows.
-Tensor rows_of_values(const OpInfo& info, const Tensor& values, const Rows& rows) {
+Tensor rows_of_values(const Op& info, const Tensor& values, const Rows& rows) {
     const Shape shape = rows.result();
     check_shapes(info, values.rank() <= shape.rank(), values, values);
     const Tensor spread = expand(values, shape);
@@ -136,7 +136,7 @@ Tensor rows_of_values(const OpInfo& info, const Tensor& values, const Rows& rows
     return reshape(permute(spread, back), {rows.index.numel(), rows.row_size()});
 }
 
-Tensor put(const OpInfo& info, const Tensor& x, const TensorList& indices, const Tensor& values,
+Tensor put(const Op& info, const Tensor& x, const TensorList& indices, const Tensor& values,
            bool accumulate) {
     same_type(info, {x, values});
     if (accumulate) check_floating(info, x);

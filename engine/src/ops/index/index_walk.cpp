@@ -46,7 +46,7 @@ Tensor corner(const Tensor& x, int dim, const Shape& extent) {
 
 }  // namespace
 
-Tensor checked_index(const OpInfo& info, const Tensor& index, std::int64_t bound) {
+Tensor checked_index(const Op& info, const Tensor& index, std::int64_t bound) {
     if (index.dtype() != DType::i64 && index.dtype() != DType::i32) {
         throw Error(
             ErrorCode::dtype,

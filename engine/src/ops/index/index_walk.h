@@ -9,7 +9,7 @@ namespace engine {
 /// `index` as a dense row-major i64 tensor with all values in [0, bound). Throws Error(dtype)
 /// unless it is i64 or i32. An out-of-range index is Error(value) with the op's name, the index and
 /// the bound, on a GPU at the next read (tensor/check_values.h), where the element read is NaN.
-Tensor checked_index(const OpInfo& info, const Tensor& index, std::int64_t bound);
+Tensor checked_index(const Op& info, const Tensor& index, std::int64_t bound);
 
 /// Rows of dimension `dim` of x by a 1-d index, -1 giving a row of zeros if `holes`. Keeps x's
 /// layout.

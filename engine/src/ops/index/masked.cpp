@@ -16,7 +16,7 @@
 namespace engine {
 namespace {
 
-void check_mask(const OpInfo& info, const Tensor& mask) {
+void check_mask(const Op& info, const Tensor& mask) {
     if (mask.dtype() != DType::boolean) {
         throw Error(ErrorCode::dtype,
                     std::string(info.name) + ": the mask must be bool, not " + name(mask.dtype()));
@@ -42,7 +42,7 @@ Tensor ranks(const Tensor& mask, std::int64_t most) {
 
 /// x where `kept`, a (rows, cols) rule of the last two dimensions, holds; else 0.
 template <typename Kept>
-Tensor triangle(const OpInfo& info, const Tensor& x, const Kept& kept) {
+Tensor triangle(const Op& info, const Tensor& x, const Kept& kept) {
     if (x.rank() < 2) {
         throw Error(ErrorCode::shape, std::string(info.name) +
                                           ": takes at least two dimensions, not " +
@@ -59,7 +59,7 @@ Tensor triangle(const OpInfo& info, const Tensor& x, const Kept& kept) {
 
 }  // namespace
 
-TensorList run_masked_fill(const OpInfo&, const OpArguments& args) {
+TensorList run_masked_fill(const Op&, const OpArguments& args) {
     if (args.has("value")) return {masked_fill(args.at(0), args.at(1), args.number("value", 0))};
     return {masked_fill(args.at(0), args.at(1), args.at(2))};
 }

@@ -10,7 +10,7 @@ inline constexpr const char* keeps_its_type = "Not on the list: keeps its input'
 Tensor masked_fill(const Tensor& x, const Tensor& mask, double value);
 /// Fills with a 0-d tensor, rounded to x's type.
 Tensor masked_fill(const Tensor& x, const Tensor& mask, const Tensor& value);
-TensorList run_masked_fill(const OpInfo& op, const OpArguments& args);
+TensorList run_masked_fill(const Op& op, const OpArguments& args);
 inline constexpr Op masked_fill_op(CastPolicy::none, "masked_fill(x, mask, value?; value=None)",
                                    keeps_its_type, run_masked_fill, not_forced);
 /// x where the mask (bool, broadcast to x's shape) is false. The k-th true place, in row-major

@@ -138,7 +138,7 @@ Tensor reduce_wide(const Tensor& x, const Tensor& source, const Scattering& how)
 
 }  // namespace
 
-TensorList run_scatter(const OpInfo&, const OpArguments& args) {
+TensorList run_scatter(const Op&, const OpArguments& args) {
     const std::int64_t dim = args.integer("dim", 0);
     if (args.has("value")) return {scatter(args.at(0), dim, args.at(1), args.number("value", 0))};
     return {scatter(args.at(0), dim, args.at(1), args.at(2))};

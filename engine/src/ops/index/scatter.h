@@ -17,7 +17,7 @@ inline constexpr const char* needs_equal_types =
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, const Tensor& source);
 /// Scatters one number to all places.
 Tensor scatter(const Tensor& x, std::int64_t dim, const Tensor& index, double value);
-TensorList run_scatter(const OpInfo& op, const OpArguments& args);
+TensorList run_scatter(const Op& op, const OpArguments& args);
 inline constexpr Op scatter_op(CastPolicy::none, "scatter(x, index, src?; dim=0, value=None)",
                                needs_equal_types, run_scatter, not_forced);
 

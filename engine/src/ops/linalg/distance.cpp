@@ -19,13 +19,13 @@ namespace engine {
 namespace {
 
 /// The norm of the last dimension, which goes away. Without elements every distance is 0.
-Tensor last_norm(const OpInfo& info, const Tensor& difference, double p) {
+Tensor last_norm(const Op& info, const Tensor& difference, double p) {
     const ReducePlan plan = reduce_plan(info.name, difference, {-1});
     return reshape(norm_of(info, difference, plan, plan.count == 0 ? 2 : p, Ties::each),
                    plan.squeezed);
 }
 
-void check_order(const OpInfo& info, double p) {
+void check_order(const Op& info, double p) {
     if (!(p >= 0))
         throw Error(ErrorCode::value,
                     std::string(info.name) + ": p must not be negative: " + std::to_string(p));
@@ -54,7 +54,7 @@ Tensor pair_members(const Tensor& x, bool first) {
 
 }  // namespace
 
-TensorList cdist_by_name(const OpInfo&, const OpArguments& args) {
+TensorList cdist_by_name(const Op&, const OpArguments& args) {
     const std::string mode = args.text("compute_mode", "use_mm_for_euclid_dist_if_necessary");
     if (mode != "use_mm_for_euclid_dist_if_necessary" && mode != "use_mm_for_euclid_dist" &&
         mode != "donot_use_mm_for_euclid_dist") {

@@ -18,7 +18,7 @@ inline constexpr Op dist_op(CastPolicy::f32, "dist(x, y; p=2)",
 Tensor cdist(const Tensor& x1, const Tensor& x2, double p = 2);
 /// PyTorch's compute_mode chooses between subtraction and a matrix product, which is faster but
 /// loses digits between near points. Here every mode subtracts.
-TensorList cdist_by_name(const OpInfo& op, const OpArguments& args);
+TensorList cdist_by_name(const Op& op, const OpArguments& args);
 inline constexpr Op cdist_op(
     CastPolicy::f32, "cdist(x1, x2; p=2, compute_mode='use_mm_for_euclid_dist_if_necessary')",
     "Near points differ in digits that fp16 does not have.", cdist_by_name);

@@ -41,7 +41,7 @@ void gemm(const Tensor& y, const Operand& a, const Operand& b, kernels::GemmOpti
         current_stream());
 }
 
-Tensor room_for(const OpInfo& info, const Tensor& a, const Operand& left, const Tensor& b,
+Tensor room_for(const Op& info, const Tensor& a, const Operand& left, const Tensor& b,
                 const Operand& right, DType dtype) {
     const bool batches = a.rank() == b.rank() && (a.rank() == 2 || a.size(0) == b.size(0));
     check_shapes(info, batches && left.matrix.cols == right.matrix.rows, a, b);

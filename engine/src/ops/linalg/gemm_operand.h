@@ -21,7 +21,7 @@ Operand operand(const Tensor& x, bool swap);
 void gemm(const Tensor& y, const Operand& a, const Operand& b, kernels::GemmOptions options = {});
 
 /// Uninitialised room for a b; checks that the operands fit one another, and names `info` if not.
-Tensor room_for(const OpInfo& info, const Tensor& a, const Operand& left, const Tensor& b,
+Tensor room_for(const Op& info, const Tensor& a, const Operand& left, const Tensor& b,
                 const Operand& right, DType dtype);
 
 }  // namespace engine

@@ -12,10 +12,10 @@
 namespace engine {
 namespace {
 
-const OpInfo& product_info(const Tensor& a) { return a.rank() == 3 ? bmm_op : mm_op; }
+const Op& product_info(const Tensor& a) { return a.rank() == 3 ? bmm_op : mm_op; }
 
 /// The product itself, outside the tape; checks types and shapes.
-Tensor compute_product(const OpInfo& info, const Tensor& a, bool swap_a, const Tensor& b,
+Tensor compute_product(const Op& info, const Tensor& a, bool swap_a, const Tensor& b,
                        bool swap_b, double alpha, DType dtype) {
     one_type(info, {a, b});
     const Operand left = operand(a, swap_a), right = operand(b, swap_b);
@@ -51,7 +51,7 @@ TensorList product_gradient(const Tensor& dy, const Saved& saved, bool swap_a, b
 
 Tensor product_in(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b, double alpha,
                   DType dtype) {
-    const OpInfo& info = product_info(a);
+    const Op& info = product_info(a);
     const Tensor inputs[] = {a, b};
     return record_many(info, inputs, compute_product(info, a, swap_a, b, swap_b, alpha, dtype),
                        {b.requires_grad() ? save(a) : Save{}, a.requires_grad() ? save(b) : Save{}},

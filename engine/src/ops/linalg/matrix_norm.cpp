@@ -107,7 +107,7 @@ using Ints = std::vector<std::int64_t>;
 struct Sides {
     int rows, cols;
 };
-Sides sides_of(const OpInfo& info, const Tensor& x, const Ints& dims) {
+Sides sides_of(const Op& info, const Tensor& x, const Ints& dims) {
     if (dims.size() != 2 || x.rank() < 2) {
         throw Error(ErrorCode::shape,
                     std::string(info.name) + ": takes two dimensions of a tensor, not " +
@@ -141,7 +141,7 @@ Tensor singular_values(const Tensor& x, const Sides& sides) {
 }
 
 /// Norms of x in f32 or f64, both dimensions kept.
-Tensor kept_norm(const OpInfo& info, const Tensor& x, const Sides& sides, double p) {
+Tensor kept_norm(const Op& info, const Tensor& x, const Sides& sides, double p) {
     const double order = std::fabs(p);
     if (order == 2) {
         const Tensor s = singular_values(x, sides);
@@ -160,7 +160,7 @@ Tensor kept_norm(const OpInfo& info, const Tensor& x, const Sides& sides, double
 
 }  // namespace
 
-Tensor nuclear_of(const OpInfo& info, const Tensor& x, Ints dims) {
+Tensor nuclear_of(const Op& info, const Tensor& x, Ints dims) {
     if (dims.empty() && x.rank() == 2) dims = {0, 1};
     const Sides sides = sides_of(info, x, dims);
     return sum(singular_values(x, sides), {sides.rows}, true, x.dtype());

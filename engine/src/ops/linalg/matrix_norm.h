@@ -37,7 +37,7 @@ inline constexpr Op nuclear_norm_op(CastPolicy::f32, "nuclear_norm(x; dim=None, 
 
 /// The sum of singular values for norm(x, p="nuc"), recorded as part of `info`. x is f32 or f64;
 /// the two dimensions are kept.
-Tensor nuclear_of(const OpInfo& info, const Tensor& x, std::vector<std::int64_t> dims);
+Tensor nuclear_of(const Op& info, const Tensor& x, std::vector<std::int64_t> dims);
 
 /// u (b, m, k), s (b, k) in descending order, v (b, n, k), k = min(m, n).
 struct SingularValues {

@@ -82,7 +82,7 @@ Tensor power_gradient(const Tensor& dy, const Tensor& x, const Tensor& n, double
     return where(no_norm, zero, mul(dy, where(flat, none, slope)));
 }
 
-Tensor norm_as(const OpInfo& info, const Tensor& x, double p, const Ints& dims, bool keepdim,
+Tensor norm_as(const Op& info, const Tensor& x, double p, const Ints& dims, bool keepdim,
                std::optional<DType> dtype) {
     check_floating(info, x);
     const DType out = autocast_result(info, x, dtype);
@@ -96,7 +96,7 @@ Tensor norm_as(const OpInfo& info, const Tensor& x, double p, const Ints& dims, 
 
 }  // namespace
 
-Tensor norm_operand(const OpInfo& info, const Tensor& x, DType out) {
+Tensor norm_operand(const Op& info, const Tensor& x, DType out) {
     if (!is_floating(out) || promote(x.dtype(), out) != out) {
         throw Error(ErrorCode::dtype,
                     std::string(info.name) + ": the result type " + name(out) +
@@ -114,7 +114,7 @@ Tensor norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& n, const I
     return power_gradient(dy, x, n, p, ties);
 }
 
-Tensor norm_of(const OpInfo& info, const Tensor& x, const ReducePlan& plan, double p, Ties ties) {
+Tensor norm_of(const Op& info, const Tensor& x, const ReducePlan& plan, double p, Ties ties) {
     const Tensor y = norm_values(x, plan, p);
     return record(info, {x}, y, {save(x), save_output(y)},
                   [dims = plan.dims, p, ties](const Tensor& dy, const Saved& saved) {
@@ -122,7 +122,7 @@ Tensor norm_of(const OpInfo& info, const Tensor& x, const ReducePlan& plan, doub
                   });
 }
 
-TensorList norm_by_name(const OpInfo&, const OpArguments& args) {
+TensorList norm_by_name(const Op&, const OpArguments& args) {
     const auto p = args.attrs.find("p");
     const auto* word = p == args.attrs.end() ? nullptr : std::get_if<std::string>(&p->second);
     const Ints dims = args.integers("dim", {});

@@ -12,7 +12,7 @@ namespace engine {
 /// from, at p < 0 and p = infinity.
 Tensor norm(const Tensor& x, const std::vector<std::int64_t>& dims = {}, bool keepdim = false,
             std::optional<DType> dtype = {}, double p = 2);
-TensorList norm_by_name(const OpInfo& op, const OpArguments& args);  ///< p may be fro or nuc
+TensorList norm_by_name(const Op& op, const OpArguments& args);  ///< p may be fro or nuc
 inline constexpr Op norm_op(CastPolicy::f32_append,
                             "norm(x; p=2, dim=None, keepdim=False, dtype=None)",
                             "Squares overflow fp16 from 256 on, so the norm is written in fp32.",
@@ -33,7 +33,7 @@ enum class Ties { share, each };
 /// For ops that are built on a norm: over the plan's dimensions, which are kept. x and result have
 /// one type, f32 or f64; recorded as `info`. At p < 0 and p = infinity the reduced dimensions must
 /// not be empty.
-Tensor norm_of(const OpInfo& info, const Tensor& x, const ReducePlan& plan, double p,
+Tensor norm_of(const Op& info, const Tensor& x, const ReducePlan& plan, double p,
                Ties ties = Ties::share);
 
 /// Its gradient by x, n the norm, `dims` the plan's; undefined at p = 0.
@@ -42,6 +42,6 @@ Tensor norm_gradient(const Tensor& dy, const Tensor& x, const Tensor& n,
 
 /// x in the type that a result of type `out` is computed in. Error(dtype) if `out` is narrower than
 /// x's type.
-Tensor norm_operand(const OpInfo& info, const Tensor& x, DType out);
+Tensor norm_operand(const Op& info, const Tensor& x, DType out);
 
 }  // namespace engine

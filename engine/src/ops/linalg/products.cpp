@@ -27,7 +27,7 @@ bool is_bias(const Tensor& c, const Tensor& y, double beta, double alpha) {
 }
 
 /// beta * c + alpha * a b, outside the tape.
-Tensor compute_sum(const OpInfo& info, const Tensor& c, const Tensor& a, const Tensor& b,
+Tensor compute_sum(const Op& info, const Tensor& c, const Tensor& a, const Tensor& b,
                    double beta, double alpha) {
     const Operand left = operand(a, false), right = operand(b, false);
     const Tensor y = room_for(info, a, left, b, right, a.dtype());
@@ -57,7 +57,7 @@ Tensor scaled_product(const Tensor& a, bool swap_a, const Tensor& b, bool swap_b
 
 }  // namespace
 
-Tensor add_product(const OpInfo& info, const Tensor& c, const Tensor& a, const Tensor& b,
+Tensor add_product(const Op& info, const Tensor& c, const Tensor& a, const Tensor& b,
                    double beta, double alpha) {
     const Tensor inputs[] = {c, a, b};
     return record_many(
@@ -95,14 +95,14 @@ Tensor addmm(const Tensor& c0, const Tensor& a0, const Tensor& b0, double beta, 
 namespace {
 
 /// c for a result that is seen as one column.
-Tensor column(const OpInfo& info, const Tensor& c) {
+Tensor column(const Op& info, const Tensor& c) {
     if (c.rank() == 0) return c;
     check_rank(info, c, 1);
     return reshape(c, {c.size(0), 1});
 }
 
 /// (b, n, k), (b, k, m)
-void check_batches(const OpInfo& info, const Tensor& b1, const Tensor& b2) {
+void check_batches(const Op& info, const Tensor& b1, const Tensor& b2) {
     check_rank(info, b1, 3);
     check_rank(info, b2, 3);
     check_shapes(info, b1.size(0) == b2.size(0) && b1.size(2) == b2.size(1), b1, b2);
@@ -173,7 +173,7 @@ namespace {
 
 using Form = Tensor (*)(const Tensor&, const Tensor&, const Tensor&, double, double);
 
-Tensor write_sum(const OpInfo& info, Form op, const Tensor& x, const Tensor& a, const Tensor& b,
+Tensor write_sum(const Op& info, Form op, const Tensor& x, const Tensor& a, const Tensor& b,
                  double beta, double alpha) {
     return write_in_place(info, x, {a, b}, [&](const Tensor& old, const TensorList& sides) {
         return op(old, sides[0], sides[1], beta, alpha);

@@ -46,7 +46,7 @@ inline constexpr Op addr_op(CastPolicy::low, "addr(c, v1, v2; beta=1, alpha=1)",
 /// beta * c + alpha * a b for matrices or batches of them, with one rounding: the core of addmm and
 /// of its relatives, after their casts. c broadcasts and is not read with beta 0; errors and the
 /// record name `info`.
-Tensor add_product(const OpInfo& info, const Tensor& c, const Tensor& a, const Tensor& b,
+Tensor add_product(const Op& info, const Tensor& c, const Tensor& a, const Tensor& b,
                    double beta, double alpha);
 
 // x = beta * x + alpha * (a product), returning x; the result has x's shape and type. No in-place

@@ -124,7 +124,7 @@ Tensor tensordot(const Tensor& x, const Tensor& y, std::int64_t count) {
     return tensordot(x, y, dims_x, dims_y);
 }
 
-TensorList tensordot_by_name(const OpInfo&, const OpArguments& args) {
+TensorList tensordot_by_name(const Op&, const OpArguments& args) {
     if (!args.has("dims_self")) return {tensordot(args.at(0), args.at(1), args.integer("dims", 2))};
     return {tensordot(args.at(0), args.at(1), args.integers("dims_self", {}),
                       args.integers("dims_other", {}))};
@@ -198,7 +198,7 @@ private:
 };
 
 /// The product of matrices of one type.
-Tensor chain(const OpInfo& info, const TensorList& matrices) {
+Tensor chain(const Op& info, const TensorList& matrices) {
     for (const auto& matrix : matrices) {
         check_rank(info, matrix, 2);
         one_type(info, {matrices[0], matrix});
@@ -210,7 +210,7 @@ Tensor chain(const OpInfo& info, const TensorList& matrices) {
     return Plan(matrices).multiply(matrices, 0, matrices.size() - 1);
 }
 
-void check_count(const OpInfo& info, const TensorList& tensors, std::size_t least) {
+void check_count(const Op& info, const TensorList& tensors, std::size_t least) {
     if (tensors.size() < least) {
         throw Error(ErrorCode::value, std::string(info.name) + ": takes " + std::to_string(least) +
                                           " or more tensors, not " +

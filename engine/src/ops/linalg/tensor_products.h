@@ -12,7 +12,7 @@ Tensor tensordot(const Tensor& x, const Tensor& y, const std::vector<std::int64_
                  const std::vector<std::int64_t>& dims_y);
 /// The last `count` dimensions of x with the first of y.
 Tensor tensordot(const Tensor& x, const Tensor& y, std::int64_t count = 2);
-TensorList tensordot_by_name(const OpInfo& op, const OpArguments& args);
+TensorList tensordot_by_name(const Op& op, const OpArguments& args);
 inline constexpr Op tensordot_op(
     CastPolicy::promote, "tensordot(x, y; dims=2, dims_self=None, dims_other=None)",
     "Both sides go to the wider type: an fp32 side loses nothing, unlike in a matrix product.",

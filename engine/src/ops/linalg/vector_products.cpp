@@ -29,7 +29,7 @@ Tensor rotated(const Tensor& x, int dim, std::int64_t by) {
 }
 
 /// The product of operands of one floating type.
-Tensor cross_of(const OpInfo& info, const Tensor& a, const Tensor& b, std::int64_t asked_dim) {
+Tensor cross_of(const Op& info, const Tensor& a, const Tensor& b, std::int64_t asked_dim) {
     one_type(info, {a, b});
     const int dim = wrap_dim(info.name, asked_dim, a.rank());
     check_shapes(info, a.rank() == b.rank() && a.rank() > 0, a, b);

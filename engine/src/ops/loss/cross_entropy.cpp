@@ -23,7 +23,7 @@
 namespace engine {
 namespace {
 
-void check_target(const OpInfo& info, const Tensor& x, const Tensor& target) {
+void check_target(const Op& info, const Tensor& x, const Tensor& target) {
     Shape expected = x.rank() < 2 ? Shape{} : Shape{x.size(0)};
     for (int i = 2; i < x.rank(); ++i) expected.push_back(x.size(i));
     check_shapes(info, x.rank() > 0 && target.shape() == expected, x, target);

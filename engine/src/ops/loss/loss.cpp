@@ -158,7 +158,7 @@ constexpr Op replaced_op("replaced(x)",
 
 }  // namespace
 
-DType loss_type(const OpInfo& info, std::initializer_list<Tensor> tensors) {
+DType loss_type(const Op& info, std::initializer_list<Tensor> tensors) {
     const DType type = result_type(tensors);
     if (!is_floating(type))
         throw Error(ErrorCode::dtype, std::string(info.name) + ": not defined for " + name(type));

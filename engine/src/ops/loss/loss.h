@@ -52,7 +52,7 @@ Tensor reduced(const Tensor& losses, Reduction reduction);
 // Helpers of losses that are written in ops.
 
 /// Common floating type of the operands, in which the loss is returned. Throws Error(dtype).
-DType loss_type(const OpInfo& info, std::initializer_list<Tensor> tensors);
+DType loss_type(const Op& info, std::initializer_list<Tensor> tensors);
 /// op's losses by element, from its tensors in f32 (f64 for f64), reduced and rounded once.
 /// Autocast is off inside. The last argument makes them, those before are the call's.
 template <typename... Args>

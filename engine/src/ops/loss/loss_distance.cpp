@@ -122,7 +122,7 @@ Tensor cosine_embedding_loss(const Tensor& x10, const Tensor& x20, const Tensor&
     return cosine_embedding_loss_op.call(
         x10, x20, target0, margin, reduction,
         [&](const Tensor& x1, const Tensor& x2, const Tensor& target) {
-            const OpInfo& info = cosine_embedding_loss_op;
+            const Op& info = cosine_embedding_loss_op;
             const NoAutocast inside(x1.device().kind);
             if (target.rank() > 1) check_rank(info, target, 1);
             check_rank(info, x1, target.rank() + 1);
@@ -152,7 +152,7 @@ Tensor distance(const Tensor& a, const Tensor& b, const TripletOptions& options)
 
 void check_triplet(const Tensor& anchor, const Tensor& positive, const Tensor& negative,
                    const TripletOptions& options) {
-    const OpInfo& info = triplet_margin_loss_op;
+    const Op& info = triplet_margin_loss_op;
     if (!(options.p > 0)) {
         throw Error(ErrorCode::value,
                     "triplet_margin_loss: p must be above 0, got " + std::to_string(options.p));

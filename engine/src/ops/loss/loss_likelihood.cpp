@@ -56,7 +56,7 @@ Tensor multilabel_soft_margin_loss(const Tensor& x0, const Tensor& target0, cons
     return multilabel_soft_margin_loss_op.call(
         x0, target0, weight0, reduction,
         [&](const Tensor& x, const Tensor& target, const Tensor& weight) {
-            const OpInfo& info = multilabel_soft_margin_loss_op;
+            const Op& info = multilabel_soft_margin_loss_op;
             if (x.rank() == 0)
                 throw Error(ErrorCode::shape, std::string(info.name) + ": x has no classes");
             const DType common = weight.defined() ? loss_type(info, {x, target, weight})

@@ -50,7 +50,7 @@ Tensor soft_margin_loss(const Tensor& x, const Tensor& target, Reduction reducti
 
 namespace {
 
-void check_classes(const OpInfo& info, const Tensor& x, const Tensor& target) {
+void check_classes(const Op& info, const Tensor& x, const Tensor& target) {
     if (target.dtype() != DType::i64) {
         throw Error(ErrorCode::dtype, std::string(info.name) + ": the target must be i64, not " +
                                           name(target.dtype()));
@@ -86,7 +86,7 @@ Tensor multi_margin_loss(const Tensor& x0, const Tensor& target0, const Tensor& 
     return multi_margin_loss_op.call(
         x0, target0, weight0, options,
         [&](const Tensor& x, const Tensor& target, const Tensor& weight) {
-            const OpInfo& info = multi_margin_loss_op;
+            const Op& info = multi_margin_loss_op;
             if (options.p != 1 && options.p != 2) {
                 throw Error(ErrorCode::value,
                             "multi_margin_loss: p is 1 or 2, not " + std::to_string(options.p));
@@ -139,7 +139,7 @@ Tensor before_the_end(const Tensor& target) {
 Tensor multilabel_margin_loss(const Tensor& x0, const Tensor& target0, Reduction reduction) {
     return multilabel_margin_loss_op.call(
         x0, target0, reduction, [&](const Tensor& x, const Tensor& lists) {
-            const OpInfo& info = multilabel_margin_loss_op;
+            const Op& info = multilabel_margin_loss_op;
             const NoAutocast inside(x.device().kind);
             check_classes(info, x, lists);
             check_shapes(info, x.shape() == lists.shape(), x, lists);

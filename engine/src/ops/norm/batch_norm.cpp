@@ -23,7 +23,7 @@ namespace {
 /// The tensors of a call beside x, each (channels) or undefined.
 /// autocast.md#operations-without-an-entry (1.11): low x with f32 companions is fine, f32 x with
 /// low ones is not.
-void check_companion(const OpInfo& info, const Tensor& x, const Tensor& t) {
+void check_companion(const Op& info, const Tensor& x, const Tensor& t) {
     if (!t.defined()) return;
     check_shapes(info, t.rank() == 1 && t.size(0) == x.size(1), x, t);
     const bool fits = t.dtype() == x.dtype() || (is_low(x.dtype()) && t.dtype() == DType::f32);
@@ -33,14 +33,14 @@ void check_companion(const OpInfo& info, const Tensor& x, const Tensor& t) {
     }
 }
 
-[[noreturn]] void refuse_one_value(const OpInfo& info, const Tensor& x) {
+[[noreturn]] void refuse_one_value(const Op& info, const Tensor& x) {
     throw Error(ErrorCode::value,
                 std::string(info.name) + ": training needs more than one value a channel, got " +
                     to_string(x.shape()),
                 "Use a batch of at least two samples, or drop the last short batch.");
 }
 
-void check(const OpInfo& info, const Tensor& x, const BatchNormTensors& t,
+void check(const Op& info, const Tensor& x, const BatchNormTensors& t,
            const BatchNormOptions& options) {
     check_floating(info, x);
     if (x.rank() < 2 || x.rank() > 5) {
@@ -119,7 +119,7 @@ void move_running(const Tensor& running, const Tensor& batch, double momentum) {
 }
 
 /// Training with the statistics of all ranks' rows (optimizers.md#synchronised-batch-norm, 4.5).
-Tensor forward_synced(const OpInfo& info, const Tensor& x, const Tensor& residual,
+Tensor forward_synced(const Op& info, const Tensor& x, const Tensor& residual,
                       const BatchNormTensors& t, bool relu, const kernels::BatchNormShape& shape,
                       BatchNormStatistics& statistics) {
     const GradMode off(false);
@@ -167,7 +167,7 @@ Tensor memory_of_gradient(const Tensor& dy) {
 }
 
 /// Order of the inputs on the tape: x, weight, bias, residual.
-Tensor normalize(const OpInfo& info, const Tensor& x, const Tensor& residual,
+Tensor normalize(const Op& info, const Tensor& x, const Tensor& residual,
                  const BatchNormTensors& t, const BatchNormOptions& options, bool relu) {
     check(info, x, t, options);
     if (as_image(x)) {
@@ -273,7 +273,7 @@ Tensor batch_norm_relu(const Tensor& x, const Tensor& residual, const Tensor& we
                          {training, momentum, eps}, true);
 }
 
-TensorList batch_norm_by_name(const OpInfo& op, const OpArguments& args) {
+TensorList batch_norm_by_name(const Op& op, const OpArguments& args) {
     const bool training = args.flag("training", false);
     const double momentum = args.number("momentum", 0.1), eps = args.number("eps", 1e-5);
     if (op.name == batch_norm_op.name)

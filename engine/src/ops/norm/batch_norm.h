@@ -24,7 +24,7 @@ Tensor batch_norm(const Tensor& x, const Tensor& weight, const Tensor& bias,
                   const Tensor& running_mean, const Tensor& running_var, bool training,
                   double momentum = 0.1, double eps = 1e-5);
 /// In the order of PyTorch's functional form: x, running_mean, running_var, weight, bias.
-TensorList batch_norm_by_name(const OpInfo& op, const OpArguments& args);
+TensorList batch_norm_by_name(const Op& op, const OpArguments& args);
 inline constexpr Op batch_norm_op(
     CastPolicy::none,
     "batch_norm(x, running_mean?, running_var?, weight?, bias?; training=False, momentum=0.1, "

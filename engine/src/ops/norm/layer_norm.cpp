@@ -13,7 +13,7 @@
 namespace engine {
 namespace {
 
-void check_shape(const OpInfo& info, const Tensor& x, const Shape& normalized_shape,
+void check_shape(const Op& info, const Tensor& x, const Shape& normalized_shape,
                  const Tensor& parameter) {
     const int lead = x.rank() - normalized_shape.rank();
     bool fits = normalized_shape.rank() > 0 && lead >= 0;
@@ -31,7 +31,7 @@ void check_shape(const OpInfo& info, const Tensor& x, const Shape& normalized_sh
     }
 }
 
-RowNorm normalized(const OpInfo& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
+RowNorm normalized(const Op& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
                    const Shape& normalized_shape, std::optional<double> asked_eps, bool rms) {
     check_floating(info, x);
     check_norm_parameters(info, x, {weight, bias});

@@ -10,7 +10,7 @@
 #include "tensor/layout.h"
 
 namespace engine {
-void check_norm_parameters(const OpInfo& info, const Tensor& x,
+void check_norm_parameters(const Op& info, const Tensor& x,
                            std::initializer_list<Tensor> parameters) {
     for (const auto& t : parameters) {
         if (!t.defined() || t.dtype() == x.dtype()) continue;
@@ -23,7 +23,7 @@ void check_norm_parameters(const OpInfo& info, const Tensor& x,
     }
 }
 
-RowNorm row_norm(const OpInfo& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
+RowNorm row_norm(const Op& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
                  const kernels::LayerNormShape& shape, DType out) {
     const DType wide = wide_type(x.dtype());
     const Tensor from = row_major(x), scale = row_major(weight), shift = row_major(bias);

@@ -68,7 +68,7 @@ Tensor soft_plus(const Tensor& w) { return neg(log_sigmoid(neg(w))); }
 
 }  // namespace
 
-TensorList run_gelu(const OpInfo&, const OpArguments& args) {
+TensorList run_gelu(const Op&, const OpArguments& args) {
     const std::string form = args.text("approximate", "none");
     if (form != "none" && form != "tanh")
         throw Error(ErrorCode::value, "gelu: approximate is none or tanh, not " + form);

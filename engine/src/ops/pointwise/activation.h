@@ -12,7 +12,7 @@ Tensor tanh(const Tensor& x);
 inline constexpr Op tanh_op(CastPolicy::none, "tanh(x)", no_entry, by_name<tanh>);
 /// x * Phi(x), the exact form.
 Tensor gelu(const Tensor& x);
-TensorList run_gelu(const OpInfo& op, const OpArguments& args);
+TensorList run_gelu(const Op& op, const OpArguments& args);
 inline constexpr Op gelu_op(CastPolicy::none, "gelu(x; approximate='none')", no_entry, run_gelu);
 /// gelu with Phi(x) replaced by (1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))) / 2; gelu's Op.
 Tensor gelu_tanh(const Tensor& x);

@@ -77,7 +77,7 @@ Tensor compute(const Tensor& a, const Tensor& b, BinaryOp op, DType dtype, const
     return y;
 }
 
-DType checked_type(const OpInfo& info, const Tensor& a, const Tensor& b, bool needs_float) {
+DType checked_type(const Op& info, const Tensor& a, const Tensor& b, bool needs_float) {
     const DType dtype = result_type(a, b);
     if (needs_float && !is_floating(dtype)) return DType::f32;
     if (dtype == DType::boolean) {
@@ -91,7 +91,7 @@ struct Computed {
     Tensor a, b, y;
 };
 
-Computed computed(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp op,
+Computed computed(const Op& info, const Tensor& a, const Tensor& b, BinaryOp op,
                   bool needs_float) {
     const DType dtype = checked_type(info, a, b, needs_float);
     const Shape shape =
@@ -108,7 +108,7 @@ TensorList summed(TensorList grads, const Shape& a, const Shape& b) {
 }
 
 /// y = a + by * b: its gradient reads no operand, so none is kept.
-Tensor record_sum(const OpInfo& info, const Computed& c, double by) {
+Tensor record_sum(const Op& info, const Computed& c, double by) {
     const Tensor inputs[] = {c.a, c.b};
     return record_many(
         info, inputs, c.y, {},
@@ -200,9 +200,9 @@ TensorList atan2_gradient(const Tensor& dy, const Tensor& side, const Tensor& ba
 
 }  // namespace
 
-TensorList run_add(const OpInfo&, const OpArguments& args) { return run_sum(args, 1, add); }
-TensorList run_sub(const OpInfo&, const OpArguments& args) { return run_sum(args, -1, sub); }
-TensorList run_div(const OpInfo&, const OpArguments& args) {
+TensorList run_add(const Op&, const OpArguments& args) { return run_sum(args, 1, add); }
+TensorList run_sub(const Op&, const OpArguments& args) { return run_sum(args, -1, sub); }
+TensorList run_div(const Op&, const OpArguments& args) {
     const Tensor& x = args.at(0);
     if (args.has("self")) return {div(args.number("self", 1), x)};
     return {div(x, args.has("other") ? number_like(x, args, "other") : args.at(1))};

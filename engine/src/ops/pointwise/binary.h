@@ -12,10 +12,10 @@ inline constexpr const char* runs_in_the_widest =
 // Element-wise, with broadcasting and the promotion of autocast.md#operations-without-an-entry
 // (1.11): a 0-d tensor does not widen one with dimensions.
 Tensor add(const Tensor& a, const Tensor& b);
-TensorList run_add(const OpInfo& op, const OpArguments& args);
+TensorList run_add(const Op& op, const OpArguments& args);
 inline constexpr Op add_op(CastPolicy::none, "add(x, y; alpha=1)", runs_in_the_widest, run_add);
 Tensor sub(const Tensor& a, const Tensor& b);
-TensorList run_sub(const OpInfo& op, const OpArguments& args);
+TensorList run_sub(const Op& op, const OpArguments& args);
 inline constexpr Op sub_op(CastPolicy::none, "sub(x, y; alpha=1)", runs_in_the_widest, run_sub);
 /// a + alpha * b, rounded once. Beside integers alpha must be whole.
 Tensor add_scaled(const Tensor& a, const Tensor& b, double alpha);
@@ -23,7 +23,7 @@ Tensor mul(const Tensor& a, const Tensor& b);
 inline constexpr Op mul_op(CastPolicy::none, "mul(x, y)", runs_in_the_widest,
                            by_name_as<Tensor(const Tensor&, const Tensor&), mul>);
 Tensor div(const Tensor& a, const Tensor& b);
-TensorList run_div(const OpInfo& op, const OpArguments& args);
+TensorList run_div(const Op& op, const OpArguments& args);
 inline constexpr Op div_op(CastPolicy::none, "div(x, y)", runs_in_the_widest, run_div);
 /// NaN if either is NaN; the gradient is shared half and half where they are equal.
 Tensor maximum(const Tensor& a, const Tensor& b);

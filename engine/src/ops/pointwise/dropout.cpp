@@ -46,7 +46,7 @@ void check_probability(double p) {
 
 }  // namespace
 
-TensorList run_dropout(const OpInfo&, const OpArguments& args) {
+TensorList run_dropout(const Op&, const OpArguments& args) {
     if (!args.flag("training", true)) return {args.at(0)};
     return {dropout(args.at(0), args.at(1), args.number("p", 0.5))};
 }

@@ -16,7 +16,7 @@ Tensor dropout(const Tensor& x, const Tensor& mask, double p);
 /// dimension, or the second one inside `runs` steps of a sequence.
 Tensor dropout(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset,
                std::int64_t runs = 1);
-TensorList run_dropout(const OpInfo& op, const OpArguments& args);
+TensorList run_dropout(const Op& op, const OpArguments& args);
 inline constexpr Op dropout_op(CastPolicy::none, "dropout(x, mask; p=0.5, training=True)",
                                "Not on the list: keeps values or drops them in its input's type.",
                                run_dropout);

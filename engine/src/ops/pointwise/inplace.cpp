@@ -15,7 +15,7 @@ namespace engine {
 namespace {
 
 /// Whether the write has to go on the tape. Refuses where it cannot.
-bool recorded(const OpInfo& info, const Tensor& x, const TensorList& others) {
+bool recorded(const Op& info, const Tensor& x, const TensorList& others) {
     if (!grad_enabled()) return false;
     if (!x.requires_grad() && !any_requires_grad(others)) return false;
     if (x.is_leaf() && x.requires_grad()) {
@@ -44,7 +44,7 @@ Tensor before(const Tensor& x) {
 }
 
 /// Puts y's values, and its place in the graph if `on_tape`, into x.
-void write(const OpInfo& info, const Tensor& x, const Tensor& y, bool on_tape) {
+void write(const Op& info, const Tensor& x, const Tensor& y, bool on_tape) {
     check_shapes(info, x.shape() == y.shape(), x, y);
     copy_into(x, y);
     x.bump_version();
@@ -56,7 +56,7 @@ void write(const OpInfo& info, const Tensor& x, const Tensor& y, bool on_tape) {
 
 }  // namespace
 
-Tensor write_in_place(const OpInfo& info, const Tensor& x, const TensorList& others,
+Tensor write_in_place(const Op& info, const Tensor& x, const TensorList& others,
                       const std::function<Tensor(const Tensor& old, const TensorList& others)>& f) {
     const bool on_tape = recorded(info, x, others);
     const NoAutocast listed_nowhere(x.device().kind);
@@ -76,7 +76,7 @@ namespace {
 constexpr Op assign_op("assign(x)");
 
 /// As in PyTorch, a float is not truncated to an integer, nor a number to a boolean.
-void check_kind(const OpInfo& info, const Tensor& x, DType result) {
+void check_kind(const Op& info, const Tensor& x, DType result) {
     const bool loses = is_floating(result) ? !is_floating(x.dtype())
                                            : x.dtype() == DType::boolean && result != x.dtype();
     if (loses)

@@ -43,7 +43,7 @@ Tensor assigned_like(const Tensor& x, const Tensor& like);
 /// result has x's shape. An undefined `other` stays undefined; an `other` that is x itself is
 /// passed as the old x. Error(state) if gradients are recorded and x is a leaf that requires one,
 /// or a view.
-Tensor write_in_place(const OpInfo& info, const Tensor& x, const TensorList& others,
+Tensor write_in_place(const Op& info, const Tensor& x, const TensorList& others,
                       const std::function<Tensor(const Tensor& old, const TensorList& others)>& f);
 
 }  // namespace engine

@@ -10,7 +10,7 @@
 namespace engine {
 namespace {
 
-Tensor recorded(const OpInfo& info, const Tensor& x, const Tensor& y, WideFunction slope) {
+Tensor recorded(const Op& info, const Tensor& x, const Tensor& y, WideFunction slope) {
     return record(info, {x}, y, {save(x)},
                   [slope = std::move(slope)](const Tensor& dy, const Saved& saved) {
                       const Tensor at = saved[0];
@@ -20,7 +20,7 @@ Tensor recorded(const OpInfo& info, const Tensor& x, const Tensor& y, WideFuncti
 
 }  // namespace
 
-Tensor unary_kernel(const OpInfo& info, const Tensor& x, kernels::UnaryOp f) {
+Tensor unary_kernel(const Op& info, const Tensor& x, kernels::UnaryOp f) {
     const bool takes_integers = f == kernels::UnaryOp::neg || f == kernels::UnaryOp::abs;
     if (!takes_integers) check_floating(info, x);
     const Tensor from = dense(x);
@@ -59,7 +59,7 @@ Tensor unary_flat(const Op& op, const Tensor& x, kernels::UnaryOp f) {
     });
 }
 
-Tensor pointwise_inside(const OpInfo& op, const Tensor& x, const WideFunction& f,
+Tensor pointwise_inside(const Op& op, const Tensor& x, const WideFunction& f,
                         WideFunction slope) {
     check_floating(op, x);
     Tensor y;
@@ -71,7 +71,7 @@ Tensor pointwise_inside(const OpInfo& op, const Tensor& x, const WideFunction& f
     return recorded(op, x, y, std::move(slope));
 }
 
-Tensor pointwise_inside(const OpInfo& op, const Tensor& x, kernels::UnaryOp f, WideFunction slope) {
+Tensor pointwise_inside(const Op& op, const Tensor& x, kernels::UnaryOp f, WideFunction slope) {
     return recorded(op, x, unary_kernel(op, x, f), std::move(slope));
 }
 

@@ -14,7 +14,7 @@ using WideFunction = std::function<Tensor(const Tensor&)>;
 
 /// f of each element, outside the tape and without casts. Floating x, any for neg and abs, else
 /// Error(dtype).
-Tensor unary_kernel(const OpInfo& info, const Tensor& x, kernels::UnaryOp f);
+Tensor unary_kernel(const Op& info, const Tensor& x, kernels::UnaryOp f);
 /// The gradient of a function of one tensor by a fused kernel, outside the tape: dy and y (or x, as
 /// the op says) of one shape; in dy's type.
 Tensor gradient_kernel(const Tensor& dy, const Tensor& y, kernels::BinaryOp op);
@@ -31,10 +31,10 @@ Tensor unary_flat(const Op& op, const Tensor& x, kernels::UnaryOp f);
 /// f of the widened x, rounded to x's type, with the derivative `slope`; one node, which keeps x.
 /// f runs outside the tape, slope on it, so that it gives the second derivative. Floating x, else
 /// Error(dtype). For the inside of an op's call.
-Tensor pointwise_inside(const OpInfo& op, const Tensor& x, const WideFunction& f,
+Tensor pointwise_inside(const Op& op, const Tensor& x, const WideFunction& f,
                         WideFunction slope);
 /// pointwise_inside() for an f that is a kernel of its own.
-Tensor pointwise_inside(const OpInfo& op, const Tensor& x, kernels::UnaryOp f, WideFunction slope);
+Tensor pointwise_inside(const Op& op, const Tensor& x, kernels::UnaryOp f, WideFunction slope);
 /// The op on x, made of ops or by a kernel. The attributes are for observers.
 template <typename F, typename... Attributes>
 Tensor pointwise(const Op& op, const Tensor& x0, const F& f, const WideFunction& slope,

@@ -6,7 +6,7 @@
 #include "tensor/result_type.h"
 
 namespace engine {
-TensorList run_rpow(const OpInfo&, const OpArguments& args) {
+TensorList run_rpow(const Op&, const OpArguments& args) {
     if (!args.has("other")) throw Error(ErrorCode::value, "give the number on the left as other");
     return {pow(number_like(args.at(0), args, "other"), args.at(0))};
 }

@@ -19,7 +19,7 @@ inline constexpr Op rtruediv_op(CastPolicy::none, "rtruediv(x; other)", through_
                                 by_name_as<Tensor(double, const Tensor&), div>, not_forced);
 /// number ** x
 Tensor pow(double number, const Tensor& x);
-TensorList run_rpow(const OpInfo& op, const OpArguments& args);
+TensorList run_rpow(const Op& op, const OpArguments& args);
 inline constexpr Op rpow_op(CastPolicy::none, "rpow(x; other)",
                             "Not on the list itself: number ** x is pow, which is fp32.", run_rpow,
                             not_forced);

@@ -30,14 +30,14 @@ bool has_zero(const Tensor& integers) {
 
 /// There is no quotient of integers by 0. On a GPU looking would wait for it: the result is 0
 /// there. `b` is contiguous, so that its values are read where they lie.
-void check_divisor(const OpInfo& info, const Tensor& b) {
+void check_divisor(const Op& info, const Tensor& b) {
     if (b.device().kind != Device::Kind::cpu) return;
     if (size_of(b.dtype()) == 8 ? has_zero<std::uint64_t>(b) : has_zero<std::uint32_t>(b))
         throw Error(ErrorCode::value, std::string(info.name) + ": an integer is divided by 0");
 }
 
 /// op(a, b) in the wide form of their common type, rounded to that type, outside the tape.
-Tensor computed(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp op) {
+Tensor computed(const Op& info, const Tensor& a, const Tensor& b, BinaryOp op) {
     const DType type = result_type(a, b);
     const DType wide = type == DType::u8 ? DType::i32 : wide_type(type);
     if (type == DType::boolean)
@@ -68,7 +68,7 @@ Tensor quotient(const Tensor& a, const Tensor& b, BinaryOp op) {
 }
 
 /// a - b n: the slope is 1 in a and -n in b.
-Tensor left_over(const OpInfo& info, const Tensor& a, const Tensor& b, BinaryOp op) {
+Tensor left_over(const Op& info, const Tensor& a, const Tensor& b, BinaryOp op) {
     const Tensor inputs[] = {a, b};
     return record_many(info, inputs, computed(info, a, b, op), {save(a), save(b)},
                        [op](std::span<const Tensor> dy, const Saved& saved) {

@@ -17,7 +17,7 @@ namespace engine {
 namespace {
 
 /// x + value * product(a, b), of the operands' common type.
-Tensor added(const OpInfo& info, const Tensor& x, const Tensor& a, const Tensor& b, double value,
+Tensor added(const Op& info, const Tensor& x, const Tensor& a, const Tensor& b, double value,
              Tensor (*product)(const Tensor&, const Tensor&)) {
     const NoAutocast inside(x.device().kind);
     const DType type = result_type({x, a, b});
@@ -31,7 +31,7 @@ Tensor added(const OpInfo& info, const Tensor& x, const Tensor& a, const Tensor&
 
 }  // namespace
 
-TensorList run_lerp(const OpInfo&, const OpArguments& args) {
+TensorList run_lerp(const Op&, const OpArguments& args) {
     if (args.has("weight")) return {lerp(args.at(0), args.at(1), args.number("weight", 0))};
     return {lerp(args.at(0), args.at(1), args.at(2))};
 }

@@ -21,7 +21,7 @@ inline constexpr Op addcdiv_op(CastPolicy::promote, "addcdiv(x, t1, t2; value=1)
 /// (autocast.md#operations-without-an-entry, 1.11), else Error(dtype), in a region too.
 Tensor lerp(const Tensor& x, const Tensor& end, const Tensor& weight);
 Tensor lerp(const Tensor& x, const Tensor& end, double weight);
-TensorList run_lerp(const OpInfo& op, const OpArguments& args);
+TensorList run_lerp(const Op& op, const OpArguments& args);
 inline constexpr Op lerp_op(
     CastPolicy::none, "lerp(x, end, weight?; weight=None)",
     "Not on the autocast list, and it promotes nothing: its inputs must be of "

@@ -35,7 +35,7 @@ Tensor fractional_starts(const Tensor& sample, std::int64_t in, std::int64_t out
 
 void check_fractional(const Tensor& x, const Tensor& samples, const FractionalPair& kernel,
                       const FractionalPair& size) {
-    const OpInfo& info = fractional_max_pool2d_op;
+    const Op& info = fractional_max_pool2d_op;
     check_shapes(info,
                  samples.rank() == 3 && samples.size(0) == x.size(0) &&
                      samples.size(1) == x.size(1) && samples.size(2) == 2,
@@ -76,7 +76,7 @@ WithIndices fractional_max_pool2d(const Tensor& x00, const Tensor& samples00,
     return fractional_max_pool2d_op.call(
         x00, samples00, kernel, size, indices,
         [&](const Tensor& x0, const Tensor& samples0) -> WithIndices {
-            const OpInfo& info = fractional_max_pool2d_op;
+            const Op& info = fractional_max_pool2d_op;
             one_type(info, {x0, samples0});
             const Tensor x = pool_batch(info, x0, 2);
             const Tensor samples = samples0.rank() == 2

@@ -13,7 +13,7 @@ namespace {
 using Integers = std::vector<std::int64_t>;
 
 /// output_size, or the size that a pool with these options made x from.
-Integers size_of(const OpInfo& info, int dims, const OpArguments& args) {
+Integers size_of(const Op& info, int dims, const OpArguments& args) {
     if (args.has("output_size")) return args.integers("output_size", {});
     const Dims kernel = one_each(info, "kernel_size", args.integers("kernel_size", {2}), dims);
     const Dims stride =
@@ -26,7 +26,7 @@ Integers size_of(const OpInfo& info, int dims, const OpArguments& args) {
                                    checked_sum(checked_product(-2, padding[i]), kernel[i])));
     return size;
 }
-Tensor unpool_inside(const OpInfo& info, int dims, const Tensor& x, const Tensor& indices,
+Tensor unpool_inside(const Op& info, int dims, const Tensor& x, const Tensor& indices,
                      const Integers& asked) {
     check_shapes(info, x.shape() == indices.shape(), x, indices);
     if (indices.dtype() != DType::i64) {
@@ -66,7 +66,7 @@ Tensor max_unpool3d(const Tensor& x, const Tensor& indices, const Integers& size
     return unpool(max_unpool3d_op, 3, x, indices, size);
 }
 
-TensorList max_unpool_by_name(const OpInfo& op, const OpArguments& args) {
+TensorList max_unpool_by_name(const Op& op, const OpArguments& args) {
     const int dims = op.name == max_unpool2d_op.name ? 2 : 3;
     return {
         (dims == 2 ? max_unpool2d : max_unpool3d)(args.at(0), args.at(1), size_of(op, dims, args))};

@@ -13,7 +13,7 @@ inline constexpr const char* puts_back = "Copies values: nothing is lost in its 
 
 Tensor max_unpool2d(const Tensor& x, const Tensor& indices, const std::vector<std::int64_t>& size);
 /// By output_size, or the size that a pool with these options made x from.
-TensorList max_unpool_by_name(const OpInfo& op, const OpArguments& args);
+TensorList max_unpool_by_name(const Op& op, const OpArguments& args);
 inline constexpr Op max_unpool2d_op(
     CastPolicy::none,
     "max_unpool2d(x, indices; output_size=None, kernel_size=2, stride=None, padding=0)", puts_back,

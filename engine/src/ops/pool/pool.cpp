@@ -22,7 +22,7 @@ struct Windows {
     std::int64_t divisor = 0;
 };
 
-Windows fixed_windows(const OpInfo& info, const Tensor& x, const PoolOptions& o) {
+Windows fixed_windows(const Op& info, const Tensor& x, const PoolOptions& o) {
     const int dims = x.rank() - 2;
     const Dims kernel = one_each(info, "kernel_size", o.kernel, dims),
                stride = o.stride.empty() ? kernel : one_each(info, "stride", o.stride, dims),
@@ -41,7 +41,7 @@ Windows fixed_windows(const OpInfo& info, const Tensor& x, const PoolOptions& o)
     return windows;
 }
 
-Windows adaptive_windows(const OpInfo& info, const Tensor& x, std::span<const std::int64_t> size) {
+Windows adaptive_windows(const Op& info, const Tensor& x, std::span<const std::int64_t> size) {
     const int dims = x.rank() - 2;
     const auto axis = [&](int i) {
         return adaptive_axis(info, x.size(i + 2), size[static_cast<std::size_t>(i)]);
@@ -100,7 +100,7 @@ Tensor volume_index(const Tensor& x, const Tensor& in_slice, const Tensor& over_
 }
 
 /// Largest of each window of a batch. The first largest of the slices' first ones is the first.
-WithIndices max_of(const OpInfo& info, const Tensor& x, const Windows& windows, bool indices) {
+WithIndices max_of(const Op& info, const Tensor& x, const Windows& windows, bool indices) {
     if (x.rank() < 5) {
         const Tensor plane = as_plane(x);
         const MaxPooled found =
@@ -120,7 +120,7 @@ WithIndices max_of(const OpInfo& info, const Tensor& x, const Windows& windows, 
 }
 
 /// Mean of each window of a batch. Means of means: all slices of a window count as many elements.
-Tensor mean_of(const OpInfo& info, const Tensor& x, const Windows& windows) {
+Tensor mean_of(const Op& info, const Tensor& x, const Windows& windows) {
     if (x.rank() < 5) {
         const Tensor plane = as_plane(x);
         const Pool2dShape s = shape_of(plane, windows.rows, windows.cols, windows, windows.divisor);
@@ -138,11 +138,11 @@ Tensor mean_of(const OpInfo& info, const Tensor& x, const Windows& windows) {
     return to(volume_of(deep, flat), x.dtype());
 }
 
-Windows windows_of(const OpInfo& info, const Tensor& x, const PoolOptions& options) {
+Windows windows_of(const Op& info, const Tensor& x, const PoolOptions& options) {
     return fixed_windows(info, x, options);
 }
 template <std::size_t dims>
-Windows windows_of(const OpInfo& info, const Tensor& x, const PoolSize<dims>& size) {
+Windows windows_of(const Op& info, const Tensor& x, const PoolSize<dims>& size) {
     return adaptive_windows(info, x, size);
 }
 

@@ -65,7 +65,7 @@ Tensor mean_backward(const Tensor& dy, const Pool2dShape& s, bool adaptive) {
 
 }  // namespace
 
-PoolAxis pool_axis(const OpInfo& info, std::int64_t size, std::int64_t kernel, std::int64_t stride,
+PoolAxis pool_axis(const Op& info, std::int64_t size, std::int64_t kernel, std::int64_t stride,
                    std::int64_t padding, std::int64_t dilation, bool ceil_mode) {
     if (kernel < 1 || stride < 1 || dilation < 1 || padding < 0 || padding > kernel / 2 ||
         std::max({kernel, stride, dilation}) > max_step) {
@@ -86,7 +86,7 @@ PoolAxis pool_axis(const OpInfo& info, std::int64_t size, std::int64_t kernel, s
     return {size, count, kernel, stride, padding, dilation};
 }
 
-PoolAxis adaptive_axis(const OpInfo& info, std::int64_t size, std::int64_t out) {
+PoolAxis adaptive_axis(const Op& info, std::int64_t size, std::int64_t out) {
     if (size < 1 || out < 1) {
         throw Error(ErrorCode::shape, std::string(info.name) + ": a size of " +
                                           std::to_string(size) + " does not become " +
@@ -95,7 +95,7 @@ PoolAxis adaptive_axis(const OpInfo& info, std::int64_t size, std::int64_t out) 
     return {size, out};
 }
 
-std::int64_t pool_divisor(const OpInfo& info, std::optional<std::int64_t> asked) {
+std::int64_t pool_divisor(const Op& info, std::optional<std::int64_t> asked) {
     if (asked && *asked == 0)
         throw Error(ErrorCode::value, std::string(info.name) + ": divisor_override must not be 0");
     return asked.value_or(0);
@@ -107,7 +107,7 @@ Pool2dShape pool_shape(const Tensor& x, const PoolAxis& rows, const PoolAxis& co
             rows.padding, cols.padding, rows.dilation, cols.dilation};
 }
 
-MaxPooled max_pool_planes(const OpInfo& info, const Tensor& x, const Pool2dShape& s) {
+MaxPooled max_pool_planes(const Op& info, const Tensor& x, const Pool2dShape& s) {
     const Tensor y = images(output_shape(s), x), from = nhwc(x);
     const Tensor index =
         Tensor::empty(output_shape(s), DType::i32, x.device(), Layout::channels_last);
@@ -120,7 +120,7 @@ MaxPooled max_pool_planes(const OpInfo& info, const Tensor& x, const Pool2dShape
         index};
 }
 
-Tensor mean_pool_planes(const OpInfo& info, const Tensor& x, const Pool2dShape& s, bool adaptive) {
+Tensor mean_pool_planes(const Op& info, const Tensor& x, const Pool2dShape& s, bool adaptive) {
     const Tensor y = images(output_shape(s), x), from = nhwc(x);
     const auto kernel = adaptive ? on(x.device(), kernels::cpu::adaptive_avg_pool2d_forward,
                                       kernels::cuda::adaptive_avg_pool2d_forward)
@@ -132,7 +132,7 @@ Tensor mean_pool_planes(const OpInfo& info, const Tensor& x, const Pool2dShape& 
     });
 }
 
-Tensor pool_batch(const OpInfo& info, const Tensor& x, int dims) {
+Tensor pool_batch(const Op& info, const Tensor& x, int dims) {
     check_floating(info, x);
     return with_batch(info, x, dims);
 }

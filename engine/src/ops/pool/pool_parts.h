@@ -18,12 +18,12 @@ struct PoolAxis {
     std::int64_t in = 1, out = 1, kernel = 1, stride = 1, padding = 0, dilation = 1;
 };
 /// Windows of a fixed size. Error(value) for options out of range, Error(shape) if none fits.
-PoolAxis pool_axis(const OpInfo& info, std::int64_t size, std::int64_t kernel, std::int64_t stride,
+PoolAxis pool_axis(const Op& info, std::int64_t size, std::int64_t kernel, std::int64_t stride,
                    std::int64_t padding, std::int64_t dilation, bool ceil_mode);
 /// Windows chosen so that there are `out` of them.
-PoolAxis adaptive_axis(const OpInfo& info, std::int64_t size, std::int64_t out);
+PoolAxis adaptive_axis(const Op& info, std::int64_t size, std::int64_t out);
 /// A divisor in place of the count, or 0 for none. Error(value) if it is 0.
-std::int64_t pool_divisor(const OpInfo& info, std::optional<std::int64_t> asked);
+std::int64_t pool_divisor(const Op& info, std::optional<std::int64_t> asked);
 /// Planes of x (N, C, H, W) under these windows.
 kernels::Pool2dShape pool_shape(const Tensor& x, const PoolAxis& rows, const PoolAxis& cols);
 
@@ -36,12 +36,12 @@ struct MaxPooled {
 
 /// The maximum of each window: the first of equal ones. NaN wins over every number, and of several
 /// NaNs the last, as in PyTorch.
-MaxPooled max_pool_planes(const OpInfo& info, const Tensor& x, const kernels::Pool2dShape& s);
+MaxPooled max_pool_planes(const Op& info, const Tensor& x, const kernels::Pool2dShape& s);
 /// Mean of each window, summed in f32 (f64 for f64) and rounded once.
-Tensor mean_pool_planes(const OpInfo& info, const Tensor& x, const kernels::Pool2dShape& s,
+Tensor mean_pool_planes(const Op& info, const Tensor& x, const kernels::Pool2dShape& s,
                         bool adaptive);
 
 /// x, floating, with its batch dimension (ops/shape/window.h).
-Tensor pool_batch(const OpInfo& info, const Tensor& x, int dims);
+Tensor pool_batch(const Op& info, const Tensor& x, int dims);
 
 }  // namespace engine

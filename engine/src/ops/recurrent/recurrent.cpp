@@ -17,7 +17,7 @@ using kernels::RecurrentCell;
 
 /// A call whose arguments have been cast.
 struct Network {
-    const OpInfo& info;
+    const Op& info;
     RecurrentCell cell;
     const RecurrentOptions& options;
     Tensor x;
@@ -157,7 +157,7 @@ TensorList run_even(const Network& n, const Tensor& rows, std::int64_t steps, st
     return run_layers(n, rows, sizes);
 }
 
-TensorList run_network(const OpInfo& info, RecurrentCell cell, const Tensor& x,
+TensorList run_network(const Op& info, RecurrentCell cell, const Tensor& x,
                        const TensorList& hx, const TensorList& params,
                        const RecurrentOptions& options) {
     const Network n{info, cell, options, x, hx, params};

@@ -14,7 +14,7 @@ namespace {
 
 using kernels::RecurrentCell;
 
-void check(const OpInfo& info, std::int64_t gates, const Tensor& x, const Tensor& h,
+void check(const Op& info, std::int64_t gates, const Tensor& x, const Tensor& h,
            const Tensor& c, const CellWeights& w) {
     one_type(info, {x, h, c, w.w_ih, w.w_hh, w.b_ih, w.b_hh});
     for (const auto* t : {&x, &h, &w.w_ih, &w.w_hh}) check_rank(info, *t, 2);
@@ -66,7 +66,7 @@ struct Operands {
     Tensor input_gates, hidden_gates, state, input_bias, hidden_bias;
 };
 
-void check(const OpInfo& info, std::int64_t gates, const Operands& a) {
+void check(const Op& info, std::int64_t gates, const Operands& a) {
     one_type(info, {a.input_gates, a.hidden_gates, a.state, a.input_bias, a.hidden_bias});
     check_rank(info, a.input_gates, 2);
     check_rank(info, a.state, 2);

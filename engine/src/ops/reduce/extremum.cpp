@@ -17,7 +17,7 @@ namespace {
 using Ints = std::vector<std::int64_t>;
 using kernels::ReduceOp;
 
-Tensor extremum(const OpInfo& info, const Tensor& x, const Ints& dims, bool keepdim, ReduceOp op) {
+Tensor extremum(const Op& info, const Tensor& x, const Ints& dims, bool keepdim, ReduceOp op) {
     const ReducePlan plan = reduce_plan(info.name, x, dims);
     check_not_empty(info.name, x, plan);
     if (!is_floating(x.dtype()))

@@ -62,7 +62,7 @@ Tensor deviation_of(const Tensor& variance) {
 enum class Spread { variance, deviation };
 
 /// The spread, and the mean if it is asked for.
-TensorList moments(const OpInfo& info, const Tensor& x, const Ints& dims, Correction correction,
+TensorList moments(const Op& info, const Tensor& x, const Ints& dims, Correction correction,
                    bool keepdim, Spread spread, bool with_mean) {
     check_floating(info, x);
     const Tensor wide = widened(x);
@@ -79,7 +79,7 @@ TensorList moments(const OpInfo& info, const Tensor& x, const Ints& dims, Correc
 
 }  // namespace
 
-double Correction::value(const OpInfo& op) const {
+double Correction::value(const Op& op) const {
     if (unbiased && correction) {
         throw Error(ErrorCode::value,
                     std::string(op.name) + ": unbiased and correction say the same thing twice");

@@ -25,7 +25,7 @@ struct Correction {
     }
 
     /// Error(value) naming the op if both are given.
-    double value(const OpInfo& op) const;
+    double value(const Op& op) const;
 };
 
 /// Variance over `dims` (empty: all).

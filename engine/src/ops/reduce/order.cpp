@@ -39,7 +39,7 @@ Ordered chosen(const Tensor& x, int dim, const Tensor& places, const Shape& shap
 }
 
 /// One place of each row, from its kept shape.
-Ordered one_chosen(const OpInfo& info, const Tensor& x0, std::int64_t asked_dim, bool keepdim,
+Ordered one_chosen(const Op& info, const Tensor& x0, std::int64_t asked_dim, bool keepdim,
                    Tensor (*place)(const Tensor& x, int dim)) {
     if (x0.dtype() == DType::boolean) check_floating(info, x0);
     const int dim = wrap_dim(info.name, asked_dim, x0.rank());
@@ -61,14 +61,14 @@ Tensor middle_place(const Tensor& x, int dim) {
 }
 
 /// A chosen value of all elements; those equal to it share the gradient, and NaN is one of them.
-Tensor of_all(const OpInfo& info, const Tensor& x, const Tensor& y, const ReducePlan& plan) {
+Tensor of_all(const Op& info, const Tensor& x, const Tensor& y, const ReducePlan& plan) {
     return record(info, {x}, y, {save(x), save_output(y)},
                   [dims = plan.dims](const Tensor& dy, const Saved& saved) {
                       return shared_among_equals(dy, saved[0], saved[1], dims, true);
                   });
 }
 
-Tensor extremum_of_all(const OpInfo& info, const Tensor& x, ReduceOp op) {
+Tensor extremum_of_all(const Op& info, const Tensor& x, ReduceOp op) {
     const ReducePlan plan = reduce_plan(info.name, x, {});
     check_not_empty(info.name, x, plan);
     if (!is_floating(x.dtype()))

@@ -18,7 +18,7 @@ struct Ordered {
 
 /// Runner of an op that works along a dimension, or on all elements without one.
 template <Ordered (*along)(const Tensor&, std::int64_t, bool), Tensor (*of_all)(const Tensor&)>
-TensorList run_ordered(const OpInfo&, const OpArguments& args) {
+TensorList run_ordered(const Op&, const OpArguments& args) {
     if (!args.has("dim")) return {of_all(args.at(0))};
     const Ordered found = along(args.at(0), args.integer("dim", 0), args.flag("keepdim", false));
     return {found.values, found.indices};

@@ -61,7 +61,7 @@ Tensor argmax(const Tensor& x0, std::optional<std::int64_t> dim, bool keepdim) {
 namespace {
 
 /// Results of counting, in f64, where every count that fits in memory is exact.
-Tensor counted(const OpInfo& info, const Tensor& x, const Ints& dims, bool keepdim) {
+Tensor counted(const Op& info, const Tensor& x, const Ints& dims, bool keepdim) {
     const GradMode off(false);
     const Tensor zero = Tensor::scalar(0, x.dtype(), x.device());
     const Tensor ones = to(not_equal(x, zero), DType::f64);
@@ -110,7 +110,7 @@ Tensor sum_of_numbers(const Tensor& x, const ReducePlan& plan) {
     });
 }
 
-Tensor nan_reduced(const OpInfo& info, const Tensor& x0, const Ints& dims, bool keepdim,
+Tensor nan_reduced(const Op& info, const Tensor& x0, const Ints& dims, bool keepdim,
                    std::optional<DType> dtype, bool averaged) {
     check_floating(info, x0);
     const Tensor x = to(x0, dtype.value_or(x0.dtype()));

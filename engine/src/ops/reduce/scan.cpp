@@ -43,7 +43,7 @@ Tensor earlier(const Tensor& x, bool reverse, double fill) {
     return reverse ? cat({rest, edge}, 1) : cat({edge, rest}, 1);
 }
 
-Tensor sum_scan(const OpInfo& info, const Tensor& x, bool reverse, DType out) {
+Tensor sum_scan(const Op& info, const Tensor& x, bool reverse, DType out) {
     return record(info, {x}, run_scan({}, x, reverse, out), {},
                   [&info, reverse](const Tensor& dy, const Saved&) {
                       return sum_scan(info, dy, !reverse, dy.dtype());
@@ -67,7 +67,7 @@ Tensor linear_scan(const Tensor& a, const Tensor& b, bool reverse) {
 }
 
 /// y[k] = x[k] y[k - 1], from 1
-Tensor product_scan(const OpInfo& info, const Tensor& x, bool reverse) {
+Tensor product_scan(const Op& info, const Tensor& x, bool reverse) {
     const Tensor y = run_scan(x, {}, reverse, x.dtype());
     return record(info, {x}, y, {save(x), save_output(y)},
                   [reverse](const Tensor& dy, const Saved& saved) {
@@ -92,7 +92,7 @@ struct Operand {
     Tensor x;
     DType out;
 };
-Operand operand(const OpInfo& info, const Tensor& x, std::optional<DType> dtype) {
+Operand operand(const Op& info, const Tensor& x, std::optional<DType> dtype) {
     if (!is_floating(x.dtype())) {
         const DType type = dtype.value_or(DType::i64);
         const Tensor terms = to(x, type);

@@ -64,7 +64,7 @@ TensorList log_softmax_second(const Tensor& g, const Saved& saved) {
     return out;
 }
 
-Tensor forward_last(const OpInfo& info, const Tensor& x, SoftmaxForm form, DType out) {
+Tensor forward_last(const Op& info, const Tensor& x, SoftmaxForm form, DType out) {
     const Tensor from = in_layout(x, Layout::contiguous);
     const Tensor y = Tensor::empty(x.shape(), out, x.device());
     const std::int64_t cols = x.shape().back(), rows = cols > 0 ? x.numel() / cols : 0;
@@ -76,7 +76,7 @@ Tensor forward_last(const OpInfo& info, const Tensor& x, SoftmaxForm form, DType
                   });
 }
 
-Tensor along(const OpInfo& info, const Tensor& x, std::int64_t asked_dim, SoftmaxForm form,
+Tensor along(const Op& info, const Tensor& x, std::int64_t asked_dim, SoftmaxForm form,
              std::optional<DType> dtype) {
     const int dim = wrap_dim(info.name, asked_dim, x.rank());
     check_floating(info, x);

@@ -35,7 +35,7 @@ struct Around {
     }
 };
 
-void check_count(const OpInfo& info, std::int64_t repeats) {
+void check_count(const Op& info, std::int64_t repeats) {
     if (repeats < 0)
         throw Error(ErrorCode::value, std::string(info.name) +
                                           ": repeats must not be negative, not " +
@@ -128,7 +128,7 @@ Tensor repeat_interleave(const Tensor& x0, std::int64_t repeats, std::optional<s
 
 namespace {
 
-[[noreturn]] void refuse(const OpInfo& info, const Tensor& x, std::int64_t factor) {
+[[noreturn]] void refuse(const Op& info, const Tensor& x, std::int64_t factor) {
     throw Error(ErrorCode::shape, std::string(info.name) + ": " + to_string(x.shape()) +
                                       " does not fit a factor of " + std::to_string(factor));
 }

@@ -44,14 +44,14 @@ Tensor steps(const Tensor& x, const SliceSteps& s) {
         [shape = x.shape(), s](const Tensor& dy, const Saved&) { return put_back(dy, shape, s); });
 }
 
-void check_dimensions(const OpInfo& info, const Tensor& x) {
+void check_dimensions(const Op& info, const Tensor& x) {
     if (x.rank() == 0)
         throw Error(ErrorCode::shape,
                     std::string(info.name) + ": a 0-d tensor has no dimension to cut");
 }
 
 /// Parts cost memory even where they are empty.
-void check_parts(const OpInfo& info, std::int64_t count) {
+void check_parts(const Op& info, std::int64_t count) {
     constexpr std::int64_t most = 1 << 20;
     if (count > most) {
         throw Error(ErrorCode::value, std::string(info.name) + ": " + std::to_string(count) +
@@ -61,7 +61,7 @@ void check_parts(const OpInfo& info, std::int64_t count) {
 
 }  // namespace
 
-TensorList run_split(const OpInfo&, const OpArguments& args) {
+TensorList run_split(const Op&, const OpArguments& args) {
     const std::int64_t dim = args.integer("dim", 0);
     if (args.has("split_size")) return split(args.at(0), args.integer("split_size", 1), dim);
     return split(args.at(0), args.integers("split_sizes", {}), dim);

@@ -34,7 +34,7 @@ inline constexpr Op unbind_op(CastPolicy::none, "unbind(x; dim=0)", view_keeps, 
 TensorList split(const Tensor& x, const std::vector<std::int64_t>& sizes, std::int64_t dim = 0);
 /// Parts of `size`, the last perhaps smaller.
 TensorList split(const Tensor& x, std::int64_t size, std::int64_t dim = 0);
-TensorList run_split(const OpInfo& op, const OpArguments& args);
+TensorList run_split(const Op& op, const OpArguments& args);
 inline constexpr Op split_op(CastPolicy::none, "split(x; split_size=None, split_sizes=[], dim=0)",
                              view_keeps, run_split, not_forced);
 /// Cuts into at most `chunks` parts of one size, the last perhaps smaller.

@@ -16,7 +16,7 @@ bool outside(const Dims& values, std::int64_t least) {
 
 }  // namespace
 
-Dims one_each(const OpInfo& info, const char* option, const std::vector<std::int64_t>& values,
+Dims one_each(const Op& info, const char* option, const std::vector<std::int64_t>& values,
               int dims) {
     const auto wanted = static_cast<std::size_t>(dims);
     if (values.size() != 1 && values.size() != wanted) {
@@ -30,7 +30,7 @@ Dims one_each(const OpInfo& info, const char* option, const std::vector<std::int
     return out;
 }
 
-Steps steps_of(const OpInfo& info, int dims, const std::vector<std::int64_t>& stride,
+Steps steps_of(const Op& info, int dims, const std::vector<std::int64_t>& stride,
                const std::vector<std::int64_t>& padding, const std::vector<std::int64_t>& dilation,
                std::int64_t groups) {
     const Steps by{one_each(info, "stride", stride, dims), one_each(info, "padding", padding, dims),
@@ -53,7 +53,7 @@ std::int64_t window_span(std::int64_t taps, std::int64_t dilation) {
     return checked_sum(checked_product(dilation, taps - 1), 1);
 }
 
-Tensor with_batch(const OpInfo& info, const Tensor& x, int dims) {
+Tensor with_batch(const Op& info, const Tensor& x, int dims) {
     if (x.rank() != dims + 1) {
         check_rank(info, x, dims + 2);
         return x;

@@ -15,7 +15,7 @@ struct Steps {
 
 /// `values` as one for each of `dims` dimensions; a single value applies to all. Error(value) names
 /// the op and the option.
-Dims one_each(const OpInfo& info, const char* option, const std::vector<std::int64_t>& values,
+Dims one_each(const Op& info, const char* option, const std::vector<std::int64_t>& values,
               int dims);
 /// size + 2 padding, and the elements that a window of `taps` spans: dilation (taps - 1) + 1. Throw
 /// Error(shape) if the result exceeds 64 bits.
@@ -26,7 +26,7 @@ std::int64_t window_span(std::int64_t taps, std::int64_t dilation);
 constexpr std::int64_t max_step = (std::int64_t{1} << 31) - 1;
 /// Checked steps: stride, dilation and groups are at least 1, padding at least 0; all but groups
 /// are at most max_step.
-Steps steps_of(const OpInfo& info, int dims, const std::vector<std::int64_t>& stride,
+Steps steps_of(const Op& info, int dims, const std::vector<std::int64_t>& stride,
                const std::vector<std::int64_t>& padding, const std::vector<std::int64_t>& dilation,
                std::int64_t groups);
 
@@ -34,7 +34,7 @@ Steps steps_of(const OpInfo& info, int dims, const std::vector<std::int64_t>& st
 // dimensions after the channels.
 
 /// x (N, C, space..), or x (C, space..) as a batch of one. Error(shape) for another rank.
-Tensor with_batch(const OpInfo& info, const Tensor& x, int dims);
+Tensor with_batch(const Op& info, const Tensor& x, int dims);
 /// The op's result y without its batch dimension if x had none.
 Tensor without_batch(const Tensor& y, const Tensor& x, int dims);
 

@@ -157,7 +157,7 @@ Tensor sampled(const Tensor& x, const Tensor& grid, GridMode mode, GridPadding p
 
 }  // namespace
 
-TensorList run_grid_sampler(const OpInfo&, const OpArguments& args) {
+TensorList run_grid_sampler(const Op&, const OpArguments& args) {
     const auto number = [&](const char* name) {
         const std::int64_t value = args.integer(name, 0);
         if (value < 0 || value > 2)

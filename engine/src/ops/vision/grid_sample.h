@@ -29,7 +29,7 @@ inline constexpr std::array enum_names<GridPadding> = {"zeros", "border", "refle
 /// Throws Error(shape), Error(dtype), Error(value).
 Tensor grid_sample(const Tensor& x, const Tensor& grid, GridMode mode = GridMode::bilinear,
                    GridPadding padding = GridPadding::zeros, bool align_corners = false);
-TensorList run_grid_sampler(const OpInfo& op, const OpArguments& args);
+TensorList run_grid_sampler(const Op& op, const OpArguments& args);
 inline constexpr Op grid_sampler_op(
     CastPolicy::promote,
     "grid_sampler(x, grid; interpolation_mode=0, padding_mode=0, align_corners=False)",

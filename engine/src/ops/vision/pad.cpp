@@ -113,7 +113,7 @@ Tensor cut(const Tensor& x, Amounts& amounts) {
 }  // namespace
 
 /// The op's name says how, and along how many dimensions.
-TensorList run_pad_inside(const OpInfo& op, const OpArguments& args) {
+TensorList run_pad_inside(const Op& op, const OpArguments& args) {
     const bool mirrors = op.name.starts_with("reflection");
     const auto dims = static_cast<std::size_t>(op.name[op.name.find("pad") + 3] - '0');
     const Tensor& x = args.at(0);

@@ -22,7 +22,7 @@ enum class PadMode { reflect, replicate, circular };
 /// element repeated, or those of the other end (up to the size). Negative amounts cut. Gradients
 /// are added in f32 (f64 for f64) and rounded once. Throws Error(value) for larger amounts.
 Tensor pad_from_inside(const Tensor& x, const std::vector<std::int64_t>& padding, PadMode mode);
-TensorList run_pad_inside(const OpInfo& op, const OpArguments& args);
+TensorList run_pad_inside(const Op& op, const OpArguments& args);
 inline constexpr Op reflection_pad1d_op(CastPolicy::none, "reflection_pad1d(x; padding=[])",
                                         pads_with_copies, run_pad_inside, not_forced);
 inline constexpr Op reflection_pad2d_op(CastPolicy::none, "reflection_pad2d(x; padding=[])",

@@ -42,7 +42,7 @@ struct Sizes {
     std::vector<std::optional<double>> scale;
 };
 
-Sizes choose_sizes(const OpInfo& info, const Tensor& x, const UpsampleTarget& target) {
+Sizes choose_sizes(const Op& info, const Tensor& x, const UpsampleTarget& target) {
     const auto dims = static_cast<std::size_t>(x.rank() - 2);
     const bool by_size = !target.output_size.empty();
     if (by_size == !target.scale_factors.empty() ||
@@ -106,7 +106,7 @@ Tensor resampled(const Tensor& x, int dim, const AxisTaps& taps) {
 
 }  // namespace
 
-TensorList run_upsample(const OpInfo& op, const OpArguments& args) {
+TensorList run_upsample(const Op& op, const OpArguments& args) {
     const auto& found =
         *std::ranges::find_if(variants, [&](const auto& v) { return &v.op == &op; });
     check_rank(op, args.at(0), found.dims + 2);

@@ -30,7 +30,7 @@ struct UpsampleTarget {
 /// Error(value) for sizes that are not positive.
 Tensor upsample(UpsampleMode mode, const Tensor& x, const UpsampleTarget& target,
                 bool align_corners = false);
-TensorList run_upsample(const OpInfo& op, const OpArguments& args);
+TensorList run_upsample(const Op& op, const OpArguments& args);
 inline constexpr Op upsample_nearest1d_op(CastPolicy::f32,
                                           "upsample_nearest1d(x; output_size=[], scale_factors=[])",
                                           only_copies, run_upsample);

@@ -180,7 +180,7 @@ void ForwardBackward::differentiate(std::size_t phase, std::size_t micro_batch,
     const ProfilerRange time_line("backward");
     std::optional<F16Range> range;
     if (precision_.watches_f16())
-        range.emplace(f16_max_, std::vector<const OpInfo*>{&batch_norm_op, &batch_norm_relu_op});
+        range.emplace(f16_max_, std::vector<const Op*>{&batch_norm_op, &batch_norm_relu_op});
     const double weight = loss_weight(micro_batches_[micro_batch]);
     const bool last = micro_batch + 1 == micro_batches_.size();
     for (std::size_t i = 0; i < losses.size(); ++i) {

@@ -116,7 +116,7 @@ TEST(Convolutions, ASequenceByTimeIsOneByChannels) {
 }
 
 struct Call {
-    const OpInfo* info;
+    const Op* info;
     Shape x, weight;
 };
 

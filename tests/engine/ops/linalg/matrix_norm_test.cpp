@@ -45,15 +45,15 @@ TEST(MatrixNorm, LiesInAnyTwoDimensions) {
 }
 
 TEST(MatrixNorm, OfTheNamesThatNormTakes) {
-    const OpInfo& info = *find_op("norm");
+    const Op& info = *find_op("norm");
     OpArguments args;
     args.tensors[0] = random_tensor({3, 4}, DType::f64, 5);
     args.attrs["p"] = std::string("nuc");
-    EXPECT_EQ(info.run(args)[0].item(), nuclear_norm(args.tensors[0]).item());
+    EXPECT_EQ(info.call_by_name(args)[0].item(), nuclear_norm(args.tensors[0]).item());
     args.attrs["p"] = std::string("fro");
-    EXPECT_EQ(info.run(args)[0].item(), norm(args.tensors[0]).item());
+    EXPECT_EQ(info.call_by_name(args)[0].item(), norm(args.tensors[0]).item());
     args.attrs["p"] = std::string("max");
-    EXPECT_THROW(info.run(args), Error);
+    EXPECT_THROW(info.call_by_name(args), Error);
 }
 
 TEST(MatrixNorm, RefusesOtherOrdersAndDimensions) {

@@ -103,10 +103,10 @@ class Shown final : public OpObserver {
 public:
     explicit Shown(bool allows) : allows_(allows) {}
     bool sees_ops() const override { return false; }
-    void on_gradient(const OpInfo& to, const Tensor&) override {
+    void on_gradient(const Op& to, const Tensor&) override {
         count += &to == &batch_norm_relu_op ? 1 : 0;
     }
-    bool allows_pair(const OpInfo&) const override { return allows_; }
+    bool allows_pair(const Op&) const override { return allows_; }
     int count = 0;
 
 private:

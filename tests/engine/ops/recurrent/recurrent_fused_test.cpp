@@ -30,7 +30,7 @@ void expect_near(const Tensor& got, const Values& wanted) {
 
 struct Form {
     Cell cell;
-    const OpInfo* info;
+    const Op* info;
     std::int64_t gates;
 };
 const Form fused_forms[] = {{thnn_fused_lstm_cell, &thnn_fused_lstm_cell_op, 4},
