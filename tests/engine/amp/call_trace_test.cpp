@@ -19,7 +19,7 @@ using testing::ElementsAre;
 class Names final : public CallTrace {
 public:
     explicit Names(std::vector<std::string> accepted) : accepted_(std::move(accepted)) {}
-    bool has(const OpInfo& info) const override {
+    bool has(const Op& info) const override {
         return std::ranges::find(accepted_, info.name) != accepted_.end();
     }
     void on_traced(const TracedCall& call) override {
@@ -66,7 +66,7 @@ TEST(CallTrace, KnowsTheMakerOfAResultThatIsNotTraced) {
 
 TEST(TracedCall, FindsTheDimensionsOfViews) {
     struct Views final : CallTrace {
-        bool has(const OpInfo& info) const override {
+        bool has(const Op& info) const override {
             return info.name == "permute" || info.name == "narrow";
         }
         void on_traced(const TracedCall& call) override {

@@ -172,7 +172,7 @@ bool flushes_subnormals(const Op& info) {
 
 }  // namespace
 
-std::span<const Op* const> op_infos() { return infos; }
+std::span<const Op* const> all_ops() { return infos; }
 
 const Op* find_op(const std::string& name) {
     const auto found = std::find_if(std::begin(infos), std::end(infos),

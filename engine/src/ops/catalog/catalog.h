@@ -8,7 +8,7 @@
 namespace engine {
 
 /// Every op that can be called by name, in the order of the catalog (`halftone ops`).
-std::span<const Op* const> op_infos();
+std::span<const Op* const> all_ops();
 /// The op of that name, or null.
 const Op* find_op(const std::string& name);
 
