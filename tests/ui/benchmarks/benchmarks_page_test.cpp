@@ -15,6 +15,7 @@
 #include "widgets/elided_label.h"
 #include "widgets/key_bindings.h"
 #include "window_fixture.h"
+#include "widgets/write_page.h"
 
 namespace ui {
 namespace {
@@ -169,7 +170,7 @@ TEST_F(BenchmarksPageTest, ExportsTheTableAndThePictureWithoutItsLinks) {
     EXPECT_EQ(what.table().columns.front(), "model");
     EXPECT_TRUE(what.markdown().contains(u"AMP BF16 does not pay"_s));
     const QString file = folder.filePath(u"bars.png"_s);
-    ASSERT_TRUE(writePage(what, file));
+    ASSERT_TRUE(test::writePage(what, file));
     const QImage picture(file);
     EXPECT_EQ(picture.width(), 2 * what.plots->width());
     EXPECT_GT(picture.height(), 300);

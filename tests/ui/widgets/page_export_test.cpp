@@ -7,10 +7,13 @@
 #include <QLabel>
 #include <QTemporaryDir>
 
+#include "widgets/write_page.h"
+
 namespace ui {
 namespace {
 
 using namespace Qt::StringLiterals;
+using test::writePage;
 
 struct PageExportTest : testing::Test {
     PageExportTest() {

@@ -6,7 +6,6 @@
 #include <QSvgGenerator>
 #include <QWidget>
 
-#include "engine/base/error.h"
 #include "widgets/save_dialog.h"
 
 namespace ui {
@@ -69,16 +68,6 @@ FileWriter pageWriter(const PageExport& page, const QString& file) {
     if (page.plots != nullptr && ends(".png")) return pngWriter(page.plots, file);
     if (page.plots != nullptr && ends(".svg")) return svgWriter(page.plots, file);
     return {};
-}
-
-bool writePage(const PageExport& page, const QString& file) {
-    try {
-        const FileWriter writer = pageWriter(page, file);
-        if (writer) writer();
-        return writer != nullptr;
-    } catch (const engine::Error&) {
-        return false;
-    }
 }
 
 void exportPage(QWidget* parent, const PageExport& page) {

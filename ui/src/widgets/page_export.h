@@ -25,8 +25,5 @@ struct PageExport {
 void exportPage(QWidget* parent, const PageExport& page);
 /// A function that writes the page as it is now; null for a file with another ending.
 FileWriter pageWriter(const PageExport& page, const QString& file);
-/// Writes the page without asking, at once. False if the file cannot be written or has another
-/// ending.
-bool writePage(const PageExport& page, const QString& file);
 
 }  // namespace ui
