@@ -97,7 +97,7 @@ RunRequest RunAlerts::load_state(const SavedRun& saved) {
     return {};
 }
 
-void RunAlerts::on_step(const CompletedStep& step, const StepStart&) {
+void RunAlerts::on_step(const CompletedStep& step) {
     if (step.refused) throw *step.refused;
     course_.see(step.row);
     warn_of_resets(step);

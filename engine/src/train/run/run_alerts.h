@@ -51,7 +51,7 @@ public:
           watch_(config.scaler.hysteresis),
           course_(config) {}
 
-    void on_step(const CompletedStep& step, const StepStart& start) override;
+    void on_step(const CompletedStep& step) override;
     /// RunDone::diverged_at, and the reason where a non-finite loss ended the run.
     void complete(RunDone& done) override;
     void save_state(SavedRun& saved) const override;

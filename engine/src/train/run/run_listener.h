@@ -5,7 +5,6 @@
 
 #include "engine/record/event.h"
 #include "tasks/task.h"
-#include "train/run/run_progress.h"
 #include "train/run/saved_run.h"
 #include "train/step/row_builder.h"
 
@@ -40,7 +39,7 @@ public:
     /// Before the next step, after this many steps and completed epochs.
     virtual RunRequest before_step(std::int64_t, std::int64_t) { return {}; }
     /// The row of a step was written. Throws Error if the step ends the run.
-    virtual void on_step(const CompletedStep&, const StepStart&) {}
+    virtual void on_step(const CompletedStep&) {}
     /// A step was submitted, and the rows of finished steps were written.
     virtual void after_step() {}
     virtual RunRequest on_evaluation(const Evaluated&) { return {}; }

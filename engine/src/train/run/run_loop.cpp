@@ -332,19 +332,19 @@ void RunLoop::submit() {
     progress_.batch = progress_.epoch_ended ? 0 : batches_.back().index_in_epoch + 1;
     std::int64_t samples = 0;
     for (const auto& batch : batches_) samples += batch.samples;
-    submitted_.push_back({last_start_,
-                          {.epoch = progress_.epoch,
-                           .samples = samples,
-                           .data_s = data_s,
-                           .step_s = seconds_since(start),
-                           .elapsed_s = progress_.elapsed_s,
-                           .clock_s = 0,
-                           .peak_before = home_.recorded_peak()}});
+    submitted_.push_back({.start = last_start_,
+                          .epoch = progress_.epoch,
+                          .samples = samples,
+                          .data_s = data_s,
+                          .step_s = seconds_since(start),
+                          .elapsed_s = progress_.elapsed_s,
+                          .clock_s = 0,
+                          .peak_before = home_.recorded_peak()});
     in_step_ = true;
     pass_warnings_on();  // the step is already among the submitted ones if this throws
     // On the CPU this step; on a GPU the one before it, so that a turn takes as long as a step.
     const auto finished = trainer_->take(/*all=*/false);
-    LoopFigures& figures = submitted_.back().figures;
+    LoopFigures& figures = submitted_.back();
     figures.step_s = seconds_since(start);
     figures.elapsed_s = progress_.elapsed_s += figures.step_s;
     figures.clock_s = clock_now();
@@ -357,7 +357,7 @@ void RunLoop::settle() {
     while (const auto finished = trainer_->take(/*all=*/true)) {
         const double waited = seconds_since(start);
         start = Clock::now();
-        LoopFigures& figures = submitted_.front().figures;
+        LoopFigures& figures = submitted_.front();
         figures.step_s += waited;
         figures.elapsed_s = progress_.elapsed_s += waited;
         figures.clock_s = clock_now();
@@ -377,21 +377,20 @@ double RunLoop::clock_now() {
 
 void RunLoop::finish_step(CompletedStep step) {
     home_.check_hold();
-    const InFlight submitted = submitted_.front();
+    RowBuilder::complete(step, submitted_.front());
     submitted_.pop_front();
-    RowBuilder::complete(step.row, submitted.figures);
     progress_.add(step.sums, static_cast<double>(step.row.loss));
     last_row_ = step.row;
-    pending_.push_back({std::move(step), submitted.start});
+    pending_.push_back(std::move(step));
 }
 
 void RunLoop::write_pending() {
     while (!pending_.empty()) {
         home_.check_hold();
-        home_.append(pending_.front().step.row);
-        const Pending written = std::move(pending_.front());
+        home_.append(pending_.front().row);
+        const CompletedStep written = std::move(pending_.front());
         pending_.pop_front();
-        for (RunListener* const each : listeners_) each->on_step(written.step, written.start);
+        for (RunListener* const each : listeners_) each->on_step(written);
     }
 }
 

@@ -10,6 +10,7 @@
 #include "train/run/run_data.h"
 #include "train/run/run_evaluation.h"
 #include "train/run/run_home.h"
+#include "train/run/run_progress.h"
 #include "train/run/step_capsule.h"
 
 namespace engine {
@@ -111,16 +112,6 @@ private:
     void tell(Order order) const {
         if (!follows()) share(order);
     }
-    /// A step that was submitted to the device.
-    struct InFlight {
-        StepStart start;
-        LoopFigures figures;
-    };
-    /// A step whose row is to be written.
-    struct Pending {
-        CompletedStep step;
-        StepStart start;
-    };
     LoaderOptions training_options() const;
     FeedDepth feed_depth() const;
     std::int64_t steps_per_epoch(std::int64_t batches) const;
@@ -176,8 +167,8 @@ private:
     bool stopped_ = false;
     bool in_step_ = false;
     bool left_ = false;
-    std::deque<InFlight> submitted_;
-    std::deque<Pending> pending_;
+    std::deque<LoopFigures> submitted_;  // to the device
+    std::deque<CompletedStep> pending_;  // whose rows are to be written
     std::vector<Batch> batches_;
     StepStart last_start_;  // of the step submitted last
     StepRecord last_row_{};

@@ -5,13 +5,6 @@
 
 namespace engine {
 
-/// Where a step begins, and the multiplier that evaluations have given its learning rate.
-struct StepStart {
-    std::int64_t epoch = 0;
-    std::int64_t batch = 0;
-    double rate_multiplier = 1;
-};
-
 /// How far a run has come on the host. A checkpoint holds it.
 struct RunProgress {
     std::int64_t epoch = 0;      ///< completed

@@ -30,11 +30,11 @@ SkippedBatches::SkippedBatches(const RunStore::NewRun& place, const DataPart& pa
       accumulate_(accumulate),
       post_(std::move(post)) {}
 
-void SkippedBatches::on_step(const CompletedStep& step, const StepStart& start) {
+void SkippedBatches::on_step(const CompletedStep& step) {
     const StepRecord& row = step.row;
     if (row.found_inf == 0 && std::isfinite(row.loss) && std::isfinite(row.grad_norm)) return;
     try {
-        add(row.step, start.epoch, start.batch);
+        add(row.step, step.start.epoch, step.start.batch);
     } catch (const Error& error) {
         kept_ = max_kept;  // the run goes on without the list
         post_(RunWarning{{}, error.message(), row.step});

@@ -21,7 +21,7 @@ public:
     SkippedBatches(const RunStore::NewRun& place, const DataPart& part,
                    const SamplerOptions& options, std::int64_t accumulate, PostEvent post);
 
-    void on_step(const CompletedStep& step, const StepStart& start) override;
+    void on_step(const CompletedStep& step) override;
     /// The step that begins with this batch of the epoch. After the first 2,000 steps nothing more
     /// is kept. Throws Error(io).
     void add(std::int64_t step, std::int64_t epoch, std::int64_t batch);

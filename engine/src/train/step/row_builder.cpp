@@ -192,7 +192,9 @@ std::optional<CompletedStep> RowBuilder::take(bool all, const RowOptions& option
     return step;
 }
 
-void RowBuilder::complete(StepRecord& row, const LoopFigures& loop) {
+void RowBuilder::complete(CompletedStep& step, const LoopFigures& loop) {
+    step.start = loop.start;
+    StepRecord& row = step.row;
     row.epoch = loop.epoch;
     row.elapsed_s = loop.elapsed_s;
     row.clock_s = loop.clock_s;

@@ -22,8 +22,16 @@ struct SubmittedStep {
     ExchangeTimer exchange{};                                     ///< none in one process
 };
 
+/// Where a step begins, and the multiplier that evaluations have given its learning rate.
+struct StepStart {
+    std::int64_t epoch = 0;
+    std::int64_t batch = 0;
+    double rate_multiplier = 1;
+};
+
 /// The run loop's figures of a step.
 struct LoopFigures {
+    StepStart start;
     std::int64_t epoch, samples;  ///< completed epochs; samples of this step
     double data_s, step_s, elapsed_s, clock_s;
     std::int64_t peak_before = 0;  ///< of the parts of a run that goes on
@@ -44,6 +52,7 @@ struct CompletedStep {
     double next_loss_scale = 1;
     std::int64_t state_resets = 0;  ///< streams whose carried state was not finite
     std::optional<Error> refused;   ///< a value of the step, found on a GPU: the run is to end
+    StepStart start{};              ///< by RowBuilder::complete()
 };
 
 /// Columns of the record that the task's metrics take beside accuracy.
@@ -73,7 +82,7 @@ public:
     /// complete().
     std::optional<CompletedStep> take(bool all, const RowOptions& options);
     /// Fills the columns that the run loop alone knows.
-    static void complete(StepRecord& row, const LoopFigures& loop);
+    static void complete(CompletedStep& step, const LoopFigures& loop);
 
 private:
     static std::size_t slot_of(std::int64_t step);

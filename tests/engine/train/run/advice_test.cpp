@@ -32,7 +32,7 @@ std::string hint_of(const RunConfig& config, std::int64_t finite, std::int64_t a
             done.row.lost_update_share = std::numeric_limits<float>::quiet_NaN();
             done.next_loss_scale = 1;
             done.row.loss_scale = 1;
-            alerts.on_step(done, {});
+            alerts.on_step(done);
         }
     } catch (const Error& error) {
         return error.hint().str();
@@ -73,7 +73,7 @@ std::string warning_of_an_idle_epoch(const RunConfig& config, float loss) {
         done.row.loss_scale = 1024;
         done.row.lost_update_share = std::numeric_limits<float>::quiet_NaN();
         done.next_loss_scale = 512;
-        alerts.on_step(done, {});
+        alerts.on_step(done);
     }
     return text;
 }
@@ -100,7 +100,7 @@ TEST(Advice, OfAScaleThatFellThroughItsFloorIsThatOfItsCause) {
         done.row.lost_update_share = std::numeric_limits<float>::quiet_NaN();
         done.next_loss_scale = static_cast<float>(next);
         try {
-            alerts.on_step(done, {});
+            alerts.on_step(done);
         } catch (const Error& error) {
             return error.hint().str();
         }
@@ -172,7 +172,7 @@ TEST(Advice, AWarningWritesALossThatIsNoNumberAsThePagesDo) {
     done.row.lost_update_share = std::numeric_limits<float>::quiet_NaN();
     done.row.loss_scale = 1;
     done.next_loss_scale = 1;
-    alerts.on_step(done, {});
+    alerts.on_step(done);
     EXPECT_THAT(text, HasSubstr("The loss is NaN at step 7"));
 }
 
@@ -192,7 +192,7 @@ TEST(Advice, OfAnOverflowThatAStaticScalerAppliedComesAtThatStepOnce) {
         done.row.loss_scale = 0x1p24F;
         done.row.lost_update_share = std::numeric_limits<float>::quiet_NaN();
         done.next_loss_scale = 0x1p24F;
-        alerts.on_step(done, {});
+        alerts.on_step(done);
     }
     ASSERT_EQ(warnings.size(), 1U);
     EXPECT_EQ(warnings.front().step, 2);

@@ -246,16 +246,19 @@ TEST(RowBuilder, TheHostsColumnsAreThoseOfTheSubmittedStep) {
 }
 
 TEST(RowBuilder, TheLoopsColumnsAreItsClocksAndTheHighestPeak) {
-    StepRecord row{};
-    row.peak_bytes = 300;
-    const LoopFigures loop{.epoch = 2,
+    CompletedStep step{};
+    const StepRecord& row = step.row;
+    step.row.peak_bytes = 300;
+    const LoopFigures loop{.start = {.epoch = 1, .batch = 7},
+                           .epoch = 2,
                            .samples = 8,
                            .data_s = 0.125,
                            .step_s = 0.5,
                            .elapsed_s = 3,
                            .clock_s = 1000,
                            .peak_before = 400};
-    RowBuilder::complete(row, loop);
+    RowBuilder::complete(step, loop);
+    EXPECT_EQ(step.start.batch, 7);
     EXPECT_EQ(row.epoch, 2);
     EXPECT_EQ(row.data_ms, 125);
     EXPECT_EQ(row.step_ms, 500);
