@@ -28,12 +28,12 @@ SamplePlan make_sample_plan(HistogramInterval every, std::int64_t planned_steps,
 }  // namespace
 
 KeptHistograms::KeptHistograms(RunLoop& loop, HistogramInterval every, PostEvent post)
-    : trainer_(loop.trainer()),
+    : loop_(loop),
       post_(std::move(post)),
       sampler_(std::make_shared<HistogramSampler>(
           make_sample_plan(every, loop.steps_planned(), loop.folder()))),
       writer_(loop.folder()) {
-    trainer_.attach(sampler_);
+    loop.trainer().attach(sampler_);
 }
 
 void KeptHistograms::after_step() {
@@ -42,9 +42,9 @@ void KeptHistograms::after_step() {
     try {
         writer_.append(*sample);
     } catch (const Error& error) {
-        trainer_.detach(*sampler_);
-        post_(
-            RunWarning{{}, msg("The run keeps no further histograms: {}", error.message().str())});
+        loop_.trainer().detach(*sampler_);
+        post_(RunWarning{loop_.run(),
+                         msg("The run keeps no further histograms: {}", error.message().str())});
     }
 }
 

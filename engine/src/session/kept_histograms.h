@@ -22,7 +22,7 @@ public:
     void after_step() override;
 
 private:
-    Trainer& trainer_;
+    RunLoop& loop_;
     PostEvent post_;
     std::shared_ptr<HistogramSampler> sampler_;
     HistogramWriter writer_;
