@@ -1,4 +1,5 @@
 #include "models/settings_data.h"
+#include "text/format.h"
 
 #include <utility>
 
@@ -17,8 +18,7 @@ QString tableKeyOf(const engine::RunConfig& config) {
         if (found != dataset.options.end())
             parts << QString::fromStdString(engine::to_string(found->second));
     }
-    for (const auto& path : dataset.path) parts << QString::fromStdString(path);
-    return parts.join(u'|');
+    return (parts + stringList(dataset.path)).join(u'|');
 }
 
 }  // namespace
@@ -29,8 +29,7 @@ QString SettingsData::keyOf(const engine::RunConfig& config) {
                       QString::number(dataset.validation_share), QString::number(config.seed)};
     for (const auto& [name, value] : dataset.options)
         parts << QString::fromStdString(name + '=' + engine::to_string(value));
-    for (const auto& path : dataset.path) parts << QString::fromStdString(path);
-    return parts.join(u'|');
+    return (parts + stringList(dataset.path)).join(u'|');
 }
 
 bool SettingsData::take(const engine::RunConfig& config, const QString& key,

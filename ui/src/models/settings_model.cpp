@@ -12,6 +12,7 @@
 #include "engine/settings/catalog.h"
 #include "models/settings_json.h"
 #include "text/event_text.h"
+#include "text/format.h"
 #include "text/language.h"
 #include "text/setting_text.h"
 
@@ -32,10 +33,7 @@ engine::RunConfig windowDefaults() {
 }
 
 QStringList defaultComparison() {
-    QStringList presets;
-    for (const std::string& preset : engine::default_precisions())
-        presets << QString::fromStdString(preset);
-    return presets;
+    return stringList(engine::default_precisions());
 }
 
 SettingsModel::SettingsModel(QObject* parent)
@@ -201,9 +199,7 @@ void SettingsModel::loadFile(const QString& file) {
             engine::msg("{}: {} = {} is not valid.", file.toStdString(), first.field, first.value),
             first.allowed);
     }
-    QStringList compared;
-    for (const auto& preset : parsed.compared) compared << QString::fromStdString(preset);
-    load(parsed.config, compared, parsed.notes);
+    load(parsed.config, stringList(parsed.compared), parsed.notes);
 }
 
 void SettingsModel::saveFile(const QString& file) const {
@@ -219,9 +215,7 @@ QByteArray SettingsModel::toJson() const {
 bool SettingsModel::fromJson(const QByteArray& json) {
     const auto parsed = engine::parse_run_config(json.toStdString());
     if (!parsed.errors.empty()) return false;
-    QStringList compared;
-    for (const auto& preset : parsed.compared) compared << QString::fromStdString(preset);
-    load(parsed.config, compared);
+    load(parsed.config, stringList(parsed.compared));
     return true;
 }
 

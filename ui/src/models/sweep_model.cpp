@@ -14,11 +14,9 @@ using namespace Qt::StringLiterals;
 namespace {
 
 QString tip(const engine::SweepRow& row) {
-    QStringList runs;
-    for (const auto& run : row.runs) runs << QString::fromStdString(run);
     const QString label = settingsLabel(row.label);
-    return runs.isEmpty() ? label
-                          : label + u'\n' + SweepModel::tr("Runs: %1").arg(runs.join(u", "_s));
+    if (row.runs.empty()) return label;
+    return label + u'\n' + SweepModel::tr("Runs: %1").arg(stringList(row.runs).join(u", "_s));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <QStringList>
 
+#include "engine/base/plain_text.h"
 #include "engine/record/step_outcome.h"
 #include "text/format.h"
 #include "text/language.h"
@@ -53,15 +54,12 @@ QString trialText(const engine::StepTrial& trial) {
 }
 
 QString indexText(const std::vector<std::int64_t>& index) {
-    QStringList out;
-    for (const std::int64_t at : index) out << QString::number(at);
-    return u"["_s + out.join(u", "_s) + u"]"_s;
+    return QString::fromStdString("[" + engine::join(index) + "]");
 }
 
 QString shapeText(const std::vector<std::int64_t>& shape) {
-    QStringList out;
-    for (const std::int64_t size : shape) out << QString::number(size);
-    return out.isEmpty() ? SkipWords::tr("one number") : out.join(u" × "_s);
+    return shape.empty() ? SkipWords::tr("one number")
+                         : QString::fromStdString(engine::join(shape, " × "));
 }
 
 }  // namespace ui

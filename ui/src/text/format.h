@@ -1,7 +1,9 @@
 #pragma once
 
 #include <QString>
+#include <QStringList>
 #include <cstdint>
+#include <functional>
 
 #include "engine/base/remaining_time.h"
 
@@ -37,6 +39,14 @@ QString bytes(std::int64_t value);
 QString duration(double seconds);
 /// "9.7 ms", "1.2 s"
 QString milliseconds(double ms);
+
+/// The texts of a list, or a text of each of its elements.
+template <typename List, typename Part = std::identity>
+QStringList stringList(const List& list, const Part& part = {}) {
+    QStringList out;
+    for (const auto& each : list) out << QString::fromStdString(std::invoke(part, each));
+    return out;
+}
 
 /// "0:12 left"; empty while it cannot be told. Follows one piece of work after the other: a smaller
 /// share is another one.

@@ -170,11 +170,10 @@ void MainWindow::offerToResume(const std::vector<engine::RunSummary>& runs) {
         return contents_->message()->show(problem, tr("Resume"),
                                           [this, newest] { context_.commands->resume(newest); });
     }
-    QStringList names;
-    for (const auto& each : runs) names << QString::fromStdString(each.run);
+    const QString names = stringList(runs, &engine::RunSummary::run).join(tr(", "));
     const Problem problem{
         tr("Comparison %1 was interrupted at step %2 (runs %3).")
-            .arg(count(newest.group_number), count(newest.steps), names.join(tr(", "))),
+            .arg(count(newest.group_number), count(newest.steps), names),
         tr("Its runs can be resumed together, from their last checkpoints."),
         engine::ErrorCode::state, true};
     contents_->message()->show(problem, tr("Resume"),

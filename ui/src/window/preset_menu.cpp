@@ -8,6 +8,7 @@
 #include "engine/runs/settings_presets.h"
 #include "models/settings_model.h"
 #include "text/event_text.h"
+#include "text/format.h"
 #include "text/language.h"
 #include "text/setting_text.h"
 
@@ -34,9 +35,7 @@ void PresetMenu::fill() {
         action->setToolTip(errors.empty() ? QString::fromStdString(preset.file.string())
                                           : settingErrorText(errors.front()));
         connect(action, &QAction::triggered, this, [this, parsed = preset.parsed] {
-            QStringList compared;
-            for (const auto& each : parsed.compared) compared << QString::fromStdString(each);
-            context_.settings->load(parsed.config, compared, parsed.notes);
+            context_.settings->load(parsed.config, stringList(parsed.compared), parsed.notes);
         });
     }
     addSeparator();

@@ -278,9 +278,7 @@ QVariant OpTree::data(const QModelIndex& index, int role) const {
     if (role == Qt::ToolTipRole) return text(node, index.column());  // of a group: it may be cut
     if (role != typesRole) return {};
     if (node.op != nullptr) return typesOf(*node.op);
-    QStringList types;
-    for (const std::string& type : node.types) types << QString::fromStdString(type);
-    return types;
+    return stringList(node.types);
 }
 
 QVariant OpTree::headerData(int section, Qt::Orientation orientation, int role) const {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <vector>
 
+#include "engine/base/plain_text.h"
 #include "engine/instruments/weight_watch.h"
 #include "engine/number/number_format.h"
 #include "lab/instruments/instrument.h"
@@ -304,10 +305,8 @@ WeightInstrument::WeightInstrument(const Context& context, LessonModel* model,
 QString WeightInstrument::title() const { return tr("One weight, magnified"); }
 
 QString WeightInstrument::note() const {
-    QStringList index;
-    for (const std::int64_t each : instrument_.index) index << QString::number(each);
-    const QString name =
-        QString::fromStdString(instrument_.parameter) + u'[' + index.join(u", "_s) + u']';
+    const QString name = QString::fromStdString(instrument_.parameter + '[' +
+                                                engine::join(instrument_.index) + ']');
     return step_ > 0 ? name + u" · "_s + tr("step %1").arg(count(step_)) : name;
 }
 

@@ -305,10 +305,7 @@ QWidget* LessonColumn::makeRunName(const engine::Lesson& lesson, std::size_t run
         makeRunSwatch(context_.theme, precisionsOf(lesson, model_->runs()->seed()), run, line));
     auto* label = makeLabel(QString::fromStdString(lesson.runs[run].label), nullptr, line);
     label->setTextFormat(Qt::PlainText);
-    QStringList settings;
-    for (const auto& setting : lesson.runs[run].settings)
-        settings << QString::fromStdString(setting);
-    label->setToolTip(settings.join(u'\n'));
+    label->setToolTip(stringList(lesson.runs[run].settings).join(u'\n'));
     row->addWidget(label);
     auto* failure = makeProse({}, "bad", line);
     failure->setTextFormat(Qt::PlainText);

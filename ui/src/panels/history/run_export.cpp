@@ -122,9 +122,7 @@ QString nameOfFile(const Runs& runs) {
     if (runs.size() == 1) return u"run-"_s + QString::fromStdString(runs.front().run);
     if (!engine::common_group(runs).empty() && runs.front().group_number > 0)
         return QString::fromStdString(engine::group_name(runs.front().group_number));
-    QStringList names;
-    for (const auto& each : runs) names << QString::fromStdString(each.run);
-    return names.join(u'-');
+    return stringList(runs, &engine::RunSummary::run).join(u'-');
 }
 
 std::optional<ExportAnswer> ask(QWidget* parent, const engine::RunSummary& run) {
@@ -213,9 +211,8 @@ struct CsvExport {
     Q_DECLARE_TR_FUNCTIONS(CsvExport)
 public:
     static QString askForFile(QWidget* parent, const std::vector<engine::RunSummary>& runs) {
-        QStringList names;
-        for (const auto& run : runs) names << QString::fromStdString(run.run);
-        const auto named = ui::askForFile(parent, tr("Export steps as CSV"), names.join(u'-'),
+        const auto named = ui::askForFile(parent, tr("Export steps as CSV"),
+                                          stringList(runs, &engine::RunSummary::run).join(u'-'),
                                           {{tr("CSV files (*.csv)"), u"csv"_s}});
         return named ? named->file : QString();
     }

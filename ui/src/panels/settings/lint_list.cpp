@@ -3,6 +3,7 @@
 #include <QToolButton>
 
 #include "commands/commands.h"
+#include "text/format.h"
 #include "text/language.h"
 #include "theme/icons.h"
 #include "theme/theme.h"
@@ -61,10 +62,8 @@ void LintList::addRow(const engine::LintFinding& finding) {
     sentence->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
     auto* fix = makeLink(tr("Fix it"), line);
     fix->setObjectName(u"fixIt"_s);
-    QStringList changes;
-    for (const auto& change : finding.fix) changes << QString::fromStdString(change);
     const QString reason = engineText(finding.reason);
-    const QString made = changes.join(u", "_s);
+    const QString made = stringList(finding.fix).join(u", "_s);
     const auto paragraphs = [](const QString& first, const QString& second) {
         return u"<p>%1</p><p>%2</p>"_s.arg(first.toHtmlEscaped(), second.toHtmlEscaped());
     };
