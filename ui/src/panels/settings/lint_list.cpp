@@ -32,7 +32,7 @@ QColor colorOf(engine::LintSeverity severity, const Tokens& tokens) {
 
 LintList::LintList(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context), check_(new LintCheck(context.settings, this)) {
-    auto* rows = makeColumn(this, {0, size::grid, 0, 0}, 1);
+    makeColumn(this, {0, size::grid, 0, 0}, 1);
     connect(check_, &LintCheck::findingsChanged, this, &LintList::refresh);
     connect(context_.commands, &Commands::hazardsFound, check_, &LintCheck::setMeasured);
     connect(context_.theme, &Theme::changed, this, &LintList::refresh);
