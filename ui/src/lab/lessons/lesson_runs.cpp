@@ -96,7 +96,7 @@ void LessonRuns::setKnob(const QString& path, const QString& value) {
         knobs_.erase(path);
     else
         knobs_[path] = value;
-    if (phase_ != Phase::notRun) begin(LessonWorker::Command::run);
+    if (phase_ != Phase::notRun) begin(&engine::LessonRunner::run);
 }
 
 void LessonRuns::begin(LessonWorker::Command first) {
@@ -210,36 +210,36 @@ void LessonRuns::start() {
     if (!buttons().compare.enabled) return;
     if (lesson_->runs.empty()) return checkAlone();
     if (commands_->experimentRuns()) return emit pauseOffered();
-    begin(LessonWorker::Command::run);
+    begin(&engine::LessonRunner::run);
 }
 
 void LessonRuns::pauseOthers() {
     commands_->pauseExperiment();
-    if (buttons().compare.enabled) begin(LessonWorker::Command::run);
+    if (buttons().compare.enabled) begin(&engine::LessonRunner::run);
 }
 
 void LessonRuns::togglePause() {
     if (!worker_ || !buttons().pause.enabled) return;
     const bool resume = buttons().pauseResumes;
     askedPause_ = !resume;
-    worker_->post(resume ? LessonWorker::Command::run : LessonWorker::Command::pause);
+    worker_->post(resume ? &engine::LessonRunner::run : &engine::LessonRunner::pause);
     emit buttonsChanged();
 }
 
 void LessonRuns::step() {
     if (!buttons().step.enabled) return;
     if (worker_ && phase_ != Phase::ended)
-        worker_->post(LessonWorker::Command::step);
+        worker_->post(&engine::LessonRunner::step);
     else if (commands_->experimentRuns())
         emit pauseOffered();
     else
-        begin(LessonWorker::Command::step);
+        begin(&engine::LessonRunner::step);
 }
 
 void LessonRuns::stop() {
     if (!worker_ || !buttons().stop.enabled) return;
     stopped_ = true;
-    worker_->post(LessonWorker::Command::stop);
+    worker_->post(&engine::LessonRunner::stop);
 }
 
 ButtonStates LessonRuns::buttons() const {

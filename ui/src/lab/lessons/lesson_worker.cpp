@@ -48,20 +48,7 @@ public:
     void post(Command command) {
         if (!runner_) return report();
         guarded([this, command] {
-            switch (command) {
-                case Command::run:
-                    runner_->run();
-                    break;
-                case Command::pause:
-                    runner_->pause();
-                    break;
-                case Command::step:
-                    runner_->step();
-                    break;
-                case Command::stop:
-                    runner_->stop();
-                    break;
-            }
+            std::invoke(command, *runner_);
             runner_->update();
         });
         report();
@@ -106,14 +93,14 @@ private:
 
     template <typename Work>
     void guarded(Work work) {
-        try {
+        const auto whole = [&work] {
             work();
-        } catch (const engine::Error& error) {
-            problem_ = error.message();
-            hint_ = error.hint();
-        } catch (const std::exception& error) {
-            problem_ = engine::Message(error.what());
-        }
+            return true;
+        };
+        const auto error = outcomeOf(whole).error;
+        if (!error) return;
+        problem_ = error->message();
+        hint_ = error->hint();
     }
 
     engine::Lesson lesson_;

@@ -37,7 +37,7 @@ struct LessonSnapshot {
 class LessonWorker final : public QObject {
     Q_OBJECT
 public:
-    enum class Command { run, pause, step, stop };
+    using Command = void (engine::LessonRunner::*)();
 
     /// Makes the runner on its thread and gives it the first command.
     LessonWorker(engine::Lesson lesson, engine::LessonStart start, Command first,
