@@ -53,11 +53,16 @@ struct Outcome {
     Failure failure() const { return error ? Failure(*error) : Failure(); }
 };
 
+/// Work without a result has true as its result.
 template <typename Work, typename... Arguments>
 auto outcomeOf(Work& work, Arguments&... arguments) {
-    Outcome<std::invoke_result_t<Work&, Arguments&...>> out;
+    using Result = std::invoke_result_t<Work&, Arguments&...>;
+    Outcome<std::conditional_t<std::is_void_v<Result>, bool, Result>> out;
     try {
-        out.result = work(arguments...);
+        if constexpr (std::is_void_v<Result>)
+            out.result = (work(arguments...), true);
+        else
+            out.result = work(arguments...);
     } catch (const Stopped&) {
     } catch (const engine::Error& error) {
         out.error = error;
@@ -74,8 +79,7 @@ void inBackground(QObject* context, Work work, Done done, const Executor& execut
     executor([alive = QPointer<QObject>(context), work = std::move(work),
               done = std::move(done)]() mutable {
         auto result = [&work] {
-            using Result = std::invoke_result_t<Work&>;
-            if constexpr (std::is_invocable_v<Done&, Outcome<Result>>)
+            if constexpr (std::is_invocable_v<Done&, decltype(outcomeOf(work))>)
                 return outcomeOf(work);
             else
                 return work();

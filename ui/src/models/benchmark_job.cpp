@@ -49,7 +49,6 @@ BenchmarkProgress::Measured measure(const BenchmarkOrder& order, std::size_t set
     const auto work = [&] {
         out.rows = engine::measure_speedup(order.settings[setting], options);
         out.machine = machineName(order.settings[setting].device);
-        return true;
     };
     if (const auto outcome = outcomeOf(work); outcome.error)
         out.problem = outcome.error->message();

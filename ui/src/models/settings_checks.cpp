@@ -22,14 +22,9 @@ engine::Message problemOf(const std::string& device, const std::string& preset) 
     engine::RunConfig config;
     config.device = device;
     config.precision.preset = preset;
-    try {
-        engine::check_device(config);
-    } catch (const engine::Error& error) {
-        return error.message();
-    } catch (const std::exception& error) {
-        return {error.what()};
-    }
-    return {};
+    const auto check = [&config] { engine::check_device(config); };
+    const auto error = outcomeOf(check).error;
+    return error ? error->message() : engine::Message();
 }
 
 DeviceLimits limitsOf(const std::string& device) {

@@ -106,10 +106,7 @@ bool ModelWorker::holdsModel() const {
 
 void ModelWorker::run(const std::shared_ptr<Core>& core) {
     while (auto task = core->next()) {
-        const auto work = [&] {
-            task->work(core->current(), task->ticket);
-            return true;
-        };
+        const auto work = [&] { task->work(core->current(), task->ticket); };
         if (const auto error = outcomeOf(work).error)
             task->ticket.post([failed = task->failed, error] { failed(*error); });
     }

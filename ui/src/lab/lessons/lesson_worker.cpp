@@ -93,11 +93,7 @@ private:
 
     template <typename Work>
     void guarded(Work work) {
-        const auto whole = [&work] {
-            work();
-            return true;
-        };
-        const auto error = outcomeOf(whole).error;
+        const auto error = outcomeOf(work).error;
         if (!error) return;
         problem_ = error->message();
         hint_ = error->hint();
