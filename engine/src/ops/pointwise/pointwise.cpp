@@ -48,8 +48,8 @@ Tensor unary(const Op& op, const Tensor& x0, kernels::UnaryOp f, Kept kept,
              const GradFn1& gradient) {
     return op.call(x0, [&](const Tensor& x) {
         const Tensor y = unary_kernel(op, x, f);
-        const Save saved = kept == Kept::x ? save(x) : kept == Kept::y ? save_output(y) : Save{};
-        return record(op, {x}, y, {saved}, gradient);
+        if (kept == Kept::nothing) return record(op, {x}, y, {}, gradient);
+        return record(op, {x}, y, {kept == Kept::x ? save(x) : save_output(y)}, gradient);
     });
 }
 

@@ -6,7 +6,7 @@
 #include "autograd/backward.h"
 #include "engine/base/error.h"
 #include "gradcheck.h"
-#include "ops/conv/columns.h"
+#include "ops/catalog_only/columns.h"
 #include "ops/linalg/matmul.h"
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"

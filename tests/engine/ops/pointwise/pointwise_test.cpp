@@ -13,7 +13,7 @@
 #include "ops/pointwise/piecewise.h"
 #include "ops/pointwise/reflected.h"
 #include "ops/pointwise/rounding.h"
-#include "ops/pointwise/ternary.h"
+#include "ops/catalog_only/ternary.h"
 #include "ops/pointwise/trigonometric.h"
 #include "ops/pointwise/unary.h"
 #include "ops/shape/sum.h"

@@ -9,7 +9,7 @@
 #include "engine/base/error.h"
 #include "gradcheck.h"
 #include "ops/pool/lp_pool.h"
-#include "ops/pool/max_unpool.h"
+#include "ops/catalog_only/max_unpool.h"
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"
 #include "support/here.h"

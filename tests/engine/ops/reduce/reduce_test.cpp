@@ -16,7 +16,7 @@
 #include "ops/pointwise/rounding.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/extremum.h"
-#include "ops/reduce/moments.h"
+#include "ops/catalog_only/moments.h"
 #include "ops/reduce/order.h"
 #include "ops/reduce/scan.h"
 #include "ops/reduce/softmax.h"

@@ -14,7 +14,7 @@
 #include "ops/shape/rearrange.h"
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"
-#include "ops/vision/grid_sample.h"
+#include "ops/catalog_only/grid_sample.h"
 #include "ops/vision/pad.h"
 #include "support/expectations.h"
 #include "support/here.h"

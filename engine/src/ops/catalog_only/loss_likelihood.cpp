@@ -1,4 +1,4 @@
-#include "ops/loss/loss_likelihood.h"
+#include "ops/catalog_only/loss_likelihood.h"
 
 #include "amp/autocast.h"
 #include "amp/dispatch.h"

@@ -1,4 +1,4 @@
-#include "ops/loss/loss_ctc.h"
+#include "ops/catalog_only/loss_ctc.h"
 
 #include <algorithm>
 #include <limits>

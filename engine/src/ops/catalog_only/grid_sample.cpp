@@ -1,4 +1,4 @@
-#include "ops/vision/grid_sample.h"
+#include "ops/catalog_only/grid_sample.h"
 
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
@@ -8,7 +8,7 @@
 #include "ops/pointwise/compare.h"
 #include "ops/shape/slice.h"
 #include "ops/shape/view.h"
-#include "ops/vision/sampling_grid.h"
+#include "ops/catalog_only/sampling_grid.h"
 #include "tensor/cast.h"
 #include "tensor/check.h"
 #include "tensor/transfer.h"

@@ -1,4 +1,4 @@
-#include "ops/conv/columns.h"
+#include "ops/catalog_only/columns.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "ops/reduce/moments.h"
+#include "ops/catalog_only/moments.h"
 
 #include "amp/dispatch.h"
 

@@ -1,4 +1,4 @@
-#include "ops/linalg/distance.h"
+#include "ops/catalog_only/distance.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "ops/linalg/vector_products.h"
+#include "ops/catalog_only/vector_products.h"
 
 #include <algorithm>
 

@@ -7,7 +7,7 @@
 #include "autograd/backward.h"
 #include "engine/base/error.h"
 #include "gradcheck.h"
-#include "ops/linalg/distance.h"
+#include "ops/catalog_only/distance.h"
 #include "ops/linalg/similarity.h"
 #include "ops/shape/sum.h"
 #include "tensor/cast.h"

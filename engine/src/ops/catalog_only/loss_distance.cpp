@@ -1,4 +1,4 @@
-#include "ops/loss/loss_distance.h"
+#include "ops/catalog_only/loss_distance.h"
 
 #include <limits>
 

@@ -1,4 +1,4 @@
-#include "ops/pointwise/ternary.h"
+#include "ops/catalog_only/ternary.h"
 
 #include <cmath>
 

@@ -1,4 +1,4 @@
-#include "ops/pool/max_unpool.h"
+#include "ops/catalog_only/max_unpool.h"
 
 #include "engine/base/error.h"
 #include "ops/index/scatter.h"

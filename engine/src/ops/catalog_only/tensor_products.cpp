@@ -1,4 +1,4 @@
-#include "ops/linalg/tensor_products.h"
+#include "ops/catalog_only/tensor_products.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "ops/vision/grid_sample.h"
+#include "ops/catalog_only/grid_sample.h"
 
 #include <gtest/gtest.h>
 

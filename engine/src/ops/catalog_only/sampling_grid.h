@@ -1,6 +1,6 @@
 #pragma once
 
-#include "ops/vision/grid_sample.h"
+#include "ops/catalog_only/grid_sample.h"
 #include "tensor/tape.h"
 
 // The coordinates of grid_sample along one axis. Tensors are in the type that is computed in.

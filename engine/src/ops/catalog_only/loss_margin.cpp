@@ -1,4 +1,4 @@
-#include "ops/loss/loss_margin.h"
+#include "ops/catalog_only/loss_margin.h"
 
 #include <limits>
 

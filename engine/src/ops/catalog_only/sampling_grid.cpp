@@ -1,4 +1,4 @@
-#include "ops/vision/sampling_grid.h"
+#include "ops/catalog_only/sampling_grid.h"
 
 #include "kernels/elementwise.h"
 #include "ops/pointwise/binary.h"
