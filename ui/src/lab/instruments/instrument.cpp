@@ -37,7 +37,7 @@ InstrumentPanel::InstrumentPanel(const Context& context, LessonModel* model, dou
                                  Qt::Orientation direction, QWidget* parent)
     : QWidget(parent), context_(context), model_(model), scale_(scale), direction_(direction) {
     setProperty(readingGroup, true);
-    auto* column = makeColumn(this);
+    makeColumn(this);
     connect(model_, &LessonModel::lessonChanged, this, &InstrumentPanel::build);
     connect(model_->runs(), &LessonRuns::phaseChanged, this, &InstrumentPanel::refresh);
     connect(model_->runs(), &LessonRuns::measured, this, &InstrumentPanel::refresh);

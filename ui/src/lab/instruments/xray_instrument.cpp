@@ -63,7 +63,7 @@ XrayInstrument::XrayInstrument(const Context& context, LessonModel* model,
     runs_ = instrument.runs;
     if (runs_.empty() && !model_->lesson()->runs.empty())
         runs_.push_back(model_->lesson()->runs.front().name);
-    auto* column = makeColumn(this, {size::inside, size::grid, size::inside, size::gap});
+    makeColumn(this, {size::inside, size::grid, size::inside, size::gap});
     show();
 }
 

@@ -79,7 +79,7 @@ std::vector<Choice> catalogChoices(const QString& path) {
 
 SettingsField::SettingsField(SettingsModel* model, const QString& path, QWidget* parent)
     : QWidget(parent), model_(model), path_(path), info_(model->field(path)) {
-    auto* row = makeRow(this);
+    makeRow(this);
     connect(model_, &SettingsModel::changed, this, &SettingsField::refresh);
 }
 

@@ -125,7 +125,7 @@ RunCard::RunCard(const QString& title, const QColor& color, QWidget* parent)
     lines->addWidget(task_, 1, 0, 1, 2);
     lines->addWidget(note_, 2, 0, 1, 2);
     figures_ = new QWidget(this);
-    auto* row = makeRow(figures_, {}, size::gap);
+    makeRow(figures_, {}, size::gap);
     const auto captions = usualCaptions();
     for (std::size_t i = 0; i < values_.size(); ++i) {
         addFigure(i, captions[i], widestUsual[i]);
