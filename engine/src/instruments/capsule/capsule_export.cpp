@@ -11,7 +11,6 @@
 #include "ops/attention/attention.h"
 #include "ops/conv/conv_transpose.h"
 #include "ops/conv/convolution.h"
-#include "ops/index/embedding_bag.h"
 #include "ops/norm/batch_norm.h"
 #include "ops/pool/pool.h"
 #include "ops/recurrent/recurrent.h"
@@ -175,7 +174,6 @@ json StepProgram::attributes(const TracedCall& call) {
             add(o->is_causal, o->dropout_p, o->random_offset);
         if (const auto* o = each.as<RecurrentOptions>())
             add(o->num_layers, o->train ? o->dropout : 0., o->random_offset);
-        if (const auto* o = each.as<EmbeddingBagCall>()) add_number(o->index);
         if (const auto* size = each.as<std::array<std::int64_t, 2>>()) add(*size);
         if (const auto* value = each.as<double>()) add(*value);
         if (const auto* value = each.as<bool>()) add(*value);
