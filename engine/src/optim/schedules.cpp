@@ -25,105 +25,69 @@ OptionSpec lengthened_option() {
                   "first plan. Empty: one schedule over the whole run.");
 }
 
-ScheduleDescriptor constant_schedule() {
-    return {.kind = "constant",
-            .title = "Constant",
-            .summary = "The same learning rate throughout.",
-            .make = [](const TypedOptions&, double lr, std::int64_t planned) {
-                return LearningRateSchedule{.base = lr, .planned = planned};
-            }};
-}
-
-ScheduleDescriptor cosine_schedule() {
-    return {.kind = "cosine",
-            .title = "Cosine",
-            .summary = "Falls to 0 along half a cosine.",
-            .make = [](const TypedOptions&, double lr, std::int64_t planned) {
-                return LearningRateSchedule{
-                    .base = lr, .kind = ScheduleKind::cosine, .planned = planned};
-            }};
-}
-
-ScheduleDescriptor step_schedule() {
+std::vector<ScheduleDescriptor> schedule_rows() {
     return {
-        .kind = "step",
-        .title = "Step",
-        .summary = "Multiplies the learning rate by gamma every few updates.",
-        .options = {option("step_size", "Step size", std::int64_t{1000},
-                           "Applied updates between two drops of the learning rate.",
-                           opt::unit("updates"), opt::between(1, max_updates)),
-                    option("gamma", "Gamma", 0.1, "Each drop multiplies the learning rate by this.",
-                           opt::between(0, 1))},
-        .make = [](const TypedOptions& options, double lr, std::int64_t planned) {
-            return LearningRateSchedule{.base = lr,
-                                        .kind = ScheduleKind::step,
-                                        .planned = planned,
-                                        .step_size = options.integer("step_size"),
-                                        .gamma = options.number("gamma")};
-        }};
-}
-
-ScheduleDescriptor one_cycle_schedule() {
-    return {.kind = "one-cycle",
-            .title = "One-cycle",
-            .summary =
-                "Rises from 1/25 of the largest learning rate over the first 30 % of the "
-                "updates, then falls to nearly 0.",
-            .options = {option("max_lr", "Largest rate", 0.0,
-                               "Learning rate at the top of the cycle (0 = optimizer.lr).",
-                               opt::at_least(0), opt::fits_f32)},
-            .make = [](const TypedOptions& options, double lr, std::int64_t planned) {
-                const double largest = options.number("max_lr");
-                return LearningRateSchedule{.base = largest > 0 ? largest : lr,
-                                            .kind = ScheduleKind::one_cycle,
-                                            .planned = planned};
-            }};
-}
-
-ScheduleDescriptor polynomial_schedule() {
-    return {
-        .kind = "polynomial",
-        .title = "Polynomial",
-        .summary =
-            "Falls to 0 along a power of the share of updates left; power 1 is a "
-            "straight line.",
-        .options = {option("power", "Power", 1.0, "1 falls in a straight line, 2 faster at first.",
-                           opt::between(0, 100))},
-        .make = [](const TypedOptions& options, double lr, std::int64_t planned) {
-            return LearningRateSchedule{.base = lr,
-                                        .kind = ScheduleKind::polynomial,
-                                        .planned = planned,
-                                        .power = options.number("power")};
-        }};
-}
-
-ScheduleDescriptor plateau_schedule() {
-    return {
-        .kind = "plateau",
-        .title = "Plateau",
-        .summary =
-            "Multiplies the learning rate by gamma when the evaluated metric has "
-            "stopped improving.",
-        .options =
-            {option("gamma", "Gamma", 0.1, "Each drop multiplies the learning rate by this.",
-                    opt::from_to_below(0, 1)),
-             option("patience", "Patience", std::int64_t{10},
-                    "Epochs without improvement that are tolerated before the learning rate drops.",
-                    opt::unit("epochs"), opt::between(0, max_updates))},
-        .follows_metric = true,
-        .make = [](const TypedOptions&, double lr, std::int64_t planned) {
-            return LearningRateSchedule{
-                .base = lr, .kind = ScheduleKind::plateau, .planned = planned};
-        }};
+        {.kind = "constant", .title = "Constant", .summary = "The same learning rate throughout."},
+        {.kind = "cosine",
+         .title = "Cosine",
+         .summary = "Falls to 0 along half a cosine.",
+         .form = ScheduleKind::cosine},
+        {.kind = "step",
+         .title = "Step",
+         .summary = "Multiplies the learning rate by gamma every few updates.",
+         .options = {option("step_size", "Step size", std::int64_t{1000},
+                            "Applied updates between two drops of the learning rate.",
+                            opt::unit("updates"), opt::between(1, max_updates)),
+                     option("gamma", "Gamma", 0.1,
+                            "Each drop multiplies the learning rate by this.", opt::between(0, 1))},
+         .form = ScheduleKind::step,
+         .set =
+             [](const TypedOptions& given, LearningRateSchedule& schedule) {
+                 schedule.step_size = given.integer("step_size");
+                 schedule.gamma = given.number("gamma");
+             }},
+        {.kind = "one-cycle",
+         .title = "One-cycle",
+         .summary = "Rises from 1/25 of the largest learning rate over the first 30 % of the "
+                    "updates, then falls to nearly 0.",
+         .options = {option("max_lr", "Largest rate", 0.0,
+                            "Learning rate at the top of the cycle (0 = optimizer.lr).",
+                            opt::at_least(0), opt::fits_f32)},
+         .form = ScheduleKind::one_cycle,
+         .set =
+             [](const TypedOptions& given, LearningRateSchedule& schedule) {
+                 const double largest = given.number("max_lr");
+                 if (largest > 0) schedule.base = largest;
+             }},
+        {.kind = "polynomial",
+         .title = "Polynomial",
+         .summary = "Falls to 0 along a power of the share of updates left; power 1 is a straight "
+                    "line.",
+         .options = {option("power", "Power", 1.0, "1 falls in a straight line, 2 faster at first.",
+                            opt::between(0, 100))},
+         .form = ScheduleKind::polynomial,
+         .set = [](const TypedOptions& given,
+                   LearningRateSchedule& schedule) { schedule.power = given.number("power"); }},
+        {.kind = "plateau",
+         .title = "Plateau",
+         .summary = "Multiplies the learning rate by gamma when the evaluated metric has stopped "
+                    "improving.",
+         .options = {option("gamma", "Gamma", 0.1,
+                            "Each drop multiplies the learning rate by this.",
+                            opt::from_to_below(0, 1)),
+                     option("patience", "Patience", std::int64_t{10},
+                            "Epochs without improvement that are tolerated before the learning "
+                            "rate drops.",
+                            opt::unit("epochs"), opt::between(0, max_updates))},
+         .follows_metric = true,
+         .form = ScheduleKind::plateau}};
 }
 
 }  // namespace
 
 std::span<const ScheduleDescriptor> schedules() {
     static const std::vector<ScheduleDescriptor> list = [] {
-        std::vector<ScheduleDescriptor> all = {constant_schedule(),   cosine_schedule(),
-                                               step_schedule(),       one_cycle_schedule(),
-                                               polynomial_schedule(), plateau_schedule()};
+        std::vector<ScheduleDescriptor> all = schedule_rows();
         for (ScheduleDescriptor& each : all) {
             each.options.push_back(warmup_option());
             each.options.push_back(lengthened_option());

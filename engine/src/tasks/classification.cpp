@@ -69,9 +69,7 @@ TaskDescriptor classification_descriptor() {
             .predicts_classes = true,
             .broken_losses = {TeachLoss::bce_probabilities, TeachLoss::where_mismatch},
             .fits = fits_classification,
-            .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
-                return std::make_unique<Classification>(setup);
-            }};
+            .make = new_task<Classification>};
 }
 
 }  // namespace engine

@@ -100,9 +100,7 @@ TaskDescriptor click_prediction_descriptor() {
             .predicts_classes = true,
             .broken_losses = {TeachLoss::bce_probabilities},
             .fits = fits_click_prediction,
-            .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
-                return std::make_unique<ClickPrediction>(setup);
-            }};
+            .make = new_task<ClickPrediction>};
 }
 
 }  // namespace engine

@@ -135,9 +135,7 @@ TaskDescriptor gan_descriptor() {
             .summary = "A network learns to draw images that another takes for real.",
             .metrics = Gan::metric_list(),
             .fits = fits_gan,
-            .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
-                return std::make_unique<Gan>(setup);
-            }};
+            .make = new_task<Gan>};
 }
 
 }  // namespace engine

@@ -76,9 +76,7 @@ TaskDescriptor language_model_descriptor() {
             .summary = "Predicts the next word or character of a text.",
             .metrics = LanguageModel::metric_list(),
             .fits = fits_language_model,
-            .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
-                return std::make_unique<LanguageModel>(setup);
-            }};
+            .make = new_task<LanguageModel>};
 }
 
 }  // namespace engine

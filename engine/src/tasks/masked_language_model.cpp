@@ -98,9 +98,7 @@ TaskDescriptor masked_language_model_descriptor() {
             .summary = "Finds words or characters that are masked in a text.",
             .metrics = MaskedLanguageModel::metric_list(),
             .fits = fits_masked_language_model,
-            .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
-                return std::make_unique<MaskedLanguageModel>(setup);
-            }};
+            .make = new_task<MaskedLanguageModel>};
 }
 
 }  // namespace engine

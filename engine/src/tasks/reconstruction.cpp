@@ -61,9 +61,7 @@ TaskDescriptor reconstruction_descriptor() {
             .summary = "Reconstructs each image from a short code.",
             .metrics = Reconstruction::metric_list(),
             .fits = fits_reconstruction,
-            .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
-                return std::make_unique<Reconstruction>(setup);
-            }};
+            .make = new_task<Reconstruction>};
 }
 
 }  // namespace engine

@@ -80,9 +80,7 @@ TaskDescriptor regression_descriptor() {
             .summary = "Predicts a number for each sample.",
             .metrics = Regression::metric_list(),
             .fits = fits_regression,
-            .make = [](const TaskSetup& setup) -> std::unique_ptr<Task> {
-                return std::make_unique<Regression>(setup);
-            }};
+            .make = new_task<Regression>};
 }
 
 }  // namespace engine

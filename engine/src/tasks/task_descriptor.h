@@ -13,6 +13,12 @@ struct TaskSetup {
     const Schema& data;  ///< of the data set, without transforms
 };
 
+/// TaskDescriptor::make of the class Kind.
+template <typename Kind>
+std::unique_ptr<Task> new_task(const TaskSetup& setup) {
+    return std::make_unique<Kind>(setup);
+}
+
 /// The task that the settings name, or for `auto` the first that fits. Throws Error(settings) if
 /// none does.
 const TaskDescriptor& task_of(const RunConfig& config, const Schema& data);

@@ -18,6 +18,7 @@
 #include "engine/settings/run_config.h"
 
 namespace kernels {
+enum class ScheduleKind : std::int32_t;
 struct LearningRateSchedule;
 }
 
@@ -205,9 +206,9 @@ struct ScheduleDescriptor {
     std::string summary = {};              ///< one sentence, or empty
     std::vector<OptionSpec> options = {};  ///< "schedule.NAME"
     bool follows_metric = false;           ///< the evaluated metric moves it
-    /// The schedule for `planned` updates, without the warm-up; skipped steps do not advance it.
-    kernels::LearningRateSchedule (*make)(const TypedOptions& options, double lr,
-                                          std::int64_t planned) = nullptr;
+    kernels::ScheduleKind form{};
+    /// Sets what the schedule takes from the options; null: nothing but the warm-up.
+    void (*set)(const TypedOptions& options, kernels::LearningRateSchedule& schedule) = nullptr;
 };
 std::span<const ScheduleDescriptor> schedules();
 

@@ -88,9 +88,11 @@ std::int64_t optimizer_state_bytes(const OptimizerConfig& config,
 kernels::LearningRateSchedule make_schedule(const RunConfig& config, std::int64_t planned) {
     const ScheduleDescriptor& kind = schedule_descriptor(config.schedule.kind);
     const TypedOptions options(config.schedule.options, kind.options);
-    kernels::LearningRateSchedule schedule =
-        kind.make(options, learning_rate(config.optimizer), planned);
-    schedule.warmup = options.integer("warmup_steps");
+    kernels::LearningRateSchedule schedule{.base = learning_rate(config.optimizer),
+                                           .kind = kind.form,
+                                           .planned = planned,
+                                           .warmup = options.integer("warmup_steps")};
+    if (kind.set != nullptr) kind.set(options, schedule);
     read_lengthening(schedule, options.word("lengthened"));
     return schedule;
 }
