@@ -73,7 +73,7 @@ inline constexpr OpTraits not_forced{.forceable = false};
 inline constexpr OpTraits no_gradient{.derivatives = 0, .forceable = false};
 
 /// An operation: one constant each, beside the declaration of its function
-/// (decisions.md#d20-an-operation-is-one-object, D20).
+/// (decisions.md#operation-is-one-object, D20).
 struct Op {
     /// `signature` names the arguments, tensors first, each kind in the order of the C++ function:
     /// "softplus(x, weight?, others[]; beta=1, dim=None, size)". The name stands before the
