@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "base/json_fields.h"
 #include "engine/base/plain_text.h"
 #include "engine/base/table.h"
 #include "engine/number/figure_text.h"
@@ -12,7 +12,6 @@
 #include "engine/settings/catalog.h"
 #include "engine/settings/run_config.h"
 #include "record/event_json.h"
-#include "engine/base/json.h"
 #include "runs/stored_run.h"
 #include "settings/config_fields.h"
 #include "settings/config_reader.h"
@@ -168,33 +167,18 @@ KeyFigures figures_of_run(const std::filesystem::path& folder) {
 namespace {
 
 ordered_json run_object(const RunSummary& run) {
-    ordered_json object = {{"event", "run"},
-                           {"run", run.run},
-                           {"state", run.state},
-                           {"started", run.started},
-                           {"folder", run.folder.string()},
-                           {"steps", run.steps},
-                           {"skipped", run.skipped},
-                           {"test_loss", json_number(run.test.loss)},
-                           {"wall_s", json_number(run.wall_s)},
-                           {"samples_per_s", json_number(run.samples_per_s)},
-                           {"peak_bytes", run.peak_bytes},
-                           {"diverged_at", run.diverged_at},
-                           {"title", run.title},
-                           {"tags", run.tags},
-                           {"notes", run.notes},
-                           {"starred", run.starred},
-                           {"group", run.group},
-                           {"group_number", run.group_number},
-                           {"config", settings_json(run.config, run.origin.has_value())}};
-    if (run.origin) object["origin"] = *run.origin;
-    if (!run.parent.empty()) object["parent"] = run.parent;
-    if (!run.host.empty()) {
-        object["host"] = run.host;
-        object["silent_s"] = json_number(run.silent_s);
-    }
-    if (const auto broken = broken_on_purpose(run.config); !broken.empty())
-        object["teach"] = broken;
+    ordered_json object = {{"event", "run"}};
+    const FieldWriter f{object};
+    f("run", run.run, "state", run.state, "started", run.started, "folder", run.folder.string(),
+      "steps", run.steps, "skipped", run.skipped, "test_loss", run.test.loss, "wall_s", run.wall_s,
+      "samples_per_s", run.samples_per_s, "peak_bytes", run.peak_bytes,
+      "diverged_at", run.diverged_at, "title", run.title, "tags", run.tags, "notes", run.notes,
+      "starred", run.starred, "group", run.group, "group_number", run.group_number,
+      "config", settings_json(run.config, run.origin.has_value()));
+    f.unless("origin", run.origin, std::nullopt);
+    f.unless("parent", run.parent, "");
+    if (!run.host.empty()) f("host", run.host, "silent_s", run.silent_s);
+    f.unless("teach", broken_on_purpose(run.config), std::vector<std::string>());
     for (const Metric& metric : run.metrics)
         object["test_" + metric.key] = json_number(run.test.of(metric.key));
     return object;
@@ -206,13 +190,10 @@ std::string to_json_line(const RunSummary& run) { return dumped(run_object(run))
 
 std::string show_json_line(const RunSummary& run, const KeyFigures& figures) {
     ordered_json object = run_object(run);
-    object["updates"] = figures.updates;
-    object["last_loss"] = json_number(figures.loss);
-    object["loss_last_20"] = json_number(figures.loss_last_20);
-    object["scale_now"] = json_number(figures.scale_now);
-    object["headroom_bits"] = json_number(figures.headroom_bits);
-    object["growths"] = figures.growths;
-    object["ms_per_step"] = json_number(figures.step_ms);
+    FieldWriter{object}("updates", figures.updates, "last_loss", figures.loss,
+                        "loss_last_20", figures.loss_last_20, "scale_now", figures.scale_now,
+                        "headroom_bits", figures.headroom_bits, "growths", figures.growths,
+                        "ms_per_step", figures.step_ms);
     return dumped(object);
 }
 

@@ -3,10 +3,10 @@
 #include <limits>
 #include <map>
 
+#include "base/json_fields.h"
 #include "engine/base/metric.h"
 #include "engine/base/table.h"
 #include "engine/runs/sweep.h"
-#include "engine/base/json.h"
 #include "settings/config_reader.h"
 
 namespace engine {
@@ -142,19 +142,14 @@ std::string sweep_verdict(const SweepPlan& plan, const std::vector<SweepRow>& ro
 }
 
 std::string to_json_line(const SweepPlan& plan, const SweepRow& row, std::int64_t rank) {
-    ordered_json object = {{"event", "sweep"}, {"rank", rank}, {"settings", row.label}};
-    object["metric"] = row.metric.key.empty() ? "loss" : row.metric.key;
-    object["part"] = row.part;
-    object["best"] = json_number(row.best.mean);
-    object["best_spread"] = json_number(row.best.spread);
-    object["last"] = json_number(row.last.mean);
-    object["last_spread"] = json_number(row.last.spread);
-    object["wall_s"] = json_number(row.wall_s.mean);
-    object["seeds"] = plan.seeds;
-    object["finished"] = row.finished;
-    object["failed"] = row.failed;
-    object["runs"] = row.runs;
-    return dumped(object);
+    ordered_json out = {{"event", "sweep"}};
+    FieldWriter{out}("rank", rank, "settings", row.label,
+                     "metric", row.metric.key.empty() ? "loss" : row.metric.key, "part", row.part,
+                     "best", row.best.mean, "best_spread", row.best.spread, "last", row.last.mean,
+                     "last_spread", row.last.spread, "wall_s", row.wall_s.mean,
+                     "seeds", plan.seeds, "finished", row.finished, "failed", row.failed,
+                     "runs", row.runs);
+    return dumped(out);
 }
 
 }  // namespace engine

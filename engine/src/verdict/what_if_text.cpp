@@ -1,11 +1,10 @@
 #include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 
+#include "base/json_fields.h"
 #include "engine/base/table.h"
 #include "engine/number/figure_text.h"
 #include "engine/verdict/what_if.h"
-#include "engine/base/json.h"
 
 namespace engine {
 namespace {
@@ -96,33 +95,19 @@ std::string to_json_line(const std::string& run, const WhatIf& policy, const Mes
         stairs.push_back({stair.first_step, stair.steps,
                           json_number(static_cast<double>(stair.scale)), name(stair.outcome)});
     const ScalerConfig& s = policy.policy.scaler;
-    const ordered_json object = {{"event", "what_if"},
-                                 {"run", run},
-                                 {"policy", policy.policy.name},
-                                 {"scaler", word_of(policy.policy.mode)},
-                                 {"init_scale", s.init_scale},
-                                 {"growth_factor", s.growth_factor},
-                                 {"backoff_factor", s.backoff_factor},
-                                 {"growth_interval", s.growth_interval},
-                                 {"min_scale", s.min_scale},
-                                 {"max_scale", s.max_scale},
-                                 {"hysteresis", s.hysteresis},
-                                 {"steps", policy.steps},
-                                 {"skipped", policy.skipped},
-                                 {"unknown", policy.unknown},
-                                 {"updates", policy.updates()},
-                                 {"parts_at", policy.parts_at},
-                                 {"breaks_at", policy.breaks_at},
-                                 {"lowest", json_number(static_cast<double>(policy.lowest))},
-                                 {"highest", json_number(static_cast<double>(policy.highest))},
-                                 {"last", json_number(static_cast<double>(policy.last))},
-                                 {"lost_at_least", json_number(policy.lost_at_least)},
-                                 {"lost_at_most", json_number(policy.lost_at_most)},
-                                 {"floors", policy.floors},
-                                 {"below_floor", policy.below_floor},
-                                 {"sentence", sentence.str()},
-                                 {"stairs", std::move(stairs)}};
-    return dumped(object);
+    ordered_json out = {{"event", "what_if"}};
+    FieldWriter{out}(
+        "run", run, "policy", policy.policy.name, "scaler", word_of(policy.policy.mode),
+        "init_scale", s.init_scale, "growth_factor", s.growth_factor,
+        "backoff_factor", s.backoff_factor, "growth_interval", s.growth_interval,
+        "min_scale", s.min_scale, "max_scale", s.max_scale, "hysteresis", s.hysteresis,
+        "steps", policy.steps, "skipped", policy.skipped, "unknown", policy.unknown,
+        "updates", policy.updates(), "parts_at", policy.parts_at, "breaks_at", policy.breaks_at,
+        "lowest", policy.lowest, "highest", policy.highest, "last", policy.last,
+        "lost_at_least", policy.lost_at_least, "lost_at_most", policy.lost_at_most,
+        "floors", policy.floors, "below_floor", policy.below_floor, "sentence", sentence.str(),
+        "stairs", stairs);
+    return dumped(out);
 }
 
 }  // namespace engine

@@ -1,11 +1,10 @@
 // The result of computing a capsule again, as text and as JSON.
-#include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/json_fields.h"
 #include "engine/instruments/capsule.h"
 #include "instruments/capsule/capsule_file.h"
 #include "instruments/skips/skip_json.h"
-#include "engine/base/json.h"
 
 namespace engine {
 namespace {
@@ -22,24 +21,16 @@ std::string machine_words(const CapsuleMachine& machine) {
 }  // namespace
 
 std::string to_json_line(const CapsuleReplay& replay) {
-    ordered_json out = {{"run", replay.run},
-                        {"step", replay.step},
-                        {"identical", replay.identical()},
-                        {"within_bound", replay.within_bound()},
-                        {"same_machine", replay.same_machine},
-                        {"recorded_on", replay.recorded_on},
-                        {"here", replay.here},
-                        {"recorded_loss", json_number(replay.recorded_loss)},
-                        {"loss", json_number(replay.loss)},
-                        {"recorded_scale", json_number(replay.recorded_scale)},
-                        {"scale", json_number(replay.scale)},
-                        {"same_gradients", replay.same_gradients},
-                        {"difference", json_number(replay.difference)},
-                        {"bound", json_number(replay.bound)},
-                        {"loss_bound", json_number(replay.loss_bound)},
-                        {"overflow_varies", replay.overflow_varies},
-                        {"recorded_cause", name(replay.recorded_cause)},
-                        {"report", replay.report}};
+    ordered_json out;
+    FieldWriter{out}("run", replay.run, "step", replay.step, "identical", replay.identical(),
+                     "within_bound", replay.within_bound(), "same_machine", replay.same_machine,
+                     "recorded_on", replay.recorded_on, "here", replay.here,
+                     "recorded_loss", replay.recorded_loss, "loss", replay.loss,
+                     "recorded_scale", replay.recorded_scale, "scale", replay.scale,
+                     "same_gradients", replay.same_gradients, "difference", replay.difference,
+                     "bound", replay.bound, "loss_bound", replay.loss_bound,
+                     "overflow_varies", replay.overflow_varies,
+                     "recorded_cause", replay.recorded_cause, "report", replay.report);
     return dumped(out);
 }
 

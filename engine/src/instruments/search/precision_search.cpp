@@ -6,11 +6,10 @@
 #include <functional>
 #include <limits>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/json_fields.h"
 #include "engine/base/error.h"
-#include "engine/base/json.h"
 #include "engine/base/table.h"
 #include "engine/settings/catalog.h"
 #include "engine/settings/run_config.h"
@@ -161,18 +160,13 @@ std::string to_json(const FoundPrecision& found) {
         trials.push_back(
             {{"fp32", trial.fp32}, {"error", json_number(trial.error)}, {"passed", trial.passed}});
     }
-    const ordered_json out = {{"force", force_object(found.force)},
-                              {"fp32", found.fp32},
-                              {"operations", found.operations},
-                              {"tolerance", found.tolerance},
-                              {"amp_error", json_number(found.amp_error)},
-                              {"error", json_number(found.error)},
-                              {"trial_steps", found.trials.size()},
-                              {"confirmed_steps", found.confirmed_steps},
-                              {"loss", json_number(found.loss)},
-                              {"fp32_loss", json_number(found.fp32_loss)},
-                              {"skipped", found.skipped},
-                              {"trials", trials}};
+    ordered_json out;
+    FieldWriter{out}("force", force_object(found.force), "fp32", found.fp32,
+                     "operations", found.operations, "tolerance", found.tolerance,
+                     "amp_error", found.amp_error, "error", found.error,
+                     "trial_steps", found.trials.size(), "confirmed_steps", found.confirmed_steps,
+                     "loss", found.loss, "fp32_loss", found.fp32_loss, "skipped", found.skipped,
+                     "trials", trials);
     return dumped(out);
 }
 
