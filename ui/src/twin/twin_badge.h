@@ -17,7 +17,7 @@ namespace ui {
 struct BitCheck {
     std::int64_t steps = 0;  ///< compared
     std::int64_t step = 0;   ///< of the first difference; 0: there is none
-    QString tensor;          ///< the first that differs in it, in the order of computation
+    QString tensor = {};     ///< the first that differs in it, in the order of computation
     QString problem = {};    ///< why nothing was compared; empty: something was
 
     bool identical() const { return problem.isEmpty() && steps > 0 && step == 0; }

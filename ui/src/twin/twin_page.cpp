@@ -225,7 +225,6 @@ void TwinPage::exportFigures() {
 void TwinPage::refreshVerdict() {
     if (!model_->any()) return verdict_->setText(model_->emptiness().toHtmlEscaped());
     const engine::TwinDigest& digest = model_->digest();
-    const QString title = trackTitle(*model_->other());
     const auto bold = [](const QString& text) {
         return u"<b>"_s + text.toHtmlEscaped() + u"</b>"_s;
     };
