@@ -212,8 +212,6 @@ private:
     bool reported_ = false;
 };
 
-thread_local const ReadingProgress* progress_of_thread = nullptr;
-
 }  // namespace
 
 std::unique_ptr<ByteReader> open_packed(const fs::path& file, const ReadOptions& options) {
@@ -247,13 +245,13 @@ std::unique_ptr<ByteReader> open_packed(const fs::path& file, const ReadOptions&
     return std::make_unique<BoundedReader>(file, std::move(reader), options);
 }
 
-ReadingProgressScope::ReadingProgressScope(ReadingProgress progress)
-    : progress_(std::move(progress)), before_(std::exchange(progress_of_thread, &progress_)) {}
-
-ReadingProgressScope::~ReadingProgressScope() { progress_of_thread = before_; }
+ReadingContext& ReadingContext::of_thread() {
+    thread_local ReadingContext context;
+    return context;
+}
 
 void report_reading(const ReadingShare& share) {
-    if (progress_of_thread != nullptr && *progress_of_thread) (*progress_of_thread)(share);
+    if (const auto& progress = ReadingContext::of_thread().progress) progress(share);
 }
 
 }  // namespace engine

@@ -10,8 +10,11 @@
 #include <string>
 
 #include "engine/data/reading_share.h"
+#include "kernels/thread_context.h"
 
 namespace engine {
+
+class ReadFiles;
 
 /// The bytes of a data file in order, unpacked on demand, so that a small file never unpacks to
 /// more than the caller's buffer.
@@ -64,18 +67,18 @@ std::string name_in_zip(const std::filesystem::path& archive);
 /// How far the opening of a data set is. Called by the thread that opens it, a few times a second.
 using ReadingProgress = std::function<void(const ReadingShare&)>;
 
-/// While it lives, data sets that this thread opens report how far they are.
-class ReadingProgressScope {
-public:
-    explicit ReadingProgressScope(ReadingProgress progress);
-    ~ReadingProgressScope();
-    ReadingProgressScope(const ReadingProgressScope&) = delete;
-    ReadingProgressScope& operator=(const ReadingProgressScope&) = delete;
+/// Who follows the data set that a thread opens.
+struct ReadingContext {
+    ReadingProgress progress{};
+    std::shared_ptr<ReadFiles> files{};  ///< enters the files that are opened; null: nobody does
 
-private:
-    ReadingProgress progress_;
-    const ReadingProgress* before_;
+    static ReadingContext& of_thread();
 };
+
+/// While it lives, data sets that this thread opens report how far they are.
+using ReadingProgressScope = kernels::ContextScope<&ReadingContext::progress>;
+/// While it lives, files that this thread opens are entered into its argument.
+using ReadFilesScope = kernels::ContextScope<&ReadingContext::files>;
 
 /// Tells the scope of this thread, if there is one.
 void report_reading(const ReadingShare& share);

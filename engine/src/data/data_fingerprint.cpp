@@ -27,8 +27,6 @@ constexpr char fingerprint_file[] = "data.jsonl";
 constexpr std::int64_t fingerprint_version = 1;
 constexpr std::size_t max_mark_bytes = 64 << 10;  // bytes of a line
 
-thread_local std::shared_ptr<ReadFiles> current_files;
-
 /// The checksum of a file's first bytes, unpacked; of all with `most` -1.
 void hash_file(FileMark& mark, std::int64_t most, const std::stop_token& stop) {
     // As a part of no data set.
@@ -241,13 +239,6 @@ std::vector<FileMark> ReadFiles::marks() const {
     for (std::size_t i = 0; i < out.size(); ++i) out[i].path = path_of(i);
     return out;
 }
-
-const std::shared_ptr<ReadFiles>& ReadFiles::current() { return current_files; }
-
-ReadFilesScope::ReadFilesScope(std::shared_ptr<ReadFiles> files)
-    : before_(std::exchange(current_files, std::move(files))) {}
-
-ReadFilesScope::~ReadFilesScope() { current_files = std::move(before_); }
 
 void write_data_fingerprint(const fs::path& run_folder, const DataFingerprint& data) {
     constexpr auto replace = json::error_handler_t::replace;

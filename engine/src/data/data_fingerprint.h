@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "data/byte_reader.h"
+
 namespace engine {
 
 /// A file that a data set was read from.
@@ -48,7 +50,9 @@ public:
     std::vector<FileMark> marks() const;
 
     /// Files of the data set that this thread opens; null: none.
-    static const std::shared_ptr<ReadFiles>& current();
+    static const std::shared_ptr<ReadFiles>& current() {
+        return ReadingContext::of_thread().files;
+    }
 
 private:
     std::string name_of(const std::filesystem::path& file) const;
@@ -60,18 +64,6 @@ private:
     std::vector<FileMark> marks_;
     std::map<std::size_t, std::filesystem::path> odd_paths_;  // that a name does not give
     std::int64_t hashes_ = 0;
-};
-
-/// While it lives, files that this thread opens are entered into `files`.
-class ReadFilesScope {
-public:
-    explicit ReadFilesScope(std::shared_ptr<ReadFiles> files);
-    ~ReadFilesScope();
-    ReadFilesScope(const ReadFilesScope&) = delete;
-    ReadFilesScope& operator=(const ReadFilesScope&) = delete;
-
-private:
-    std::shared_ptr<ReadFiles> before_;
 };
 
 /// The checksum of more bytes, after those of `hash` (0 at the beginning).

@@ -18,9 +18,9 @@ class ScaledScores;
 /// Purpose of a block of memory (decisions.md#memory, D8).
 enum class MemoryUse { weights, masters, gradients, optimizer, activations, cast_cache, workspace };
 
-/// What operations of a thread depend on beside their arguments. A run enters its own as a whole
-/// (RunContext::Entry); a ContextScope changes one member. The selected device is the driver's, and
-/// what concerns the libraries' algorithms is kernels::LibraryContext.
+/// Everything that operations of a thread depend on beside their arguments. A run enters its own as
+/// a whole (RunContext::Entry); a ContextScope changes one member. The selected device is the
+/// driver's, and what concerns the libraries' algorithms is kernels::LibraryContext.
 struct ComputeContext {
     const std::shared_ptr<MemoryAccounting>* accounting = nullptr;  ///< of new blocks; null: none
     const std::shared_ptr<MemoryPool>* pool = nullptr;              ///< of new blocks on its device
