@@ -17,14 +17,14 @@ using testing::Each;
 
 constexpr std::int64_t side = 20;
 
-std::vector<double> all(std::int64_t count, double value) {
+std::vector<double> filled(std::int64_t count, double value) {
     return std::vector<double>(static_cast<std::size_t>(count), value);
 }
 
 /// A 20 x 20 tensor of `value` in one of three layouts: contiguous, transposed, or the first
 /// columns of a wider one.
 Tensor laid_out(int layout, double value) {
-    const Tensor whole = Tensor::of(all(side * side, value), {side, side});
+    const Tensor whole = Tensor::of(filled(side * side, value), {side, side});
     if (layout == 1) return transpose(whole, 0, 1);
     return layout == 2 ? narrow(whole, 1, 0, 5) : whole;
 }
@@ -88,8 +88,8 @@ double found_inf_of_quartering(std::span<const kernels::Array> grads) {
 }
 
 TEST(GradScaler, S2_RawUnscaleOfTwoTypesInOneList) {
-    const Tensor wide = Tensor::of(all(side * side, 4), {side, side});
-    const Tensor half = Tensor::of(all(side * side, 4), {side, side}, DType::f16);
+    const Tensor wide = Tensor::of(filled(side * side, 4), {side, side});
+    const Tensor half = Tensor::of(filled(side * side, 4), {side, side}, DType::f16);
     const kernels::Array grads[] = {wide.array(), half.array()};
     EXPECT_EQ(found_inf_of_quartering(grads), 0);
     EXPECT_THAT(wide.values(), Each(1.0));
@@ -98,10 +98,10 @@ TEST(GradScaler, S2_RawUnscaleOfTwoTypesInOneList) {
 
 TEST(GradScaler, S3_FindsAnInfInEachGradientOfAMixedListInTurn) {
     for (int bad = -1; bad < 4; ++bad) {
-        const Tensor slice = narrow(Tensor::of(all(side * side, 4), {side, side}), 1, 0, 5);
-        const TensorList grads = {Tensor::of(all(side, 4), {side}), dense(slice),
-                                  Tensor::of(all(side, 4), {side}, DType::f16),
-                                  Tensor::of(all(side, 4), {side}, DType::f16)};
+        const Tensor slice = narrow(Tensor::of(filled(side * side, 4), {side, side}), 1, 0, 5);
+        const TensorList grads = {Tensor::of(filled(side, 4), {side}), dense(slice),
+                                  Tensor::of(filled(side, 4), {side}, DType::f16),
+                                  Tensor::of(filled(side, 4), {side}, DType::f16)};
         std::vector<kernels::Array> arrays;
         for (const auto& grad : grads) arrays.push_back(grad.array());
         if (bad >= 0) {
@@ -118,9 +118,9 @@ TEST(GradScaler, S3_FindsAnInfInEachGradientOfAMixedListInTurn) {
 
 TEST(GradScaler, S3_AnAwareStepFindsAnInfInASliceAndInF16GradientsAndElseUnscalesAll) {
     for (int bad = -1; bad < 4; ++bad) {
-        const TensorList grads = {Tensor::of(all(side, 4), {side, 1}), laid_out(2, 4),
-                                  Tensor::of(all(side, 4), {side, 1}, DType::f16),
-                                  Tensor::of(all(side, 4), {side, 1}, DType::f16)};
+        const TensorList grads = {Tensor::of(filled(side, 4), {side, 1}), laid_out(2, 4),
+                                  Tensor::of(filled(side, 4), {side, 1}, DType::f16),
+                                  Tensor::of(filled(side, 4), {side, 1}, DType::f16)};
         if (bad >= 0) {
             const Tensor& grad = grads[static_cast<std::size_t>(bad)];
             set_element(grad, 3 * grad.strides()[0], infinity);

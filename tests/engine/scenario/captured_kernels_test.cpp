@@ -139,7 +139,7 @@ TEST(CapturedKernels, OfATransformerInAmpFp16) {
 }
 
 /// LSTM language model of two layers.
-RunConfig lstm(const std::string& precision) {
+RunConfig lstm_settings(const std::string& precision) {
     RunConfig config = test::small_text_run(precision);
     config.model.options["layers"] = std::int64_t{2};
     config.scaler.init_scale = 128;
@@ -151,7 +151,7 @@ TEST(CapturedKernels, OfAnLstmCopyNoWeightAndNoGradient) {
     const std::vector<std::pair<std::string, std::int64_t>> runs{
         {"fp32", 1}, {"amp-fp16", 1}, {"amp-fp16", 3}, {"o2-fp16", 1}};
     for (const auto& [precision, batches] : runs) {
-        RunConfig config = lstm(precision);
+        RunConfig config = lstm_settings(precision);
         config.accumulate = batches;
         const CapturedWork work = work_of_replay(config);
         print(("LSTM of two layers, " + precision + ", " + std::to_string(batches) +
@@ -220,7 +220,7 @@ std::int64_t launches_of_evaluation(TrainerFixture& fixture, const Batch& input)
 TEST(CapturedKernels, OfAnEvaluationOfAnLstmCopyNoWeight) {
     HALFTONE_NEEDS_CUDA();
     for (const char* precision : {"fp32", "amp-fp16"}) {
-        TrainerFixture fixture(lstm(precision), test::cuda);
+        TrainerFixture fixture(lstm_settings(precision), test::cuda);
         Batch input;
         fixture.collator.make(input, 0, 0);
         while (fixture.trainer.evaluation_graph().replays() == 0)
