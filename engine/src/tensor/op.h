@@ -106,8 +106,9 @@ struct Op {
     bool casts_result;
     int consulted;
 
-    /// For `halftone op`; not for an op that only gradients call.
+    /// False for an op that only gradients and other ops call.
     bool is_callable() const { return runner_ != nullptr; }
+    /// For `halftone op`.
     TensorList call_by_name(const OpArguments& args) const { return runner_(*this, args); }
     /// call(x, weight, dim, compute) runs compute(x, weight): the last argument is a function of
     /// the tensors, which are cast by the policy before; it captures the others. An observer is
@@ -116,7 +117,7 @@ struct Op {
     auto call(const Args&... args) const;
 
 private:
-    OpRunner runner_;  // null for an op that only gradients call
+    OpRunner runner_;  // null: not callable
 };
 
 /// Runner for `halftone op` that follows from the type of f and the op's signature. A struct of
