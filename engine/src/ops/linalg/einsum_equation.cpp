@@ -28,7 +28,7 @@ std::string terms_of(const std::string& text, const std::string& equation) {
             terms += ellipsis;
             i += 2;
         } else {
-            refuse(equation, std::string("there is no place for ") + text[i]);
+            refuse(equation, "there is no place for " + text.substr(i, 1));
         }
     }
     return terms;
