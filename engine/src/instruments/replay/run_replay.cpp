@@ -127,6 +127,11 @@ SessionOptions options_of(const OwnRun& run, std::int64_t step, std::int64_t new
     return options;
 }
 
+bool follows_metric(const RunConfig& config) {
+    const ScheduleDescriptor* kind = find_kind(schedules(), config.schedule.kind);
+    return kind != nullptr && kind->follows_metric;
+}
+
 }  // namespace
 
 struct RunReplay::Impl {
@@ -137,8 +142,7 @@ struct RunReplay::Impl {
           store(scratch.path() / "runs"),
           loop(replayed_config(run.stored), &store, options_of(run, step_, newest),
                [](const Event&) {}),
-          has_plateau(
-              find_kind(schedules(), run.stored.summary.config.schedule.kind)->follows_metric) {
+          has_plateau(follows_metric(run.stored.summary.config)) {
         loop.prepare({});
         evaluate_if_due();
     }
