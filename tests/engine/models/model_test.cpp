@@ -40,8 +40,8 @@ std::vector<std::string> precisions_of_a_cpu() {
     for (const auto& precision : precisions()) {
         RunConfig config;
         config.device = "cpu";
-        config.precision.preset = precision.preset;
-        if (validate(config).empty()) out.push_back(precision.preset);
+        config.precision.preset = precision.kind;
+        if (validate(config).empty()) out.push_back(precision.kind);
     }
     return out;
 }
