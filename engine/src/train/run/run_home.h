@@ -23,8 +23,9 @@ public:
 
     /// The folder and record of a new run; `columns`: of the task's metrics.
     void create(std::size_t columns);
-    /// Those of the run that goes on after this many steps. Throws Error(state) if another program
-    /// has resumed the run since this was planned: to go on would take its steps back.
+    /// The folder and record of the run that goes on after this many steps. Throws Error(state) if
+    /// another program has resumed the run since this was planned: to go on would take its steps
+    /// back.
     void reopen(const Continuation& from, std::int64_t step, std::size_t columns);
     /// Copies the parent's rows, events, pictures and observations up to the checkpoint, so that
     /// the new run's curves and pages are complete. `epoch_ended`: the epoch that ended with it is
