@@ -27,7 +27,7 @@ OnnxTrace::OnnxTrace(OnnxGraph& graph, const Model& model, const Requests* first
         for (const Parameter& each : *list) weights_.emplace(tensor_place(each.tensor), each.name);
 }
 
-/// What the first pass asked for in the place of this request.
+/// The request of the first pass in the place of this one.
 template <typename T>
 T OnnxTrace::first(std::vector<T> Requests::*list, T request) {
     std::vector<T>& asked = asked_.*list;

@@ -52,7 +52,7 @@ using OpRunner = TensorList (*)(const Op&, const OpArguments&);
 /// Reason of an op that autocast leaves alone.
 inline constexpr const char* no_entry = "Not on the autocast list: runs in its input's type.";
 
-/// What few ops differ in.
+/// Properties in which few ops differ.
 struct OpTraits {
     int derivatives = 2;  ///< orders that exist
     /// Whether precision.force can set the op's type. Not so for views and copies, choices by
@@ -111,8 +111,8 @@ struct Op {
     /// For `halftone op`.
     TensorList call_by_name(const OpArguments& args) const { return runner_(*this, args); }
     /// call(x, weight, dim, compute) runs compute(x, weight): the last argument is a function of
-    /// the tensors, which are cast by the policy before; it captures the others. An observer is
-    /// told of all arguments, and a forced type replaces the policy. Defined in amp/dispatch.h.
+    /// the tensors, which are cast by the policy before; it captures the others. An observer
+    /// receives all arguments, and a forced type replaces the policy. Defined in amp/dispatch.h.
     template <typename... Args>
     auto call(const Args&... args) const;
 

@@ -95,7 +95,7 @@ void inBackground(QObject* context, Work work, Done done, const Executor& execut
 template <typename Progress, typename Result>
 class BackgroundTask {
 public:
-    /// What the work and the window share. Any thread.
+    /// State that the work and the window share. Any thread.
     class Link {
     public:
         explicit Link(BackgroundTask* task = nullptr) : task_(task) {}
@@ -176,7 +176,7 @@ public:
     /// Whether the work was stopped, and has perhaps not ended yet.
     bool stopped() const { return link_ && link_->stopped(); }
     bool stopping() const { return running_ && stopped(); }
-    /// Of the last work.
+    /// Progress of the last work.
     Progress progress() const { return link_ ? link_->progress() : Progress{}; }
 
 private:

@@ -23,7 +23,7 @@ struct ExponentAxis {
     double x(double exponent) const {
         return left + (right - left) * (exponent - first) / (last - first);
     }
-    /// Of every n-th exponent from one to another.
+    /// Marks of every n-th exponent from one to another.
     AxisMarks marks(int from, int to, int every) const {
         AxisMarks out;
         for (int e = from; e <= to; e += every) out.push_back({x(e), exponentText(e)});

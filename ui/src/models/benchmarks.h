@@ -40,7 +40,7 @@ public:
     void start();
     void stop();
     const BenchmarkTask& job() const { return job_; }
-    /// What is measured, or was.
+    /// The order that is measured, or was.
     const BenchmarkOrder& order() const { return order_; }
     /// The share of it that is done, in [0, 1].
     double share() const { return share_; }

@@ -25,7 +25,7 @@ std::string count_text(std::int64_t value);
 std::string power_text(double value);
 /// Like power_text(), with the value: "2¹⁶ = 65,536", "2⁻¹² ≈ 0.000244".
 std::string power_value_text(double value);
-/// The same of a loss scale: "1" without scaling.
+/// power_text() of a loss scale; "1" without scaling.
 std::string scale_text(double scale);
 /// An upper limit of the loss scale, and the largest power of two within it, since a scale usually
 /// is one: "≈ 110,000 (≥ 2¹⁶)". A limit that is a power of two stands alone.

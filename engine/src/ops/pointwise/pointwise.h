@@ -21,7 +21,7 @@ Tensor gradient_kernel(const Tensor& dy, const Tensor& y, kernels::BinaryOp op);
 /// The number as a 0-d tensor of w's type.
 Tensor constant(const Tensor& w, double value);
 
-/// What the gradient of a kernel reads: saved[0] is x or y.
+/// The tensor that the gradient of a kernel reads: saved[0] is x or y.
 enum class Kept { nothing, x, y };
 /// The op on x by a kernel of its own.
 Tensor unary(const Op& op, const Tensor& x, kernels::UnaryOp f, Kept kept, const GradFn1& gradient);

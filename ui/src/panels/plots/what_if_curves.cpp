@@ -164,7 +164,7 @@ void WhatIfCurves::refresh() {
         return std::make_shared<const Replay>(Replay{track, rows.size(), what, engineText(sentence),
                                                      seriesOf(what, false), seriesOf(what, true)});
     };
-    // Of an error the plot's own curve tells what is wrong with the record.
+    // An error in the plot's own curve says what is wrong with the record.
     inBackground(this, work, [this](const Outcome<std::shared_ptr<const Replay>>& replay) {
         take(replay.result.value_or(nullptr));
     });

@@ -96,7 +96,7 @@ def batch_norm(masks, x, *rest):
     return y + residual[0] if residual else y
 
 
-# What an operation computes, from the masks, its tensors and its attributes. 16-bit tensors come in FP32 and the result is
+# The result of each operation, from the masks, its tensors and its attributes. 16-bit tensors come in FP32 and the result is
 # rounded, but for operations that round inside.
 OPS = {
     "reshape": lambda _, x, shape: x.reshape(shape),
