@@ -65,8 +65,7 @@ QWidget* BenchmarkChoice::makeList() {
     area->setFrameShape(QFrame::NoFrame);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     area->setFocusPolicy(Qt::NoFocus);
-    auto* list = new QWidget(area);
-    list->setObjectName(u"sections"_s);
+    auto* list = withName(new QWidget(area), u"sections"_s);
     auto* column = makeColumn(list, {size::inside - 3, 0, size::gap, size::gap}, size::gap);
     models_ = makeColumn(0);
     column->addLayout(models_);
@@ -79,8 +78,7 @@ QWidget* BenchmarkChoice::makeList() {
 QWidget* BenchmarkChoice::makeRest() {
     auto* rest = new QWidget(this);
     auto* column = makeColumn(rest, {}, 0);
-    auto* rule = new QFrame(rest);
-    rule->setObjectName(u"rule"_s);
+    auto* rule = withName(new QFrame(rest), u"rule"_s);
     column->addWidget(rule);
     column->addSpacing(size::gap);
     column->addWidget(heading(tr("Beside FP32, in turns"), rest));

@@ -96,8 +96,7 @@ void BenchmarkView::show(const std::vector<BenchmarkResult>& results) {
 }
 
 void BenchmarkView::addModel(const BenchmarkResult& first) {
-    auto* rule = new QFrame(body_);
-    rule->setObjectName(u"rule"_s);
+    auto* rule = withName(new QFrame(body_), u"rule"_s);
     auto* row = makeRow(size::gap);
     auto* title = makeTitle(speedupTitle(first.settings), nullptr, body_);
     title->setTextFormat(Qt::PlainText);
@@ -125,8 +124,7 @@ QLayout* BenchmarkView::makeSentence(const engine::Speedup& row) {
     auto* line = makeRow(size::gap);
     auto* mark = new QLabel(body_);
     mark->setPixmap(iconPixmap(icon, color, size::icon, iconScale));
-    auto* sentence = makeProse(speedupSentence(row), nullptr, body_);
-    sentence->setObjectName(u"sentence"_s);
+    auto* sentence = withName(makeProse(speedupSentence(row), nullptr, body_), u"sentence"_s);
     sentence->setTextFormat(Qt::PlainText);
     sentence->setAlignment(Qt::AlignTop | Qt::AlignLeft);
     // The link has a border, which shows where the focus is.
@@ -185,13 +183,10 @@ BenchmarksPage::BenchmarksPage(const Context& context, QWidget* parent)
 
 QLayout* BenchmarksPage::makeBar() {
     auto* row = makeRow(size::gap);
-    run_ = new QPushButton(tr("Run"), this);
-    run_->setObjectName(u"primary"_s);
-    stop_ = new QPushButton(tr("Stop"), this);
-    stop_->setObjectName(u"stopBenchmarks"_s);
+    run_ = withName(new QPushButton(tr("Run"), this), u"primary"_s);
+    stop_ = withName(new QPushButton(tr("Stop"), this), u"stopBenchmarks"_s);
     stop_->setToolTip(tr("Stops after the block in progress; the results so far are kept (B)"));
-    state_ = new ElidedLabel(this);
-    state_->setObjectName(u"benchmarkState"_s);
+    state_ = withName(new ElidedLabel(this), u"benchmarkState"_s);
     state_->setProperty("role", u"dim"_s);
     progress_ = new QProgressBar(this);
     progress_->setTextVisible(false);

@@ -102,8 +102,7 @@ struct OpWindow {
 };
 
 QTableView* makeTable(QAbstractItemModel* model, QWidget* parent) {
-    auto* table = new QTableView(parent);
-    table->setObjectName(u"operations"_s);
+    auto* table = withName(new QTableView(parent), u"operations"_s);
     table->setModel(model);
     table->setShowGrid(false);
     table->setWordWrap(true);

@@ -89,8 +89,7 @@ MicroscopePage::MicroscopePage(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context), model_(kept<MicroscopeModel>(context, this)) {
     auto* column = makeColumn(this, {}, size::gap);
     column->addLayout(makeBar());
-    answer_ = makeTitle({}, nullptr, this);
-    answer_->setObjectName(u"answer"_s);
+    answer_ = withName(makeTitle({}, nullptr, this), u"answer"_s);
     answer_->setWordWrap(true);
     answer_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column->addWidget(answer_);

@@ -21,12 +21,10 @@ DeleteQuestion::DeleteQuestion(const Context& context, QWidget* parent)
     : QFrame(parent), context_(context) {
     setObjectName(u"guide"_s);
     auto* row = makeRow(this, {size::inside, size::grid, size::gap, size::grid}, size::gap);
-    words_ = makeProse({}, nullptr, this);
-    words_->setObjectName(u"deleteQuestion"_s);
+    words_ = withName(makeProse({}, nullptr, this), u"deleteQuestion"_s);
     words_->setTextFormat(Qt::PlainText);
     row->addWidget(words_, 1);
-    agree_ = new QPushButton(tr("Delete"), this);
-    agree_->setObjectName(u"deleteAgreed"_s);
+    agree_ = withName(new QPushButton(tr("Delete"), this), u"deleteAgreed"_s);
     connect(agree_, &QPushButton::clicked, this, &DeleteQuestion::remove);
     row->addWidget(agree_);
     auto* cancel = new QPushButton(tr("Cancel"), this);

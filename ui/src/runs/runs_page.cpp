@@ -53,8 +53,7 @@ RunsPage::RunsPage(const Context& context, QWidget* parent)
     auto* list = makeColumn(card, {size::inside, size::gap, size::inside, size::gap}, size::gap);
     table_ = new RunTable(context_, card);
     list->addLayout(makeHead());
-    problem_ = makeProse({}, "bad", card);
-    problem_->setObjectName(u"filterProblem"_s);
+    problem_ = withName(makeProse({}, "bad", card), u"filterProblem"_s);
     problem_->setTextFormat(Qt::PlainText);
     problem_->hide();
     list->addWidget(problem_);
@@ -79,8 +78,7 @@ RunsPage::RunsPage(const Context& context, QWidget* parent)
 
 QLayout* RunsPage::makeHead() {
     auto* row = makeRow(size::gap);
-    filter_ = new FilterField(this);
-    filter_->setObjectName(u"runFilter"_s);
+    filter_ = withName(new FilterField(this), u"runFilter"_s);
     filter_->setClearButtonEnabled(true);
     filter_->setPlaceholderText(tr("Filter, such as \"Learning rate\">0.01 tag:sweep"));
     filter_->setAccessibleName(tr("Filter"));
@@ -97,8 +95,7 @@ QLayout* RunsPage::makeHead() {
     grouped_->setToolTip(
         tr("Groups the runs of one comparison or sweep below a line of their own."));
     row->addWidget(grouped_);
-    auto* columns = new QPushButton(tr("Columns…"), this);
-    columns->setObjectName(u"columns"_s);
+    auto* columns = withName(new QPushButton(tr("Columns…"), this), u"columns"_s);
     auto* menu = new QMenu(columns);
     menu->setToolTipsVisible(true);
     columns->setMenu(menu);

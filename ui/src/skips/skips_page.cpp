@@ -193,8 +193,7 @@ SkipsPage::SkipsPage(const Context& context, QWidget* parent)
 
 QLayout* SkipsPage::makeBar() {
     auto* row = makeRow(size::gap);
-    examine_ = new QPushButton(tr("Examine this step"), this);
-    examine_->setObjectName(u"primary"_s);
+    examine_ = withName(new QPushButton(tr("Examine this step"), this), u"primary"_s);
     examine_->setToolTip(
         tr("Computes the step again from the newest checkpoint before it, with a check after every "
            "operation (R). Training waits for it; the run does not change."));

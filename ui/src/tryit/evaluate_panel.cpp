@@ -40,10 +40,8 @@ EvaluatePanel::EvaluatePanel(const Context& context, const TriedModels& models, 
 QLayout* EvaluatePanel::makeControls() {
     auto* rows = makeColumn(size::grid);
     auto* row = makeRow(size::gap);
-    go_ = new QPushButton(tr("Evaluate on the test part"), this);
-    go_->setObjectName(u"evaluate"_s);
-    cancel_ = new QPushButton(tr("Cancel"), this);
-    cancel_->setObjectName(u"cancel"_s);
+    go_ = withName(new QPushButton(tr("Evaluate on the test part"), this), u"evaluate"_s);
+    cancel_ = withName(new QPushButton(tr("Cancel"), this), u"cancel"_s);
     tabs_ = new QTabBar(this);
     tabs_->setExpanding(false);
     tabs_->setAccessibleName(tr("Parts of the report"));

@@ -127,8 +127,7 @@ QWidget* MaskAsk::makeTextCard() {
     connect(text_, &QPlainTextEdit::textChanged, &soon_, qOverload<>(&QTimer::start));
     column->addWidget(text_);
     auto* row = new QHBoxLayout;
-    auto* insert = new QPushButton(tr("Insert %1").arg(mask_), card);
-    insert->setObjectName(u"insert-mask"_s);
+    auto* insert = withName(new QPushButton(tr("Insert %1").arg(mask_), card), u"insert-mask"_s);
     insert->setToolTip(tr("Puts a mask at the cursor, or in place of the selected text."));
     connect(insert, &QPushButton::clicked, this, &MaskAsk::insertMask);
     auto* room = makeLabel(

@@ -95,8 +95,7 @@ QLayout* PictureAsk::makeButtons() {
         connect(pen, &QComboBox::currentIndexChanged, board_,
                 [this, pen] { board_->setPen(pen->currentData().toDouble()); });
         auto* undo = new QPushButton(tr("Undo"), this);
-        auto* clear = new QPushButton(tr("Clear"), this);
-        clear->setObjectName(u"clear"_s);
+        auto* clear = withName(new QPushButton(tr("Clear"), this), u"clear"_s);
         connect(undo, &QPushButton::clicked, board_, &DrawBoard::undo);
         connect(clear, &QPushButton::clicked, board_, &DrawBoard::clear);
         row->addWidget(pen, 1);

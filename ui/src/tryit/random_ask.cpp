@@ -21,8 +21,7 @@ RandomAsk::RandomAsk(Theme* theme, const TriedModels& models, QWidget* parent)
     : QWidget(parent), theme_(theme) {
     auto* column = makeColumn(this, {}, size::gap);
     auto* row = new QHBoxLayout;
-    auto* others = new QPushButton(tr("Draw others"), this);
-    others->setObjectName(u"others"_s);
+    auto* others = withName(new QPushButton(tr("Draw others"), this), u"others"_s);
     others->setToolTip(
         tr("Draws new pictures from other random numbers, the same for each model."));
     connect(others, &QPushButton::clicked, this, [this] {

@@ -51,8 +51,7 @@ QWidget* RowAsk::makeForm() {
     area->setFrameShape(QFrame::NoFrame);
     area->setFocusPolicy(Qt::NoFocus);
     area->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
-    auto* sheet = new QWidget(area);
-    sheet->setObjectName(u"sections"_s);
+    auto* sheet = withName(new QWidget(area), u"sections"_s);
     auto* grid = new QGridLayout(sheet);
     grid->setContentsMargins(0, 0, size::gap, 0);
     grid->setVerticalSpacing(6);

@@ -81,8 +81,7 @@ RunColumns::RunColumns(Theme* theme, const TriedModels& models, int narrowest, Q
     setWidgetResizable(true);
     setFrameShape(QFrame::NoFrame);
     setFocusPolicy(Qt::NoFocus);
-    auto* row = new QWidget(this);
-    row->setObjectName(u"sections"_s);
+    auto* row = withName(new QWidget(this), u"sections"_s);
     auto* columns = makeRow(row, {}, size::gap);
     for (TriedModel* model : models) {
         auto* column = new RunColumn(theme, model, row);

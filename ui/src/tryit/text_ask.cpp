@@ -95,10 +95,8 @@ QWidget* TextAsk::makeControls(bool words) {
     topK_ = addField(row, tr("Top-k"), u"0"_s,
                      tr("Draws from the k most probable tokens; 0 draws from all."));
     seed_ = addField(row, tr("Seed"), u"1"_s, tr("The same seed gives the same text again."));
-    go_ = new QPushButton(tr("Generate"), card);
-    go_->setObjectName(u"generate"_s);
-    stop_ = new QPushButton(tr("Stop"), card);
-    stop_->setObjectName(u"stop"_s);
+    go_ = withName(new QPushButton(tr("Generate"), card), u"generate"_s);
+    stop_ = withName(new QPushButton(tr("Stop"), card), u"stop"_s);
     connect(go_, &QPushButton::clicked, this, &TextAsk::generate);
     connect(stop_, &QPushButton::clicked, this, &TextAsk::stop);
     addWidgets(row, {go_, stop_});

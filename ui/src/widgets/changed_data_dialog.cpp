@@ -29,8 +29,7 @@ ChangedDataDialog::ChangedDataDialog(const QString& what, const QString& then, Q
     auto* buttons = new QHBoxLayout;
     buttons->addStretch();
     auto* leave = new QPushButton(tr("Cancel"), this);
-    auto* go = new QPushButton(tr("Go on with this data"), this);
-    go->setObjectName(u"primary"_s);
+    auto* go = withName(new QPushButton(tr("Go on with this data"), this), u"primary"_s);
     leave->setDefault(true);
     addWidgets(buttons, {leave, go});
     column->addLayout(buttons);

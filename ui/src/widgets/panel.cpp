@@ -19,8 +19,7 @@ Panel::Panel(Theme* theme, const QString& name, const QString& title, QWidget* b
     : QDockWidget(title, parent), theme_(theme), body_(body) {
     setObjectName(name);
     setAccessibleName(title);
-    head_ = new QWidget(this);
-    head_->setObjectName(u"panelHead"_s);
+    head_ = withName(new QWidget(this), u"panelHead"_s);
     head_->setAttribute(Qt::WA_StyledBackground);
     const int height = Theme::rowHeight(size::head + 2);
     head_->setFixedHeight(height);
@@ -40,8 +39,7 @@ Panel::Panel(Theme* theme, const QString& name, const QString& title, QWidget* b
     row_->addWidget(note_, 1);
     setTitleBarWidget(head_);
 
-    auto* frame = new QWidget(this);
-    frame->setObjectName(u"panelBody"_s);
+    auto* frame = withName(new QWidget(this), u"panelBody"_s);
     frame->setAttribute(Qt::WA_StyledBackground);
     auto* inside = new QVBoxLayout(frame);
     inside->setContentsMargins(1, 0, 1, size::grid);
@@ -182,8 +180,7 @@ QVBoxLayout* makeColumn(int spacing) {
 }
 
 QFrame* makeCard(QWidget* parent) {
-    auto* card = new QFrame(parent);
-    card->setObjectName(u"card"_s);
+    auto* card = withName(new QFrame(parent), u"card"_s);
     return card;
 }
 

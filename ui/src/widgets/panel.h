@@ -84,6 +84,12 @@ void addWidgets(Box* box, std::initializer_list<QWidget*> widgets) {
 }
 /// A frame with rounded corners.
 QFrame* makeCard(QWidget* parent);
+/// The widget, with the name by which style sheets and tests find it.
+template <typename Widget>
+Widget* withName(Widget* widget, const QString& name) {
+    widget->setObjectName(name);
+    return widget;
+}
 /// A button that looks as a link.
 QToolButton* makeLink(const QString& text, QWidget* parent = nullptr);
 /// Enlarges the text of all widgets within `root`, each once; call it again after adding widgets.

@@ -28,8 +28,7 @@ QuitDialog::QuitDialog(QWidget* parent) : QDialog(parent) {
     auto* buttons = new QHBoxLayout;
     buttons->addStretch();
     auto* stay = new QPushButton(tr("Keep training"), this);
-    auto* quit = new QPushButton(tr("Save and quit"), this);
-    quit->setObjectName(u"primary"_s);
+    auto* quit = withName(new QPushButton(tr("Save and quit"), this), u"primary"_s);
     stay->setDefault(true);
     addWidgets(buttons, {stay, quit});
     column->addLayout(buttons);

@@ -140,8 +140,7 @@ QWidget* SearchDialog::makeFoot() {
     addWidgets(column, {progress_, result_, evidence_});
     auto* row = makeRow(size::gap);
     row->addStretch();
-    search_ = new QPushButton(tr("Search"), part);
-    search_->setObjectName(u"primary"_s);
+    search_ = withName(new QPushButton(tr("Search"), part), u"primary"_s);
     search_->setDefault(true);
     cancel_ = new QPushButton(tr("Cancel"), part);
     keep_ = new QPushButton(tr("Keep for the run"), part);

@@ -92,8 +92,7 @@ XrayPage::XrayPage(const Context& context, QWidget* parent)
 QLayout* XrayPage::makeBar() {
     auto* row = makeRow(size::gap);
     row->addWidget(makeViews());
-    trace_ = new QPushButton(this);
-    trace_->setObjectName(u"primary"_s);
+    trace_ = withName(new QPushButton(this), u"primary"_s);
     state_ = new ElidedLabel(this);
     state_->setProperty("role", u"dim"_s);
     search_ = new QPushButton(tr("Find the smallest FP32 set…"), this);
@@ -156,8 +155,7 @@ QLayout* XrayPage::makeFilter() {
     rules_ = new QButtonGroup(this);
     rules_->setExclusive(false);
     for (const auto& [rule, title] : ruleChips()) {
-        auto* chip = new QToolButton(this);
-        chip->setObjectName(u"chip"_s);
+        auto* chip = withName(new QToolButton(this), u"chip"_s);
         chip->setText(title);
         chip->setCheckable(true);
         chip->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);

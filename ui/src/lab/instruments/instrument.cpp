@@ -70,8 +70,7 @@ void InstrumentPanel::build() {
     scroll->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     scroll->setFocusPolicy(Qt::NoFocus);
     outer->addWidget(scroll);
-    auto* inside = new QWidget;
-    inside->setObjectName(u"sections"_s);
+    auto* inside = withName(new QWidget, u"sections"_s);
     const bool below = direction_ == Qt::Vertical;
     auto* cards = new QBoxLayout(below ? QBoxLayout::TopToBottom : QBoxLayout::LeftToRight, inside);
     cards->setContentsMargins(0, 0, 0, 0);

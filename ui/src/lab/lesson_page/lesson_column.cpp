@@ -69,8 +69,7 @@ void LessonColumn::build() {
     knobs_.clear();
     failures_.clear();
     pauseOffer_ = nullptr;
-    page_ = new QWidget;
-    page_->setObjectName(u"sections"_s);
+    page_ = withName(new QWidget, u"sections"_s);
     auto* outer = makeRow(page_, {size::inside, size::inside, size::inside, size::inside});
     column_ = new QWidget(page_);
     // The disc of a step stands to the left of the 75 characters.
@@ -325,8 +324,7 @@ QWidget* LessonColumn::makeRuns(const engine::Lesson& lesson, QWidget* parent) {
         names->addWidget(makeRunName(lesson, i, box), place / side, place % side);
     }
     column->addLayout(names);
-    pauseOffer_ = new QFrame(box);
-    pauseOffer_->setObjectName(u"guide"_s);
+    pauseOffer_ = withName(new QFrame(box), u"guide"_s);
     auto* offer = new QHBoxLayout(pauseOffer_);
     auto* words = makeProse(tr("An experiment is training. It would share the processor with the "
                                "lesson."),
@@ -363,8 +361,7 @@ QWidget* LessonColumn::makeKnobs(const engine::Lesson& lesson,
 }
 
 QWidget* LessonColumn::makeProblem(const engine::LessonProblem& problem, QWidget* parent) {
-    auto* box = new QFrame(parent);
-    box->setObjectName(u"message"_s);
+    auto* box = withName(new QFrame(parent), u"message"_s);
     auto* row = new QHBoxLayout(box);
     auto* words =
         makeProse(tr("Line %1: %2").arg(problem.line).arg(engineText(problem.text)), nullptr, box);

@@ -195,8 +195,7 @@ void LessonView::addKeys() {
 QWidget* LessonView::makeTools(QWidget* parent) {
     auto* tools = new QWidget(parent);
     auto* row = makeRow(tools, {}, size::gap);
-    file_ = makeLabel({}, nullptr, tools);
-    file_->setObjectName(u"chip"_s);
+    file_ = withName(makeLabel({}, nullptr, tools), u"chip"_s);
     row->addWidget(file_);
     edit_ = makeLink(tr("Edit"), tools);
     connect(edit_, &QToolButton::clicked, this, &LessonView::edit);

@@ -42,8 +42,7 @@ PresentWindow::PresentWindow(const Context& context, LessonModel* model, int ste
     foot->addWidget(place_, 1);
     auto* leave = new QPushButton(tr("Leave (Esc)"), this);
     auto* before = new QPushButton(tr("Back"), this);
-    next_ = new QPushButton(this);
-    next_->setObjectName(u"primary"_s);
+    next_ = withName(new QPushButton(this), u"primary"_s);
     for (auto* button : {leave, before, next_}) {
         button->setFocusPolicy(Qt::NoFocus);  // keys belong to the lesson
         foot->addWidget(button);

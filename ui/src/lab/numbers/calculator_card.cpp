@@ -198,8 +198,7 @@ CalculatorCard::CalculatorCard(const Context& context, NumberModel* number, Calc
     setObjectName(u"card"_s);
     auto* column = makeColumn(this, {1, size::grid, 1, size::grid}, size::grid);
     column->addLayout(makeHead());
-    auto* rule = new QFrame(this);
-    rule->setObjectName(u"rule"_s);
+    auto* rule = withName(new QFrame(this), u"rule"_s);
     column->addWidget(rule);
     auto* row = new QHBoxLayout;
     table_ = new CalculatorTable(context_.theme, number, model_, this);

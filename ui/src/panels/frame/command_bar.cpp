@@ -168,8 +168,7 @@ KeyButton* CommandBar::button(const QString& text, const QString& command,
 }
 
 QLabel* CommandBar::chip(const QString& name) {
-    auto* made = new QLabel(this);
-    made->setObjectName(u"chip"_s);
+    auto* made = withName(new QLabel(this), u"chip"_s);
     made->setTextFormat(Qt::RichText);
     made->setAccessibleName(name);
     row_->addWidget(made);

@@ -24,8 +24,7 @@ WorkStrip::WorkStrip(const Context& context, QWidget* parent)
     bar_ = new QProgressBar(this);
     bar_->setTextVisible(false);
     bar_->setFixedWidth(110);
-    cancel_ = new QToolButton(this);
-    cancel_->setObjectName(u"cancelWork"_s);
+    cancel_ = withName(new QToolButton(this), u"cancelWork"_s);
     cancel_->setText(tr("Cancel"));
     cancel_->setFont(Theme::caption());
     cancel_->setFocusPolicy(Qt::StrongFocus);

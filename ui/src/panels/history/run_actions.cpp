@@ -55,8 +55,7 @@ LongerDialog::LongerDialog(const engine::RunSummary& run, QWidget* parent)
     auto* buttons = new QHBoxLayout;
     buttons->addStretch();
     auto* leave = new QPushButton(tr("Cancel"), this);
-    auto* go = new QPushButton(tr("Train longer"), this);
-    go->setObjectName(u"primary"_s);
+    auto* go = withName(new QPushButton(tr("Train longer"), this), u"primary"_s);
     go->setDefault(true);
     addWidgets(buttons, {leave, go});
     column->addLayout(buttons);

@@ -70,8 +70,7 @@ QWidget* QueuePanel::makeHead() {
     add_->setToolTip(tr("Adds a run with the settings on the left to the end of the queue."));
     connect(add_, &QPushButton::clicked, this, &QueuePanel::addSettings);
     row->addWidget(add_);
-    compare_ = new QPushButton(tr("Add the comparison"), head);
-    compare_->setObjectName(u"queueComparison"_s);
+    compare_ = withName(new QPushButton(tr("Add the comparison"), head), u"queueComparison"_s);
     compare_->setToolTip(
         tr("Adds a run in each of the compared precisions. They train together, as one."));
     connect(compare_, &QPushButton::clicked, this, &QueuePanel::addComparison);
@@ -90,8 +89,7 @@ QWidget* QueuePanel::makeHead() {
 QLayout* QueuePanel::makeEnd() {
     auto* row = makeRow(size::gap);
     row->addWidget(makeLabel(tr("When all have ended:"), "dim", this));
-    auto* what = new ChoiceBox(this);
-    what->setObjectName(u"atQueueEnd"_s);
+    auto* what = withName(new ChoiceBox(this), u"atQueueEnd"_s);
     what->addItems({tr("do nothing"), tr("run a command"), tr("suspend the machine")});
     what->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     what->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
@@ -99,8 +97,7 @@ QLayout* QueuePanel::makeEnd() {
     what->setToolTip(
         tr("A command is forgotten when Halftone quits. It gets HALFTONE_KIND, HALFTONE_RUN, "
            "HALFTONE_STATE and HALFTONE_REASON."));
-    auto* command = new QLineEdit(this);
-    command->setObjectName(u"queueCommand"_s);
+    auto* command = withName(new QLineEdit(this), u"queueCommand"_s);
     command->setPlaceholderText(tr("Command for the shell"));
     command->setAccessibleName(tr("Command for the shell"));
     what->setCurrentIndex(static_cast<int>(context_.queue->atEnd()));

@@ -71,8 +71,7 @@ void SweepForm::addFoot(QVBoxLayout* column) {
     auto* more = makeLink(tr("Another setting"), this);
     connect(more, &QToolButton::clicked, this, &SweepForm::addAxis);
     row->addWidget(more);
-    listLink_ = makeLink({}, this);
-    listLink_->setObjectName(u"sweepList"_s);
+    listLink_ = withName(makeLink({}, this), u"sweepList"_s);
     listLink_->setToolTip(
         tr("A text file with one JSON object of settings per line, such as {\"optimizer.lr\": "
            "0.1}. Each line is one run, or one per combination of the settings above."));
@@ -95,8 +94,7 @@ void SweepForm::addFoot(QVBoxLayout* column) {
     connect(add_, &QPushButton::clicked, this, &SweepForm::addToQueue);
     row->addWidget(add_);
     column->addLayout(row);
-    answer_ = makeProse({}, "dim", this);
-    answer_->setObjectName(u"sweepAnswer"_s);
+    answer_ = withName(makeProse({}, "dim", this), u"sweepAnswer"_s);
     column->addWidget(answer_);
 }
 

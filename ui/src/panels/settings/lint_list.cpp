@@ -55,13 +55,11 @@ void LintList::addRow(const engine::LintFinding& finding) {
     auto* mark = new QLabel(line);
     mark->setPixmap(
         iconPixmap(u"dot"_s, colorOf(finding.severity, context_.theme->tokens()), size::icon, 2));
-    auto* sentence = new ElidedLabel(line);
-    sentence->setObjectName(u"finding"_s);
+    auto* sentence = withName(new ElidedLabel(line), u"finding"_s);
     sentence->setFont(Theme::caption());
     sentence->setText(engineText(finding.sentence));
     sentence->setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Preferred);
-    auto* fix = makeLink(tr("Fix it"), line);
-    fix->setObjectName(u"fixIt"_s);
+    auto* fix = withName(makeLink(tr("Fix it"), line), u"fixIt"_s);
     const QString reason = engineText(finding.reason);
     const QString made = stringList(finding.fix).join(u", "_s);
     const auto paragraphs = [](const QString& first, const QString& second) {

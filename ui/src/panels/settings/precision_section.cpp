@@ -24,12 +24,10 @@ PrecisionSection::PrecisionSection(const Context& context, QWidget* parent)
     row_ = new QWidget(this);
     new FlowLayout(row_, size::grid);
     column->addWidget(row_);
-    problem_ = makeSmall({}, "bad", this);
-    problem_->setObjectName(u"fieldError"_s);
+    problem_ = withName(makeSmall({}, "bad", this), u"fieldError"_s);
     problem_->setWordWrap(true);
     column->addWidget(problem_);
-    leftOut_ = makeSmall({}, "dim", this);
-    leftOut_->setObjectName(u"leftOut"_s);
+    leftOut_ = withName(makeSmall({}, "dim", this), u"leftOut"_s);
     leftOut_->setWordWrap(true);
     column->addWidget(leftOut_);
     column->addSpacing(size::grid);
@@ -91,8 +89,7 @@ void PrecisionSection::refresh() {
 }
 
 void PrecisionSection::addChip(const QString& preset, const QString& title) {
-    auto* chip = new QToolButton(row_);
-    chip->setObjectName(u"chip"_s);
+    auto* chip = withName(new QToolButton(row_), u"chip"_s);
     chip->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
     chip->setIconSize({12, 12});
     chip->setIcon(
@@ -136,8 +133,7 @@ void PrecisionSection::addPlus() {
         }
     }
     if (missing.isEmpty()) return;
-    auto* plus = new QToolButton(row_);
-    plus->setObjectName(u"chip"_s);
+    auto* plus = withName(new QToolButton(row_), u"chip"_s);
     plus->setIcon(themedIcon(*context_.theme, u"add"_s));
     plus->setIconSize({12, 12});
     plus->setAccessibleName(tr("Add a precision to the comparison"));

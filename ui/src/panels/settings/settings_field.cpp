@@ -131,8 +131,7 @@ void SettingsField::take(QWidget* editor) {
     setFocusProxy(editor);
     nameEditor();
     layout()->addWidget(editor);
-    dot_ = new ChangedMark(this);
-    dot_->setObjectName(u"changed"_s);
+    dot_ = withName(new ChangedMark(this), u"changed"_s);
     editor->setContextMenuPolicy(Qt::CustomContextMenu);
     editor->installEventFilter(this);
     connect(editor, &QWidget::customContextMenuRequested, this, &SettingsField::openMenu);
@@ -340,8 +339,7 @@ SettingsRow::SettingsRow(SettingsModel* model, QWidget* label, std::vector<Setti
         if (beside != nullptr && field == fields_.front()) line->addWidget(beside);
     }
     rows->addLayout(line);
-    error_ = makeSmall({}, "bad", this);
-    error_->setObjectName(u"fieldError"_s);
+    error_ = withName(makeSmall({}, "bad", this), u"fieldError"_s);
     error_->setWordWrap(true);
     error_->setTextFormat(Qt::PlainText);
     rows->addWidget(error_);

@@ -31,8 +31,7 @@ SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
     setFrameShape(QFrame::NoFrame);
     setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     setFocusPolicy(Qt::NoFocus);
-    auto* inside = new QWidget(this);
-    inside->setObjectName(u"sections"_s);
+    auto* inside = withName(new QWidget(this), u"sections"_s);
     column_ = makeColumn(inside, {size::inside, size::grid, size::inside - 2, size::inside}, 0);
     note_ = new NextRunNote(context_, inside);
     column_->addWidget(note_);
@@ -109,8 +108,7 @@ QVBoxLayout* SettingsPanel::section(const QString& title, QWidget* beside) {
     if (beside != nullptr) head->addWidget(beside);
     rows->addLayout(head);
     if (column_->count() > 1) {  // behind the note
-        auto* rule = new QFrame(this);
-        rule->setObjectName(u"rule"_s);
+        auto* rule = withName(new QFrame(this), u"rule"_s);
         auto* edge = makeRow(nullptr, {-size::inside, 0, -size::inside, 0});
         edge->addWidget(rule);
         column_->addLayout(edge);
@@ -208,8 +206,7 @@ void SettingsPanel::addTraining() {
     auto* rows = section(tr("Training"));
     row(rows, label(u"optimizer.kind"_s), {edit(u"optimizer.kind"_s)});
     row(rows, label(u"optimizer.lr"_s), {edit(u"optimizer.lr"_s)}, makeRateFinder());
-    largest_ = makeLink(tr("max…"), this);
-    largest_->setObjectName(u"findBatch"_s);
+    largest_ = withName(makeLink(tr("max…"), this), u"findBatch"_s);
     largest_->setAccessibleName(tr("Find the largest batch"));
     largest_->setToolTip(tr("Find the largest batch that fits into memory."));
     connect(largest_, &QToolButton::clicked, this,
@@ -221,8 +218,7 @@ void SettingsPanel::addTraining() {
 }
 
 QToolButton* SettingsPanel::makeRateFinder() {
-    auto* find = makeLink(tr("find…"), this);
-    find->setObjectName(u"findRateHere"_s);
+    auto* find = withName(makeLink(tr("find…"), this), u"findRateHere"_s);
     find->setAccessibleName(tr("Find the learning rate"));
     find->setToolTip(tr("Shows the loss while the rate rises, and suggests a rate."));
     connect(find, &QToolButton::clicked, this,
@@ -236,8 +232,7 @@ QToolButton* SettingsPanel::makeRateFinder() {
 }
 
 void SettingsPanel::addMore() {
-    open_ = makeLink(tr("show"), this);
-    open_->setObjectName(u"allSettings"_s);
+    open_ = withName(makeLink(tr("show"), this), u"allSettings"_s);
     open_->setAccessibleName(tr("All other settings"));
     auto* rows = section(tr("All other settings"), open_);
     more_ = new QWidget(this);

@@ -80,8 +80,7 @@ StepPanel::StepPanel(const Context& context, QWidget* parent) : QWidget(parent),
     scroll->setFrameShape(QFrame::NoFrame);
     scroll->setFocusPolicy(Qt::NoFocus);
     outer->addWidget(scroll);
-    auto* inside = new QWidget(scroll);
-    inside->setObjectName(u"sections"_s);
+    auto* inside = withName(new QWidget(scroll), u"sections"_s);
     scroll->setWidget(inside);
     auto* column =
         makeColumn(inside, {size::inside, size::gap, size::inside, size::gap}, size::gap);
@@ -90,8 +89,7 @@ StepPanel::StepPanel(const Context& context, QWidget* parent) : QWidget(parent),
     reason_->setTextFormat(Qt::RichText);
     reason_->setTextInteractionFlags(Qt::TextSelectableByMouse);
     column->addWidget(reason_);
-    box_ = new QFrame(this);
-    box_->setObjectName(u"box"_s);
+    box_ = withName(new QFrame(this), u"box"_s);
     table_ = new QFormLayout(box_);
     table_->setContentsMargins(size::gap, 6, size::gap, 6);
     table_->setHorizontalSpacing(size::gap);

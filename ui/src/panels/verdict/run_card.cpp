@@ -113,8 +113,7 @@ RunCard::RunCard(const QString& title, const QColor& color, QWidget* parent)
     auto* name = new ElidedLabel(names_);
     name->setFont(Theme::bold());
     name->setText(title);
-    task_ = new ElidedLabel(names_);
-    task_->setObjectName(u"cardTask"_s);
+    task_ = withName(new ElidedLabel(names_), u"cardTask"_s);
     task_->setProperty("role", u"dim"_s);
     task_->setFont(Theme::caption());
     note_ = new ElidedLabel(names_);

@@ -88,8 +88,7 @@ VerdictLine::VerdictLine(QWidget* parent) : QWidget(parent) {
     }
     link_ = makeLink(tr("evidence"), this);
     connect(link_, &QToolButton::clicked, this, [this] { showHelp(link_, evidence_); });
-    measure_ = makeLink(tr("measure"), this);
-    measure_->setObjectName(u"measure"_s);
+    measure_ = withName(makeLink(tr("measure"), this), u"measure"_s);
     measure_->setToolTip(tr("Measures on the Benchmarks page why it does not pay off"));
     connect(measure_, &QToolButton::clicked, this, &VerdictLine::measureWanted);
     grid_->addWidget(icon_, 0, 0, Qt::AlignTop);
