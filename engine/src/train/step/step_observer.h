@@ -44,20 +44,14 @@ class StepObserver {
 public:
     virtual ~StepObserver() = default;
 
-    /// Whether it observes the step. Asked once, before the step.
-    virtual bool observes(std::int64_t step) const {
-        (void)step;
-        return true;
-    }
+    /// Whether it observes the step of this number. Asked once, before the step.
+    virtual bool observes(std::int64_t) const { return true; }
     virtual void begin(const StepView&) {}
     /// `batch` and `state` are what the task is about to read; an observer may replace their
     /// tensors. `state` is the carried state, empty where there is none.
-    virtual void before_forward(const StepView&, DeviceBatch& batch, TensorList& state) {
-        (void)batch;
-        (void)state;
-    }
-    /// `losses` are unscaled.
-    virtual void after_forward(const StepView&, const TensorList& losses) { (void)losses; }
+    virtual void before_forward(const StepView&, DeviceBatch& /*batch*/, TensorList& /*state*/) {}
+    /// The losses are unscaled.
+    virtual void after_forward(const StepView&, const TensorList&) {}
     virtual void after_backward(const StepView&) {}
     /// The gradients of the phase's parameters are complete: scaled, neither checked nor clipped;
     /// sparse ones are coalesced.
@@ -65,11 +59,8 @@ public:
     /// The phase's optimizers have stepped, or skipped. The loss scale has not moved.
     virtual void after_update(const StepView&) {}
     virtual void end(const StepView&) {}
-    /// StepRecord::scale_floor of a step that ended, if the observer has measured it.
-    virtual std::optional<float> scale_floor(std::int64_t step) const {
-        (void)step;
-        return std::nullopt;
-    }
+    /// StepRecord::scale_floor of the step of this number, which ended, if it was measured.
+    virtual std::optional<float> scale_floor(std::int64_t) const { return std::nullopt; }
 };
 
 /// The observers of a trainer's steps.
