@@ -112,7 +112,7 @@ Table::Row outcome_cells(const char* name, const XrayOutcome& outcome) {
 /// "f16[32x6x24x24] f32[6]"
 std::string tensor_list(const std::vector<XrayTensor>& tensors) {
     return join(tensors, " ", [](const XrayTensor& tensor) {
-        return tensor.dtype + '[' + join(tensor.shape, "x") + ']';
+        return tensor.dtype + "[" + join(tensor.shape, "x") + "]";
     });
 }
 
