@@ -128,7 +128,7 @@ OPS = {
     "relu6": lambda _, x: F.relu6(x),
     "sigmoid": lambda _, x: torch.sigmoid(x),
     "tanh": lambda _, x: torch.tanh(x),
-    "add": lambda _, a, b: a + b,
+    "add": lambda _, a, b, scale=1: a + scale * b,
     "sub": lambda _, a, b: a - b,
     "mul": lambda _, a, b: a * b,
     "div": lambda _, a, b: a / b,
