@@ -44,7 +44,6 @@
 #include "ops/catalog_only/ternary.h"
 #include "ops/pointwise/trigonometric.h"
 #include "ops/pointwise/unary.h"
-#include "ops/pool/lp_pool.h"
 #include "ops/catalog_only/max_unpool.h"
 #include "ops/pool/pool.h"
 #include "ops/recurrent/recurrent.h"

@@ -100,6 +100,27 @@ inline constexpr Op adaptive_avg_pool3d_op(CastPolicy::none,
                                            "adaptive_avg_pool3d(x; output_size=1)", adds,
                                            by_name<adaptive_avg_pool3d>);
 
+inline constexpr const char* of_powers =
+    "Not on the list itself, but built of pow, which is: so fp32 under autocast.";
+
+// (sum of x^p over each window)^(1/p), p > 0. Only the options kernel, stride and ceil_mode are
+// used; a window that overlaps the edge counts as full. No autocast entry, but it is composed of
+// pow, which has one: in a region the result is f32. Otherwise x's type, rounded once. The gradient
+// of a window whose sum is 0 is 0.
+
+Tensor lp_pool1d(const Tensor& x, double p, const PoolOptions& options);
+inline constexpr Op lp_pool1d_op(
+    CastPolicy::none, "lp_pool1d(x; norm_type=2, kernel_size=2, stride=None, ceil_mode=False)",
+    of_powers, by_name<lp_pool1d>);
+Tensor lp_pool2d(const Tensor& x, double p, const PoolOptions& options);
+inline constexpr Op lp_pool2d_op(
+    CastPolicy::none, "lp_pool2d(x; norm_type=2, kernel_size=2, stride=None, ceil_mode=False)",
+    of_powers, by_name<lp_pool2d>);
+Tensor lp_pool3d(const Tensor& x, double p, const PoolOptions& options);
+inline constexpr Op lp_pool3d_op(
+    CastPolicy::none, "lp_pool3d(x; norm_type=2, kernel_size=2, stride=None, ceil_mode=False)",
+    of_powers, by_name<lp_pool3d>);
+
 /// Maximum over windows of size `kernel`, whose places follow from samples in [0, 1) (Graham,
 /// "Fractional Max-Pooling"). x (N, C, H, W) or (C, H, W); samples (N, C, 2) or (C, 2) of x's type,
 /// for columns and rows, without a gradient. Window i of n starts at floor((i + sample) a) -

@@ -8,7 +8,6 @@
 #include "autograd/backward.h"
 #include "engine/base/error.h"
 #include "gradcheck.h"
-#include "ops/pool/lp_pool.h"
 #include "ops/catalog_only/max_unpool.h"
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"
