@@ -130,9 +130,9 @@ Labels written_output(const std::string& terms, const std::array<int, max_labels
         }
         const int label = label_of(term);
         if (counts[static_cast<std::size_t>(label)] == 0)
-            refuse(equation, std::string("no operand has the label ") + term);
+            refuse(equation, "no operand has the label " + std::string(1, term));
         if (std::find(labels.begin(), labels.end(), label) != labels.end())
-            refuse(equation, std::string("the result has the label ") + term + " twice");
+            refuse(equation, "the result has the label " + std::string(1, term) + " twice");
         labels.push_back(label);
     }
     return labels;
