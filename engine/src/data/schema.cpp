@@ -4,8 +4,11 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/settings/catalog.h"
 
 namespace engine {
+
+const char* name(FieldKind kind) { return name<FieldKind>(kind); }
 
 void check_ragged(const FieldSpec& field) {
     if (field.ragged == Ragged::no) return;
