@@ -34,10 +34,10 @@ private:
     std::vector<std::string> accepted_;
 };
 
-Tensor ones(const Shape& shape) { return Tensor::full(shape, 1, DType::f32, Device{}); }
+Tensor all_ones(const Shape& shape) { return Tensor::full(shape, 1, DType::f32, Device{}); }
 
 TEST(CallTrace, PassesOnTheOutermostAcceptedOperation) {
-    const Tensor x = ones({2, 3});
+    const Tensor x = all_ones({2, 3});
     {
         Names both({"silu", "sigmoid", "mul"});
         silu(x);
@@ -51,13 +51,13 @@ TEST(CallTrace, PassesOnTheOutermostAcceptedOperation) {
 TEST(CallTrace, PassesOnCastsOfAnOperationsInputsBeforeIt) {
     const AutocastRegion region(Device::Kind::cpu, true, DType::bf16);
     Names trace({"linear", "to"});
-    linear(ones({2, 3}), ones({4, 3}));
+    linear(all_ones({2, 3}), all_ones({4, 3}));
     EXPECT_THAT(trace.lines, ElementsAre("to f32", "to f32", "linear bf16 bf16"));
 }
 
 TEST(CallTrace, KnowsTheMakerOfAResultThatIsNotTraced) {
     Names trace({"permute"});
-    const Tensor x = ones({2, 3});
+    const Tensor x = all_ones({2, 3});
     const Tensor turned = transpose(x, 0, 1), opposite = neg(x);
     EXPECT_THAT(trace.lines, ElementsAre("permute f32"));
     EXPECT_EQ(trace.unknown_maker(opposite), "neg");
@@ -77,7 +77,7 @@ TEST(TracedCall, FindsTheDimensionsOfViews) {
         std::vector<std::vector<std::int64_t>> orders;
         std::vector<int> dims;
     } trace;
-    const Tensor x = ones({2, 3, 4});
+    const Tensor x = all_ones({2, 3, 4});
     permute(x, {2, 0, 1});
     narrow(x, 1, 0, 2);
     EXPECT_THAT(trace.orders, ElementsAre(ElementsAre(2, 0, 1), ElementsAre()));

@@ -16,10 +16,10 @@ namespace engine {
 namespace {
 
 using Values = std::vector<double>;
-constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double infinite = std::numeric_limits<double>::infinity();
 
 template <typename F>
-std::string error_text(ErrorCode code, const F& f) {
+std::string distance_error(ErrorCode code, const F& f) {
     try {
         f();
     } catch (const Error& error) {
@@ -35,20 +35,20 @@ TEST(Distances, ByHand) {
     EXPECT_EQ(dist(x, Tensor::zeros({2}, DType::f64)).item(), 5);
     EXPECT_EQ(cdist(x, y).values(), (Values{0, 1, 10, 5, std::sqrt(18.0), 5}));
     EXPECT_EQ(cdist(x, y, 1).values(), (Values{0, 1, 14, 7, 6, 7}));
-    EXPECT_EQ(cdist(x, y, inf).values(), (Values{0, 1, 8, 4, 3, 4}));
+    EXPECT_EQ(cdist(x, y, infinite).values(), (Values{0, 1, 8, 4, 3, 4}));
     EXPECT_EQ(cdist(x, y, 0).values(), (Values{0, 1, 2, 2, 2, 2}));
     EXPECT_EQ(pdist(y).values(), (Values{1, 10, std::sqrt(85.0)}));
 }
 
 TEST(Distances, OfNothingAreZeroOrEmpty) {
     const Tensor none = Tensor::zeros({2, 0}, DType::f32);
-    for (const double p : {0.0, 1.0, 2.0, inf})
+    for (const double p : {0.0, 1.0, 2.0, infinite})
         EXPECT_EQ(cdist(none, none, p).values(), (Values{0, 0, 0, 0}));
     EXPECT_EQ(pdist(Tensor::zeros({1, 3}, DType::f32)).numel(), 0);
 }
 
 TEST(Distances, HaveNoSlopeWhereTheyAreZero) {
-    for (const double p : {0.5, 1.0, 1.5, 2.0, 3.0, inf}) {
+    for (const double p : {0.5, 1.0, 1.5, 2.0, 3.0, infinite}) {
         Tensor x = Tensor::of({1, 2}, {1, 2}, DType::f64);
         x.set_requires_grad(true);
         backward(sum(cdist(x, x.detach(), p)));
@@ -67,30 +67,31 @@ TEST(Distances, AnInfiniteOneBelowPOneLeavesEqualCoordinatesAlone) {
 TEST(Distances, GiveEachOfEqualLargestDifferencesTheWholeSlope) {
     Tensor x = Tensor::of({1, -1}, {1, 2}, DType::f64);
     x.set_requires_grad(true);
-    backward(sum(cdist(x, Tensor::zeros({1, 2}, DType::f64), inf)));
+    backward(sum(cdist(x, Tensor::zeros({1, 2}, DType::f64), infinite)));
     EXPECT_EQ(x.grad().values(), (Values{1, -1}));
     // The distance of two tensors is a norm, in which equal largest elements share the gradient.
     x.set_grad({});
-    backward(dist(x, Tensor::zeros({1, 2}, DType::f64), inf));
+    backward(dist(x, Tensor::zeros({1, 2}, DType::f64), infinite));
     EXPECT_EQ(x.grad().values(), (Values{0.5, -0.5}));
 }
 
 TEST(Distances, RefuseWhatTheyDoNotKnow) {
     const Tensor x = Tensor::zeros({2, 3}, DType::f32), low = to(x, DType::f16);
-    const std::string mixed = error_text(ErrorCode::dtype, [&] { cdist(x, low); });
+    const std::string mixed = distance_error(ErrorCode::dtype, [&] { cdist(x, low); });
     EXPECT_NE(mixed.find("f32"), std::string::npos) << mixed;
     EXPECT_NE(mixed.find("f16"), std::string::npos) << mixed;
-    EXPECT_NE(error_text(ErrorCode::value, [&] { cdist(x, x, -1); }), "");
-    EXPECT_NE(error_text(ErrorCode::shape,
-                         [&] {
-                             cdist(x, Tensor::zeros({2, 2}, DType::f32));
-                         }),
+    EXPECT_NE(distance_error(ErrorCode::value, [&] { cdist(x, x, -1); }), "");
+    EXPECT_NE(distance_error(ErrorCode::shape,
+                             [&] {
+                                 cdist(x, Tensor::zeros({2, 2}, DType::f32));
+                             }),
               "");
-    EXPECT_NE(error_text(ErrorCode::shape, [&] { pdist(Tensor::zeros({3}, DType::f32)); }), "");
-    EXPECT_NE(error_text(ErrorCode::value, [&] { renorm(x, 0, 0, 1); }), "");
-    EXPECT_NE(error_text(ErrorCode::value, [&] { renorm(x, 2, 0, -1); }), "");
+    EXPECT_NE(distance_error(ErrorCode::shape, [&] { pdist(Tensor::zeros({3}, DType::f32)); }), "");
+    EXPECT_NE(distance_error(ErrorCode::value, [&] { renorm(x, 0, 0, 1); }), "");
+    EXPECT_NE(distance_error(ErrorCode::value, [&] { renorm(x, 2, 0, -1); }), "");
     EXPECT_NE(
-        error_text(ErrorCode::shape, [&] { renorm(Tensor::zeros({3}, DType::f32), 2, 0, 1); }), "");
+        distance_error(ErrorCode::shape, [&] { renorm(Tensor::zeros({3}, DType::f32), 2, 0, 1); }),
+        "");
     EXPECT_EQ(dist(x, low).dtype(), DType::f32);
 }
 
