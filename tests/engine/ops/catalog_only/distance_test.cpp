@@ -16,7 +16,7 @@ namespace engine {
 namespace {
 
 using Values = std::vector<double>;
-constexpr double infinite = std::numeric_limits<double>::infinity();
+constexpr double endless = std::numeric_limits<double>::infinity();
 
 template <typename F>
 std::string distance_error(ErrorCode code, const F& f) {
@@ -35,20 +35,20 @@ TEST(Distances, ByHand) {
     EXPECT_EQ(dist(x, Tensor::zeros({2}, DType::f64)).item(), 5);
     EXPECT_EQ(cdist(x, y).values(), (Values{0, 1, 10, 5, std::sqrt(18.0), 5}));
     EXPECT_EQ(cdist(x, y, 1).values(), (Values{0, 1, 14, 7, 6, 7}));
-    EXPECT_EQ(cdist(x, y, infinite).values(), (Values{0, 1, 8, 4, 3, 4}));
+    EXPECT_EQ(cdist(x, y, endless).values(), (Values{0, 1, 8, 4, 3, 4}));
     EXPECT_EQ(cdist(x, y, 0).values(), (Values{0, 1, 2, 2, 2, 2}));
     EXPECT_EQ(pdist(y).values(), (Values{1, 10, std::sqrt(85.0)}));
 }
 
 TEST(Distances, OfNothingAreZeroOrEmpty) {
     const Tensor none = Tensor::zeros({2, 0}, DType::f32);
-    for (const double p : {0.0, 1.0, 2.0, infinite})
+    for (const double p : {0.0, 1.0, 2.0, endless})
         EXPECT_EQ(cdist(none, none, p).values(), (Values{0, 0, 0, 0}));
     EXPECT_EQ(pdist(Tensor::zeros({1, 3}, DType::f32)).numel(), 0);
 }
 
 TEST(Distances, HaveNoSlopeWhereTheyAreZero) {
-    for (const double p : {0.5, 1.0, 1.5, 2.0, 3.0, infinite}) {
+    for (const double p : {0.5, 1.0, 1.5, 2.0, 3.0, endless}) {
         Tensor x = Tensor::of({1, 2}, {1, 2}, DType::f64);
         x.set_requires_grad(true);
         backward(sum(cdist(x, x.detach(), p)));
@@ -67,11 +67,11 @@ TEST(Distances, AnInfiniteOneBelowPOneLeavesEqualCoordinatesAlone) {
 TEST(Distances, GiveEachOfEqualLargestDifferencesTheWholeSlope) {
     Tensor x = Tensor::of({1, -1}, {1, 2}, DType::f64);
     x.set_requires_grad(true);
-    backward(sum(cdist(x, Tensor::zeros({1, 2}, DType::f64), infinite)));
+    backward(sum(cdist(x, Tensor::zeros({1, 2}, DType::f64), endless)));
     EXPECT_EQ(x.grad().values(), (Values{1, -1}));
     // The distance of two tensors is a norm, in which equal largest elements share the gradient.
     x.set_grad({});
-    backward(dist(x, Tensor::zeros({1, 2}, DType::f64), infinite));
+    backward(dist(x, Tensor::zeros({1, 2}, DType::f64), endless));
     EXPECT_EQ(x.grad().values(), (Values{0.5, -0.5}));
 }
 

@@ -25,8 +25,8 @@ namespace {
 
 using Values = std::vector<double>;
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double beyond_all = std::numeric_limits<double>::infinity();
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 /// The values at the places (x, y) in a 2 x 2 image of 1, 2, 3, 4.
 Values read_at(const Values& places, GridMode mode, GridPadding padding, bool align = true) {
@@ -80,58 +80,57 @@ TEST(GridSample, ALargePlaceReadsNothing) {
 // As in PyTorch's CUDA kernels (safe_downgrade_to_int_range).
 TEST(GridSample, APlaceThatIsNoNumberReadsNothing) {
     for (const auto mode : {GridMode::bilinear, GridMode::nearest}) {
-        const TensorList read =
-            read_row({infinity, 5}, {not_a_number, infinity, -infinity}, mode, GridPadding::zeros);
+        const TensorList read = read_row({beyond_all, 5}, {no_number, beyond_all, -beyond_all},
+                                         mode, GridPadding::zeros);
         EXPECT_EQ(read[0].values(), (Values{0, 0, 0}));
         EXPECT_EQ(read[1].values(), (Values{0, 0}));
         if (mode == GridMode::bilinear) {
             EXPECT_EQ(read[2].values(), Values(6, 0));
         }
     }
-    const TensorList cubic =
-        read_row({1, 5}, {not_a_number}, GridMode::bicubic, GridPadding::zeros);
-    expect_same(cubic[0].values(), {not_a_number});
+    const TensorList cubic = read_row({1, 5}, {no_number}, GridMode::bicubic, GridPadding::zeros);
+    expect_same(cubic[0].values(), {no_number});
     EXPECT_EQ(cubic[1].values(), (Values{0, 0}));
-    expect_same(cubic[2].values(), {not_a_number, not_a_number});
+    expect_same(cubic[2].values(), {no_number, no_number});
 }
 
 TEST(GridSample, InsideThePaddingItReadsTheFirstElementWithoutAGradient) {
     for (const auto mode : {GridMode::bilinear, GridMode::nearest}) {
-        TensorList read = read_row({infinity, 5}, {not_a_number}, mode, GridPadding::border);
-        EXPECT_EQ(read[0].values(), (Values{infinity}));
+        TensorList read = read_row({beyond_all, 5}, {no_number}, mode, GridPadding::border);
+        EXPECT_EQ(read[0].values(), (Values{beyond_all}));
         EXPECT_EQ(read[1].values(), (Values{0, 0}));
         if (mode == GridMode::bilinear) {
             EXPECT_EQ(read[2].values(), (Values{0, 0}));
         }
         // An infinite place is clipped to the border, but has no mirror image.
-        read = read_row({3, 5}, {infinity, -infinity}, mode, GridPadding::border);
+        read = read_row({3, 5}, {beyond_all, -beyond_all}, mode, GridPadding::border);
         EXPECT_EQ(read[0].values(), (Values{5, 3}));
         EXPECT_EQ(read[1].values(), (Values{1, 1}));
-        read = read_row({3, 5}, {infinity, -infinity}, mode, GridPadding::reflection);
+        read = read_row({3, 5}, {beyond_all, -beyond_all}, mode, GridPadding::reflection);
         EXPECT_EQ(read[0].values(), (Values{3, 3}));
         EXPECT_EQ(read[1].values(), (Values{0, 0}));
     }
-    const TensorList cubic = read_row({1, 5}, {infinity}, GridMode::bicubic, GridPadding::border);
-    expect_same(cubic[0].values(), {not_a_number});
-    expect_same(cubic[1].values(), {0, not_a_number});
+    const TensorList cubic = read_row({1, 5}, {beyond_all}, GridMode::bicubic, GridPadding::border);
+    expect_same(cubic[0].values(), {no_number});
+    expect_same(cubic[1].values(), {0, no_number});
 }
 
 TEST(GridSample, InfiniteElementsCountByTheirWeights) {
     // Elements beyond the end are not read; elements inside with a weight of 0 are multiplied.
-    EXPECT_EQ(read_row({1, infinity}, {1}, GridMode::bilinear, GridPadding::zeros)[0].values(),
-              (Values{infinity}));
-    expect_same(read_row({1, infinity}, {-1}, GridMode::bilinear, GridPadding::zeros)[0].values(),
-                {not_a_number});
+    EXPECT_EQ(read_row({1, beyond_all}, {1}, GridMode::bilinear, GridPadding::zeros)[0].values(),
+              (Values{beyond_all}));
+    expect_same(read_row({1, beyond_all}, {-1}, GridMode::bilinear, GridPadding::zeros)[0].values(),
+                {no_number});
     // The slope of a clipped place is 0, and is multiplied too.
     const TensorList clipped =
-        read_row({infinity, 1}, {-3}, GridMode::bilinear, GridPadding::border);
-    EXPECT_EQ(clipped[0].values(), (Values{infinity}));
-    expect_same(clipped[2].values(), {not_a_number, not_a_number});
+        read_row({beyond_all, 1}, {-3}, GridMode::bilinear, GridPadding::border);
+    EXPECT_EQ(clipped[0].values(), (Values{beyond_all}));
+    expect_same(clipped[2].values(), {no_number, no_number});
     // At an element, the first weight of the cubic is 0 and its slope is -0.75.
     const TensorList cubic =
-        read_row({0, infinity, 0, 0, 0}, {0}, GridMode::bicubic, GridPadding::zeros);
-    expect_same(cubic[0].values(), {not_a_number});
-    EXPECT_EQ(cubic[2].values()[0], -infinity);
+        read_row({0, beyond_all, 0, 0, 0}, {0}, GridMode::bicubic, GridPadding::zeros);
+    expect_same(cubic[0].values(), {no_number});
+    EXPECT_EQ(cubic[2].values()[0], -beyond_all);
 }
 
 // autocast.md#operations-without-an-entry (1.11): an error outside of a region, allowed inside.
