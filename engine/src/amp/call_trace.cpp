@@ -39,27 +39,36 @@ std::string_view CallTrace::unknown_maker(const Tensor& tensor) const {
     return found == unknown_.end() ? std::string_view() : found->second;
 }
 
+void CallTrace::pass_on(const TracedCall& call) {
+    passes_on_ = true;
+    on_traced(call);
+    passes_on_ = false;
+}
+
 void CallTrace::on_call(const OpCall& call) {
+    if (passes_on_) return;
     open_.push_back({call.info, {call.inputs.begin(), call.inputs.end()}, call.arguments});
     if (inside_ > 0 || has(*call.info)) ++inside_;
 }
 
 void CallTrace::on_return(std::span<const Tensor> outputs) {
+    if (passes_on_) return;
     const Open call = std::move(open_.back());
     open_.pop_back();
     if (inside_ == 0 || --inside_ > 0 || outputs.empty()) return;
     // A view may give back its argument.
     const bool nothing = !call.info->forceable && outputs[0].impl() == call.inputs[0].impl();
-    if (!nothing) on_traced({*call.info, call.inputs, outputs, call.arguments});
+    if (!nothing) pass_on({*call.info, call.inputs, outputs, call.arguments});
 }
 
 void CallTrace::on_op(const OpEvent& event) {
+    if (passes_on_) return;
     if (inside_ > 0) {
         if (event.info->name != cast_op.name || !is_floating(event.outputs[0].dtype())) return;
         TensorList& inputs = open_[open_.size() - inside_].inputs;
         const auto found = std::ranges::find(inputs, event.inputs[0].impl(), &Tensor::impl);
         if (found == inputs.end()) return;
-        on_traced({*event.info, event.inputs, event.outputs, {}});
+        pass_on({*event.info, event.inputs, event.outputs, {}});
         *found = event.outputs[0];
         return;
     }
@@ -70,7 +79,7 @@ void CallTrace::on_op(const OpEvent& event) {
         }
         return;
     }
-    on_traced({*event.info, event.inputs, event.outputs, {}});
+    pass_on({*event.info, event.inputs, event.outputs, {}});
 }
 
 }  // namespace engine

@@ -56,6 +56,8 @@ private:
         std::span<const CallArgument> arguments;
     };
 
+    /// on_traced(); what it computes itself is no part of the pass. If it throws, the trace ends.
+    void pass_on(const TracedCall& call);
     void on_call(const OpCall& call) override;
     void on_return(std::span<const Tensor> outputs) override;
     void on_cached_cast(const Tensor&, const Tensor&) override {}
@@ -65,6 +67,7 @@ private:
     TensorList kept_;
     std::vector<Open> open_;
     std::size_t inside_ = 0;  // number of open calls from the accepted one on
+    bool passes_on_ = false;
     ObserverScope ops_;
     CallObserverScope calls_;
 };
