@@ -139,7 +139,7 @@ double Axis::place(double value) const {
 }
 
 std::vector<Axis::Tick> Axis::ticks(int most) const {
-    most = std::clamp(most, 2, 7);
+    most = std::max(most, 2);
     if (!is_log()) return even_ticks(*this, most);
     std::vector<Tick> out;
     if (!(range.low > 0) || !std::isfinite(range.high)) return out;

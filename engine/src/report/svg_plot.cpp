@@ -71,7 +71,7 @@ private:
 
     void draw_y_axis() {
         if (empty_) return;  // of no values there is no range
-        for (const auto& tick : axis_.ticks(7)) {
+        for (const auto& tick : axis_.ticks(9)) {
             line(left, y(tick.at), right, y(tick.at), "#e4e4e4", 1);
             text(left - 8, y(tick.at) + 4, "end", tick.text);
         }

@@ -1,7 +1,5 @@
 #include "plots/axis_tickers.h"
 
-#include <algorithm>
-
 #include "theme/theme.h"
 
 namespace ui {

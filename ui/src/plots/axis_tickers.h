@@ -1,5 +1,7 @@
 #pragma once
 
+#include <algorithm>
+
 #include "plots/custom_plot.h"
 #include "plots/plot_content.h"
 
@@ -11,8 +13,8 @@ struct Tokens;
 class AxisTicker final : public QCPAxisTicker {
 public:
     explicit AxisTicker(AxisKind kind) : kind_(kind) {}
-    /// The labels that fit side by side; at least 2.
-    void setMostLabels(int most) { most_ = most; }
+    /// The labels that fit side by side; at most seven are drawn.
+    void setMostLabels(int most) { most_ = std::min(most, 7); }
 
 protected:
     double getTickStep(const QCPRange&) override { return 1; }
