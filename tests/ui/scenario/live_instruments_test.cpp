@@ -100,7 +100,7 @@ TEST_F(LiveInstruments, APausedRunIsTracedAtOnceInBothPrecisions) {
     EXPECT_EQ(model->otherTrace()->precision, "fp32");
     EXPECT_EQ(model->otherTrace()->step, 2);
     EXPECT_GT(part<DifferenceTable>()->rowCount(), 0);
-    EXPECT_TRUE(page->csv().startsWith(u"step,pass,module"_s));
+    EXPECT_TRUE(to_csv(page->table()).starts_with("step,pass,module"));
     model->setView(XrayView::other);
     EXPECT_EQ(model->trace()->precision, "fp32");
     EXPECT_EQ(model->track()->rows(), 1) << "the run has not moved";
