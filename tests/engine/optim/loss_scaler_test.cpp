@@ -10,7 +10,7 @@ namespace {
 /// One weight of 1 that SGD with rate 1 steps by its gradient over the scale.
 struct ScaledWeight {
     explicit ScaledWeight(ScalerMode mode, const ScalerConfig& config = {.init_scale = 8})
-        : scaler(mode, config, Device{}) {}
+        : scaler(mode, config, default_device()) {}
     /// A step on this gradient; moves the scale as the kernel that ends a step does.
     void make(double gradient) {
         scaler.begin();
@@ -19,8 +19,9 @@ struct ScaledWeight {
         kernels::StepEnding ending;
         const Tensor found_inf = scaler.end(ending);
         if (ending.scale == nullptr) return;
-        kernels::cpu::update_scale(ending.scale, ending.growth_tracker, ending.hysteresis_left,
-                                   ending.found_inf, ending.rule, {});
+        on(default_device(), kernels::cpu::update_scale, kernels::cuda::update_scale)(
+            ending.scale, ending.growth_tracker, ending.hysteresis_left, ending.found_inf,
+            ending.rule, current_stream());
     }
     OneWeight one{/*scaling_aware=*/true};
     LossScaler scaler;
@@ -55,7 +56,7 @@ TEST(LossScaler, WithoutAScaleTheLossStaysItself) {
 }
 
 TEST(LossScaler, AnOverflowOfAnyOptimizerMovesTheScaleOnce) {
-    LossScaler scaler(ScalerMode::dynamic, {.init_scale = 8}, Device{});
+    LossScaler scaler(ScalerMode::dynamic, {.init_scale = 8}, default_device());
     OneWeight clean(true), bad(true);
     give_grad(bad.weight, {infinity});
     scaler.begin();
@@ -83,7 +84,7 @@ TEST(LossScaler, GoesOnWithASavedScaleUnderItsOwnPolicy) {
 }
 
 TEST(CheckGradients, LeavesOutWhatIsUndefinedAndReadsSparseValues) {
-    const DeviceRecord<kernels::GradientStatistics> out{Device{}};
+    const DeviceRecord<kernels::GradientStatistics> out(default_device());
     const Tensor sparse = sparse_tensor(Tensor::of({1, 2}, {1, 2}, DType::i64),
                                         Tensor::of({3, 4}, {2}, DType::f32), {3});
     check_gradients(out, TensorList{Tensor(), sparse, Tensor::of({12}, {1}, DType::f32)});
