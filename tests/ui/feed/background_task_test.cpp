@@ -16,9 +16,9 @@ namespace {
 
 using namespace Qt::StringLiterals;
 
-constexpr int patience = 30'000;  // ms
+constexpr int task_patience = 30'000;  // ms
 
-bool waits(const std::function<bool()>& until) { return QTest::qWaitFor(until, patience); }
+bool waits(const std::function<bool()>& until) { return QTest::qWaitFor(until, task_patience); }
 
 TEST(InBackground, WorksElsewhereAndReportsHere) {
     QObject context;
@@ -88,7 +88,7 @@ struct BackgroundTaskTest : testing::Test {
                 return u"done"_s;
             },
             [this](const Outcome<QString>& outcome) { ended = outcome; });
-        ASSERT_TRUE(begun.tryAcquire(1, patience));
+        ASSERT_TRUE(begun.tryAcquire(1, task_patience));
     }
     QSemaphore begun, go;
     std::optional<Outcome<QString>> ended;
@@ -145,7 +145,7 @@ TEST_F(BackgroundTaskTest, IsStoppedWithItsOwnerAndLeavesNoFile) {
                 return u"written"_s;
             },
             [](const Outcome<QString>&) { FAIL() << "nobody is left to take it"; });
-        ASSERT_TRUE(begun.tryAcquire(1, patience));
+        ASSERT_TRUE(begun.tryAcquire(1, task_patience));
     }
     go.release();
     QThreadPool::globalInstance()->waitForDone();
