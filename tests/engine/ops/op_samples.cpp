@@ -20,19 +20,28 @@ Shape shape_from(const json& sizes) {
     return shape;
 }
 
-/// Nested lists as a shape and its values by rows.
+/// A number, or nested lists of numbers: their values by rows.
+void read_rows(const json& nested, std::vector<double>& values) {
+    if (nested.is_number() || nested.is_boolean()) {
+        values.push_back(nested.is_boolean() ? nested.get<bool>() : nested.get<double>());
+        return;
+    }
+    for (const json& each : nested) read_rows(each, values);
+}
+
+/// Nested lists as a shape and its values.
 void read_values(const json& nested, SampleArgument& into) {
     for (const json* level = &nested; level->is_array(); level = &level->front())
         into.shape.push_back(static_cast<std::int64_t>(level->size()));
-    for (const auto& [path, value] : nested.flatten().items())
-        into.values.push_back(value.get<double>());
+    read_rows(nested, into.values);
 }
 
 SampleArgument read_argument(const json& given) {
     SampleArgument out;
     if (given.is_null()) return out;
     if (given.is_array()) return {Kind::random, shape_from(given)};
-    const auto& [word, what] = *given.items().begin();
+    const std::string word = given.begin().key();
+    const json& what = given.begin().value();
     if (word == "list") {
         out.kind = Kind::list;
         for (const auto& each : what) out.members.push_back(read_argument(each));
