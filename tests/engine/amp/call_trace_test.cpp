@@ -50,6 +50,7 @@ TEST(CallTrace, PassesOnTheOutermostAcceptedOperation) {
 
 TEST(CallTrace, PassesOnCastsOfAnOperationsInputsBeforeIt) {
     const AutocastRegion region(Device::Kind::cpu, true, DType::bf16);
+    const auto entered = region.enter();
     Names trace({"linear", "to"});
     linear(all_ones({2, 3}), all_ones({4, 3}));
     EXPECT_THAT(trace.lines, ElementsAre("to f32", "to f32", "linear bf16 bf16"));
