@@ -43,8 +43,8 @@ namespace {
 /// Whether the losses are computed by one kernel: on a GPU.
 bool is_one_kernel(const Tensor& x, const Tensor& target) {
     const auto fits = [](const Tensor& t) { return t.dtype() == DType::f32 && t.is_contiguous(); };
-    return !types_are_forced() && x.device().kind == Device::Kind::cuda &&
-           target.device() == x.device() && !target.requires_grad() && fits(x) && fits(target);
+    return x.device().kind == Device::Kind::cuda && target.device() == x.device() &&
+           !target.requires_grad() && fits(x) && fits(target);
 }
 
 /// A gradient that is the same for all elements as its one element.
