@@ -5305,10 +5305,6 @@
         <translation>ONNX：计算图为 fp32 或 fp16，而非 {}</translation>
     </message>
     <message>
-        <source>ONNX: recurrent layers must be unidirectional, with time first</source>
-        <translation>ONNX：循环层只支持单向且时间维在前</translation>
-    </message>
-    <message>
         <source>Save the model's state_dict() with torch.save, or as safetensors.</source>
         <translation>请用 torch.save 保存模型的 state_dict()，或保存为 safetensors。</translation>
     </message>
