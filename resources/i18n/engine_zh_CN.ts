@@ -2093,8 +2093,8 @@
         <translation>有 fp16、bf16 和 TF32 的 Tensor Core，速度约为 Ampere 的两倍。</translation>
     </message>
     <message>
-        <source>Tensor Cores for fp16, bf16 and TF32. This program's kernels are compiled for it by the driver at the first start.</source>
-        <translation>有 fp16、bf16 和 TF32 的 Tensor Core。首次启动时由驱动程序为它编译本程序的内核。</translation>
+        <source>Tensor Cores for fp16, bf16 and TF32. A program without code for it has its kernels compiled by the driver at the first start.</source>
+        <translation>有 fp16、bf16 和 TF32 的 Tensor Core。若程序未含其机器码，首次启动时由驱动程序编译内核。</translation>
     </message>
     <message>
         <source>{}: Tensor Cores multiply it at a multiple of the fp32 rate.</source>

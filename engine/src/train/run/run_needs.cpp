@@ -132,8 +132,8 @@ const std::vector<GpuGeneration>& gpu_generations() {
         {"Hopper", "H100, H200", 9, 0, true, true, true, true,
          msg("Tensor Cores for fp16, bf16 and TF32, about twice the rate of Ampere.")},
         {"Blackwell", "B200, RTX 50", 10, 0, true, true, true, true,
-         msg("Tensor Cores for fp16, bf16 and TF32. This program's kernels are compiled for it by "
-             "the driver at the first start.")},
+         msg("Tensor Cores for fp16, bf16 and TF32. A program without code for it has its kernels "
+             "compiled by the driver at the first start.")},
     };
     return all;
 }
