@@ -158,7 +158,7 @@ void SumPlot::paintStall(QPainter& painter, const Row& row) const {
                               .arg(nearText(row.own.sum, 4), nearText(half, 3));
     // Below the stalled sum, right of the exact one, which rises there.
     const double exact = area().left() + area().width() * std::fabs(row.own.sum) / top();
-    const double left = std::max(at.x(), std::min(exact, area().right())) + 10;
+    const double left = std::max(at.x(), std::min(exact, area().right())) + 4;
     const double high = painter.fontMetrics().height();
     const QRectF room(left, at.y() + 5, area().right() - left, 4 * high);
     if (room.width() < 6 * high || room.top() + 2 * high > area().bottom()) return;
@@ -177,8 +177,8 @@ void SumPlot::paintLabels(QPainter& painter) const {
     }
     std::ranges::stable_sort(labels, std::greater{}, &Label::y);
     const double high = painter.fontMetrics().height();
-    // From the lowest upwards, each at least a line above the one before.
-    double last = height() + high / 2;
+    // From the lowest upwards, each at least a line above the one before and above the axis's texts.
+    double last = area().bottom() + 3 + high / 2;
     QFont strong = painter.font();
     strong.setWeight(QFont::Bold);
     painter.setFont(strong);
@@ -231,7 +231,7 @@ QLayout* CalculatorCard::makeHead() {
         new Segments(tr("Operation"), {u"a + b"_s, u"a × b"_s, tr("sum of n terms")}, this);
     row->addWidget(operations_);
     first_ = addField(row, firstLabel_, 8);
-    second_ = addField(row, secondLabel_, 7);
+    second_ = addField(row, secondLabel_, 6);
     accumulator_ = new ChoiceBox(this);
     accumulator_->setAccessibleName(tr("Accumulator"));
     accumulator_->setToolTip(tr("Type of the accumulator in the last column"));
