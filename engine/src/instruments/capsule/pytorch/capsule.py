@@ -10,7 +10,7 @@ from torch.nn import functional as F
 
 DTYPES = {"F64": torch.float64, "F32": torch.float32, "F16": torch.float16, "BF16": torch.bfloat16,
           "I64": torch.int64, "I32": torch.int32, "U8": torch.uint8, "BOOL": torch.bool}
-LOW = (torch.float16, torch.bfloat16)
+LOW = {torch.float16, torch.bfloat16}
 
 
 def read_capsule(path):

@@ -141,4 +141,6 @@ OPS = {
     "rnn_tanh": recurrent("rnn_tanh"),
     "rnn_relu": recurrent("rnn_relu"),
 }
+# Their result may be wider than their tensors.
+WIDE = {"to", "layer_norm", "cross_entropy", "mse_loss", "binary_cross_entropy_with_logits"}
 ROUND_INSIDE = {"scaled_dot_product_attention", "lstm", "gru", "rnn_tanh", "rnn_relu"}

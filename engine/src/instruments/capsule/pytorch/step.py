@@ -33,12 +33,15 @@ class Step:
     def call(self, op, module, inputs, attributes, outputs):
         given = [self.values[each] for each in inputs]
         self.trace.enter(module, op, given)
+        types = {each.dtype for each in given if each.is_floating_point()}
         if op not in ROUND_INSIDE:
             given = [each.float() if each.dtype in LOW else each for each in given]
         attributes = [self.values[each["tensor"]] if isinstance(each, dict) else each for each in attributes]
         out = OPS[op](self.masks, *given, *attributes)
         out = out if isinstance(out, tuple) else (out,)
         for (key, dtype), tensor in zip(outputs, out):
+            if op not in WIDE and len(types) == 1 and types <= LOW:  # also where a forced type's result is widened again
+                tensor = tensor.to(*types)
             self.values[key] = tensor.to(DTYPES[dtype.upper()])
             self.trace.see("forward", module, op, self.values[key].detach(), self.trace.calls)
 
