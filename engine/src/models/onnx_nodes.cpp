@@ -139,7 +139,9 @@ OnnxAttributes convolution(const TracedCall& call, const Options& o) {
 }
 
 OnnxValue conv2d(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
-    return to.node("Conv", in, convolution(call, *call.find<Conv2dOptions>()));
+    const auto& options = *call.find<Conv2dOptions>();
+    if (options.same) refuse_form(call);
+    return to.node("Conv", in, convolution(call, options));
 }
 
 OnnxValue conv_transpose2d(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
