@@ -164,7 +164,7 @@ private:
                     msg("Set dataset.path to a folder with a folder of pictures for each class."));
     }
 
-    /// Adds the warning that there is no test part, so that nothing measures the model.
+    /// Splits off the test part. Without one nothing measures the model, and a warning says so.
     void hold_out(ImageFolder& found) {
         const double share = options_.number("test_share");
         found.test = split_test(found.train, share, seed_);

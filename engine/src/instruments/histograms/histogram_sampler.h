@@ -108,7 +108,7 @@ public:
     void before_update(const StepView& step) override;
     void after_update(const StepView& step) override;
     void end(const StepView& step) override;
-    /// That of the step's sample, where it is still here.
+    /// Returns the scale floor of the step's sample if the sampler still holds that sample.
     std::optional<float> scale_floor(std::int64_t step) const override;
 
 private:
