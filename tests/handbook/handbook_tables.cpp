@@ -1,5 +1,6 @@
-// handbook_tables settings|commands|events: prints that page of resources/handbook as the program
-// defines it. check_tables.sh compares the pages with it.
+// handbook_tables settings|commands|events|figures|columns: prints that page of resources/handbook,
+// or the record's columns for resources/python, as the program defines them. check_tables.sh
+// compares the files with it.
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -276,16 +277,39 @@ void print_figures() {
                    std::string(info.definition), quoted(std::string(info.owner))});
 }
 
+template <typename T>
+constexpr const char* numpy_type() {
+    if constexpr (std::is_same_v<T, std::uint8_t>) return "u1";
+    if constexpr (std::is_same_v<T, std::int32_t>) return "<i4";
+    if constexpr (std::is_same_v<T, std::int64_t>) return "<i8";
+    return std::is_same_v<T, float> ? "<f4" : "<f8";
+}
+
+void print_columns() {
+    std::printf(
+        "\"\"\"The columns of the step record of one process, in file order.\n\n"
+        "Generated from engine/include/engine/record/step_columns.inc: after a change run\n"
+        "`build/dev/tests/handbook/handbook_tables columns >\n"
+        "resources/python/halftone_watch/record_columns.py`.\n\"\"\"\n\nCOLUMNS = (\n");
+    engine::for_each_column([](const engine::StepColumn& column, auto member) {
+        using Value = std::remove_reference_t<decltype(engine::StepRecord{}.*member)>;
+        if (column.presence != engine::StepColumn::Presence::of_exchange)
+            std::printf("    (\"%s\", \"%s\"),\n", column.name, numpy_type<Value>());
+    });
+    std::printf(")\n");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
     const std::map<std::string, void (*)()> pages = {{"settings", print_settings},
                                                      {"commands", print_commands},
                                                      {"events", print_events},
-                                                     {"figures", print_figures}};
+                                                     {"figures", print_figures},
+                                                     {"columns", print_columns}};
     const auto page = argc == 2 ? pages.find(argv[1]) : pages.end();
     if (page == pages.end()) {
-        std::fprintf(stderr, "usage: handbook_tables settings|commands|events|figures\n");
+        std::fprintf(stderr, "usage: handbook_tables settings|commands|events|figures|columns\n");
         return 2;
     }
     page->second();

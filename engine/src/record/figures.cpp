@@ -21,7 +21,6 @@ void drop_after(List& list, std::int64_t step) {
 double if_measured(double value) { return value > 0 ? value : no_figure; }
 
 constexpr char by_key_figures[] = "figures.h: key_figures";
-constexpr char in_record[] = "step_record.h: StepRecord";
 constexpr char in_done[] = "event.h: RunDone";
 constexpr char in_start[] = "event.h: RunStarted";
 constexpr char by_comparison[] = "comparison.h: compare_runs";
@@ -30,8 +29,7 @@ constexpr char by_outcome[] = "exponent_histogram.h: outcome";
 constexpr char in_trace[] = "xray.h: XrayOp";
 constexpr char in_twin[] = "twin.h: TwinDigest";
 
-/// Figures of a whole run first, then of one step, of two runs, and of the instruments.
-constexpr FigureInfo all_figures[] = {
+constexpr FigureInfo run_figures[] = {
     {"steps", "steps", "", "Optimizer steps tried, skipped ones included.", by_key_figures},
     {"updates", "updates", "", "Steps whose update was applied.", by_key_figures},
     {"skipped", "skipped", "", "Steps minus updates.", by_key_figures},
@@ -76,54 +74,10 @@ constexpr FigureInfo all_figures[] = {
     {"parameters", "parameters", "", "Parameter count of the model.", in_start},
     {"train_samples", "training samples", "samples", "Size of the training part.", in_start},
     {"test_samples", "test samples", "samples", "Size of the test part.", in_start},
+};
 
-    {"step", "step", "", "Number of the step, from 1.", in_record},
-    {"epoch", "epoch", "", "Epochs completed after the step.", in_record},
-    {"loss", "loss", "", "Mean over the batch of that step, unscaled.", in_record},
-    {"accuracy", "accuracy", "",
-     "Primary metric over the batch of that step, in training mode, under its own name.",
-     in_record},
-    {"lr", "learning rate", "", "The learning rate of that step.", in_record},
-    {"loss_scale", "scale", "", "The loss scale that the step used; 1 without a scaler.",
-     in_record},
-    {"growth_tracker", "clean steps", "", "Steps without an overflow in a row, after the step.",
-     in_record},
-    {"found_inf", "outcome", "", "Whether the step was skipped.", in_record},
-    {"scale_ceiling", "max safe scale", "",
-     "65,504 by the largest FP16 gradient of that step, unscaled.", in_record},
-    {"scale_floor", "least safe scale", "",
-     "The smallest scale that keeps 99.9 % of the step's non-zero gradients from becoming 0 in "
-     "FP16.",
-     in_record},
-    {"scaled_f16_max", "largest scaled FP16 gradient", "", "Of that step, scaled.", in_record},
-    {"grad_norm", "gradient norm", "", "L2 over all parameters, unscaled.", in_record},
-    {"grad_max", "largest gradient", "", "Largest magnitude over all parameters, unscaled.",
-     in_record},
-    {"grad_max_exponent", "exponent of the largest gradient", "", "floor(log2) of it.", in_record},
-    {"f16_zero_share", "in FP16: zero", "%",
-     "Share of the non-zero gradients that became 0 as scaled FP16 values.", in_record},
-    {"f16_subnormal_share", "in FP16: subnormal", "%", "Share of them that became subnormal.",
-     in_record},
-    {"f16_overflow_share", "in FP16: overflow", "%", "Share of them that were not finite.",
-     in_record},
-    {"lost_update_share", "lost updates", "%",
-     "Share of the non-zero updates of 16-bit weights that rounded to no change.", in_record},
-    {"grad_zero_share", "zero gradients", "%", "Share of all gradients that are exactly 0.",
-     in_record},
-    {"step_ms", "time", "ms", "Time of that step, without other runs' turns.", in_record},
-    {"data_ms", "data", "ms", "Of it: waiting for and preparing the batch.", in_record},
-    {"forward_ms", "forward", "ms", "Of it: the forward pass.", in_record},
-    {"backward_ms", "backward", "ms", "Of it: the backward pass.", in_record},
-    {"optimizer_ms", "optimizer", "ms", "Of it: check, update and loss scale.", in_record},
-    {"exchange_ms", "exchange", "ms", "Time in which gradients were exchanged between workers.",
-     in_record},
-    {"exchange_hidden_share", "exchange hidden", "%",
-     "Share of it during which the backward pass went on.", in_record},
-    {"elapsed_s", "elapsed", "s", "Training time up to and including that step.", in_record},
-    {"clock_s", "ended at", "s", "The time of day when that step ended, as seconds since 1970 (UTC).",
-     in_record},
-    {"memory_bytes", "memory", "bytes", "In use at the end of that step.", in_record},
-
+/// Figures of two runs, and of the instruments.
+constexpr FigureInfo other_figures[] = {
     {"best_test_loss", "best loss", "",
      "Lowest test loss of all evaluations; mean and spread over seeds.", by_comparison},
     {"last_test_loss", "last loss", "",
@@ -282,11 +236,24 @@ KeyFigures key_figures(const FigureRows& record, const FigureEvents& events) {
     return out;
 }
 
-std::span<const FigureInfo> figure_infos() { return all_figures; }
+std::span<const FigureInfo> figure_infos() {
+    static const auto all = [] {
+        std::vector<FigureInfo> out(std::begin(run_figures), std::end(run_figures));
+        for_each_column([&](const StepColumn& column, auto) {
+            if (!column.title.empty())
+                out.push_back({column.name, column.title, column.unit, column.definition,
+                               "step_record.h: StepRecord"});
+        });
+        out.insert(out.end(), std::begin(other_figures), std::end(other_figures));
+        return out;
+    }();
+    return all;
+}
 
 const FigureInfo* find_figure(std::string_view key) {
-    const auto found = std::ranges::find(all_figures, key, &FigureInfo::key);
-    return found == std::end(all_figures) ? nullptr : &*found;
+    const auto all = figure_infos();
+    const auto found = std::ranges::find(all, key, &FigureInfo::key);
+    return found == all.end() ? nullptr : &*found;
 }
 
 }  // namespace engine

@@ -34,6 +34,12 @@ bool columns_are_sound(const Header& h) {
     return true;
 }
 
+/// The number of a column metric_N; 0 for any other.
+std::size_t metric_number(std::string_view column) {
+    constexpr std::string_view prefix = "metric_";
+    return column.starts_with(prefix) ? static_cast<std::size_t>(column.back() - '0') : 0;
+}
+
 }  // namespace
 
 std::size_t item_bytes(ColumnType type) {
@@ -93,22 +99,16 @@ std::int64_t Layout::file_bytes(std::int64_t rows) const {
     return last.offset + last.bytes;
 }
 
-std::size_t metric_number(std::string_view column) {
-    constexpr std::string_view prefix = "metric_";
-    return column.starts_with(prefix) ? static_cast<std::size_t>(column.back() - '0') : 0;
-}
-
-Header make_header(std::size_t metrics, bool exchange) {
+Header make_header(std::size_t metrics, StepColumn::Presence presence) {
     Header header{};
     header.magic = magic;
     header.version = version;
     header.first_chunk_rows = default_first_chunk_rows;
     header.full_chunk_rows = default_full_chunk_rows;
-    for_each_field([&](const char* name, auto member) {
-        if (metric_number(name) > metrics) return;
-        if (!exchange && std::string_view(name).starts_with("exchange_")) return;
+    for_each_column([&](const StepColumn& column, auto member) {
+        if (metric_number(column.name) > metrics || column.presence > presence) return;
         using T = std::remove_reference_t<decltype(std::declval<StepRecord&>().*member)>;
-        add_column(header, name, column_type<T>());
+        add_column(header, column.name, column_type<T>());
     });
     header.checksum = checksum(header);
     return header;

@@ -94,11 +94,10 @@ private:
     std::int64_t doublings_;  ///< chunks before the first full one
 };
 
-/// A header for StepRecord as it is now, with nothing published. It has the first `metrics` of the
-/// columns metric_1, metric_2, ..., and those of an exchange between ranks if asked for.
-Header make_header(std::size_t metrics = 0, bool exchange = false);
-/// The number of a column metric_N; 0 for any other.
-std::size_t metric_number(std::string_view column);
+/// A header for StepRecord with nothing published. It has the columns up to that presence, and of
+/// metric_1, metric_2, ... the first `metrics`.
+Header make_header(std::size_t metrics = 0,
+                   StepColumn::Presence presence = StepColumn::Presence::added);
 std::uint64_t checksum(const Header& header);
 /// Appends a column; the checksum is the caller's to set when all are there.
 void add_column(Header& header, std::string_view name, ColumnType type);

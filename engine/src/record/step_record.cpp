@@ -16,12 +16,6 @@
 namespace engine {
 namespace {
 
-/// Columns that a record may lack: those that earlier versions did not write, and the two of an
-/// exchange between ranks.
-bool may_be_absent(std::string_view column) {
-    return column == "clock_s" || column == "scale_floor" || column.starts_with("exchange_");
-}
-
 std::span<const record_layout::Column> columns_of(const record_layout::Header& header) {
     return std::span(header.columns).first(header.column_count);
 }
@@ -32,13 +26,16 @@ bool has_column(const record_layout::Header& header, const record_layout::Column
     });
 }
 
-/// Whether a file has the columns that are expected, or those of an earlier version.
-bool has_columns(const record_layout::Header& found, const record_layout::Header& expected) {
-    return std::ranges::all_of(columns_of(found),
-                               [&](const auto& column) { return has_column(expected, column); }) &&
-           std::ranges::all_of(columns_of(expected), [&](const auto& column) {
-               return may_be_absent(column.name.data()) || has_column(found, column);
-           });
+bool has_columns(const record_layout::Header& header, const record_layout::Header& part) {
+    return std::ranges::all_of(columns_of(part),
+                               [&](const auto& column) { return has_column(header, column); });
+}
+
+/// Whether a file has no column but those of this version, and all that every version writes.
+bool can_go_on(const record_layout::Header& found, std::size_t metrics) {
+    using enum StepColumn::Presence;
+    return has_columns(record_layout::make_header(metrics, of_exchange), found) &&
+           has_columns(found, record_layout::make_header(metrics, always));
 }
 
 constexpr std::int64_t absent = -1;
@@ -109,7 +106,8 @@ void check_step_record(const record_layout::Header& header, const std::filesyste
 
 StepRecordWriter StepRecordWriter::create(const std::filesystem::path& run_folder,
                                           std::size_t metrics, bool exchange) {
-    const record_layout::Header header = record_layout::make_header(metrics, exchange);
+    using enum StepColumn::Presence;
+    const auto header = record_layout::make_header(metrics, exchange ? of_exchange : added);
     return {ColumnWriter::create(run_folder / record_layout::file_name, header), header};
 }
 
@@ -139,7 +137,7 @@ StepRecordWriter StepRecordWriter::open(const std::filesystem::path& run_folder,
     if (!read_whole_at(file, std::as_writable_bytes(std::span(&found, 1)), 0))
         refuse(msg("{}: the step record is cut short", path.string()));
     record_layout::check_header(found, path);
-    if (!has_columns(found, record_layout::make_header(metrics, /*exchange=*/true))) {
+    if (!can_go_on(found, metrics)) {
         refuse(
             msg("{}: the step record was written by another version of this program and cannot be "
                 "continued",

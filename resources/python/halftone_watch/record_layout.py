@@ -11,30 +11,17 @@ from typing import List, NamedTuple, Sequence, Tuple
 
 import numpy as np
 
+from .record_columns import COLUMNS
+
 FILE_NAME = "steps.rec"
 MAGIC = b"HTSTEPS\n"
 VERSION = 1
 PAGE_BYTES = 4096
 FIRST_CHUNK_ROWS = 512
 FULL_CHUNK_ROWS = 16384
-MOST_METRIC_COLUMNS = 8
+_METRIC = "metric_"
+MOST_METRIC_COLUMNS = sum(name.startswith(_METRIC) for name, _ in COLUMNS)
 PUBLISHED_OFFSET = 24  # of the count of whole rows: eight aligned bytes
-
-# Fields of a row in file order; those of metrics follow, then those that were added later. A float
-# that was not measured is NaN.
-COLUMNS: Tuple[Tuple[str, str], ...] = (
-    ("step", "<i8"), ("epoch", "<i8"), ("samples", "<i8"), ("updates", "<i8"),
-    ("elapsed_s", "<f8"), ("clock_s", "<f8"), ("memory_bytes", "<i8"), ("peak_bytes", "<i8"),
-    ("loss", "<f4"), ("accuracy", "<f4"), ("lr", "<f4"), ("loss_scale", "<f4"),
-    ("growth_tracker", "<i4"), ("found_inf", "u1"),
-    ("grad_norm", "<f4"), ("grad_max", "<f4"), ("grad_max_exponent", "<f4"),
-    ("scaled_f16_max", "<f4"), ("scale_ceiling", "<f4"),
-    ("f16_zero_share", "<f4"), ("f16_subnormal_share", "<f4"), ("f16_overflow_share", "<f4"),
-    ("lost_update_share", "<f4"), ("grad_zero_share", "<f4"),
-    ("step_ms", "<f4"), ("data_ms", "<f4"), ("forward_ms", "<f4"), ("backward_ms", "<f4"),
-    ("optimizer_ms", "<f4"), ("samples_per_s", "<f4"),
-)
-ADDED_COLUMNS: Tuple[Tuple[str, str], ...] = (("scale_floor", "<f4"),)
 
 _COLUMN_TYPES = {"<i8": 1, "<f8": 2, "<i4": 3, "<f4": 4, "u1": 5}
 _MOST_COLUMNS = 128
@@ -44,8 +31,8 @@ _HEADER = struct.Struct("<8sIIQqII")
 
 def columns(metrics: int) -> Tuple[Tuple[str, str], ...]:
     """The columns of a file with this many metrics beside accuracy."""
-    of_metrics = tuple((f"metric_{i}", "<f4") for i in range(1, metrics + 1))
-    return COLUMNS + of_metrics + ADDED_COLUMNS
+    return tuple((name, kind) for name, kind in COLUMNS
+                 if not name.startswith(_METRIC) or int(name[len(_METRIC):]) <= metrics)
 
 
 def row_type(metrics: int) -> np.dtype:

@@ -77,7 +77,7 @@ TEST(StepRecordMetrics, WithoutFurtherMetricsTheColumnsAreThoseOfEarlierVersions
 // A column is found by its name, wherever it lies.
 TEST(StepRecordMetrics, ARecordWithoutTheClockGoesOnWithoutIt) {
     const test_support::TempFolder dir;
-    const record_layout::Header now = record_layout::make_header(2, /*exchange=*/true);
+    const record_layout::Header now = record_layout::make_header(2, StepColumn::Presence::of_exchange);
     record_layout::Header earlier = now;
     earlier.columns = {};
     earlier.column_count = 0;
