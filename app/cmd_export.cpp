@@ -5,7 +5,9 @@
 #include "engine/base/error.h"
 #include "engine/base/plain_text.h"
 #include "engine/io/named_file.h"
+#include "engine/number/figure_text.h"
 #include "engine/report/report.h"
+#include "engine/runs/checkpoint.h"
 #include "engine/runs/export.h"
 #include "engine/runs/run_group.h"
 #include "find_run.h"
@@ -21,6 +23,7 @@ namespace {
 struct ExportArguments {
     std::string run, format, file;
     std::string checkpoint = "last";
+    std::string checkpoints;  ///< of a whole run
     std::string dtype = "fp32";
     std::vector<std::string> others;  ///< of a report
     bool raw = false;
@@ -94,9 +97,41 @@ const engine::ExportInfo& checked(const ExportArguments& args) {
         refuse_export("--dtype: " + args.dtype + ": not a type of an exported model", "Use fp32 or fp16.");
     if (args.dtype != "fp32" && !info->takes_half)
         refuse_export("--dtype: " + info->name + " is written as it is", "Leave it away.");
+    if (!args.checkpoints.empty() && !info->takes_checkpoints)
+        refuse_export("--checkpoints: " + info->name + " holds no checkpoints", "Leave it away.");
     if (args.raw && !info->takes_raw)
         refuse_export("--raw: " + info->name + " is no CSV", "Leave it away.");
     return *info;
+}
+
+/// Without --checkpoints, none: they are nearly all of a run's bytes.
+engine::PackedCheckpoints packed_checkpoints(const ExportArguments& args) {
+    using enum engine::PackedCheckpoints;
+    if (args.checkpoints.empty() || args.checkpoints == "none") return none;
+    if (args.checkpoints == "best") return best;
+    if (args.checkpoints == "all") return all;
+    refuse_export("--checkpoints: " + args.checkpoints + ": not a choice of checkpoints",
+                  "Use none, best or all.");
+}
+
+engine::ExportOptions export_options(const ExportArguments& args) {
+    return {.checkpoint = args.checkpoint,
+            .half = args.dtype == "fp16",
+            .raw = args.raw,
+            .checkpoints = packed_checkpoints(args)};
+}
+
+/// Says what stayed behind where nobody has chosen it.
+void tell_of_checkpoints(const ExportArguments& args, const engine::ExportInfo& info,
+                         const engine::GroupRuns& runs) {
+    if (!info.takes_checkpoints || !args.checkpoints.empty()) return;
+    std::int64_t bytes = 0;
+    for (const auto& run : runs)
+        for (const auto& checkpoint : engine::list_checkpoints(run.folder))
+            bytes += checkpoint.bytes;
+    if (bytes > 0)
+        std::cerr << "halftone: without checkpoints (" << engine::bytes_text(bytes)
+                  << "); --checkpoints best or all packs them, so that it can be continued\n";
 }
 
 /// All runs of a comparison or sweep: what has room for several.
@@ -108,7 +143,8 @@ void export_group(const engine::GroupRuns& runs, const engine::ExportInfo& info,
         refuse_export("--to: " + info.name + " is of one run",
                "Name one run of " + engine::group_name(runs.front().group_number) +
                    ", or use run, csv, tensorboard, report.html or report.pdf.");
-    info.write_runs(runs, file, {.raw = args.raw});
+    info.write_runs(runs, file, export_options(args));
+    tell_of_checkpoints(args, info, runs);
     print_written(file);
 }
 
@@ -124,8 +160,8 @@ int export_one(const ExportArguments& args) {
     if (!run) return engine::exit_code(engine::ErrorCode::settings);
     const std::string file =
         args.file.empty() ? engine::export_file_name(run->summary, info) : args.file;
-    info.write(run->summary.folder, file,
-               {.checkpoint = args.checkpoint, .half = args.dtype == "fp16", .raw = args.raw});
+    info.write(run->summary.folder, file, export_options(args));
+    tell_of_checkpoints(args, info, {run->summary});
     print_written(file);
     return 0;
 }
@@ -157,6 +193,10 @@ void describe_export(Command command) {
     command
         .text("--checkpoint", args->checkpoint,
               "Checkpoint of the weights: last (the default), best, or a number of steps")
+        .not_empty();
+    command
+        .text("--checkpoints", args->checkpoints,
+              "Checkpoints in the file of a whole run: none (the default), best or all")
         .not_empty();
     command.text("--dtype", args->dtype, "Type of an ONNX model: fp32 (the default) or fp16")
         .not_empty();

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/base/near_name.h"
+
 namespace app {
 namespace {
 
@@ -119,5 +121,11 @@ std::optional<int> CommandLine::run(int argc, char** argv) {
 }
 
 std::string CommandLine::help() const { return app_->help(); }
+
+std::string CommandLine::nearest_command(std::string_view wrong) const {
+    std::vector<std::string> names;
+    for (const CLI::App* command : app_->get_subcommands({})) names.push_back(command->get_name());
+    return engine::nearest_name(wrong, names);
+}
 
 }  // namespace app

@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace CLI {
@@ -85,6 +86,8 @@ public:
     /// Given beside a command, or without one.
     const std::vector<std::string>& files() const { return files_; }
     std::string help() const;
+    /// The command that a misspelt one stands for; empty if none comes near.
+    std::string nearest_command(std::string_view wrong) const;
 
 private:
     std::vector<std::string> arranged(int argc, char** argv) const;

@@ -38,9 +38,11 @@ int open_window(const app::CommandLine& line, [[maybe_unused]] int argc,
                 [[maybe_unused]] char** argv) {
     for (const auto& file : line.files()) {
         if (std::filesystem::exists(file)) continue;
-        std::cerr << "halftone: " << engine::one_line(file)
-                  << ": neither a command nor a file; halftone --help lists "
-                  << "the commands\n";
+        const std::string meant = line.nearest_command(file);
+        std::cerr << "halftone: " << engine::one_line(file) << ": neither a command nor a file; "
+                  << (meant.empty() ? "halftone --help lists the commands"
+                                    : "did you mean halftone " + meant + "?")
+                  << '\n';
         return app::CommandLine::usage_error;
     }
 #ifdef HALFTONE_HAS_UI

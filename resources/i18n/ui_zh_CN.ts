@@ -2708,6 +2708,22 @@ started %7</source>
             <translation>%1，FP16</translation>
         </message>
         <message>
+            <source>Checkpoints in the file</source>
+            <translation>文件中的检查点</translation>
+        </message>
+        <message>
+            <source>None: figures only, a small file</source>
+            <translation>无：仅含指标，文件很小</translation>
+        </message>
+        <message>
+            <source>The best one, to try it elsewhere (%1)</source>
+            <translation>最佳检查点，可在别处试用（%1）</translation>
+        </message>
+        <message>
+            <source>All, to continue it elsewhere (%1)</source>
+            <translation>全部，可在别处继续训练（%1）</translation>
+        </message>
+        <message>
             <source>Whole runs (*.halftone)</source>
             <translation>整个运行 (*.halftone)</translation>
         </message>

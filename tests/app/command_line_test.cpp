@@ -51,6 +51,17 @@ TEST(CommandLine, BadUsageExitsWith2) {
     }
 }
 
+TEST(CommandLine, NamesTheCommandThatAMisspeltOneStandsFor) {
+    for (const auto& [wrong, right] : std::vector<std::pair<std::string, std::string>>{
+             {"traun", "did you mean halftone train?\n"},
+             {"find_lr", "did you mean halftone find-lr?\n"},
+             {"nothing-like-it", "halftone --help lists the commands\n"}}) {
+        Program program({wrong});
+        program.finish();
+        EXPECT_THAT(program.errors(), testing::EndsWith(right));
+    }
+}
+
 TEST(CommandLine, MalformedSettingsAreOneErrorWithTheirPlace) {
     const test_support::TempFolder folder;
     Program program({"train", folder.write("malformed.json", "{\n  \"epochs\": ,\n}")});

@@ -63,7 +63,7 @@ TEST_F(Export, WritesEachFormUnderTheNumberOfTheRun) {
     EXPECT_THAT(errors_, HasSubstr("--raw: json is no CSV"));
     const auto json = nlohmann::json::parse(text("run-1.json"));
     EXPECT_EQ(json.at("record").at("step").size(), 20U);
-    EXPECT_EQ(text("run-1.safetensors"), text("halftone/runs/1/checkpoint-20/weights.safetensors"));
+    EXPECT_THAT(text("run-1.safetensors"), HasSubstr(R"("__metadata__":{"format":"pt"})"));
 }
 
 TEST_F(Export, OfAModelTellsItsDataInTheFileAndHasTwoTypes) {
@@ -100,7 +100,7 @@ TEST_F(Export, RefusesWhatDoesNotGoTogether) {
 
 TEST_F(Export, OfAWholeRunIsImportedAgainAndGoesOn) {
     train();
-    run({"export", "1", "--to", "run", "-o", "mine.halftone"});
+    run({"export", "1", "--to", "run", "--checkpoints", "all", "-o", "mine.halftone"});
     const auto said = run({"import", "mine.halftone"});
     ASSERT_EQ(said.size(), 1U);
     EXPECT_THAT(said[0], HasSubstr("Imported as run 2"));
@@ -112,6 +112,27 @@ TEST_F(Export, OfAWholeRunIsImportedAgainAndGoesOn) {
     // Its checkpoint is complete, so training can be continued.
     run({"resume", "2", "--set", "max_steps=25", "--schedule", "stretch", "--json"});
     EXPECT_EQ(nlohmann::json::parse(run({"show", "3", "--json"})[0]).at("steps"), 25);
+}
+
+TEST_F(Export, PacksNoCheckpointUnlessToldAndSaysSo) {
+    train({"--set", "checkpoint.every_steps=5", "--set", "checkpoint.keep=5"});
+    const auto bytes = [&](const std::vector<std::string>& choice) {
+        std::vector<std::string> args{"export", "1", "--to", "run", "-o", "packed.halftone"};
+        args.insert(args.end(), choice.begin(), choice.end());
+        run(args);
+        return text("packed.halftone").size();
+    };
+    const auto none = bytes({});
+    EXPECT_THAT(errors_, HasSubstr("without checkpoints"));
+    EXPECT_EQ(bytes({"--checkpoints", "none"}), none);
+    EXPECT_THAT(errors_, testing::Not(HasSubstr("without checkpoints")));
+    const auto best = bytes({"--checkpoints", "best"});
+    EXPECT_GT(best, none);
+    EXPECT_GT(bytes({"--checkpoints", "all"}), best);
+    run({"export", "1", "--to", "run", "--checkpoints", "some"}, 2);
+    EXPECT_THAT(errors_, HasSubstr("Use none, best or all."));
+    run({"export", "1", "--to", "csv", "--checkpoints", "best"}, 2);
+    EXPECT_THAT(errors_, HasSubstr("--checkpoints: csv holds no checkpoints"));
 }
 
 TEST_F(Export, WritesIntoWhatIsNoRegularFileAndKeepsLinksAndModes) {

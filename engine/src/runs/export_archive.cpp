@@ -28,9 +28,11 @@ bool is_passing(const std::string& name) {
     return is_hold_file(name) || is_unfinished_file(name) || !is_archived_name(name);
 }
 
+using Files = std::vector<std::pair<std::string, fs::path>>;
+
 /// The run's files by their names in the archive, sorted.
-std::vector<std::pair<std::string, fs::path>> list_files(const fs::path& folder) {
-    std::vector<std::pair<std::string, fs::path>> out;
+Files list_files(const fs::path& folder) {
+    Files out;
     std::error_code error;
     for (fs::recursive_directory_iterator it(folder, error), end; !error && it != end;
          it.increment(error)) {
@@ -45,9 +47,35 @@ std::vector<std::pair<std::string, fs::path>> list_files(const fs::path& folder)
 
 constexpr int max_packings = 5;  ///< of a run whose checkpoints come and go
 
-/// `prefix` is a folder in the archive, with its slash.
-void pack(const fs::path& run_folder, const std::string& prefix, ZipWriter& zip) {
-    for (const auto& [name, path] : list_files(run_folder)) zip.add_file(prefix + name, path);
+/// The part of a run that is packed.
+struct Packed {
+    Files files;
+    /// Rows and events up to this step.
+    std::int64_t step = std::numeric_limits<std::int64_t>::max();
+};
+
+/// A run that has ended gives everything with all checkpoints, also what cannot be read. One that
+/// goes on then gives its newest checkpoint, since older ones are removed meanwhile, and the steps
+/// up to it, from which it is continued elsewhere.
+Packed packed_part(const fs::path& run_folder, PackedCheckpoints which, bool running) {
+    Packed out{list_files(run_folder)};
+    const bool is_whole = which == PackedCheckpoints::all && !running;
+    if (is_whole) return out;
+    std::string checkpoint;
+    if (which != PackedCheckpoints::none) {
+        const auto all = list_checkpoints(run_folder);
+        const auto found =
+            which == PackedCheckpoints::all
+                ? all.rbegin()
+                : std::ranges::find(all.rbegin(), all.rend(), true, &CheckpointInfo::best);
+        if (found != all.rend()) checkpoint = found->folder.filename().string();
+        if (which == PackedCheckpoints::all && found != all.rend()) out.step = found->step;
+    }
+    std::erase_if(out.files, [&](const auto& file) {
+        const std::string first = file.first.substr(0, file.first.find('/'));
+        return first.starts_with("checkpoint-") && first != checkpoint;
+    });
+    return out;
 }
 
 /// Rows after these are not counted in a copy of a record.
@@ -83,32 +111,27 @@ void pack_events(const fs::path& run_folder, const std::string& name, std::int64
     });
 }
 
-/// A run that goes on: its newest checkpoint, and rows and events up to that; without a checkpoint
-/// all rows that are whole.
-void pack_running(const fs::path& run_folder, const std::string& prefix, ZipWriter& zip) {
-    std::string checkpoint;
-    std::int64_t step = std::numeric_limits<std::int64_t>::max();
-    if (const auto all = list_checkpoints(run_folder); !all.empty()) {
-        step = all.back().step;
-        checkpoint = all.back().folder.filename().string();
-    }
-    for (const auto& [name, path] : list_files(run_folder)) {
-        const std::string first = name.substr(0, name.find('/'));
-        if (first.starts_with("checkpoint-") && first != checkpoint) continue;
-        if (name == record_layout::file_name)
-            zip.add_file(prefix + name, path, cut_after(step));
+/// `prefix` is a folder in the archive, with its slash.
+void pack(const fs::path& run_folder, const std::string& prefix, PackedCheckpoints which,
+          bool running, ZipWriter& zip) {
+    const Packed packed = packed_part(run_folder, which, running);
+    for (const auto& [name, path] : packed.files) {
+        if (!running)
+            zip.add_file(prefix + name, path);
+        else if (name == record_layout::file_name)
+            zip.add_file(prefix + name, path, cut_after(packed.step));
         else if (name == events_file)
-            pack_events(run_folder, prefix + name, step, zip);
+            pack_events(run_folder, prefix + name, packed.step, zip);
         else
             zip.add_file(prefix + name, path);
     }
 }
 
-/// Bytes that pack() reads, to know how far it is. Those of pack_running() are fewer.
-std::uint64_t bytes_of(const std::vector<fs::path>& run_folders) {
+/// Bytes that pack() reads, to know how far it is. Those of a run that goes on are fewer.
+std::uint64_t bytes_of(const std::vector<fs::path>& run_folders, PackedCheckpoints which) {
     std::uint64_t bytes = 0;
     for (const fs::path& folder : run_folders) {
-        for (const auto& [name, path] : list_files(folder)) {
+        for (const auto& [name, path] : packed_part(folder, which, false).files) {
             std::error_code gone;
             const std::uintmax_t size = fs::file_size(path, gone);
             bytes += gone ? 0 : size;
@@ -118,7 +141,8 @@ std::uint64_t bytes_of(const std::vector<fs::path>& run_folders) {
 }
 
 /// One run without folders in the archive, or several with a folder for each.
-void pack_runs(const std::vector<fs::path>& run_folders, bool own_folders, const fs::path& file) {
+void pack_runs(const std::vector<fs::path>& run_folders, bool own_folders, const fs::path& file,
+               PackedCheckpoints which) {
     for (const fs::path& folder : run_folders) {
         if (!has_settings(folder))
             throw Error(ErrorCode::data, msg("{}: not the folder of a run", folder.string()));
@@ -127,13 +151,13 @@ void pack_runs(const std::vector<fs::path>& run_folders, bool own_folders, const
         bool any_runs = false;
         try {
             ZipWriter zip(file);
-            zip.expect(bytes_of(run_folders));
+            zip.expect(bytes_of(run_folders, which));
             for (std::size_t at = 0; at < run_folders.size(); ++at) {
                 const std::string prefix =
                     own_folders ? std::string(archived_run) + std::to_string(at + 1) + '/' : "";
                 const bool runs = holder_of(run_folders[at]).held;
                 any_runs = any_runs || runs;
-                (runs ? pack_running : pack)(run_folders[at], prefix, zip);
+                pack(run_folders[at], prefix, which, runs, zip);
             }
             return zip.commit();
         } catch (const Error& error) {
@@ -145,12 +169,14 @@ void pack_runs(const std::vector<fs::path>& run_folders, bool own_folders, const
 
 }  // namespace
 
-void export_run_file(const fs::path& run_folder, const fs::path& file) {
-    pack_runs({run_folder}, false, file);
+void export_run_file(const fs::path& run_folder, const fs::path& file,
+                     PackedCheckpoints checkpoints) {
+    pack_runs({run_folder}, false, file, checkpoints);
 }
 
-void export_group_file(const std::vector<fs::path>& run_folders, const fs::path& file) {
-    pack_runs(run_folders, true, file);
+void export_group_file(const std::vector<fs::path>& run_folders, const fs::path& file,
+                       PackedCheckpoints checkpoints) {
+    pack_runs(run_folders, true, file, checkpoints);
 }
 
 }  // namespace engine

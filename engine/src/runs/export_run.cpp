@@ -100,7 +100,8 @@ void export_weights(const fs::path& run_folder, const fs::path& file,
         const auto found = tensors.find(alias.of);
         if (found != tensors.end()) tensors.emplace(alias.name, found->second);
     }
-    save_tensors(file, tensors);
+    // Programs built on the safetensors library ask for this before they load a file.
+    save_tensors(file, tensors, NamedBy::person, {{"format", "pt"}});
 }
 
 constexpr std::size_t max_title_size = 100;
@@ -129,10 +130,10 @@ void write_csv(const std::vector<RunSummary>& runs, const fs::path& file,
 }
 
 void write_archive(const std::vector<RunSummary>& runs, const fs::path& file,
-                   const ExportOptions&) {
+                   const ExportOptions& options) {
     std::vector<fs::path> folders;
     for (const RunSummary& run : runs) folders.push_back(run.folder);
-    export_group_file(folders, file);
+    export_group_file(folders, file, options.checkpoints);
 }
 
 }  // namespace
@@ -141,6 +142,7 @@ std::span<const ExportInfo> export_formats() {
     using Path = const fs::path&;
     using How = const ExportOptions&;
     constexpr bool of_checkpoint = true, takes_half = true, takes_raw = true;
+    constexpr bool takes_checkpoints = true;
     static const std::vector<ExportInfo> list = {
         {"safetensors", "Weights (safetensors)",
          "The weights of a checkpoint under PyTorch's names.", ".safetensors", export_weights,
@@ -157,8 +159,9 @@ std::span<const ExportInfo> export_formats() {
          [](Path run, Path file, How) { export_json(run, file); }},
         {"run", "Whole run",
          "Everything that the run has on disk in one file, to be imported on another machine.",
-         ".halftone", [](Path run, Path file, How) { export_run_file(run, file); },
-         write_archive}};
+         ".halftone",
+         [](Path run, Path file, How how) { export_run_file(run, file, how.checkpoints); },
+         write_archive, false, false, false, takes_checkpoints}};
     return list;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/text_utf8.h"
 #include "engine/base/error.h"
+#include "engine/base/near_name.h"
 #include "engine/base/plain_text.h"
 #include "settings/config_fields.h"
 

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
-#include <numeric>
 
 #include "base/text_utf8.h"
+#include "engine/base/near_name.h"
 #include "engine/settings/catalog.h"
 
 namespace engine {
@@ -13,41 +13,12 @@ namespace {
 
 constexpr std::size_t max_shown_size = 80;
 
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t replaced = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-        }
-    }
-    return row.back();
-}
-
 }  // namespace
 
 std::pair<std::string_view, std::string_view> split_path(std::string_view path) {
     const auto dot = path.find('.');
     if (dot == std::string_view::npos) return {{}, path};
     return {path.substr(0, dot), path.substr(dot + 1)};
-}
-
-std::string nearest_name(std::string_view wrong, const std::vector<std::string>& known) {
-    if (wrong.size() > 64) return {};  // nothing we know is that long
-    std::string best;
-    std::size_t best_distance = std::max<std::size_t>(2, wrong.size() / 3) + 1;
-    for (const auto& name : known) {
-        const std::size_t distance = edit_distance(wrong, name);
-        if (distance < best_distance && distance < name.size()) {
-            best_distance = distance;
-            best = name;
-        }
-    }
-    return best;
 }
 
 Message use_one_of(const std::vector<std::string>& names, const std::string& wrong) {

@@ -52,9 +52,6 @@ std::vector<OptionGroup> option_groups(RunConfig& config);
 /// ("optimizer", "lr") of "optimizer.lr"; ("", "seed") of "seed".
 std::pair<std::string_view, std::string_view> split_path(std::string_view path);
 
-/// The known name that is most like a misspelt one, or empty if none comes near.
-std::string nearest_name(std::string_view wrong, const std::vector<std::string>& known);
-
 /// "use off, static or dynamic", with the one that is meant if a name comes near.
 Message use_one_of(const std::vector<std::string>& names, const std::string& wrong);
 

@@ -2,6 +2,7 @@
 #include <charconv>
 
 #include "base/text_utf8.h"
+#include "engine/base/near_name.h"
 #include "engine/settings/catalog.h"
 #include "settings/config_fields.h"
 #include "settings/config_reader.h"
@@ -52,17 +53,17 @@ struct KnownNames {
         return std::find(names.begin(), names.end(), name) != names.end();
     }
 
-    /// The field meant by an unknown one: of the same section, else of any ("lr": optimizer.lr).
+    /// The field meant by an unknown one: a field of that name in the section that is spelt most
+    /// like it ("lr": optimizer.lr, "modl.kind": model.kind), else one of the same section, else any.
     std::string nearest(std::string_view path) const {
         const auto [section, name] = split_path(path);
-        std::vector<std::string> near_ones;
+        std::vector<std::string> near_ones, named;
         for (const auto& known : paths) {
             if (split_path(known).first == section) near_ones.push_back(known);
+            if (split_path(known).second == name) named.push_back(known);
         }
+        if (!named.empty()) return by_likeness(path, named).front();
         if (section.empty()) near_ones.insert(near_ones.end(), sections.begin(), sections.end());
-        for (const auto& known : paths) {
-            if (split_path(known).second == name) return known;
-        }
         const std::string found = nearest_name(path, near_ones);
         return found.empty() ? nearest_name(path, paths) : found;
     }

@@ -86,6 +86,20 @@ TEST_F(ExportRun, TakesTheWeightsOfTheCheckpointThatIsNamed) {
     }
 }
 
+TEST_F(ExportRun, PacksTheCheckpointsThatAreChosen) {
+    const auto run = glyphs({1, 2, 3});
+    const auto packed = [&](PackedCheckpoints which) {
+        find_export("run")->write(run, dir_ / "run.halftone", {.checkpoints = which});
+        const auto made = store_.import_run(dir_ / "run.halftone");
+        std::vector<std::int64_t> steps;
+        for (const auto& each : list_checkpoints(made.folder)) steps.push_back(each.step);
+        return steps;
+    };
+    EXPECT_THAT(packed(PackedCheckpoints::none), IsEmpty());
+    EXPECT_THAT(packed(PackedCheckpoints::best), testing::ElementsAre(1));
+    EXPECT_THAT(packed(PackedCheckpoints::all), testing::ElementsAre(1, 2, 3));
+}
+
 TEST_F(ExportRun, TellsInOnnxWhatGoesInAndComesOut) {
     const ReadOnnx model = onnx(glyphs({1}));
     EXPECT_EQ(model.faults(), "");

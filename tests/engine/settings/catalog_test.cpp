@@ -95,12 +95,5 @@ TEST(Catalog, OptimizersNameFieldsThatExist) {
     }
 }
 
-TEST(NearestName, FindsAMisspeltOneAndNothingForAnother) {
-    const std::vector<std::string> known = {"momentum", "nesterov", "lr"};
-    EXPECT_EQ(nearest_name("momentun", known), "momentum");
-    EXPECT_EQ(nearest_name("colour", known), "");
-    EXPECT_EQ(nearest_name("", known), "");
-}
-
 }  // namespace
 }  // namespace engine

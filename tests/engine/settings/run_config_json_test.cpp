@@ -42,6 +42,8 @@ TEST(RunConfigJson, FindsAFieldThatStandsInTheWrongPlace) {
                 ElementsAre("lr: 0.1: there is no such field; did you mean optimizer.lr?"));
     EXPECT_THAT(error_lines(parse_run_config(R"({"optimiser": {"lr": 0.1}})")),
                 ElementsAre(HasSubstr("did you mean optimizer?")));
+    EXPECT_THAT(error_lines(parse_run_config("{}", {"modl.kind=mlp"})),
+                ElementsAre(HasSubstr("did you mean model.kind?")));
 }
 
 TEST(RunConfigJson, ADottedNameIsNoFieldInAFile) {

@@ -9,10 +9,15 @@
 
 namespace engine {
 
+/// Checkpoints that the file of a whole run holds. Without one it has all figures, and can neither
+/// be continued nor tried.
+enum class PackedCheckpoints { none, best, all };
+
 struct ExportOptions {
     std::string checkpoint = "last";  ///< "best", "last" or a step
     bool half = false;                ///< ONNX: weights, inputs and outputs in fp16
     bool raw = false;                 ///< CSV: texts as they are, see csv_cell()
+    PackedCheckpoints checkpoints = PackedCheckpoints::all;  ///< whole run
 };
 
 /// A form that a run can be exported in. Texts are English; the window translates them by looking
@@ -32,6 +37,7 @@ struct ExportInfo {
                        const ExportOptions& options) = nullptr;
     bool of_checkpoint = false;                  ///< reads weights from a checkpoint
     bool takes_half = false, takes_raw = false;  ///< of ExportOptions
+    bool takes_checkpoints = false;              ///< of ExportOptions
 };
 std::span<const ExportInfo> export_formats();
 /// Null if there is no such export format.
@@ -49,13 +55,15 @@ void export_json(const std::filesystem::path& run_folder, const std::filesystem:
 /// settings as text. Throws Error(data) and Error(io).
 void export_tensorboard(const std::filesystem::path& run_folder,
                         const std::filesystem::path& folder);
-/// The files of a run's folder as one zip archive, for RunStore::import_run(). A run that is being
-/// trained gives its newest checkpoint, and rows and events up to that. Throws Error(data) and
-/// Error(io).
-void export_run_file(const std::filesystem::path& run_folder, const std::filesystem::path& file);
+/// The files of a run's folder as one zip archive, for RunStore::import_run(). With all checkpoints,
+/// a run that is being trained gives its newest one, and rows and events up to that. Throws
+/// Error(data) and Error(io).
+void export_run_file(const std::filesystem::path& run_folder, const std::filesystem::path& file,
+                     PackedCheckpoints checkpoints = PackedCheckpoints::all);
 /// Packs the runs of a comparison or sweep into one archive with a folder for each, which
 /// RunStore::import_runs() reads.
 void export_group_file(const std::vector<std::filesystem::path>& run_folders,
-                       const std::filesystem::path& file);
+                       const std::filesystem::path& file,
+                       PackedCheckpoints checkpoints = PackedCheckpoints::all);
 
 }  // namespace engine

@@ -8,6 +8,7 @@
 #include "data/csv/csv_column_notes.h"
 #include "data/csv/csv_text.h"
 #include "engine/base/error.h"
+#include "engine/base/near_name.h"
 #include "engine/base/plain_text.h"
 
 namespace engine {

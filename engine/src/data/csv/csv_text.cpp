@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdint>
 #include <limits>
-#include <numeric>
 
 #include "base/text_utf8.h"
 
@@ -39,21 +38,6 @@ bool parse_double(std::string_view text, double& number) {
     if (stop != end || status == std::errc::invalid_argument) return false;
     if (status == std::errc::result_out_of_range) number = out_of_double_range(without_sign(text));
     return true;
-}
-
-/// Levenshtein distance.
-std::size_t edit_distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    std::iota(row.begin(), row.end(), std::size_t{0});
-    for (const char wanted : a) {
-        std::size_t diagonal = row[0]++;
-        for (std::size_t j = 0; j < b.size(); ++j) {
-            const std::size_t replaced = diagonal + (wanted == b[j] ? 0 : 1);
-            diagonal = row[j + 1];
-            row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
-        }
-    }
-    return row.back();
 }
 
 }  // namespace
@@ -108,13 +92,6 @@ std::string listed(const std::vector<std::string>& names, std::size_t most) {
         out += names[i];
     }
     return out;
-}
-
-std::vector<std::string> by_likeness(std::string_view wanted, std::vector<std::string> names) {
-    std::stable_sort(names.begin(), names.end(), [&](const auto& a, const auto& b) {
-        return edit_distance(wanted, a) < edit_distance(wanted, b);
-    });
-    return names;
 }
 
 }  // namespace engine

@@ -53,9 +53,6 @@ std::string shortened(std::string_view text, std::size_t characters = 40);
 /// "a, b, c", at most `most` of them, then ", …".
 std::string listed(const std::vector<std::string>& names, std::size_t most);
 
-/// The names, those that need the fewest edits to become `wanted` first.
-std::vector<std::string> by_likeness(std::string_view wanted, std::vector<std::string> names);
-
 /// Reads a number as people write it: with a currency in front or a unit behind it ("$5", "45 %",
 /// "3 km"), digits in groups of three ("1,200", "1 200", "1'200"), another minus sign (U+2212), or
 /// in parentheses for a negative one. `text` has no blanks at its ends. A word if it is none.

@@ -32,6 +32,7 @@ using protozero::pbf_tag_type;
 enum class ModelField : pbf_tag_type {
     ir_version = 1,
     producer_name = 2,
+    producer_version = 3,
     graph = 7,
     opset_import = 8,
     metadata_props = 14,
@@ -268,6 +269,7 @@ std::string onnx_model(const OnnxGraph& graph, const std::map<std::string, std::
     pbf_builder<ModelField> model(out);
     model.add_int64(ModelField::ir_version, ir_version);
     model.add_string(ModelField::producer_name, "Halftone");
+    model.add_string(ModelField::producer_version, HALFTONE_VERSION);
     add_graph(model, graph);
     {
         pbf_builder<OpsetField> opset(model, ModelField::opset_import);

@@ -59,7 +59,8 @@ TensorMap load_tensors(const std::filesystem::path& path) {
     return tensors;
 }
 
-void save_tensors(const std::filesystem::path& path, const TensorMap& tensors, NamedBy by) {
+void save_tensors(const std::filesystem::path& path, const TensorMap& tensors, NamedBy by,
+                  const std::map<std::string, std::string>& metadata) {
     std::vector<TensorEntry> entries;
     TensorList kept;
     for (const auto& [name, tensor] : tensors) {
@@ -74,7 +75,7 @@ void save_tensors(const std::filesystem::path& path, const TensorMap& tensors, N
                            {row_major.data_as<std::byte>(), row_major.bytes()}});
         kept.push_back(row_major);
     }
-    write_safetensors(path, entries, {}, by);
+    write_safetensors(path, entries, metadata, by);
 }
 
 }  // namespace engine

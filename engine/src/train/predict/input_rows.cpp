@@ -11,6 +11,7 @@
 #include "data/csv/csv_reader.h"
 #include "data/csv/csv_scan.h"
 #include "engine/base/error.h"
+#include "engine/base/near_name.h"
 #include "engine/base/plain_text.h"
 
 namespace engine {

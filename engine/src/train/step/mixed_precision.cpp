@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/base/error.h"
+#include "engine/base/near_name.h"
 #include "engine/settings/catalog.h"
 #include "settings/config_fields.h"
 #include "tensor/cast.h"

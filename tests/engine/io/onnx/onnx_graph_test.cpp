@@ -33,6 +33,7 @@ TEST(OnnxGraph, IsWrittenAsOpset17WithItsProperties) {
     EXPECT_EQ(read.faults(), "");
     EXPECT_EQ(read.ir_version, 8);
     EXPECT_EQ(read.opset, 17);
+    EXPECT_THAT(read.producer_version, testing::MatchesRegex("[0-9]+\\.[0-9]+(\\.[0-9]+)?"));
     EXPECT_EQ(read.metadata.at("data_set"), "spirals");
     EXPECT_THAT(read.inputs.at("x").dims, ElementsAre("batch", "2"));
     EXPECT_EQ(read.inputs.at("x").type, 1);

@@ -31,6 +31,7 @@ struct ReadOnnx {
         std::vector<std::string> dims;  ///< sizes and names
     };
     std::int64_t ir_version = 0, opset = 0;
+    std::string producer_version;
     std::vector<Node> nodes;
     std::map<std::string, Tensor> initializers;
     std::map<std::string, Port> inputs, outputs;
@@ -41,6 +42,8 @@ struct ReadOnnx {
         while (model.next()) {
             if (model.tag() == 1) {
                 ir_version = model.get_int64();
+            } else if (model.tag() == 3) {
+                producer_version = model.get_string();
             } else if (model.tag() == 7) {
                 read_graph(model.get_message());
             } else if (model.tag() == 8) {

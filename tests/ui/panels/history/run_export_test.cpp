@@ -5,6 +5,7 @@
 #include <QMenuBar>
 #include <QSignalSpy>
 
+#include "engine/runs/checkpoint.h"
 #include "engine/runs/export.h"
 #include "plots/plot_fixture.h"
 
@@ -25,6 +26,23 @@ protected:
         EXPECT_TRUE(QTest::qWaitFor([&said] { return !said.isEmpty(); }, 20000));
         QObject::disconnect(listening);
         return said;
+    }
+    /// Takes this choice of the question that `act` asks. Returns all choices.
+    QStringList choose(const QString& choice, const std::function<void()>& act) {
+        QStringList offered;
+        QTimer answer;
+        QObject::connect(&answer, &QTimer::timeout, window.get(), [&] {
+            auto* dialog = window->findChild<QInputDialog*>();
+            if (dialog == nullptr || !dialog->isVisible()) return;
+            offered = dialog->comboBoxItems();
+            const QStringList found = offered.filter(choice);
+            dialog->setTextValue(found.value(0));
+            answer.stop();
+            dialog->accept();
+        });
+        answer.start(10);
+        act();
+        return offered;
     }
 };
 
@@ -53,11 +71,17 @@ TEST_F(RunExportTest, SeveralRunsAreOneTableOrOneArchive) {
     show({"fp32", "amp-fp16"});
     const std::vector<engine::RunSummary> runs = {*store->find("1"), *store->find("2")};
     const QString table = folder.path() + u"/both.csv"_s, whole = folder.path() + u"/both.halftone"_s;
-    for (const QString& file : {table, whole})
-        report([&] {
+    report([&] {
+        ASSERT_TRUE(answerFileDialog(table, [&] { exportRuns(window.get(), &commands, runs); }));
+    });
+    QStringList offered;
+    report([&] {
+        offered = choose(u"None"_s, [&] {
             ASSERT_TRUE(
-                answerFileDialog(file, [&] { exportRuns(window.get(), &commands, runs); }));
+                answerFileDialog(whole, [&] { exportRuns(window.get(), &commands, runs); }));
         });
+    });
+    EXPECT_TRUE(offered.last().startsWith(u"All"_s));
     QFile text(table);
     ASSERT_TRUE(text.open(QIODevice::ReadOnly));
     EXPECT_EQ(text.readAll().count('\n'), 1 + 2 * 30);
@@ -68,6 +92,7 @@ TEST_F(RunExportTest, SeveralRunsAreOneTableOrOneArchive) {
     EXPECT_EQ(came, store->find("1")->group.empty()
                         ? u"Imported as runs 3 to 4."_s
                         : u"Imported as comparison 2, runs 3 to 4."_s);
+    EXPECT_TRUE(engine::list_checkpoints(store->find("3")->folder).empty());
 }
 
 /// The verdict of a report is that of the plots, whichever run a list has first.
@@ -110,18 +135,11 @@ TEST_F(RunExportTest, WritesTheWeightsOfTheCheckpointThatIsChosen) {
     const QString last = folder.path() + u"/last.safetensors"_s;
     const auto exportAt = [&](const QString& file, const QString& checkpoint) {
         QStringList offered;
-        QTimer answer;
-        QObject::connect(&answer, &QTimer::timeout, window.get(), [&] {
-            auto* dialog = window->findChild<QInputDialog*>();
-            if (dialog == nullptr || !dialog->isVisible()) return;
-            offered = dialog->comboBoxItems();
-            dialog->setTextValue(checkpoint);
-            answer.stop();
-            dialog->accept();
-        });
-        answer.start(10);
         report([&] {
-            EXPECT_TRUE(answerFileDialog(file, [&] { exportRun(window.get(), &commands, run); }));
+            offered = choose(checkpoint, [&] {
+                EXPECT_TRUE(
+                    answerFileDialog(file, [&] { exportRun(window.get(), &commands, run); }));
+            });
         });
         EXPECT_TRUE(offered.contains(checkpoint)) << offered.join(u"; "_s).toStdString();
     };

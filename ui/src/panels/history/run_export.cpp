@@ -49,6 +49,14 @@ public:
     static QString last(std::int64_t step) { return tr("Last (step %1)").arg(count(step)); }
     static QString best(std::int64_t step) { return tr("Best (step %1)").arg(count(step)); }
     static QString atStep(std::int64_t step) { return tr("Step %1").arg(count(step)); }
+    static QString packed() { return tr("Checkpoints in the file"); }
+    static QString packNone() { return tr("None: figures only, a small file"); }
+    static QString packBest(std::int64_t size) {
+        return tr("The best one, to try it elsewhere (%1)").arg(bytes(size));
+    }
+    static QString packAll(std::int64_t size) {
+        return tr("All, to continue it elsewhere (%1)").arg(bytes(size));
+    }
 };
 
 /// A form of the dialog: ONNX stands there in two types.
@@ -75,6 +83,7 @@ struct ExportAnswer {
     Form form;
     QString file;
     std::string checkpoint;
+    engine::PackedCheckpoints packed = engine::PackedCheckpoints::none;
 };
 
 /// Which checkpoint the weights are read from; asked where there are several. Nothing if the user
@@ -102,6 +111,35 @@ std::optional<std::string> askCheckpoint(QWidget* parent, const engine::RunSumma
 }
 
 using Runs = std::vector<engine::RunSummary>;
+
+/// Which checkpoints the file of whole runs gets; asked where there are any. Nothing if the user
+/// cancels.
+std::optional<engine::PackedCheckpoints> askPacked(QWidget* parent, const Runs& runs) {
+    using enum engine::PackedCheckpoints;
+    std::int64_t bestBytes = 0, allBytes = 0;
+    for (const auto& run : runs) {
+        std::int64_t bestOfRun = 0;
+        for (const auto& checkpoint : engine::list_checkpoints(run.folder)) {
+            allBytes += checkpoint.bytes;
+            if (checkpoint.best) bestOfRun = checkpoint.bytes;
+        }
+        bestBytes += bestOfRun;
+    }
+    if (allBytes == 0) return none;
+    QStringList texts{RunExport::packNone()};
+    std::vector<engine::PackedCheckpoints> choices{none};
+    if (bestBytes > 0) {
+        texts << RunExport::packBest(bestBytes);
+        choices.push_back(best);
+    }
+    texts << RunExport::packAll(allBytes);
+    choices.push_back(all);
+    bool chosen = false;
+    const QString text = QInputDialog::getItem(parent, RunExport::exportTitle(),
+                                               RunExport::packed(), texts, 0, false, &chosen);
+    if (!chosen) return std::nullopt;
+    return choices[static_cast<std::size_t>(std::max<qsizetype>(texts.indexOf(text), 0))];
+}
 
 std::vector<engine::CsvRun> csvRuns(const Runs& runs) {
     std::vector<engine::CsvRun> out;
@@ -138,8 +176,10 @@ std::optional<ExportAnswer> ask(QWidget* parent, const engine::RunSummary& run) 
     const Form form = all[named->form];
     std::optional<std::string> checkpoint = "last";
     if (form.info->of_checkpoint) checkpoint = askCheckpoint(parent, run);
-    if (!checkpoint) return std::nullopt;
-    return ExportAnswer{form, named->file, *checkpoint};
+    std::optional<engine::PackedCheckpoints> packed = engine::PackedCheckpoints::none;
+    if (form.info->takes_checkpoints) packed = askPacked(parent, {run});
+    if (!checkpoint || !packed) return std::nullopt;
+    return ExportAnswer{form, named->file, *checkpoint, *packed};
 }
 
 }  // namespace
@@ -149,7 +189,9 @@ void exportRun(QWidget* parent, Commands* commands, const engine::RunSummary& su
     if (!answer || answer->file.isEmpty()) return;
     const auto work = [folder = summary.folder, answer = *answer] {
         answer.form.info->write(folder, answer.file.toStdString(),
-                                {.checkpoint = answer.checkpoint, .half = answer.form.half});
+                                {.checkpoint = answer.checkpoint,
+                                 .half = answer.form.half,
+                                 .checkpoints = answer.packed});
         return RunExport::done(answer.file);
     };
     commands->works()->start({RunExport::exporting(answer->file), answer->file, work});
@@ -163,14 +205,17 @@ void exportRuns(QWidget* parent, Commands* commands,
         askForFile(parent, RunExport::exportTitle(), nameOfFile(runs),
                    {{RunExport::csv(), u"csv"_s}, {RunExport::runs(), u"halftone"_s}});
     if (!named) return;
-    const auto work = [runs, named = *named] {
+    const auto packed = named->form == 0 ? std::optional(engine::PackedCheckpoints::none)
+                                         : askPacked(parent, runs);
+    if (!packed) return;
+    const auto work = [runs, named = *named, packed = *packed] {
         const std::string file = named.file.toStdString();
         if (named.form == 0) {
             engine::export_csv(csvRuns(runs), file);
         } else {
             std::vector<std::filesystem::path> folders;
             for (const auto& each : runs) folders.push_back(each.folder);
-            engine::export_group_file(folders, file);
+            engine::export_group_file(folders, file, packed);
         }
         return RunExport::done(named.file);
     };
