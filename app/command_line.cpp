@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/base/near_name.h"
+#include "engine/base/version.h"
 
 namespace app {
 namespace {
@@ -81,7 +82,7 @@ void Command::run(std::function<int()> function) {
 }
 
 CommandLine::CommandLine(const char* help) : app_(std::make_unique<CLI::App>(help, "halftone")) {
-    app_->set_version_flag("--version", "halftone " HALFTONE_VERSION);
+    app_->set_version_flag("--version", "halftone " + engine::version_and_commit());
     app_->require_subcommand(0, 1);
     app_->add_option("files", files_, "Settings, run or data to open in the window");
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "engine/base/version.h"
 #include "engine/session/data_parallel.h"
 #include "follow.h"
 #include "notify.h"
@@ -106,7 +107,7 @@ int run_rank(ReadSettings settings, const std::shared_ptr<engine::Communicator>&
     if (settings.problem) throw Error(*settings.problem);
     std::optional<engine::RunConfig>& config = settings.config;
     take_number_of_ranks(*config, ranks);
-    engine::check_agreement(*line, HALFTONE_VERSION, *config);
+    engine::check_agreement(*line, engine::program_version(), *config);
     return work(std::move(*config), line);
 }
 

@@ -1255,6 +1255,10 @@
             <translation>编写课程</translation>
         </message>
         <message>
+            <source>What has changed</source>
+            <translation>更新内容</translation>
+        </message>
+        <message>
             <source>Import run…</source>
             <translation>导入运行…</translation>
         </message>

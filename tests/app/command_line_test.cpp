@@ -16,6 +16,7 @@ namespace fs = std::filesystem;
 using nlohmann::json;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::MatchesRegex;
 using testing::Not;
 using testing::StartsWith;
 
@@ -60,6 +61,17 @@ TEST(CommandLine, NamesTheCommandThatAMisspeltOneStandsFor) {
         program.finish();
         EXPECT_THAT(program.errors(), testing::EndsWith(right));
     }
+}
+
+TEST(CommandLine, TheVersionNamesTheCommitThatWasBuilt) {
+    Program program({"--version"});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0);
+    ASSERT_EQ(program.output().size(), 1u);
+    const std::string& line = program.output().front();
+    EXPECT_THAT(line, MatchesRegex("halftone [0-9]+[.][0-9]+[.][0-9]+( [(][0-9a-f]{12}[)])?"));
+    // Sources outside git have no commit; a linked worktree has a file in place of the folder.
+    EXPECT_EQ(line.ends_with(')'), fs::exists(HALFTONE_SOURCE_DIR "/.git"));
 }
 
 TEST(CommandLine, MalformedSettingsAreOneErrorWithTheirPlace) {

@@ -165,6 +165,7 @@ Application::Application(int& argc, char** argv) : QApplication(named(argc), arg
     clock_.start();
     setStyle(QStyleFactory::create(u"Fusion"_s));
     setWindowIcon(QIcon(u":/icons/logo.svg"_s));
+    setDesktopFileName(u"halftone"_s);  // the desktop file's name: Wayland takes the icon from it
     theme_ = std::make_unique<Theme>();
     language_ = std::make_unique<Language>();
     link_ = std::make_unique<PlotLink>();

@@ -9,6 +9,7 @@
 #include <QTextFragment>
 #include <algorithm>
 
+#include "engine/base/version.h"
 #include "help/markdown_page.h"
 
 namespace ui {
@@ -45,6 +46,14 @@ TEST(Handbook, HasAPageAboutWritingLessonsInBothLanguages) {
         EXPECT_FALSE(topic.markdown.isEmpty()) << topic.id.toStdString();
         EXPECT_NE(find(chinese, topic.id), nullptr) << topic.id.toStdString();
     }
+}
+
+TEST(Handbook, HasAPageOfChangesThatBeginsWithThisVersion) {
+    const auto topics = handbookTopics(u"en"_s);
+    const auto* page = find(topics, changesTopic());
+    ASSERT_NE(page, nullptr);
+    const QString first = page->markdown.section(u"\n## "_s, 1, 1).section(u' ', 0, 0);
+    EXPECT_EQ(first, QString::fromLatin1(engine::program_version()));
 }
 
 TEST(Handbook, HeadingsHaveTheAnchorsOfGitHub) {

@@ -8,6 +8,7 @@
 #include <QPushButton>
 #include <QSysInfo>
 
+#include "engine/base/version.h"
 #include "text/language.h"
 #include "theme/theme.h"
 #include "theme/tokens.h"
@@ -27,7 +28,7 @@ QString licences() {
 /// Versions for bug reports; not translated, since the developers read it.
 QString versions() {
     return u"Halftone %1 · Qt %2 · %3 · %4"_s.arg(
-        QString::fromLatin1(HALFTONE_VERSION), QString::fromLatin1(qVersion()),
+        QString::fromStdString(engine::version_and_commit()), QString::fromLatin1(qVersion()),
         QSysInfo::prettyProductName(), QSysInfo::currentCpuArchitecture());
 }
 
@@ -42,7 +43,7 @@ AboutDialog::AboutDialog(QWidget* parent) : QDialog(parent) {
     auto* head = new QHBoxLayout;
     auto* logo = new QLabel(this);
     logo->setPixmap(QIcon(u":/icons/logo.svg"_s).pixmap(40, 40));
-    auto* name = makeLabel(u"Halftone "_s + QString::fromLatin1(HALFTONE_VERSION), nullptr, this);
+    auto* name = makeLabel(u"Halftone "_s + QString::fromLatin1(engine::program_version()), nullptr, this);
     name->setFont(Theme::figures());
     head->addWidget(logo);
     head->addWidget(name, 1);

@@ -196,6 +196,7 @@ const QStringList& pages() {
                                  u"handbook/figures.md"_s,
                                  u"handbook/window-keys.md"_s,
                                  u"handbook/file-formats.md"_s,
+                                 u"handbook/changes.md"_s,
                                  u"handbook/first-hour.md"_s,
                                  u"handbook/building.md"_s,
                                  u"handbook/add-an-op.md"_s,
@@ -240,6 +241,8 @@ std::vector<HelpTopic> handbookTopics(const QString& language) {
     }
     return topics;
 }
+
+QString changesTopic() { return u"handbook/changes.md"_s; }
 
 QString lessonWritingTopic() { return u"handbook/write-a-lesson.md"_s; }
 

@@ -27,6 +27,9 @@ QString shortcutsTopic();
 /// page without a translation is shown in English.
 std::vector<HelpTopic> handbookTopics(const QString& language);
 
+/// Id of the page with the changes of each release.
+QString changesTopic();
+
 /// Id of the page about writing lessons.
 QString lessonWritingTopic();
 

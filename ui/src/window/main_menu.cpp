@@ -228,6 +228,8 @@ void MainMenu::addHelp() {
             [this] { (new KeysDialog(window_))->open(); });
     connect(menu->addAction(tr("Write a lesson")), &QAction::triggered, this,
             [this] { showHelpWindow(lessonWritingTopic()); });
+    connect(menu->addAction(tr("What has changed")), &QAction::triggered, this,
+            [this] { showHelpWindow(changesTopic()); });
     connect(menu->addAction(tr("Autocast op rules…")), &QAction::triggered, window_,
             [this] { showOperations(window_); });
     connect(menu->addAction(tr("About Halftone")), &QAction::triggered, window_,

@@ -3,6 +3,7 @@
 #include <limits>
 #include <memory>
 
+#include "engine/base/version.h"
 #include "engine/instruments/capsule.h"
 #include "engine/train/machine.h"
 #include "instruments/capsule/capsule_file.h"
@@ -25,7 +26,7 @@ CapsuleMachine machine_for(const RunConfig& config) {
     const MachineReport machine = inspect_machine();
     const auto index = static_cast<std::size_t>(device.index);
     const bool is_card = device.kind == Device::Kind::cuda && index < machine.cards.size();
-    return {HALFTONE_VERSION, is_card ? machine.cards[index].name : to_string(device),
+    return {program_version(), is_card ? machine.cards[index].name : to_string(device),
             machine.features, machine.onednn,
             config.threads > 0 ? config.threads : kernels::cpu::hardware_threads()};
 }
