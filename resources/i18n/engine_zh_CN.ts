@@ -4493,6 +4493,30 @@
         <translation>请先在那里停止它。若它在那里已中断，租约将在 {} 秒后失效。</translation>
     </message>
     <message>
+        <source>{}: no program trains this run</source>
+        <translation>{}：没有程序在训练该运行</translation>
+    </message>
+    <message>
+        <source>{}: the program that trains this run takes no requests: it is an earlier version</source>
+        <translation>{}：训练该运行的程序是较早的版本，不接受请求</translation>
+    </message>
+    <message>
+        <source>Stop it where it runs.</source>
+        <translation>请在它运行的地方停止它。</translation>
+    </message>
+    <message>
+        <source>{}: the run has ended</source>
+        <translation>{}：该运行已结束</translation>
+    </message>
+    <message>
+        <source>{}: process {} on {}, which trains this run, has not answered in {} s</source>
+        <translation>{}：进程 {}（位于 {}）正在训练该运行，{} 秒内没有应答</translation>
+    </message>
+    <message>
+        <source>The request was withdrawn. Give it more time with --timeout; an earlier version or another program does not answer: stop it where it runs.</source>
+        <translation>请求已撤回。可用 --timeout 多等一会儿；较早的版本或其他程序不会应答：请在它运行的地方停止它。</translation>
+    </message>
+    <message>
         <source>{}: the run is being trained on {}</source>
         <translation>{}：该运行正在 {} 上训练</translation>
     </message>

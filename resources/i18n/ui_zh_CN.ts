@@ -3992,6 +3992,14 @@ above</source>
         <translation>在 %1 上运行</translation>
     </message>
     <message>
+        <source>paused on %1</source>
+        <translation>在 %1 上已暂停</translation>
+    </message>
+    <message>
+        <source>paused</source>
+        <translation>已暂停</translation>
+    </message>
+    <message>
         <source>%1 silent for %2</source>
         <translation>%1 已 %2 无消息</translation>
     </message>

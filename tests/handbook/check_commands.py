@@ -26,7 +26,7 @@ TAKE_SETTINGS = (*TRAINS, "xray", "find-lr", "lint", "bench", "search-precision"
 PLACEHOLDER = re.compile(r"\[|\||\b(CONFIG|FILE|FOLDER|NAME|COMMAND|CAPSULE|CASES|DIR|N)\b|my\.lesson|small-net|mail|workers|answers|"
                          r"measured plans|OPERATIONS|label RUN|delete|resume|--to run")
 # Keys of --json that a small run need not print.
-SOMETIMES = {"parent", "origin", "host", "silent_s", "teach", "pay_off", "details", "judged_from", "earlier", "diverged", "rounding",
+SOMETIMES = {"parent", "origin", "host", "silent_s", "paused", "teach", "pay_off", "details", "judged_from", "earlier", "diverged", "rounding",
              "first_difference", "no_prediction", "notes", "profile", "confusion", "classes", "hardest", "verdict", "cost"}
 
 

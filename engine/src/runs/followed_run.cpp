@@ -82,8 +82,15 @@ struct FollowedRun::Impl {
         if (started) look_at_record();
         if (held || more || events.size() != before) lively = looked;
         if (more) return;
+        if (started && held && !done) show(holder);
         if (done) return finish_when_whole();
         if (!held && looked - lively >= patience()) end_without_done();
+    }
+
+    void show(const LeaseState& holder) {
+        const bool paused = holder.activity == name(RunState::paused);
+        if (paused != (state == RunState::paused))
+            enter(paused ? RunState::paused : RunState::training);
     }
 
     void take(std::string_view line) {

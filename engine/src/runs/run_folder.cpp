@@ -174,7 +174,9 @@ void remove_new_run(const fs::path& folder) {
     fs::remove(folder, ignored);
 }
 
-bool is_hold_file(const std::string& name) { return name == lock_file || is_lease(name); }
+bool is_hold_file(const std::string& name) {
+    return name == lock_file || name == request_file || is_lease(name);
+}
 
 bool is_unfinished_file(const fs::path& path) {
     return std::ranges::any_of(

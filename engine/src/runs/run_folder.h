@@ -16,6 +16,7 @@ inline constexpr char config_file[] = "config.json";
 inline constexpr char events_file[] = "events.jsonl";
 inline constexpr char notes_file[] = "notes.json";
 inline constexpr char lock_file[] = "lock";
+inline constexpr char request_file[] = "request.json";
 /// Begins the name of a folder under the root in which an import is unpacked.
 inline constexpr char import_prefix[] = ".import-";
 /// Pictures that its model drew.
@@ -68,7 +69,7 @@ void remove_unfinished_run(const std::filesystem::path& folder, bool alone, bool
 /// nobody holds: "*.part". Those that name a living process of this machine stay, and a whole
 /// checkpoint that was moved aside goes back (settle_replaced_checkpoints).
 void sweep_run_folder(const std::filesystem::path& folder);
-/// Whether a name is that of the lock or of a lease of a run.
+/// Whether a name is that of the lock or of a lease of a run, or of a request to its holder.
 bool is_hold_file(const std::string& name);
 /// Whether a path below a run's folder is that of an unfinished file, or lies in an unfinished
 /// checkpoint.

@@ -20,6 +20,8 @@ public:
     /// Like Lease::check().
     void check() { lease_->check(); }
     bool is_lost() const { return lease_->is_lost(); }
+    /// Other programs see this one in it, and address requests to it (runs/outside_request.h).
+    Lease& lease() { return *lease_; }
     /// Lets other programs write the run.
     void release();
 

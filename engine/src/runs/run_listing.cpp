@@ -26,9 +26,10 @@ std::string state_text(const RunSummary& run) {
     if (is_silent(run)) {
         return run.host + " silent for " + std::to_string(std::lround(run.silent_s)) + " s";
     }
-    if (!run.host.empty()) return "running on " + run.host;
+    const std::string running = run.paused ? "paused" : run.state;
+    if (!run.host.empty()) return running + " on " + run.host;
     const bool where = run.state == "diverged" && run.diverged_at != 0;
-    return where ? "diverged at step " + std::to_string(run.diverged_at) : run.state;
+    return where ? "diverged at step " + std::to_string(run.diverged_at) : running;
 }
 
 std::string settings_table(const RunSummary& run) {
@@ -178,6 +179,7 @@ ordered_json run_object(const RunSummary& run) {
     f.unless("origin", run.origin, std::nullopt);
     f.unless("parent", run.parent, "");
     if (!run.host.empty()) f("host", run.host, "silent_s", run.silent_s);
+    f.unless("paused", run.paused, false);
     f.unless("teach", broken_on_purpose(run.config), std::vector<std::string>());
     for (const Metric& metric : run.metrics)
         object["test_" + metric.key] = json_number(run.test.of(metric.key));

@@ -21,6 +21,7 @@
 #include "runs/outside_folders.h"
 #include "runs/run_folder.h"
 #include "runs/shared_index.h"
+#include "runs/stored_run.h"
 
 namespace engine {
 namespace fs = std::filesystem;
@@ -67,8 +68,7 @@ void bring_up_to_date(RunIndex& opened, RunSummary& run) {
     if (holder.held != runs && (runs || holder.held)) run = opened.settle(run, holder.held);
     if (run.state != running_state) return;
     apply_record(run);
-    run.host = holder.host;
-    run.silent_s = holder.silent_s;
+    set_holder(run, holder);
 }
 
 }  // namespace
@@ -253,11 +253,11 @@ void RunStore::look_at_holder(RunSummary& run) const {
     if (run.state != running_state) return;
     const LeaseState holder =
         impl_->index.ask([&](RunIndex& index) { return index.holder(run.folder); });
-    run.host = holder.host;
-    run.silent_s = holder.silent_s;
+    set_holder(run, holder);
     if (holder.held) return;
     run.state = interrupted_state;
     run.host.clear();
+    run.paused = false;
 }
 
 void RunStore::rebuild() { impl_->index.rebuild(); }

@@ -5,7 +5,6 @@
 #include "engine/base/error.h"
 #include "engine/record/figures.h"
 #include "engine/runs/end_notice.h"
-#include "runs/run_hold.h"
 
 namespace engine {
 namespace {
@@ -82,11 +81,17 @@ void apply_record(RunSummary& run, const FigureEvents& events) {
     }
 }
 
+void set_holder(RunSummary& run, const LeaseState& holder) {
+    run.host = holder.host;
+    run.silent_s = holder.silent_s;
+    run.paused = holder.activity == name(RunState::paused);
+}
+
 StoredRun read_stored_run(const std::filesystem::path& folder, const EventFilter& keep) {
     // Asked before the events are read: a run that ends now writes its end before it lets go.
     const LeaseState holder = holder_of(folder);
     StoredRun out = read_stored_run_as(holder.held, folder, keep);
-    if (out.summary.state == running_state) out.summary.host = holder.host;
+    if (out.summary.state == running_state) set_holder(out.summary, holder);
     return out;
 }
 

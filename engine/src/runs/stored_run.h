@@ -7,6 +7,7 @@
 #include "engine/runs/run_store.h"
 #include "runs/event_file.h"
 #include "runs/run_folder.h"
+#include "runs/run_hold.h"
 
 namespace engine {
 
@@ -19,6 +20,9 @@ void apply(RunSummary& summary, const Event& event);
 /// Updates a summary from the run's record and events; leaves it unchanged if there is no row. The
 /// evaluations of a summary that is kept up to date by apply() need no events.
 void apply_record(RunSummary& summary, const FigureEvents& events = {});
+
+/// Who trains a run that is "running", and how.
+void set_holder(RunSummary& summary, const LeaseState& holder);
 
 /// A run as its folder has it. Where the index differs, the folder is right.
 struct StoredRun {

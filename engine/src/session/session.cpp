@@ -2,6 +2,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <optional>
 #include <stop_token>
 #include <thread>
@@ -14,6 +15,7 @@
 #include "session/live_skips.h"
 #include "session/mailbox.h"
 #include "session/next_step.h"
+#include "session/request_watch.h"
 #include "session/session_failure.h"
 #include "session/twin_coupling.h"
 #include "tensor/memory/memory.h"
@@ -58,6 +60,7 @@ struct Session::Impl final : Turn {
     std::atomic<RunState> state{RunState::idle};
     std::atomic<DataChanged> data_changed{DataChanged::no};
     NextStep next_step;
+    std::function<void()> wake;  ///< the compute thread
 
     // Compute thread only (and the destructor, once no turn can run).
     RunLoop loop;
@@ -72,6 +75,7 @@ struct Session::Impl final : Turn {
     bool evaluation_due = false;  // asked for or at an epoch's end, not begun yet
     bool prepared = false;
     int waits = 0;  // turns in a row in which the other half of a twin was behind
+    std::optional<RequestWatch> requests;  // once prepared
 
     bool is_over() const {
         const RunState now = state.load();
@@ -95,7 +99,27 @@ struct Session::Impl final : Turn {
     void enter(RunState next) {
         if (state.exchange(next) == next) return;
         mail.put(StateChanged{mail.run(), next});
+        if (requests) requests->show(next);
         if (is_over()) mail.tell_end();
+    }
+
+    /// Any thread may call it.
+    void put(Command command) {
+        mail.put(command);
+        if (command == Command::stop) stop_reading.request_stop();
+        if (wake) wake();
+    }
+
+    /// On a thread of its own.
+    void obey_outside(OutsideRequest request) {
+        switch (request) {
+            case OutsideRequest::stop:
+                return put(Command::stop);
+            case OutsideRequest::pause:
+                return put(Command::pause);
+            case OutsideRequest::unpause:
+                return put(Command::resume);
+        }
     }
 
     void obey(Command command) {
@@ -150,6 +174,9 @@ struct Session::Impl final : Turn {
         for (const auto& watch : options.weights)
             loop.trainer().attach(std::make_shared<WeightObserver>(watch));
         prepared = true;
+        if (loop.hold())
+            requests.emplace(loop.hold(), loop.folder(),
+                             [this](OutsideRequest request) { obey_outside(request); });
         if (options.twin) options.twin->coupling().join(options.twin_side, loop);
         // A run that goes on may have ended an epoch whose evaluation was not finished.
         // One that was stopped in its last evaluation gets it.
@@ -339,6 +366,7 @@ Session::Session(RunConfig config, std::shared_ptr<ComputeThread> thread,
     if (!errors.empty()) throw Error(ErrorCode::settings, errors.front().str());
     check_workers(config, options.communicator.get());
     impl_ = std::make_shared<Impl>(std::move(config), std::move(store), options);
+    impl_->wake = [thread = thread_.get()] { thread->wake(); };
     thread_->add(impl_);
 }
 
@@ -356,15 +384,12 @@ Session::~Session() {
             impl_->fail(to_session_failure(error));
         }
     }
+    impl_->requests.reset();  // it wakes the compute thread
     impl_->loop.leave({});
     impl_->next_step.close(msg("The run has ended, so there is no next step."));
 }
 
-void Session::post(Command command) {
-    impl_->mail.put(command);
-    if (command == Command::stop) impl_->stop_reading.request_stop();
-    thread_->wake();
-}
+void Session::post(Command command) { impl_->put(command); }
 
 void Session::capture_next_step(std::function<void(NextStepCapture)> answer) {
     impl_->next_step.ask(std::move(answer));

@@ -16,6 +16,9 @@ TEST(RunText, TheStateOfARunElsewhereNamesItsMachine) {
     EXPECT_EQ(stateText(run), u"running"_s);
     run.host = "node7";
     EXPECT_EQ(stateText(run), u"running on node7"_s);
+    run.paused = true;
+    EXPECT_EQ(stateText(run), u"paused on node7"_s);
+    run.paused = false;
     run.silent_s = 15;  // one renewal was late
     EXPECT_EQ(stateText(run), u"running on node7"_s);
     run.silent_s = 45;

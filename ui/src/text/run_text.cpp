@@ -72,8 +72,12 @@ QString stateText(const engine::RunSummary& run) {
         return RunText::tr("%1 silent for %2")
             .arg(QString::fromStdString(run.host), duration(run.silent_s));
     }
-    if (!run.host.empty())
-        return RunText::tr("running on %1").arg(QString::fromStdString(run.host));
+    if (!run.host.empty()) {
+        const QString where = QString::fromStdString(run.host);
+        return run.paused ? RunText::tr("paused on %1").arg(where)
+                          : RunText::tr("running on %1").arg(where);
+    }
+    if (run.paused) return RunText::tr("paused");
     if (run.state == "running") return RunText::tr("running");
     if (run.state == "done") return RunText::tr("done");
     if (run.state == "stopped") return RunText::tr("stopped");

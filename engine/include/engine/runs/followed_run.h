@@ -25,8 +25,8 @@ public:
     /// as a RunFailed. If the process died, the last event is a RunWarning, and the state becomes
     /// `failed`.
     std::vector<Event> drain();
-    /// `idle`: no run is there yet; `preparing`: it has not begun; then `training`, until it is
-    /// `done` or `failed`.
+    /// `idle`: no run is there yet; `preparing`: it has not begun; then `training`, or `paused`,
+    /// until it is `done` or `failed`.
     RunState state() const;
     /// Empty until the run has started.
     StepRecordReader record() const;

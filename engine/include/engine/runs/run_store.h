@@ -28,6 +28,7 @@ struct RunSummary {
     /// seconds since its lease last changed. Empty otherwise.
     std::string host = {};
     double silent_s = 0;
+    bool paused = false;  ///< it is "running", and its program waits between two steps
     RunConfig config;
     std::int64_t steps = 0;
     std::int64_t skipped = 0;

@@ -146,6 +146,7 @@ std::string host_name(std::string text) {
 struct WrittenLease {
     std::string id;
     LeaseHolder holder;
+    std::string activity = {}, answered = {};
 };
 /// Empty fields where the text is not that of a lease.
 WrittenLease parse_lease(const std::string& text) {
@@ -156,17 +157,22 @@ WrittenLease parse_lease(const std::string& text) {
              .boot = text_field(object, "boot"),
              .pid_namespace = number_field(object, "pid_namespace"),
              .process = process_field(object),
-             .started = number_field(object, "started")}};
+             .started = number_field(object, "started")},
+            text_field(object, "activity"),
+            text_field(object, "answered")};
 }
 
-std::string lease_text(const std::string& id, const LeaseHolder& holder, std::int64_t renewals) {
-    const json object = {{"id", id},
-                         {"host", holder.host},
-                         {"boot", holder.boot},
-                         {"pid_namespace", holder.pid_namespace},
-                         {"process", holder.process},
-                         {"started", holder.started},
-                         {"renewals", renewals}};
+std::string lease_text(const std::string& id, const LeaseHolder& holder, std::int64_t renewals = 0,
+                       const std::string& activity = {}, const std::string& answered = {}) {
+    json object = {{"id", id},
+                   {"host", holder.host},
+                   {"boot", holder.boot},
+                   {"pid_namespace", holder.pid_namespace},
+                   {"process", holder.process},
+                   {"started", holder.started},
+                   {"renewals", renewals}};
+    if (!activity.empty()) object["activity"] = activity;
+    if (!answered.empty()) object["answered"] = answered;
     return dumped(object) + "\n";
 }
 
@@ -181,29 +187,28 @@ LeaseState evaluate(const FoundLease& found, LeaseSighting& seen, const LeaseRul
         seen = {};
         return {};
     }
-    const LeaseHolder holder = parse_lease(found.text).holder;
+    const WrittenLease written = parse_lease(found.text);
+    const LeaseHolder& holder = written.holder;
     const LeaseHolder self = rules.self();
+    LeaseState out{.present = true,
+                   .held = true,
+                   .process = holder.process,
+                   .id = written.id,
+                   .activity = written.activity,
+                   .answered = written.answered};
     if (is_beside(holder, self)) {
         seen = {};
-        return {.present = true, .held = is_alive(holder), .process = holder.process};
+        out.held = is_alive(holder);
+        return out;
     }
     const double now = rules.reader_clock();
     LeaseSighting sighted{std::to_string(found.number) + " " + found.text, self.boot, now};
     const bool same = seen.content == sighted.content && seen.boot == sighted.boot;
     if (!same || seen.since > now) seen = std::move(sighted);
-    LeaseState out{.present = true, .held = true, .host = holder.host, .process = holder.process};
-    if (out.host.empty()) out.host = "?";  // it is being written, or damaged
+    out.host = holder.host.empty() ? "?" : holder.host;  // "?": it is being written, or damaged
     out.silent_s = now - seen.since;
     out.held = out.silent_s < rules.patience.count();
     return out;
-}
-
-std::string new_id() {
-    std::random_device source;
-    std::ostringstream out;
-    out << std::hex;
-    for (int i = 0; i < 4; ++i) out << source();
-    return out.str();
 }
 
 /// 0 or the errno. It is closed here, since a network file system reports some failures only then.
@@ -220,6 +225,14 @@ int write_text(const fs::path& file, int flags, const std::string& text) {
 void unlink_file(const fs::path& file) { ::unlink(file.c_str()); }
 
 }  // namespace
+
+std::string random_id() {
+    std::random_device source;
+    std::ostringstream out;
+    out << std::hex;
+    for (int i = 0; i < 4; ++i) out << source();
+    return out.str();
+}
 
 LeaseHolder LeaseHolder::self() {
     static const std::string boot = first_line("/proc/sys/kernel/random/boot_id");
@@ -257,9 +270,9 @@ std::unique_ptr<Lease> Lease::try_take(const fs::path& folder, LeaseSighting& se
         if (state.held) return nullptr;
         const std::int64_t number = before.number + 1;
         const fs::path file = lease_file(folder, number);
-        const std::string id = new_id();
+        const std::string id = random_id();
         const double now = rules.holder_clock();
-        const int failure = write_text(file, O_CREAT | O_EXCL, lease_text(id, rules.self(), 0));
+        const int failure = write_text(file, O_CREAT | O_EXCL, lease_text(id, rules.self()));
         if (failure != 0) {
             // Some servers have no error of its own for a file that is there.
             if (newest_in(folder).number >= number) continue;
@@ -298,7 +311,26 @@ fs::path Lease::file() const { return lease_file(folder_, number_); }
 
 void Lease::run() {
     std::unique_lock lock(mutex_);
-    while (!ending_changed_.wait_for(lock, rules_.renewal, [this] { return ending_; })) renew();
+    for (;;) {
+        changed_.wait_for(lock, rules_.renewal, [this] { return ending_ || has_news_; });
+        if (ending_) return;
+        has_news_ = false;
+        renew();
+    }
+}
+
+void Lease::show(const std::string& activity) {
+    const std::lock_guard lock(mutex_);
+    if (std::exchange(activity_, activity) == activity) return;
+    has_news_ = true;
+    changed_.notify_all();
+}
+
+void Lease::answer(const std::string& request) {
+    const std::lock_guard lock(mutex_);
+    answered_ = request;
+    has_news_ = true;
+    changed_.notify_all();
 }
 
 /// Requires the mutex. The file is looked at before it is replaced, and again where the program
@@ -308,7 +340,7 @@ Lease::Standing Lease::renew() {
     const double began = rules_.holder_clock();
     const fs::path part = file().string() + ".part";
     const bool written =
-        write_text(part, O_TRUNC, lease_text(id_, rules_.self(), renewals_ + 1)) == 0;
+        write_text(part, O_TRUNC, lease_text(id_, rules_.self(), renewals_ + 1, activity_, answered_)) == 0;
     const Standing now = standing();
     if (now == Standing::lost) lose();
     if (now != Standing::ours || !written || ::rename(part.c_str(), file().c_str()) != 0) {
@@ -382,7 +414,7 @@ void Lease::release() {
         if (std::exchange(released_, true)) return;
         ending_ = true;
     }
-    ending_changed_.notify_all();
+    changed_.notify_all();
     thread_.join();
     if (!is_lost() && parse_lease(text_of(file()).value_or("")).id == id_) unlink_file(file());
 }

@@ -22,6 +22,9 @@
 // writes on.
 namespace engine {
 
+/// A text that no other program makes.
+std::string random_id();
+
 /// A process, and where it runs.
 struct LeaseHolder {
     std::string host = {};
@@ -68,6 +71,9 @@ struct LeaseState {
     std::string host = {};
     std::int64_t process = 0;
     double silent_s = 0;  ///< seconds for which a lease of another machine did not change
+    std::string id = {};        ///< of the lease, which no other one has
+    std::string activity = {};  ///< as Lease::show() got it; empty until then
+    std::string answered = {};  ///< as Lease::answer() got it last
 };
 
 /// Reads the lease of a folder, and keeps in `seen` what has changed since the last look.
@@ -96,6 +102,11 @@ public:
     /// Frees it. Harmless when it was released or lost.
     void release();
 
+    const std::string& id() const { return id_; }
+    /// Other programs find these texts in its file. Its thread writes them at once.
+    void show(const std::string& activity);
+    void answer(const std::string& request);
+
 private:
     enum class Standing { ours, lost, unknown };
 
@@ -114,9 +125,11 @@ private:
     const LeaseRules rules_;
     std::atomic<double> renewed_at_;  ///< by the holder's clock
     std::atomic<bool> lost_{false};
-    std::mutex mutex_;  ///< guards the file and the next three
-    std::condition_variable ending_changed_;
+    std::mutex mutex_;  ///< guards the file and the rest
+    std::condition_variable changed_;
     std::int64_t renewals_ = 0;
+    std::string activity_, answered_;
+    bool has_news_ = false;
     bool ending_ = false;
     bool released_ = false;
     std::thread thread_;

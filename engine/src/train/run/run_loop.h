@@ -77,6 +77,8 @@ public:
     bool is_taken_over() const { return home_.is_taken_over(); }
     /// Folder of the run, once it was prepared.
     const std::filesystem::path& folder() const { return home_.place().folder; }
+    /// The right to write it; null until it was prepared, and on a rank that follows.
+    const std::shared_ptr<RunHold>& hold() const { return home_.place().hold; }
 
     /// Reports the listeners' work in the background; true while there is some.
     bool poll();

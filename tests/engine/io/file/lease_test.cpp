@@ -177,6 +177,22 @@ TEST_F(LeaseTest, IsRenewedByItsThreadSoThatItDoesNotFallSilent) {
     }
 }
 
+TEST_F(LeaseTest, ItsThreadWritesAtOnceWhatItShowsAndAnswers) {
+    const auto theirs = take(on("node1"));
+    LeaseSighting seen;
+    EXPECT_EQ(look(seen, here()).activity, "");
+    theirs->show("paused");
+    theirs->answer("r1");
+    LeaseState state;
+    for (int i = 0; i < 5000 && state.answered.empty(); ++i) {
+        std::this_thread::sleep_for(1ms);  // its renewal is due in 10 s
+        state = look(seen, here());
+    }
+    EXPECT_EQ(state.id, theirs->id());
+    EXPECT_EQ(state.activity, "paused");
+    EXPECT_EQ(state.answered, "r1");
+}
+
 TEST_F(LeaseTest, TheClockOfTheReaderBeginsAnewWithItsMachine) {
     const auto theirs = take(on("node1"));
     LeaseSighting seen;
