@@ -1,7 +1,6 @@
 #include "json_output.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "engine/base/json.h"
 

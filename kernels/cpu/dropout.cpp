@@ -6,7 +6,6 @@
 
 #include "cpu/grain.h"
 #include "kernels/parallel.h"
-#include "kernels/philox.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "cpu/dropout.cpp"

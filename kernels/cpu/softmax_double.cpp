@@ -1,12 +1,9 @@
 #include "cpu/softmax_double.h"
 
-#include <algorithm>
 #include <cmath>
-#include <limits>
 #include <type_traits>
 
 #include "cpu/formula_double.h"
-#include "cpu/scalar_convert.h"
 
 namespace kernels::cpu {
 namespace wide {

@@ -1,7 +1,6 @@
 #include "kernels/attention.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <stdexcept>

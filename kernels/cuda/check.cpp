@@ -4,8 +4,6 @@
 #include <mutex>
 #include <string_view>
 
-#include "kernels/device_error.h"
-
 namespace kernels::cuda {
 namespace {
 

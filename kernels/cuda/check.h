@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <source_location>
-#include <string>
 
 #include "kernels/device_error.h"
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "cuda/workspace.h"
 #include "kernels/cuda_libraries.h"

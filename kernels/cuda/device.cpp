@@ -1,8 +1,6 @@
 #include "kernels/device.h"
 
 #include <array>
-#include <mutex>
-#include <vector>
 
 #include "cuda/absence.h"
 #include "cuda/check.h"

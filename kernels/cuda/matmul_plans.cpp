@@ -1,10 +1,8 @@
 #include "cuda/matmul_plans.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <cstdio>
-#include <string>
 #include <system_error>
 #include <utility>
 

@@ -3,12 +3,10 @@
 #include <array>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "cuda/autotuner.h"
 #include "cuda/native.h"
 #include "cuda/workspace.h"
-#include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"
 
 namespace kernels::cuda {

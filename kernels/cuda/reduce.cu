@@ -1,12 +1,10 @@
 #include <algorithm>
-#include <cassert>
 #include <vector>
 
 #include "cuda/block_reduce.cuh"
 #include "cuda/grid_stride.cuh"
 #include "cuda/reduce.cuh"
 #include "cuda/workspace.h"
-#include "shared/reduce_steps.h"
 
 namespace kernels::cuda {
 namespace {

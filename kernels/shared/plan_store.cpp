@@ -9,11 +9,9 @@
 #include <atomic>
 #include <charconv>
 #include <cstdint>
-#include <cstdlib>
 #include <fstream>
 #include <string_view>
 #include <system_error>
-#include <utility>
 #include <vector>
 
 #include "kernels/thread_context.h"

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "engine/record/event.h"
-#include "engine/record/figures.h"
 #include "engine/record/step_record.h"
 #include "engine/settings/catalog.h"
 #include "engine/settings/run_config.h"
+#include "support/figure_infos.h"
 
 namespace {
 

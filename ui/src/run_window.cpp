@@ -10,7 +10,6 @@
 #include <QTextStream>
 #include <QThreadPool>
 #include <QTimer>
-#include <cmath>
 #include <memory>
 #include <unistd.h>
 #include <utility>

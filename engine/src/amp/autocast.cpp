@@ -1,7 +1,6 @@
 #include "amp/autocast.h"
 
 #include <mutex>
-#include <optional>
 #include <unordered_map>
 
 #include "amp/dispatch.h"

@@ -1,11 +1,9 @@
 #pragma once
 
 #include <array>
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "tensor/op.h"
 #include "tensor/tape.h"

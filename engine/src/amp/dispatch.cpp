@@ -1,9 +1,7 @@
 #include "amp/dispatch.h"
 
-#include <algorithm>
 #include <utility>
 
-#include "amp/autocast.h"
 #include "tensor/cast.h"
 #include "tensor/result_type.h"
 #include "tensor/tape.h"

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <iterator>
-#include <optional>
 
 namespace engine {
 namespace {

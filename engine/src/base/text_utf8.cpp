@@ -1,7 +1,6 @@
 #include "base/text_utf8.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 
 namespace engine {

@@ -11,7 +11,6 @@
 
 #include "base/json_reader.h"
 #include "base/text_utf8.h"
-#include "data/byte_reader.h"
 #include "engine/base/error.h"
 #include "engine/base/plain_text.h"
 #include "io/file/atomic_file.h"

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <optional>
 
 #include "engine/base/error.h"
 #include "engine/lab/lesson_results.h"

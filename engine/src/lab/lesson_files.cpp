@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <map>
-#include <sstream>
 
 #include "engine/base/error.h"
 #include "engine/runs/run_fields.h"

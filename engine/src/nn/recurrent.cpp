@@ -1,7 +1,6 @@
 #include "nn/recurrent.h"
 
 #include <cmath>
-#include <utility>
 
 #include "ops/shape/view.h"
 

@@ -4,7 +4,6 @@
 #include "ops/attention/scaled_scores.h"
 #include "ops/linalg/products.h"
 #include "ops/norm/composed_norm.h"
-#include "ops/norm/layer_norm.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/dropout.h"
 #include "ops/shape/view.h"

@@ -6,7 +6,6 @@
 #include "ops/index/sparse.h"
 #include "tensor/memory/memory.h"
 #include "tensor/tape.h"
-#include "tensor/tensor.h"
 
 namespace engine {
 

@@ -1,7 +1,5 @@
 #include "parallel/communicator.h"
 
-#include <vector>
-
 #include "engine/base/error.h"
 #include "parallel/device_ranks.h"
 

@@ -5,11 +5,9 @@
 #include <condition_variable>
 #include <deque>
 #include <exception>
-#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
-#include <vector>
 
 #include "kernels/elementwise.h"
 #include "kernels/parallel.h"

@@ -9,7 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -19,7 +18,6 @@
 #include <iostream>
 #include <optional>
 #include <sstream>
-#include <string_view>
 
 #include "engine/base/error.h"
 #include "engine/parallel/launch.h"

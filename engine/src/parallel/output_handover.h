@@ -3,8 +3,6 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
-#include <array>
-#include <string>
 #include <thread>
 
 namespace engine {

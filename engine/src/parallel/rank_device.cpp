@@ -5,7 +5,6 @@
 #include "engine/base/error.h"
 #include "kernels/device.h"
 #include "kernels/rank_group.h"
-#include "tensor/device.h"
 
 namespace engine {
 namespace {

@@ -8,9 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "engine/base/error.h"
 #include "io/file/file_modes.h"
-#include "io/file/mapped_file.h"
 
 namespace engine {
 namespace {

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
-#include <memory>
 #include <mutex>
 #include <system_error>
 #include <utility>

@@ -1,8 +1,6 @@
 #include "engine/record/speed.h"
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "record/median.h"
 

@@ -9,8 +9,6 @@
 #include <string_view>
 
 #include "engine/base/error.h"
-#include "engine/record/step_record.h"
-#include "record/column_file.h"
 #include "record/record_source.h"
 
 namespace engine {

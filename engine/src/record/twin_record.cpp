@@ -11,7 +11,6 @@
 #include "engine/base/json.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
-#include "record/column_file.h"
 
 namespace engine {
 namespace fs = std::filesystem;

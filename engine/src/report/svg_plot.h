@@ -1,7 +1,5 @@
 #pragma once
 
-#include <functional>
-#include <span>
 #include <string>
 #include <vector>
 

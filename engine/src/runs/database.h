@@ -2,9 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <string>
-#include <string_view>
 
 struct sqlite3;
 struct sqlite3_stmt;

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
-#include <string>
 
 #include "base/json_reader.h"
 #include "engine/base/error.h"

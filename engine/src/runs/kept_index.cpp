@@ -1,7 +1,6 @@
 #include "runs/kept_index.h"
 
 #include <algorithm>
-#include <cerrno>
 
 #include "engine/base/error.h"
 #include "io/file/atomic_file.h"

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstddef>
-#include <functional>
 #include <set>
 #include <system_error>
 

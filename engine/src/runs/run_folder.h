@@ -2,9 +2,7 @@
 
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
-#include <vector>
 
 #include "engine/settings/run_config.h"
 #include "io/file/file_lock.h"

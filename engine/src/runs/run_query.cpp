@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <compare>
 
 #include "base/text_utf8.h"

@@ -3,7 +3,6 @@
 #include <cmath>
 
 #include "engine/base/error.h"
-#include "engine/record/figures.h"
 #include "engine/runs/end_notice.h"
 
 namespace engine {

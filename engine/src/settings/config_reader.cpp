@@ -6,7 +6,6 @@
 #include <tuple>
 
 #include "engine/settings/catalog.h"
-#include "settings/config_fields.h"
 
 namespace engine {
 namespace {

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <limits>
-#include <string_view>
 #include <vector>
 
 #include "engine/settings/catalog.h"

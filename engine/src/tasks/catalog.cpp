@@ -1,4 +1,3 @@
-#include <algorithm>
 
 #include "data/dataset_descriptor.h"
 #include "engine/base/error.h"

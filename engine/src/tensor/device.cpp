@@ -1,7 +1,5 @@
 #include "tensor/device.h"
 
-#include <optional>
-
 #include "engine/base/error.h"
 #include "engine/base/plain_text.h"
 #include "kernels/cuda_device.h"

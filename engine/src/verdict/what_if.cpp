@@ -2,11 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <limits>
 #include <optional>
-#include <span>
-#include <vector>
 
 #include "amp/scale_rule.h"
 #include "engine/base/error.h"

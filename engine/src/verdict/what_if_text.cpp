@@ -1,5 +1,4 @@
 #include <cmath>
-#include <cstdio>
 
 #include "base/json_fields.h"
 #include "engine/base/table.h"

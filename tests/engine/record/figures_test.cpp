@@ -7,6 +7,7 @@
 #include <set>
 
 #include "made_record.h"
+#include "support/figure_infos.h"
 #include "support/part_figures.h"
 
 namespace engine {

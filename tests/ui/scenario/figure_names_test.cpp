@@ -4,13 +4,13 @@
 #include <QTableWidget>
 #include <algorithm>
 
-#include "engine/record/figures.h"
 #include "engine/runs/run_fields.h"
 #include "microscope/scale_table.h"
 #include "pages/page_stack.h"
 #include "panels/verdict/run_card.h"
 #include "panels/verdict/verdict_bar.h"
 #include "report/report_page.h"
+#include "support/figure_infos.h"
 #include "support/trained_runs.h"
 #include "text/metric_text.h"
 #include "twin/twin_table.h"

@@ -4,7 +4,6 @@
 #include <memory>
 #include <span>
 #include <variant>
-#include <vector>
 
 #include "engine/base/message.h"
 #include "engine/record/step_record.h"

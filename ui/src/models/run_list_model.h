@@ -9,7 +9,6 @@
 
 namespace ui {
 
-class Theme;
 
 /// The run history, newest first: two lines for each run, and whether it is shown on the plots.
 class RunListModel final : public QAbstractListModel {

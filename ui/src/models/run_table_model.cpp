@@ -1,7 +1,6 @@
 #include "models/run_table_model.h"
 
 #include <algorithm>
-#include <set>
 
 #include "engine/runs/run_group.h"
 #include "text/format.h"

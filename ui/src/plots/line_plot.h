@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <memory>
-#include <vector>
 
 #include "plots/custom_plot.h"
 #include "plots/paint_scheduler.h"

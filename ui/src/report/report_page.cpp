@@ -3,7 +3,6 @@
 #include <QCoreApplication>
 #include <QDateTime>
 #include <QLocale>
-#include <cmath>
 
 #include "engine/base/plain_text.h"
 #include "text/event_text.h"

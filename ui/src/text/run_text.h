@@ -1,7 +1,6 @@
 #pragma once
 
 #include <QString>
-#include <string>
 
 #include "engine/runs/run_fields.h"
 

@@ -8,7 +8,6 @@
 
 namespace ui {
 
-class AnswerView;
 
 /// Pictures for the models: drawn, chosen or dropped, and each model's answer.
 class PictureAsk final : public QWidget {

@@ -9,7 +9,6 @@
 
 namespace ui {
 
-class ElidedLabel;
 class Theme;
 
 /// A card for one run: its colour, name and step, then a body. If the run's model cannot be used,

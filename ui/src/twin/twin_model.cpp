@@ -1,7 +1,6 @@
 #include "twin/twin_model.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "commands/run_history.h"
 #include "engine/base/error.h"

@@ -6,7 +6,6 @@
 #include <QString>
 #include <QTableWidget>
 #include <QWidget>
-#include <span>
 #include <vector>
 
 #include "engine/record/twin.h"
@@ -15,7 +14,6 @@
 
 namespace ui {
 
-class PlotLink;
 class Theme;
 
 /// An error of a gradient, of the reference's size: "0.12 %"; from 1,000 % on as a factor, "×10".

@@ -1,7 +1,5 @@
 #include "xray/totals_strip.h"
 
-#include <cmath>
-
 #include "text/format.h"
 #include "text/precision_title.h"
 #include "theme/theme.h"

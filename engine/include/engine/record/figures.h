@@ -4,9 +4,6 @@
 #include <deque>
 #include <functional>
 #include <limits>
-#include <span>
-#include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,11 +45,6 @@ struct KeyFigures {
     double step_ms = unknown;        ///< train_s by steps
     double samples_per_s = unknown;  ///< samples by train_s
     std::int64_t peak_bytes = 0;     ///< most memory in use up to the last step
-
-    /// Returns the metric of the test part; for an empty key its loss.
-    double test_value(const Metric& metric) const {
-        return metric.key.empty() ? test.loss : test.of(metric.key);
-    }
 };
 
 /// Rows of a record, wherever they are kept.
@@ -101,19 +93,5 @@ double scale_after(const FigureRows& record, const FigureEvents& events, std::in
 
 /// The mean of the losses of steps [step - 19, step], as `loss_last_20` defines it.
 double loss_last_20(const FigureRows& record, std::int64_t step);
-
-/// A figure as the handbook lists it.
-struct FigureInfo {
-    std::string_view key;    ///< in JSON, CSV and settings files; may be the name of a record column
-    std::string_view title;  ///< on screen, in English
-    std::string_view unit;   ///< may be empty
-    std::string_view definition;
-    std::string_view owner;  ///< who computes it, as FILE or FILE: NAME below engine/include/engine
-};
-
-/// All figures that the program shows for a run or for two.
-std::span<const FigureInfo> figure_infos();
-/// Null if there is none of that key.
-const FigureInfo* find_figure(std::string_view key);
 
 }  // namespace engine

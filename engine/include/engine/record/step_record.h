@@ -7,7 +7,6 @@
 #include <limits>
 #include <memory>
 #include <span>
-#include <string>
 #include <string_view>
 #include <type_traits>
 

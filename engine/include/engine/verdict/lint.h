@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cstdint>
-#include <map>
 #include <stop_token>
 #include <string>
 #include <vector>

@@ -1,7 +1,6 @@
 #include "data/csv/csv_layout.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <utility>
 

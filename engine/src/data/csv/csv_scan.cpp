@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include "base/text_utf8.h"
 #include "data/csv/csv_format.h"
 #include "data/csv/csv_header.h"
-#include "data/csv/csv_text.h"
 #include "engine/base/error.h"
 
 namespace engine {

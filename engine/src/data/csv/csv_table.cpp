@@ -1,18 +1,13 @@
 #include "data/csv/csv_table.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdint>
 #include <functional>
 #include <limits>
-#include <string>
 #include <string_view>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
-#include "data/csv/csv_layout.h"
 #include "data/csv/csv_text.h"
 #include "engine/base/error.h"
 #include "engine/base/plain_text.h"

@@ -2,11 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <mutex>
-#include <numeric>
 #include <utility>
 
 #include "data/byte_reader.h"

@@ -6,7 +6,6 @@
 #include <fstream>
 #include <numeric>
 #include <utility>
-#include <vector>
 
 #include "engine/base/error.h"
 #include "tensor/philox.h"

@@ -1,7 +1,6 @@
 #include "data/text/text_source.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <cstring>
 #include <string>
 #include <utility>

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <deque>
 #include <unordered_map>
-#include <utility>
 
 #include "base/text_utf8.h"
 #include "engine/base/error.h"

@@ -4,7 +4,6 @@
 #include <bit>
 
 #include "tensor/layout.h"
-#include "tensor/tensor.h"
 #include "tensor/transfer.h"
 
 namespace engine {

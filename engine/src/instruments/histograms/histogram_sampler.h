@@ -7,7 +7,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 #include "engine/record/histogram_record.h"
 #include "instruments/histograms/sample_plan.h"

@@ -1,7 +1,6 @@
 #include "engine/instruments/microscope.h"
 
 #include <memory>
-#include <utility>
 
 #include "instruments/histograms/histogram_sampler.h"
 #include "instruments/replay/run_replay.h"

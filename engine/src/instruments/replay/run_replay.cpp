@@ -1,7 +1,5 @@
 #include "instruments/replay/run_replay.h"
 
-#include <algorithm>
-
 #include "engine/base/error.h"
 #include "engine/record/twin.h"
 #include "engine/runs/checkpoint.h"

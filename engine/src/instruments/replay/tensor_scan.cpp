@@ -4,7 +4,6 @@
 
 #include "kernels/elementwise.h"
 #include "tensor/layout.h"
-#include "tensor/tensor.h"
 
 namespace engine {
 namespace {

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdint>
-#include <functional>
 #include <limits>
 #include <memory>
 #include <set>
@@ -12,7 +10,6 @@
 #include "engine/base/error.h"
 #include "engine/base/table.h"
 #include "engine/settings/catalog.h"
-#include "engine/settings/run_config.h"
 #include "instruments/replay/scratch_folder.h"
 #include "instruments/replay/step_variant.h"
 #include "instruments/search/minimal_precision.h"

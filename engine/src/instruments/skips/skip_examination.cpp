@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <memory>
 
 #include "instruments/histograms/exponent_counters.h"
 #include "instruments/replay/step_variant.h"
-#include "instruments/skips/nonfinite_trace.h"
 #include "instruments/skips/sample_shares.h"
 #include "instruments/skips/skip_verdict.h"
 

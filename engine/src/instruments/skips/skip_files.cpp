@@ -9,7 +9,6 @@
 
 #include "engine/base/error.h"
 #include "engine/instruments/skips.h"
-#include "engine/io/picture.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
 #include "tasks/task_descriptor.h"

@@ -1,7 +1,6 @@
 #include "engine/instruments/skip_report.h"
 
 #include <algorithm>
-#include <array>
 
 #include "engine/record/step_outcome.h"
 

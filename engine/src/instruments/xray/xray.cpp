@@ -3,15 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <functional>
-#include <limits>
-#include <map>
 #include <memory>
 #include <tuple>
 #include <utility>
 
 #include "engine/base/plain_text.h"
-#include "engine/base/table.h"
 #include "instruments/replay/run_replay.h"
 #include "instruments/replay/step_variant.h"
 #include "instruments/xray/op_trace.h"

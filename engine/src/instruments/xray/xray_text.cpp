@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 
 #include "engine/base/plain_text.h"

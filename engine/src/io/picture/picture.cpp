@@ -1,6 +1,5 @@
 #include "engine/io/picture.h"
 
-#include <cstdio>
 // jpeglib.h needs FILE.
 #include <jpeglib.h>
 #include <zlib.h>

@@ -1,10 +1,8 @@
 #include "io/safetensors/safetensors.h"
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cerrno>
-#include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>

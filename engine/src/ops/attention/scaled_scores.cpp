@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <utility>
 
 #include "amp/autocast.h"
 #include "ops/linalg/matmul.h"

@@ -2,7 +2,6 @@
 
 #include <cstdlib>
 
-#include "engine/base/error.h"
 #include "ops/pointwise/inplace.h"
 #include "tensor/layout.h"
 #include "tensor/result_type.h"

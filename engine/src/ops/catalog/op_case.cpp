@@ -1,7 +1,6 @@
 #include "ops/catalog/op_case.h"
 
 #include <algorithm>
-#include <string_view>
 
 #include "amp/autocast.h"
 #include "autograd/backward.h"

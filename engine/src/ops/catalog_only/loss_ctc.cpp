@@ -7,7 +7,6 @@
 #include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "ops/index/gather.h"
-#include "ops/loss/loss.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/compare.h"
 #include "ops/pointwise/pointwise.h"

@@ -3,7 +3,6 @@
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
 #include "engine/base/error.h"
-#include "ops/loss/loss.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/compare.h"

@@ -6,7 +6,6 @@
 #include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "ops/linalg/matmul.h"
-#include "ops/loss/loss.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/compare.h"

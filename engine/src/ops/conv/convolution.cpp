@@ -4,9 +4,7 @@
 
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
-#include "engine/base/error.h"
 #include "ops/conv/conv_shape.h"
-#include "ops/conv/conv_transpose.h"
 #include "ops/shape/view.h"
 #include "ops/shape/window.h"
 #include "ops/vision/pad.h"

@@ -10,7 +10,6 @@
 #include "ops/shape/view.h"
 #include "tensor/cast.h"
 #include "tensor/check.h"
-#include "tensor/tape.h"
 
 namespace engine {
 namespace {

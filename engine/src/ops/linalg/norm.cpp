@@ -1,7 +1,6 @@
 #include "ops/linalg/norm.h"
 
 #include <cmath>
-#include <limits>
 
 #include "amp/autocast.h"
 #include "amp/dispatch.h"

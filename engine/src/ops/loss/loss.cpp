@@ -1,7 +1,6 @@
 #include "ops/loss/loss.h"
 
 #include "amp/autocast.h"
-#include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "kernels/elementwise.h"
 #include "ops/pointwise/activation.h"
@@ -10,7 +9,6 @@
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
 #include "ops/shape/sum.h"
-#include "tensor/cast.h"
 #include "tensor/check.h"
 #include "tensor/check_values.h"
 #include "tensor/layout.h"

@@ -1,11 +1,7 @@
 #include "ops/norm/synced_norm.h"
 
-#include <utility>
-
-#include "kernels/batch_norm.h"
 #include "kernels/cuda_device.h"
 #include "ops/shape/view.h"
-#include "parallel/communicator.h"
 #include "tensor/layout.h"
 
 namespace engine {

@@ -5,7 +5,6 @@
 #include "ops/pointwise/compare.h"
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
-#include "ops/shape/reduce_plan.h"
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"
 #include "tensor/cast.h"

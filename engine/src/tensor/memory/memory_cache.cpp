@@ -4,7 +4,6 @@
 #include <limits>
 #include <map>
 #include <memory>
-#include <vector>
 
 #include "kernels/cuda_device.h"
 #include "kernels/cuda_graph.h"

@@ -4,8 +4,6 @@
 #include <charconv>
 #include <chrono>
 #include <cmath>
-#include <functional>
-#include <limits>
 #include <new>
 #include <optional>
 

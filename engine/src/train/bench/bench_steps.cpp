@@ -1,10 +1,8 @@
 #include "train/bench/bench_steps.h"
 
 #include <algorithm>
-#include <utility>
 
 #include "data/dataset_descriptor.h"
-#include "data/loader/batch.h"
 #include "engine/base/error.h"
 #include "parallel/rank_device.h"
 #include "tensor/memory/memory.h"

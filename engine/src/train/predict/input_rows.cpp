@@ -1,7 +1,6 @@
 #include "train/predict/input_rows.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <optional>
 

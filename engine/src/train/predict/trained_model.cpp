@@ -1,9 +1,7 @@
 #include "engine/train/trained_model.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <numeric>
 
 #include "engine/base/error.h"
 #include "engine/runs/checkpoint.h"

@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "engine/base/metric.h"
 #include "optim/optimizer_descriptor.h"
 #include "train/step/make_optimizer.h"
 

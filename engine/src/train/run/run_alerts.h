@@ -1,7 +1,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 
 #include "engine/record/scale_outlook.h"
 #include "train/run/advice.h"

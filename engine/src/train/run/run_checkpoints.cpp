@@ -1,8 +1,6 @@
 #include "train/run/run_checkpoints.h"
 
 #include <algorithm>
-#include <chrono>
-#include <utility>
 
 #include "engine/base/error.h"
 #include "engine/number/figure_text.h"

@@ -1,7 +1,6 @@
 #include "train/run/run_evaluation.h"
 
 #include <algorithm>
-#include <utility>
 
 namespace engine {
 

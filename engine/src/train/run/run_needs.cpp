@@ -10,7 +10,6 @@
 #include "models/model.h"
 #include "optim/optimizer_descriptor.h"
 #include "parallel/communicator.h"
-#include "tensor/device.h"
 #include "train/step/make_optimizer.h"
 
 namespace engine {

@@ -1,6 +1,5 @@
 #include "train/run/trainer.h"
 
-#include <string>
 #include <utility>
 
 #include "io/safetensors/safetensors.h"
@@ -14,7 +13,6 @@
 #include "tensor/deferred_errors.h"
 #include "tensor/device_record.h"
 #include "tensor/layout.h"
-#include "tensor/memory/workspace_allocator.h"
 #include "train/run/run_needs.h"
 #include "train/step/step_observer.h"
 #include "train/teach/broken_scaler.h"

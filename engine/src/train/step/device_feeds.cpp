@@ -4,7 +4,6 @@
 #include <cstring>
 
 #include "data/image/image_transforms.h"
-#include "kernels/cuda_device.h"
 #include "kernels/device.h"
 #include "tensor/layout.h"
 #include "tensor/philox.h"

@@ -4,7 +4,6 @@
 
 #include "engine/base/error.h"
 #include "ops/shape/slice.h"
-#include "parallel/communicator.h"
 #include "tensor/cast.h"
 #include "tensor/restore.h"
 

@@ -5,7 +5,6 @@
 #include <map>
 #include <string>
 #include <type_traits>
-#include <utility>
 
 #include "engine/base/error.h"
 

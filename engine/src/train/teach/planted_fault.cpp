@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <utility>
 
 #include "amp/autocast.h"
 #include "engine/base/error.h"

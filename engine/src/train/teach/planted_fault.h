@@ -2,7 +2,6 @@
 
 #include <functional>
 #include <optional>
-#include <string>
 
 #include "data/schema.h"
 #include "engine/settings/run_config.h"

@@ -2,7 +2,6 @@
 #include <QPainter>
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 
 #include "engine/record/histogram_record.h"

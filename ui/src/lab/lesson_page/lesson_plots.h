@@ -2,7 +2,6 @@
 
 #include <QWidget>
 #include <map>
-#include <memory>
 #include <vector>
 
 #include "engine/lab/lesson.h"

@@ -2,7 +2,6 @@
 
 #include <QObject>
 #include <memory>
-#include <optional>
 
 #include "lab/lessons/check_table.h"
 #include "lab/lessons/lesson_notes.h"

@@ -2,7 +2,6 @@
 
 #include <QStringList>
 #include <memory>
-#include <optional>
 
 #include "commands/run_actor.h"
 #include "lab/lessons/lesson_worker.h"

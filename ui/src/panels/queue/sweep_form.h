@@ -6,7 +6,6 @@
 #include "engine/runs/sweep.h"
 #include "view/context.h"
 
-class QCompleter;
 class QLabel;
 class QLineEdit;
 class QPushButton;

@@ -1,7 +1,5 @@
 #include "panels/queue/sweep_plot.h"
 
-#include <set>
-
 #include "plots/axis_tickers.h"
 #include "text/metric_text.h"
 #include "text/setting_text.h"

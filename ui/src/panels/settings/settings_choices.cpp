@@ -1,7 +1,6 @@
 #include "panels/settings/settings_choices.h"
 
 #include <QCoreApplication>
-#include <algorithm>
 
 #include "engine/settings/catalog.h"
 

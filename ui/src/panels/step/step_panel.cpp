@@ -5,7 +5,6 @@
 #include <QToolButton>
 #include <QWidget>
 #include <cmath>
-#include <memory>
 
 #include "engine/record/event.h"
 #include "feed/bad_steps.h"

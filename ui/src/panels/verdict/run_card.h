@@ -2,7 +2,6 @@
 
 #include <QFrame>
 #include <array>
-#include <memory>
 #include <string>
 #include <vector>
 
