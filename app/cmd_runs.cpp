@@ -4,6 +4,7 @@
 #include "commands.h"
 #include "engine/base/error.h"
 #include "engine/base/plain_text.h"
+#include "engine/runs/disk_use.h"
 #include "engine/runs/run_group.h"
 #include "engine/runs/run_listing.h"
 #include "engine/runs/run_query.h"
@@ -50,6 +51,7 @@ std::vector<engine::RunSummary> chosen_runs(const RunsArguments& args,
 int list_runs(const RunsArguments& args) {
     engine::RunStore store(engine::RunStore::default_root());
     auto all = store.list();
+    engine::DiskSizes().fill(all);
     report_warnings(store);
     const bool any = !all.empty();
     const auto runs = chosen_runs(args, std::move(all));
@@ -68,10 +70,11 @@ int list_runs(const RunsArguments& args) {
 /// Figures, settings, epochs and warnings of one run. A run can have millions of events: no more of
 /// them are kept than are shown.
 int show_run(const std::string& name, bool json) {
-    const auto run = find_run(name, [json](const engine::Event& event) {
+    auto run = find_run(name, [json](const engine::Event& event) {
         return !json && engine::is_on_run_page(event);
     });
     if (!run) return engine::exit_code(engine::ErrorCode::settings);
+    run->summary.disk_bytes = engine::disk_bytes(run->summary.folder);
     if (!json) {
         std::cout << engine::run_page(*run);
         return 0;

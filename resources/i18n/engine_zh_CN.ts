@@ -3097,6 +3097,10 @@
         <translation>运行 {} 正在训练。</translation>
     </message>
     <message>
+        <source>Stop it before you free its checkpoints.</source>
+        <translation>请先停止，再释放其检查点。</translation>
+    </message>
+    <message>
         <source>Stop it before you delete it.</source>
         <translation>请先停止，再删除。</translation>
     </message>
@@ -5151,6 +5155,10 @@
     <message>
         <source>Training time</source>
         <translation>训练用时</translation>
+    </message>
+    <message>
+        <source>Size on disk</source>
+        <translation>磁盘占用</translation>
     </message>
     <message>
         <source>Peak memory</source>

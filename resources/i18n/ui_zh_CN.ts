@@ -4138,6 +4138,14 @@ above</source>
 <context>
     <name>ui::RunsPage</name>
     <message>
+        <source>Free checkpoints…</source>
+        <translation>释放检查点…</translation>
+    </message>
+    <message>
+        <source>Deletes all checkpoints but the best and the last one of each run.</source>
+        <translation>删除每个运行中除最佳和最后检查点以外的全部检查点。</translation>
+    </message>
+    <message>
         <source>Filter</source>
         <translation>筛选</translation>
     </message>
@@ -4257,6 +4265,26 @@ above</source>
 <context>
     <name>ui::DeleteQuestion</name>
     <message>
+        <source>Free</source>
+        <translation>释放</translation>
+    </message>
+    <message>
+        <source>Free the checkpoints of %1?</source>
+        <translation>释放 %1 的检查点？</translation>
+    </message>
+    <message>
+        <source>%1 checkpoints (%2) are deleted for good. The best and the last one of each run stay.</source>
+        <translation>将永久删除 %1 个检查点（%2）。每个运行的最佳检查点和最后检查点会保留。</translation>
+    </message>
+    <message>
+        <source>There is nothing to free: only the best and the last checkpoints are left.</source>
+        <translation>没有可释放的内容：只剩最佳检查点和最后检查点。</translation>
+    </message>
+    <message>
+        <source>Run %1 is being trained. Stop it before you free its checkpoints.</source>
+        <translation>运行 %1 正在训练，请先停止再释放其检查点。</translation>
+    </message>
+    <message>
         <source>Delete</source>
         <translation>删除</translation>
     </message>
@@ -4279,6 +4307,14 @@ above</source>
 </context>
 <context>
     <name>ui::RunHistory</name>
+    <message>
+        <source>%1 of checkpoints freed.</source>
+        <translation>已释放检查点 %1。</translation>
+    </message>
+    <message>
+        <source>Freeing checkpoints</source>
+        <translation>正在释放检查点</translation>
+    </message>
     <message>
         <source>Imported as run %1.</source>
         <translation>已导入为运行 %1。</translation>

@@ -72,6 +72,10 @@ constexpr Result results[] = {
     {"samples_per_s", "Mean speed", Kind::number,
      [](const RunSummary& run) { return figure(run.samples_per_s); }},
     {"peak_bytes", "Peak memory", Kind::number, memory},
+    {"disk_bytes", "Size on disk", Kind::number,
+     [](const RunSummary& run) {
+         return run.disk_bytes == 0 ? RunValue{} : RunValue(run.disk_bytes);
+     }},
     {"parent", "Resumed from", Kind::mixed,
      [](const RunSummary& run) { return number_or_text(run.parent); }},
     {"group", "Comparison or sweep", Kind::text,

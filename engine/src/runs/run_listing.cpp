@@ -129,6 +129,7 @@ std::string figures(const RunSummary& run) {
                                                                  : figure_text(run.samples_per_s) +
                                                                        ' ' + run_speed_unit(run)});
     lines.push_back({"peak memory", memory_text(run)});
+    if (run.disk_bytes > 0) lines.push_back({"size on disk", bytes_text(run.disk_bytes)});
     if (!run.parent.empty()) lines.push_back({"continues run", one_line(run.parent)});
     if (run.origin) lines.push_back({"written by", run.origin->program});
     if (const auto broken = broken_on_purpose_text(run.config); !broken.empty())
@@ -178,6 +179,7 @@ ordered_json run_object(const RunSummary& run) {
       "config", settings_json(run.config, run.origin.has_value()));
     f.unless("origin", run.origin, std::nullopt);
     f.unless("parent", run.parent, "");
+    f.unless("disk_bytes", run.disk_bytes, 0);
     if (!run.host.empty()) f("host", run.host, "silent_s", run.silent_s);
     f.unless("paused", run.paused, false);
     f.unless("teach", broken_on_purpose(run.config), std::vector<std::string>());
@@ -237,6 +239,9 @@ std::string runs_table(const std::vector<RunSummary>& runs) {
         table.columns.emplace_back(head);
         for (std::size_t i = 0; i < runs.size(); ++i) table.rows[i].emplace_back(text(runs[i]));
     };
+    add("on disk", [](const RunSummary& run) {
+        return run.disk_bytes > 0 ? bytes_text(run.disk_bytes) : std::string();
+    });
     add("group", [](const RunSummary& run) {
         return run.group_number > 0 ? group_name(run.group_number) : std::string();
     });

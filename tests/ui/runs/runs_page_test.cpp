@@ -13,6 +13,7 @@
 #include <QTableView>
 #include <fstream>
 
+#include "engine/runs/checkpoint.h"
 #include "engine/runs/export.h"
 #include "models/run_table_model.h"
 #include "pages/page_stack.h"
@@ -20,6 +21,7 @@
 #include "runs/run_table.h"
 #include "runs/run_table_columns.h"
 #include "runs/run_table_delegate.h"
+#include "text/format.h"
 #include "widgets/choices.h"
 #include "window_fixture.h"
 
@@ -49,11 +51,12 @@ struct RunsPageTest : WindowFixture {
         return made.run;
     }
     /// A run that was actually trained and has a record to draw.
-    void trainRun() {
+    void trainRun(const char* more = "") {
         engine::Session session(
             engine::parse_run_config(
                 R"({"dataset": {"kind": "spirals", "train_limit": 256}, "model": {"kind": "mlp"},
-                    "batch_size": 32, "max_steps": 4})")
+                    "batch_size": 32, "max_steps": 4)" +
+                std::string(more) + "}")
                 .config,
             std::make_shared<engine::ComputeThread>(), feed.store());
         session.post(engine::Command::start);
@@ -94,6 +97,31 @@ struct RunsPageTest : WindowFixture {
     RunTable* table = nullptr;
     QLineEdit* filter = nullptr;
 };
+
+TEST_F(RunsPageTest, FreesCheckpointsAfterAQuestionAndShowsTheSizeOnDisk) {
+    trainRun(R"(, "checkpoint": {"every_steps": 1, "keep": 10, "best": false})");
+    open(1);
+    const auto folderOfRun = feed.store()->find("1")->folder;
+    const auto steps = [&] { return engine::list_checkpoints(folderOfRun).size(); };
+    ASSERT_EQ(steps(), 4U);
+    const auto size = [&] {
+        return table->model()->index(0, table->runs()->columnOf("disk_bytes")).data().toString();
+    };
+    EXPECT_FALSE(size().isEmpty());
+    EXPECT_NE(size(), unmeasured());
+    choose({"1"});
+    button("freeCheckpoints")->click();
+    auto* agree = shown<QPushButton>("deleteAgreed");
+    ASSERT_NE(agree, nullptr);
+    EXPECT_EQ(agree->text(), u"Free"_s);
+    EXPECT_EQ(steps(), 4U) << "asks first";
+    agree->click();
+    EXPECT_TRUE(QTest::qWaitFor([&] { return steps() <= 2; }, 20'000));
+    button("freeCheckpoints")->click();
+    EXPECT_EQ(shown<QPushButton>("deleteAgreed"), nullptr) << "there is nothing left to free";
+    button("deleteRuns")->click();
+    EXPECT_EQ(shown<QPushButton>("deleteAgreed")->text(), u"Delete"_s);
+}
 
 TEST_F(RunsPageTest, AFilterThatIsWrongSaysWhyAndLeavesTheTableAsItIs) {
     keepRun(0.05);

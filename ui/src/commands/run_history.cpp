@@ -28,8 +28,9 @@ constexpr int lookEvery = 4;       // turns of it: for runs of other programs
 /// The runs and what was mended to list them.
 using Listed = std::pair<RunList, std::vector<engine::Message>>;
 
-Listed list(engine::RunStore& store) {
-    auto runs = std::make_shared<const std::vector<engine::RunSummary>>(store.list());
+Listed list(engine::RunStore& store, engine::DiskSizes& sizes) {
+    auto runs = std::make_shared<std::vector<engine::RunSummary>>(store.list());
+    sizes.fill(*runs);
     return {std::move(runs), store.take_warnings()};
 }
 
@@ -39,7 +40,9 @@ RunList withFigures(const engine::RunStore& store, const RunList& before,
     auto runs = std::make_shared<std::vector<engine::RunSummary>>(*before);
     for (auto& run : *runs) {
         if (!running.contains(run.run)) continue;
+        const std::int64_t bytes = run.disk_bytes;
         if (auto found = store.find(run.run)) run = std::move(*found);
+        run.disk_bytes = bytes;
     }
     return runs;
 }
@@ -90,7 +93,7 @@ void RunHistory::reload() {
     reading_ = true;
     folderTime_ = timeOf(feed_->store()->root());
     inBackground(
-        this, [store = feed_->store()] { return list(*store); },
+        this, [store = feed_->store(), sizes = sizes_] { return list(*store, *sizes); },
         [this](const Outcome<Listed>& listed) {
             reading_ = false;
             if (listed.error) {
@@ -152,7 +155,9 @@ void RunHistory::edit(const std::vector<std::string>& runs, F&& change) {
             change(*feed_->store(), run);
             auto found = feed_->store()->find(run);
             const auto at = std::ranges::find(*list, run, &engine::RunSummary::run);
-            if (found && at != list->end()) *at = std::move(*found);
+            if (!found || at == list->end()) continue;
+            found->disk_bytes = at->disk_bytes;
+            *at = std::move(*found);
         }
     } catch (const engine::Error& error) {
         commands_->report(error);
@@ -209,6 +214,19 @@ void RunHistory::remove(const std::vector<std::string>& runs) {
             for (const auto& error : errors) commands_->report(error);
             reload();
         });
+}
+
+void RunHistory::freeCheckpoints(const std::vector<std::string>& runs) {
+    std::vector<std::filesystem::path> folders;
+    for (const auto& run : runs) {
+        if (const auto* found = find(run)) folders.push_back(found->folder);
+    }
+    const auto work = [folders] {
+        std::int64_t freed = 0;
+        for (const auto& folder : folders) freed += engine::free_checkpoints(folder).bytes;
+        return tr("%1 of checkpoints freed.").arg(bytes(freed));
+    };
+    commands_->works()->start({tr("Freeing checkpoints"), {}, work, [this] { reload(); }, this});
 }
 
 void RunHistory::importFile(const QString& file) {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/runs/disk_use.h"
 #include "engine/runs/run_store.h"
 
 namespace ui {
@@ -46,6 +47,9 @@ public:
     /// Moves the folders to the system's trash, off the GUI thread. Runs that are being trained
     /// stay, which is reported.
     void remove(const std::vector<std::string>& runs);
+    /// Removes the checkpoints of these runs but the best and the last one of each, off the GUI
+    /// thread, and says what that freed. Runs that are being trained keep all, which is reported.
+    void freeCheckpoints(const std::vector<std::string>& runs);
     /// Brings an exported run into the store, off the GUI thread, and says under which number.
     void importFile(const QString& file);
 
@@ -74,6 +78,8 @@ private:
     bool read_ = false;
     bool again_ = false;
     bool readingFigures_ = false;
+    /// Used by one reading at a time.
+    std::shared_ptr<engine::DiskSizes> sizes_ = std::make_shared<engine::DiskSizes>();
     bool trained_ = false;  ///< when the state last changed
 };
 

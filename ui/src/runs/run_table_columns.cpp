@@ -28,8 +28,9 @@ constexpr int maxLetters = 30;
 constexpr int cellMargins = 13;  // the delegate's on both sides, and a pixel for rounding
 
 QStringList usualColumns() {
-    return {u"precision.preset"_s, u"test_metric"_s, u"skipped"_s, u"state"_s, u"dataset.kind"_s,
-            u"model.kind"_s,       u"steps"_s,       u"wall_s"_s,  u"started"_s};
+    return {u"precision.preset"_s, u"test_metric"_s, u"skipped"_s, u"state"_s,
+            u"dataset.kind"_s,     u"model.kind"_s,  u"steps"_s,   u"wall_s"_s,
+            u"disk_bytes"_s,       u"started"_s};
 }
 
 QString widthKey(const std::string& field) {

@@ -150,6 +150,9 @@ QLayout* RunsPage::makeActions() {
               [this] { exportChosen(); });
     addAction(row, u"reportRuns"_s, tr("Report…"),
               tr("Settings, curves and verdict as a web page or PDF."), any, [this] { report(); });
+    addAction(row, u"freeCheckpoints"_s, tr("Free checkpoints…"),
+              tr("Deletes all checkpoints but the best and the last one of each run."), any,
+              [this] { question_->askToFree(table_->chosen()); });
     addAction(row, u"deleteRuns"_s, tr("Delete…"), tr("Moves the runs to the trash."), any,
               [this] { question_->ask(table_->chosen()); });
     return row;

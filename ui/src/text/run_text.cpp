@@ -42,6 +42,7 @@ QString resultText(const engine::RunSummary& run, const std::string& name) {
         return QString::fromStdString(run.started).replace(u'T', u' ').left(dateLength);
     if (name == "wall_s") return duration(run.wall_s);
     if (name == "peak_bytes") return run.peak_bytes == 0 ? unmeasured() : bytes(run.peak_bytes);
+    if (name == "disk_bytes") return run.disk_bytes == 0 ? unmeasured() : bytes(run.disk_bytes);
     if (name == "samples_per_s")
         return std::isnan(run.samples_per_s)
                    ? unmeasured()
