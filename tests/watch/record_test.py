@@ -59,7 +59,7 @@ class Record(support.FolderTest):
     def write(self, rows, metrics):
         """Rows with every kind of number, in pieces of several lengths, over three chunks."""
         dice = numpy.random.default_rng(7)
-        table = numpy.zeros(rows, record_layout.row_type(metrics))
+        table = numpy.zeros(rows, numpy.dtype(list(record_layout.columns(metrics))))
         for name, kind in record_layout.columns(metrics):
             if kind.startswith("<f"):
                 table[name] = dice.normal(size=rows) * 10.0 ** dice.integers(-30, 30, rows)
@@ -78,7 +78,7 @@ class Record(support.FolderTest):
         written = 0
         while written < rows:
             piece = int(dice.integers(1, 400))
-            writer.append(table[written:written + piece])
+            writer.append(table[written:written + piece].tolist())
             written += piece
         writer.close()
         folder.append({"event": "done", "run": "run", "reason": "epochs", "steps": rows})

@@ -5,12 +5,14 @@
             ...                       # forward, scaler.scale(loss).backward(), step, update
             watch.step(loss, samples=len(images))
 
-README.md says what is recorded, where it comes from and what it costs.
+README.md says what is recorded, where it comes from and what it costs. `halftone_watch.lightning`
+and `halftone_watch.transformers` have callbacks, `halftone_watch.wandb` calls of that name, and
+`read(RUN)` reads a run.
 """
 
 from .metrics import Metric
 from .run_folder import default_store
+from .run_reader import Run, read
 from .watch import Watch
 
-__all__ = ["Metric", "Watch", "default_store"]
-__version__ = "0.1.0"
+__all__ = ["Metric", "Run", "Watch", "default_store", "read"]

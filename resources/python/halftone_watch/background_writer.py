@@ -6,8 +6,6 @@ import threading
 import weakref
 from typing import Any, Dict, List, Optional, Tuple, Union
 
-import numpy as np
-
 from .record_writer import RecordWriter
 from .run_folder import RunFolder
 
@@ -74,8 +72,7 @@ class BackgroundWriter:
     def _append(self, rows: List[Row]) -> None:
         if rows:
             self._folder.check()
-            with np.errstate(over="ignore"):
-                self._record.append(np.array(rows, dtype=self._record.row_type))
+            self._record.append(rows)
 
 
 def _run(writer: "weakref.ref[BackgroundWriter]", stop: threading.Event, interval: float) -> None:

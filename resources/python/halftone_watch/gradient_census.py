@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Dict, Iterator, List
 
-import numpy as np
-
 # Bits of f32 magnitudes, which are ordered as the magnitudes are; a NaN is above them all.
 _LAST_FLUSHED = 0x33000000   # 2^-25: rounds to 0 in f16
 _FIRST_NORMAL = 0x387FE000   # the smallest that rounds to 2^-14
@@ -38,6 +36,8 @@ def _pieces(grads: List[Any], size: int) -> Iterator[Any]:
 
 
 def _count_on_host(grads: List[Any]) -> Dict[str, float]:
+    import numpy as np
+
     above = [0] * len(_BOUNDS)
     total = largest = 0
     for piece in _pieces(grads, _HOST_PIECE):
@@ -81,4 +81,15 @@ def census(grads: List[Any]) -> Dict[str, Any]:
     grads = [grad for grad in grads if grad.numel() > 0]
     if not grads:
         return {}
-    return _count_on_host(grads) if grads[0].device.type == "cpu" else _count_on_device(grads)
+    if grads[0].device.type == "cpu" and _has_numpy():
+        return _count_on_host(grads)
+    return _count_on_device(grads)
+
+
+def _has_numpy() -> bool:
+    """NumPy counts a CPU's gradients faster than PyTorch does, but PyTorch can be without it."""
+    try:
+        import numpy  # noqa: F401
+    except ImportError:
+        return False
+    return True

@@ -6,8 +6,7 @@ import errno
 import os
 import struct
 from pathlib import Path
-
-import numpy as np
+from typing import Any, Sequence
 
 from . import record_layout as layout
 from .file_modes import make_file
@@ -36,9 +35,8 @@ class RecordWriter:
     def __init__(self, folder: Path, metrics: int, synced: bool) -> None:
         """`metrics`: columns beside accuracy. `synced`: rows reach the server before their count
         does, which a network file system would not promise otherwise."""
-        self.row_type = layout.row_type(metrics)
         self.published = 0
-        self._layout = layout.Layout(metrics)
+        self._layout = layout.Layout(layout.columns(metrics))
         self._chunk = self._layout.first_chunk()
         self._synced = synced
         path = folder / layout.FILE_NAME
@@ -55,9 +53,9 @@ class RecordWriter:
             part.unlink(missing_ok=True)
             raise
 
-    def append(self, rows: np.ndarray) -> None:
-        """Writes rows of type `row_type` and publishes them. Raises OSError where the disk is
-        full; the rows before stay whole."""
+    def append(self, rows: Sequence[Sequence[Any]]) -> None:
+        """Writes rows, each with its values in the order of the columns, and publishes them.
+        Raises OSError where the disk is full; the rows before stay whole."""
         while len(rows) > 0:
             first = self.published - self._chunk.first_row
             if first == self._chunk.rows:
@@ -65,9 +63,9 @@ class RecordWriter:
                 _reserve(self._file, following.offset, following.size)
                 self._chunk, first = following, 0
             piece = rows[:self._chunk.rows - first]
-            for column, name in enumerate(self._layout.names):
+            for column, values in enumerate(zip(*piece)):
                 offset = self._layout.offset_of(column, self._chunk, first)
-                _write(self._file, piece[name].tobytes(), offset)
+                _write(self._file, layout.packed(self._layout.kinds[column], values), offset)
             self._publish(self.published + len(piece))
             rows = rows[len(piece):]
 

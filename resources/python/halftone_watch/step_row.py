@@ -60,4 +60,4 @@ def fill_row(figures: Mapping[str, float], metric_columns: Mapping[str, str], *,
     for key, column in metric_columns.items():
         known[column] = figures.get("metric " + key, _UNKNOWN)
     others = sum(column != "accuracy" for column in metric_columns.values())
-    return tuple(known.get(name, _UNKNOWN) for name, _ in columns(others))
+    return tuple(known.get(name, _UNKNOWN if "f" in kind else 0) for name, kind in columns(others))
