@@ -86,6 +86,24 @@ struct Table {
     const char* (*status_name)(Status);
 };
 
+/// The members of Table by their names in the library.
+#define HALFTONE_LT_CALLS(CALL) \
+    CALL(create, cublasLtCreate) \
+    CALL(matmul, cublasLtMatmul) \
+    CALL(heuristic, cublasLtMatmulAlgoGetHeuristic) \
+    CALL(desc_create, cublasLtMatmulDescCreate) \
+    CALL(desc_destroy, cublasLtMatmulDescDestroy) \
+    CALL(desc_set, cublasLtMatmulDescSetAttribute) \
+    CALL(layout_create, cublasLtMatrixLayoutCreate) \
+    CALL(layout_destroy, cublasLtMatrixLayoutDestroy) \
+    CALL(layout_set, cublasLtMatrixLayoutSetAttribute) \
+    CALL(preference_create, cublasLtMatmulPreferenceCreate) \
+    CALL(preference_destroy, cublasLtMatmulPreferenceDestroy) \
+    CALL(preference_set, cublasLtMatmulPreferenceSetAttribute) \
+    CALL(algorithm_get, cublasLtMatmulAlgoConfigGetAttribute) \
+    CALL(algorithm_check, cublasLtMatmulAlgoCheck) \
+    CALL(status_name, cublasLtGetStatusName)
+
 /// The opened library's. Throws DeviceError if it is not there.
 const Table& table();
 

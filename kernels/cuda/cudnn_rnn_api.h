@@ -91,6 +91,31 @@ struct Table {
                                std::size_t reserve_bytes, void* reserve);
 };
 
+/// The members of Table by their names in the library.
+#define HALFTONE_RNN_CALLS(CALL) \
+    CALL(create, cudnnCreate) \
+    CALL(set_stream, cudnnSetStream) \
+    CALL(error_text, cudnnGetErrorString) \
+    CALL(tensor_create, cudnnCreateTensorDescriptor) \
+    CALL(tensor_destroy, cudnnDestroyTensorDescriptor) \
+    CALL(tensor_set, cudnnSetTensorNdDescriptor) \
+    CALL(tensor_get, cudnnGetTensorNdDescriptor) \
+    CALL(dropout_create, cudnnCreateDropoutDescriptor) \
+    CALL(dropout_destroy, cudnnDestroyDropoutDescriptor) \
+    CALL(dropout_set, cudnnSetDropoutDescriptor) \
+    CALL(sequence_create, cudnnCreateRNNDataDescriptor) \
+    CALL(sequence_destroy, cudnnDestroyRNNDataDescriptor) \
+    CALL(sequence_set, cudnnSetRNNDataDescriptor) \
+    CALL(network_create, cudnnCreateRNNDescriptor) \
+    CALL(network_destroy, cudnnDestroyRNNDescriptor) \
+    CALL(network_set, cudnnSetRNNDescriptor_v8) \
+    CALL(weight_bytes, cudnnGetRNNWeightSpaceSize) \
+    CALL(weight_params, cudnnGetRNNWeightParams) \
+    CALL(space_bytes, cudnnGetRNNTempSpaceSizes) \
+    CALL(forward, cudnnRNNForward) \
+    CALL(backward_data, cudnnRNNBackwardData_v8) \
+    CALL(backward_weights, cudnnRNNBackwardWeights_v8)
+
 /// The opened library's. Throws DeviceError if it is not there.
 const Table& table();
 

@@ -19,6 +19,7 @@
 // NCCL's and nvJPEG's are not everywhere where CUDA is.
 #define HALFTONE_SAME(ours, theirs) \
     static_assert(static_cast<int>(ours) == static_cast<int>(theirs))
+#define HALFTONE_SAME_CALL(member, name) static_assert(same_call(&name, Table{}.member));
 
 namespace kernels::cuda {
 namespace {
@@ -93,26 +94,7 @@ static_assert(offsetof(HeuristicResult, workspace_bytes) ==
               offsetof(cublasLtMatmulHeuristicResult_t, workspaceSize));
 static_assert(offsetof(HeuristicResult, state) == offsetof(cublasLtMatmulHeuristicResult_t, state));
 
-namespace {
-
-constexpr Table none{};
-static_assert(same_call(&cublasLtCreate, none.create));
-static_assert(same_call(&cublasLtMatmul, none.matmul));
-static_assert(same_call(&cublasLtMatmulAlgoGetHeuristic, none.heuristic));
-static_assert(same_call(&cublasLtMatmulDescCreate, none.desc_create));
-static_assert(same_call(&cublasLtMatmulDescDestroy, none.desc_destroy));
-static_assert(same_call(&cublasLtMatmulDescSetAttribute, none.desc_set));
-static_assert(same_call(&cublasLtMatrixLayoutCreate, none.layout_create));
-static_assert(same_call(&cublasLtMatrixLayoutDestroy, none.layout_destroy));
-static_assert(same_call(&cublasLtMatrixLayoutSetAttribute, none.layout_set));
-static_assert(same_call(&cublasLtMatmulPreferenceCreate, none.preference_create));
-static_assert(same_call(&cublasLtMatmulPreferenceDestroy, none.preference_destroy));
-static_assert(same_call(&cublasLtMatmulPreferenceSetAttribute, none.preference_set));
-static_assert(same_call(&cublasLtMatmulAlgoConfigGetAttribute, none.algorithm_get));
-static_assert(same_call(&cublasLtMatmulAlgoCheck, none.algorithm_check));
-static_assert(same_call(&cublasLtGetStatusName, none.status_name));
-
-}  // namespace
+HALFTONE_LT_CALLS(HALFTONE_SAME_CALL)
 
 }  // namespace kernels::cuda::lt
 
@@ -150,33 +132,7 @@ HALFTONE_SAME(Mode::training, CUDNN_FWD_MODE_TRAINING);
 HALFTONE_SAME(WeightGradient::add, CUDNN_WGRAD_MODE_ADD);
 HALFTONE_SAME(padding_off, CUDNN_RNN_PADDED_IO_DISABLED);
 
-namespace {
-
-constexpr Table none{};
-static_assert(same_call(&cudnnCreate, none.create));
-static_assert(same_call(&cudnnSetStream, none.set_stream));
-static_assert(same_call(&cudnnGetErrorString, none.error_text));
-static_assert(same_call(&cudnnCreateTensorDescriptor, none.tensor_create));
-static_assert(same_call(&cudnnDestroyTensorDescriptor, none.tensor_destroy));
-static_assert(same_call(&cudnnSetTensorNdDescriptor, none.tensor_set));
-static_assert(same_call(&cudnnGetTensorNdDescriptor, none.tensor_get));
-static_assert(same_call(&cudnnCreateDropoutDescriptor, none.dropout_create));
-static_assert(same_call(&cudnnDestroyDropoutDescriptor, none.dropout_destroy));
-static_assert(same_call(&cudnnSetDropoutDescriptor, none.dropout_set));
-static_assert(same_call(&cudnnCreateRNNDataDescriptor, none.sequence_create));
-static_assert(same_call(&cudnnDestroyRNNDataDescriptor, none.sequence_destroy));
-static_assert(same_call(&cudnnSetRNNDataDescriptor, none.sequence_set));
-static_assert(same_call(&cudnnCreateRNNDescriptor, none.network_create));
-static_assert(same_call(&cudnnDestroyRNNDescriptor, none.network_destroy));
-static_assert(same_call(&cudnnSetRNNDescriptor_v8, none.network_set));
-static_assert(same_call(&cudnnGetRNNWeightSpaceSize, none.weight_bytes));
-static_assert(same_call(&cudnnGetRNNWeightParams, none.weight_params));
-static_assert(same_call(&cudnnGetRNNTempSpaceSizes, none.space_bytes));
-static_assert(same_call(&cudnnRNNForward, none.forward));
-static_assert(same_call(&cudnnRNNBackwardData_v8, none.backward_data));
-static_assert(same_call(&cudnnRNNBackwardWeights_v8, none.backward_weights));
-
-}  // namespace
+HALFTONE_RNN_CALLS(HALFTONE_SAME_CALL)
 
 }  // namespace kernels::cuda::rnn
 
@@ -200,21 +156,7 @@ static_assert(sizeof(UniqueId) == sizeof(ncclUniqueId));
 static_assert(alignof(UniqueId) == alignof(ncclUniqueId));
 static_assert(sizeof(UniqueId) == NCCL_UNIQUE_ID_BYTES);
 
-namespace {
-
-constexpr Table none{};
-static_assert(same_call(&ncclGetErrorString, none.error_text));
-static_assert(same_call(&ncclGetUniqueId, none.unique_id));
-static_assert(same_call(&ncclCommInitRank, none.comm_init_rank));
-static_assert(same_call(&ncclCommDestroy, none.comm_destroy));
-static_assert(same_call(&ncclCommAbort, none.comm_abort));
-static_assert(same_call(&ncclCommGetAsyncError, none.comm_async_error));
-static_assert(same_call(&ncclAllReduce, none.all_reduce));
-static_assert(same_call(&ncclBroadcast, none.broadcast));
-static_assert(same_call(&ncclGroupStart, none.group_start));
-static_assert(same_call(&ncclGroupEnd, none.group_end));
-
-}  // namespace
+HALFTONE_NCCL_CALLS(HALFTONE_SAME_CALL)
 
 }  // namespace kernels::cuda::nccl
 #endif
@@ -242,18 +184,7 @@ HALFTONE_SAME(max_components, NVJPEG_MAX_COMPONENT);
 static_assert(sizeof(Image) == sizeof(nvjpegImage_t));
 static_assert(offsetof(Image, pitch) == offsetof(nvjpegImage_t, pitch));
 
-namespace {
-
-constexpr Table none{};
-static_assert(same_call(&nvjpegGetProperty, none.property));
-static_assert(same_call(&nvjpegCreateEx, none.create));
-static_assert(same_call(&nvjpegDestroy, none.destroy));
-static_assert(same_call(&nvjpegJpegStateCreate, none.state_create));
-static_assert(same_call(&nvjpegJpegStateDestroy, none.state_destroy));
-static_assert(same_call(&nvjpegGetImageInfo, none.image_info));
-static_assert(same_call(&nvjpegDecode, none.decode));
-
-}  // namespace
+HALFTONE_NVJPEG_CALLS(HALFTONE_SAME_CALL)
 
 }  // namespace kernels::cuda::nvjpeg
 #endif

@@ -20,134 +20,58 @@ void take(const Library& library, F*& function, const char* name) {
     function = reinterpret_cast<F*>(library.function(name));
 }
 
+#define HALFTONE_TAKE(member, name) take(library, t.member, #name);
+
 }  // namespace
 
 namespace lt {
-namespace {
-
-Table open_table() {
-    const Library& library = cublas_lt_library();
-    Table t{};
-    take(library, t.create, "cublasLtCreate");
-    take(library, t.matmul, "cublasLtMatmul");
-    take(library, t.heuristic, "cublasLtMatmulAlgoGetHeuristic");
-    take(library, t.desc_create, "cublasLtMatmulDescCreate");
-    take(library, t.desc_destroy, "cublasLtMatmulDescDestroy");
-    take(library, t.desc_set, "cublasLtMatmulDescSetAttribute");
-    take(library, t.layout_create, "cublasLtMatrixLayoutCreate");
-    take(library, t.layout_destroy, "cublasLtMatrixLayoutDestroy");
-    take(library, t.layout_set, "cublasLtMatrixLayoutSetAttribute");
-    take(library, t.preference_create, "cublasLtMatmulPreferenceCreate");
-    take(library, t.preference_destroy, "cublasLtMatmulPreferenceDestroy");
-    take(library, t.preference_set, "cublasLtMatmulPreferenceSetAttribute");
-    take(library, t.algorithm_get, "cublasLtMatmulAlgoConfigGetAttribute");
-    take(library, t.algorithm_check, "cublasLtMatmulAlgoCheck");
-    take(library, t.status_name, "cublasLtGetStatusName");
-    return t;
-}
-
-}  // namespace
-
 const Table& table() {
-    static const Table only = open_table();  // what throws is tried again by the next call
+    static const Table only = [] {
+        const Library& library = cublas_lt_library();
+        Table t{};
+        HALFTONE_LT_CALLS(HALFTONE_TAKE)
+        return t;
+    }();  // what throws is tried again by the next call
     return only;
 }
-
 }  // namespace lt
 
 namespace rnn {
-namespace {
-
-Table open_table() {
-    const Library& library = cudnn_library();
-    Table t{};
-    take(library, t.create, "cudnnCreate");
-    take(library, t.set_stream, "cudnnSetStream");
-    take(library, t.error_text, "cudnnGetErrorString");
-    take(library, t.tensor_create, "cudnnCreateTensorDescriptor");
-    take(library, t.tensor_destroy, "cudnnDestroyTensorDescriptor");
-    take(library, t.tensor_set, "cudnnSetTensorNdDescriptor");
-    take(library, t.tensor_get, "cudnnGetTensorNdDescriptor");
-    take(library, t.dropout_create, "cudnnCreateDropoutDescriptor");
-    take(library, t.dropout_destroy, "cudnnDestroyDropoutDescriptor");
-    take(library, t.dropout_set, "cudnnSetDropoutDescriptor");
-    take(library, t.sequence_create, "cudnnCreateRNNDataDescriptor");
-    take(library, t.sequence_destroy, "cudnnDestroyRNNDataDescriptor");
-    take(library, t.sequence_set, "cudnnSetRNNDataDescriptor");
-    take(library, t.network_create, "cudnnCreateRNNDescriptor");
-    take(library, t.network_destroy, "cudnnDestroyRNNDescriptor");
-    take(library, t.network_set, "cudnnSetRNNDescriptor_v8");
-    take(library, t.weight_bytes, "cudnnGetRNNWeightSpaceSize");
-    take(library, t.weight_params, "cudnnGetRNNWeightParams");
-    take(library, t.space_bytes, "cudnnGetRNNTempSpaceSizes");
-    take(library, t.forward, "cudnnRNNForward");
-    take(library, t.backward_data, "cudnnRNNBackwardData_v8");
-    take(library, t.backward_weights, "cudnnRNNBackwardWeights_v8");
-    return t;
-}
-
-}  // namespace
-
 const Table& table() {
-    static const Table only = open_table();  // what throws is tried again by the next call
+    static const Table only = [] {
+        const Library& library = cudnn_library();
+        Table t{};
+        HALFTONE_RNN_CALLS(HALFTONE_TAKE)
+        return t;
+    }();  // what throws is tried again by the next call
     return only;
 }
-
 }  // namespace rnn
 
 namespace nccl {
-namespace {
-
-Table open_table() {
-    const Library& library = nccl_library();
-    Table t{};
-    take(library, t.error_text, "ncclGetErrorString");
-    take(library, t.unique_id, "ncclGetUniqueId");
-    take(library, t.comm_init_rank, "ncclCommInitRank");
-    take(library, t.comm_destroy, "ncclCommDestroy");
-    take(library, t.comm_abort, "ncclCommAbort");
-    take(library, t.comm_async_error, "ncclCommGetAsyncError");
-    take(library, t.all_reduce, "ncclAllReduce");
-    take(library, t.broadcast, "ncclBroadcast");
-    take(library, t.group_start, "ncclGroupStart");
-    take(library, t.group_end, "ncclGroupEnd");
-    return t;
-}
-
-}  // namespace
-
 const Table& table() {
-    static const Table only = open_table();  // what throws is tried again by the next call
+    static const Table only = [] {
+        const Library& library = nccl_library();
+        Table t{};
+        HALFTONE_NCCL_CALLS(HALFTONE_TAKE)
+        return t;
+    }();  // what throws is tried again by the next call
     return only;
 }
-
 }  // namespace nccl
 
 LibraryInfo jpeg_library() { return nvjpeg_library().info; }
 
 namespace nvjpeg {
-namespace {
-
-Table open_table() {
-    const Library& library = nvjpeg_library();
-    Table t{};
-    take(library, t.property, "nvjpegGetProperty");
-    take(library, t.create, "nvjpegCreateEx");
-    take(library, t.destroy, "nvjpegDestroy");
-    take(library, t.state_create, "nvjpegJpegStateCreate");
-    take(library, t.state_destroy, "nvjpegJpegStateDestroy");
-    take(library, t.image_info, "nvjpegGetImageInfo");
-    take(library, t.decode, "nvjpegDecode");
-    return t;
-}
-
-}  // namespace
-
 const Table& table() {
-    static const Table only = open_table();  // what throws is tried again by the next call
+    static const Table only = [] {
+        const Library& library = nvjpeg_library();
+        Table t{};
+        HALFTONE_NVJPEG_CALLS(HALFTONE_TAKE)
+        return t;
+    }();  // what throws is tried again by the next call
     return only;
 }
-
 }  // namespace nvjpeg
 
 // NVTX, which a profiler brings along.

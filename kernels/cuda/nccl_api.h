@@ -37,6 +37,19 @@ struct Table {
     Status (*group_end)();
 };
 
+/// The members of Table by their names in the library.
+#define HALFTONE_NCCL_CALLS(CALL) \
+    CALL(error_text, ncclGetErrorString) \
+    CALL(unique_id, ncclGetUniqueId) \
+    CALL(comm_init_rank, ncclCommInitRank) \
+    CALL(comm_destroy, ncclCommDestroy) \
+    CALL(comm_abort, ncclCommAbort) \
+    CALL(comm_async_error, ncclCommGetAsyncError) \
+    CALL(all_reduce, ncclAllReduce) \
+    CALL(broadcast, ncclBroadcast) \
+    CALL(group_start, ncclGroupStart) \
+    CALL(group_end, ncclGroupEnd)
+
 /// The opened library's. Throws DeviceError if it is not there.
 const Table& table();
 

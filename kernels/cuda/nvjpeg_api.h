@@ -44,6 +44,16 @@ struct Table {
                      void* stream);
 };
 
+/// The members of Table by their names in the library.
+#define HALFTONE_NVJPEG_CALLS(CALL) \
+    CALL(property, nvjpegGetProperty) \
+    CALL(create, nvjpegCreateEx) \
+    CALL(destroy, nvjpegDestroy) \
+    CALL(state_create, nvjpegJpegStateCreate) \
+    CALL(state_destroy, nvjpegJpegStateDestroy) \
+    CALL(image_info, nvjpegGetImageInfo) \
+    CALL(decode, nvjpegDecode)
+
 /// The opened library's. Throws DeviceError if it is not there.
 const Table& table();
 

@@ -1,15 +1,14 @@
 #include "help/op_window.h"
 
-#include <QAbstractTableModel>
 #include <QCoreApplication>
 #include <QDialog>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QSortFilterProxyModel>
 #include <QTableView>
-#include <vector>
 
 #include "engine/settings/catalog.h"
+#include "models/row_model.h"
 #include "text/language.h"
 #include "theme/tokens.h"
 #include "widgets/panel.h"
@@ -22,21 +21,19 @@ namespace {
 
 /// The engine's operations: what each does inside an autocast region, which gradients it has, and
 /// why it is treated so. The same table as `halftone ops`.
-class OpModel final : public QAbstractTableModel {
+class OpModel final : public RowModel<engine::OpSummary> {
     Q_DECLARE_TR_FUNCTIONS(ui::OpModel)
 public:
-    enum Column { Name, Region, Gradients, Why, columns };
+    enum Column { Name, Region, Gradients, Why };
 
-    explicit OpModel(QObject* parent = nullptr);
-
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    /// Tooltip of a name: the signature.
-    QVariant data(const QModelIndex& index, int role) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
+    explicit OpModel(QObject* parent);
 
 private:
-    std::vector<engine::OpSummary> ops_;
+    /// Tooltip of a name: the signature.
+    QVariant value(const engine::OpSummary& op, int column, int role) const override {
+        return role == Qt::ToolTipRole && column == Name ? QString::fromStdString(op.signature)
+                                                         : QVariant();
+    }
 };
 
 QString regionWords(const std::string& policy) {
@@ -53,49 +50,15 @@ QString gradientWords(int orders) {
     return orders == 1 ? OpModel::tr("first") : OpModel::tr("first, second");
 }
 
-}  // namespace
-
-OpModel::OpModel(QObject* parent) : QAbstractTableModel(parent), ops_(engine::ops()) {}
-
-int OpModel::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(ops_.size());
+OpModel::OpModel(QObject* parent) : RowModel(parent) {
+    using engine::OpSummary;
+    columns_ = {
+        {tr("Operation"), [](const OpSummary& op) { return QString::fromStdString(op.name); }},
+        {tr("Under autocast"), [](const OpSummary& op) { return regionWords(op.policy); }},
+        {tr("Gradients"), [](const OpSummary& op) { return gradientWords(op.derivatives); }},
+        {tr("Why"), [](const OpSummary& op) { return engineText(op.why); }}};
+    setRows(engine::ops());
 }
-
-int OpModel::columnCount(const QModelIndex& parent) const { return parent.isValid() ? 0 : columns; }
-
-QVariant OpModel::data(const QModelIndex& index, int role) const {
-    if (!index.isValid()) return {};
-    const engine::OpSummary& op = ops_[static_cast<std::size_t>(index.row())];
-    if (role == Qt::ToolTipRole && index.column() == Name)
-        return QString::fromStdString(op.signature);
-    if (role != Qt::DisplayRole) return {};
-    switch (index.column()) {
-        case Name:
-            return QString::fromStdString(op.name);
-        case Region:
-            return regionWords(op.policy);
-        case Gradients:
-            return gradientWords(op.derivatives);
-        default:
-            return engineText(op.why);
-    }
-}
-
-QVariant OpModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-    switch (section) {
-        case Name:
-            return tr("Operation");
-        case Region:
-            return tr("Under autocast");
-        case Gradients:
-            return tr("Gradients");
-        default:
-            return tr("Why");
-    }
-}
-
-namespace {
 
 struct OpWindow {
     Q_DECLARE_TR_FUNCTIONS(OpWindow)

@@ -7,6 +7,9 @@
 #include "text/setting_text.h"
 
 namespace ui {
+
+using namespace Qt::StringLiterals;
+
 namespace {
 
 QString stateWords(engine::QueueState state) {
@@ -37,61 +40,39 @@ QString tip(const engine::QueuedRun& run) {
     return lines.isEmpty() ? QueueModel::tr("default settings") : lines.join(u'\n');
 }
 
+QString settingsOf(const engine::QueuedRun& run) {
+    const QString label = settingsLabel(run.entry.label);
+    return engine::is_queued_comparison(run.entry.batch) ? QueueModel::tr("Compared: %1").arg(label)
+                                                         : label;
+}
+
 }  // namespace
+
+QueueModel::QueueModel(QObject* parent) : RowModel(parent) {
+    columns_ = {{tr("Settings"), settingsOf},
+                {tr("State"),
+                 [](const engine::QueuedRun& run) {
+                     return run.errors.empty() ? stateWords(run.state) : tr("refused");
+                 }},
+                {tr("Run"),
+                 [](const engine::QueuedRun& run) { return QString::fromStdString(run.run); }}};
+}
 
 void QueueModel::setRuns(std::vector<engine::QueuedRun> runs) {
     const auto same = [](const engine::QueuedRun& a, const engine::QueuedRun& b) {
         return a.id == b.id && a.state == b.state && a.run == b.run;
     };
     // A reset would lose the place of a reader.
-    if (std::equal(runs.begin(), runs.end(), runs_.begin(), runs_.end(), same)) return;
-    beginResetModel();
-    runs_ = std::move(runs);
-    endResetModel();
+    if (!std::ranges::equal(runs, allRows(), same)) setRows(std::move(runs));
 }
 
 int QueueModel::rowOf(std::int64_t id) const {
-    const auto at = std::find_if(runs_.begin(), runs_.end(),
-                                 [id](const engine::QueuedRun& run) { return run.id == id; });
-    return at == runs_.end() ? -1 : static_cast<int>(at - runs_.begin());
+    const auto at = std::ranges::find(allRows(), id, &engine::QueuedRun::id);
+    return at == allRows().end() ? -1 : static_cast<int>(at - allRows().begin());
 }
 
-int QueueModel::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(runs_.size());
-}
-
-int QueueModel::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : columns;
-}
-
-QVariant QueueModel::data(const QModelIndex& index, int role) const {
-    if (!index.isValid()) return {};
-    const engine::QueuedRun& queued = run(index.row());
-    if (role == Qt::ToolTipRole) return tip(queued);
-    if (role != Qt::DisplayRole) return {};
-    switch (index.column()) {
-        case Settings: {
-            const QString label = settingsLabel(queued.entry.label);
-            return engine::is_queued_comparison(queued.entry.batch) ? tr("Compared: %1").arg(label)
-                                                                    : label;
-        }
-        case State:
-            return queued.errors.empty() ? stateWords(queued.state) : tr("refused");
-        default:
-            return QString::fromStdString(queued.run);
-    }
-}
-
-QVariant QueueModel::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal || role != Qt::DisplayRole) return {};
-    switch (section) {
-        case Settings:
-            return tr("Settings");
-        case State:
-            return tr("State");
-        default:
-            return tr("Run");
-    }
+QVariant QueueModel::value(const engine::QueuedRun& run, int /*column*/, int role) const {
+    return role == Qt::ToolTipRole ? tip(run) : QVariant();
 }
 
 }  // namespace ui

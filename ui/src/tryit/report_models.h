@@ -1,53 +1,42 @@
 #pragma once
 
-#include <QAbstractTableModel>
 #include <memory>
 
 #include "engine/train/trained_model.h"
+#include "models/row_model.h"
 
 namespace ui {
 
 using SharedReport = std::shared_ptr<const engine::PartReport>;
 
 /// A class a row: precision, recall, F1 and samples. Qt::UserRole has the number to sort by.
-class ClassModel final : public QAbstractTableModel {
+class ClassModel final : public RowModel<std::size_t> {
     Q_OBJECT
 public:
-    enum Column { Name, Precision, Recall, F1, Samples, columns };
+    enum Column { Name, Precision, Recall, F1, Samples };
     ClassModel(SharedReport report, const std::vector<std::string>& classes, QObject* parent);
 
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-
 private:
-    double value(std::size_t row, int column) const;
+    QVariant value(const std::size_t& number, int column, int role) const override;
 
     SharedReport report_;
-    std::vector<std::string> classes_;
 };
 
-/// The samples with the largest loss, one a row, for data that are no pictures.
-class HardestModel final : public QAbstractTableModel {
+/// The samples with the largest loss, one a row, for data that are no pictures. Qt::UserRole has the
+/// number to sort by.
+class HardestModel final : public RowModel<const engine::HardSample*> {
     Q_OBJECT
 public:
-    enum Column { Sample, Actual, Predicted, Probability, Loss, columns };
+    enum Column { Sample, Actual, Predicted, Probability, Loss };
     HardestModel(SharedReport report, const std::vector<std::string>& classes, QObject* parent);
 
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    QVariant data(const QModelIndex& index, int role = Qt::DisplayRole) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
     /// Whether the report is of classes; a predicted number has no probability.
     bool ofClasses() const { return !report_->confusion.empty(); }
 
 private:
-    QVariant number(const engine::HardSample& sample, int column) const;
-    QString text(const engine::HardSample& sample, int column) const;
+    QVariant value(const engine::HardSample* const& sample, int column, int role) const override;
 
     SharedReport report_;
-    std::vector<std::string> classes_;
 };
 
 }  // namespace ui

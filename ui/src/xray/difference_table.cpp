@@ -38,102 +38,63 @@ QString outputOf(const XrayPair& pair) {
     return first == second ? first : u"%1 · %2"_s.arg(first, second);
 }
 
+QString nameOf(const XrayPair& pair) {
+    const XrayOp& op = pair.first != nullptr ? *pair.first : *pair.second;
+    const QString title = QString::fromStdString(op.module + "  " + op.op).trimmed();
+    return op.pass == engine::XrayPass::backward ? DifferenceTable::tr("%1 (backward)").arg(title)
+                                                 : title;
+}
+
 }  // namespace
 
+DifferenceTable::DifferenceTable(QObject* parent) : RowModel(parent) {
+    const auto painted = [](const XrayPair&) { return QString(); };
+    columns_ = {{tr("module and operation"), nameOf},
+                {{}, painted},
+                {{}, painted},
+                {{}, [](const XrayPair& pair) { return timeOf(pair.first); }, true},
+                {{}, [](const XrayPair& pair) { return timeOf(pair.second); }, true},
+                {tr("change"), changeOf, true},
+                {tr("output"), outputOf, true}};
+    build();
+}
+
 void DifferenceTable::show(const engine::Xray* first, const engine::Xray* second) {
-    beginResetModel();
     first_ = first;
     second_ = second;
     build();
-    endResetModel();
 }
 
 void DifferenceTable::setFilter(const OpFilter& filter) {
-    beginResetModel();
     filter_ = filter;
     build();
-    endResetModel();
 }
 
 void DifferenceTable::build() {
-    rows_.clear();
-    if (first_ == nullptr || second_ == nullptr) return;
-    for (const XrayPair& pair : engine::pair_ops(*first_, *second_)) {
-        const bool first = pair.first != nullptr && filter_.passes(*pair.first);
-        const bool second = pair.second != nullptr && filter_.passes(*pair.second);
-        if (first || second) rows_.push_back(pair);
-    }
-}
-
-XrayPair DifferenceTable::pair(const QModelIndex& index) const {
-    return index.isValid() ? rows_[static_cast<std::size_t>(index.row())] : XrayPair{};
-}
-
-int DifferenceTable::rowCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : static_cast<int>(rows_.size());
-}
-
-int DifferenceTable::columnCount(const QModelIndex& parent) const {
-    return parent.isValid() ? 0 : columns;
-}
-
-QString DifferenceTable::text(const XrayPair& pair, int column) {
-    switch (column) {
-        case name: {
-            const XrayOp& op = pair.first != nullptr ? *pair.first : *pair.second;
-            const QString title = QString::fromStdString(op.module + "  " + op.op).trimmed();
-            return op.pass == engine::XrayPass::backward ? tr("%1 (backward)").arg(title) : title;
-        }
-        case firstTime:
-            return timeOf(pair.first);
-        case secondTime:
-            return timeOf(pair.second);
-        case change:
-            return changeOf(pair);
-        case output:
-            return outputOf(pair);
-        default:
-            return {};
-    }
-}
-
-QVariant DifferenceTable::data(const QModelIndex& index, int role) const {
-    if (!index.isValid()) return {};
-    const XrayPair& pair = rows_[static_cast<std::size_t>(index.row())];
-    if (role == Qt::DisplayRole) return text(pair, index.column());
-    if (role == Qt::TextAlignmentRole && index.column() >= firstTime)
-        return QVariant(Qt::AlignRight | Qt::AlignVCenter);
-    if (role != OpTree::typesRole) return {};
-    const XrayOp* op = index.column() == secondTypes ? pair.second : pair.first;
-    return op == nullptr ? QStringList() : typesOf(*op);
-}
-
-QVariant DifferenceTable::headerData(int section, Qt::Orientation orientation, int role) const {
-    if (orientation != Qt::Horizontal) return {};
-    if (role == Qt::TextAlignmentRole)
-        return QVariant((section >= firstTime ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
-    if (role != Qt::DisplayRole) return {};
     const auto title = [](const engine::Xray* of) {
         return of == nullptr ? QString() : precisionTitle(of->precision);
     };
-    switch (section) {
-        case name:
-            return tr("module and operation");
-        case firstTypes:
-            return title(first_);
-        case secondTypes:
-            return title(second_);
-        case firstTime:
-            return tr("µs, %1").arg(title(first_));
-        case secondTime:
-            return tr("µs, %1").arg(title(second_));
-        case change:
-            return tr("change");
-        case output:
-            return tr("output");
-        default:
-            return {};
-    }
+    columns_[firstTypes].head = title(first_);
+    columns_[secondTypes].head = title(second_);
+    columns_[firstTime].head = tr("µs, %1").arg(title(first_));
+    columns_[secondTime].head = tr("µs, %1").arg(title(second_));
+    std::vector<XrayPair> rows;
+    if (first_ != nullptr && second_ != nullptr) rows = engine::pair_ops(*first_, *second_);
+    std::erase_if(rows, [this](const XrayPair& pair) {
+        const bool first = pair.first != nullptr && filter_.passes(*pair.first);
+        return !first && (pair.second == nullptr || !filter_.passes(*pair.second));
+    });
+    setRows(std::move(rows));
+}
+
+XrayPair DifferenceTable::pair(const QModelIndex& index) const {
+    return index.isValid() ? row(index.row()) : XrayPair{};
+}
+
+QVariant DifferenceTable::value(const XrayPair& pair, int column, int role) const {
+    if (role != OpTree::typesRole) return {};
+    const XrayOp* op = column == secondTypes ? pair.second : pair.first;
+    return op == nullptr ? QStringList() : typesOf(*op);
 }
 
 }  // namespace ui

@@ -1,21 +1,19 @@
 #pragma once
 
-#include <QAbstractTableModel>
-#include <vector>
-
 #include "engine/instruments/xray.h"
+#include "models/row_model.h"
 #include "xray/op_filter.h"
 
 namespace ui {
 
 /// One step in two precisions, operation by operation in the order of the first: types, times and
 /// outputs side by side. GUI thread.
-class DifferenceTable final : public QAbstractTableModel {
+class DifferenceTable final : public RowModel<engine::XrayPair> {
     Q_OBJECT
 public:
-    enum Column { name, firstTypes, secondTypes, firstTime, secondTime, change, output, columns };
+    enum Column { name, firstTypes, secondTypes, firstTime, secondTime, change, output };
 
-    using QAbstractTableModel::QAbstractTableModel;
+    explicit DifferenceTable(QObject* parent = nullptr);
 
     /// The traces must outlive this model, or be replaced before they go; null: nothing.
     void show(const engine::Xray* first, const engine::Xray* second);
@@ -23,19 +21,13 @@ public:
     void setFilter(const OpFilter& filter);
     engine::XrayPair pair(const QModelIndex& index) const;
 
-    int rowCount(const QModelIndex& parent = {}) const override;
-    int columnCount(const QModelIndex& parent = {}) const override;
-    QVariant data(const QModelIndex& index, int role) const override;
-    QVariant headerData(int section, Qt::Orientation orientation, int role) const override;
-
 private:
+    QVariant value(const engine::XrayPair& pair, int column, int role) const override;
     void build();
-    static QString text(const engine::XrayPair& pair, int column);
 
     const engine::Xray* first_ = nullptr;
     const engine::Xray* second_ = nullptr;
     OpFilter filter_;
-    std::vector<engine::XrayPair> rows_;
 };
 
 }  // namespace ui

@@ -183,7 +183,7 @@ void QueuePanel::refresh() {
 std::vector<std::int64_t> QueuePanel::chosen() const {
     std::vector<std::int64_t> ids;
     for (const auto& index : table_->selectionModel()->selectedRows())
-        ids.push_back(model_->run(index.row()).id);
+        ids.push_back(model_->row(index.row()).id);
     return ids;
 }
 
@@ -193,13 +193,13 @@ void QueuePanel::moveChosen(int by) {
     const int row = model_->rowOf(ids.front());
     const int before = by < 0 ? row - 1 : row + 2;
     if (before < 0 || before > model_->rowCount()) return;
-    context_.queue->move(ids.front(), before == model_->rowCount() ? 0 : model_->run(before).id);
+    context_.queue->move(ids.front(), before == model_->rowCount() ? 0 : model_->row(before).id);
 }
 
 void QueuePanel::removeEnded() {
     std::vector<std::int64_t> ended;
     for (int row = 0; row < model_->rowCount(); ++row) {
-        if (hasEnded(model_->run(row))) ended.push_back(model_->run(row).id);
+        if (hasEnded(model_->row(row))) ended.push_back(model_->row(row).id);
     }
     context_.queue->remove(ended);
 }
@@ -219,7 +219,7 @@ void QueuePanel::openMenu(const QPoint& at) {
     add(tr("Run again"), one, [this, ids] { context_.queue->runAgain(ids.front()); });
     add(tr("Load settings"), one, [this, ids] {
         const int row = model_->rowOf(ids.front());
-        if (row >= 0) context_.settings->load(model_->run(row).entry.config);
+        if (row >= 0) context_.settings->load(model_->row(row).entry.config);
     });
     menu->addSeparator();
     add(tr("Remove from the queue"), !ids.empty(), [this, ids] { context_.queue->remove(ids); });
