@@ -220,7 +220,7 @@ void describe_bench(Command command) {
         .text("CONFIG", args->config,
               "Settings, a JSON file or the name of a preset; without one, the defaults")
         .not_empty();
-    command.repeated_text("--set", args->overrides, "path=value");
+    command.repeated_text("--set", args->overrides, "path=value").takes("PATH=VALUE");
     constexpr std::int64_t most = 1'000'000;
     command.number("--steps", args->options.steps, "Steps per block").within(1, most);
     command.number("--blocks", args->options.blocks, "Blocks").within(1, most);
@@ -237,7 +237,7 @@ void describe_bench(Command command) {
     find_batch.excludes(paced);
     command.text("--memory", args->memory,
                  "Memory limit of --find-batch, such as 500MB or 2GiB (default: all free memory). "
-                 "With --all and --pays it also implies --find-batch");
+                 "With --all and --pays it also implies --find-batch").takes("SIZE");
     Option pays = command.flag(
         "--pays", args->pays,
         "Measure FP32 beside AMP with these settings, and say why AMP pays off, or why not");
@@ -246,7 +246,7 @@ void describe_bench(Command command) {
                               "The same for a list of models on generated data, as a table");
     all.excludes(paced);
     const Option models =
-        command.repeated_text("--model", args->models, "Only this model of --all (repeatable)");
+        command.repeated_text("--model", args->models, "Only this model of --all (repeatable)").takes("MODEL");
     command
         .flag("--profile", args->profile,
               "Also list the products, convolutions, attention and recurrent networks of a step: "

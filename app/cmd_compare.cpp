@@ -296,18 +296,18 @@ void describe_compare(Command command) {
         .text("CONFIG", args->config,
               "Settings, a JSON file or the name of a preset; without one, the default comparison")
         .not_empty();
-    command.repeated_text("--set", args->overrides, "path=value");
+    command.repeated_text("--set", args->overrides, "path=value").takes("PATH=VALUE");
     command.text("--precision", args->precisions,
-                 "Precisions, the baseline first; else those of CONFIG, else fp32,amp-fp16");
+                 "Precisions, the baseline first; else those of CONFIG, else fp32,amp-fp16").takes("PRECISION,PRECISION");
     command
         .number("--seeds", args->seeds, "Number of seeds; they count up from that of the settings")
         .within(1, 10'000);
     command.text("--out", args->out, "Folder for the runs, with a folder for each precision")
-        .not_empty();
+        .not_empty().takes("FOLDER");
 #ifdef HALFTONE_HAS_UI
     command
         .text("--report", args->report, "Folder for a report: plots as PNG and a page, report.html")
-        .not_empty();
+        .not_empty().takes("FOLDER");
 #endif
     describe_notify(command, args->notify);
     command.flag("--json", args->json, "One JSON object per line on standard output");

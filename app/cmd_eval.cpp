@@ -139,9 +139,9 @@ void describe_eval(Command command) {
         .required()
         .not_empty();
     command.text("--checkpoint", args->checkpoint, "last (the default), best, or a number of steps")
-        .not_empty();
-    command.text("--part", args->part, "test (the default) or validation").not_empty();
-    command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty();
+        .not_empty().takes("last|best|STEP");
+    command.text("--part", args->part, "test (the default) or validation").not_empty().takes("test|validation");
+    command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty().takes("auto|cpu|cuda");
     command.flag("--accept-data", args->accept_data,
                  "Evaluate although the data set has another number of samples than the run had");
     command.flag("--json", args->json, "One JSON object on standard output");

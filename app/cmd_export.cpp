@@ -29,9 +29,9 @@ struct ExportArguments {
     bool checkpoint_given() const { return checkpoint != "last"; }
 };
 
-std::string format_names() {
-    return engine::join(engine::export_formats(), ", ", &engine::ExportInfo::name) +
-           ", report.html, report.pdf";
+std::string format_names(const std::string& between) {
+    return engine::join(engine::export_formats(), between, &engine::ExportInfo::name) + between +
+           "report.html" + between + "report.pdf";
 }
 
 [[noreturn]] void refuse_export(const std::string& message, const std::string& hint) {
@@ -89,7 +89,7 @@ const engine::ExportInfo& checked(const ExportArguments& args) {
     const engine::ExportInfo* info = engine::find_export(args.format);
     if (info == nullptr)
         refuse_export("--to: " + args.format + ": not a form of export",
-               "Use one of " + format_names() + ".");
+               "Use one of " + format_names(", ") + ".");
     if (args.checkpoint_given() && !info->of_checkpoint)
         refuse_export("--checkpoint: " + info->name + " holds no weights", "Leave it away.");
     if (args.dtype != "fp32" && args.dtype != "fp16")
@@ -187,26 +187,26 @@ void describe_export(Command command) {
               "(g3): all of its runs")
         .required()
         .not_empty();
-    static const std::string to_help = "The form: " + format_names();
-    command.text("--to", args->format, to_help.c_str()).required().not_empty();
+    static const std::string to_help = "The form: " + format_names(", ");
+    command.text("--to", args->format, to_help.c_str()).required().not_empty().takes(format_names("|"));
     command
         .text("--checkpoint", args->checkpoint,
               "Checkpoint of the weights: last (the default), best, or a number of steps")
-        .not_empty();
+        .not_empty().takes("last|best|STEP");
     command
         .text("--checkpoints", args->checkpoints,
               "Checkpoints in the file of a whole run: none (the default), best or all")
-        .not_empty();
+        .not_empty().takes("none|best|all");
     command.text("--dtype", args->dtype, "Type of an ONNX model: fp32 (the default) or fp16")
-        .not_empty();
+        .not_empty().takes("fp32|fp16");
     command.flag("--raw", args->raw,
                  "CSV: texts as they are; without it, one that a spreadsheet would compute gets an "
                  "apostrophe");
-    command.repeated_text("--with", args->others, "For a report: another run, to compare with RUN");
+    command.repeated_text("--with", args->others, "For a report: another run, to compare with RUN").takes("RUN");
     command
         .text("-o,--output", args->file,
               "File to write, for tensorboard a folder; without one, named after the run, here")
-        .not_empty();
+        .not_empty().takes("FILE");
     command.run([args] { return with_progress("exporting", [&] { return export_one(*args); }); });
 }
 

@@ -77,7 +77,7 @@ void describe_find_lr(Command command) {
         .text("CONFIG", args->config,
               "Settings, a JSON file or the name of a preset; without one, the defaults")
         .not_empty();
-    command.repeated_text("--set", args->overrides, "path=value");
+    command.repeated_text("--set", args->overrides, "path=value").takes("PATH=VALUE");
     command.number("--steps", args->steps, "Updates from the lowest rate to the highest")
         .within(20, 100'000);
     command.flag("--json", args->json, "One JSON object on standard output");

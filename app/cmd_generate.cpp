@@ -85,11 +85,11 @@ void describe_generate(Command command) {
         .within(0, 1'000'000'000);
     command.number("--seed", args->options.seed, "Seed of the random numbers (1)")
         .within(0, 9'000'000'000'000'000'000);
-    command.text("-o", args->out, "The PNG file for the pictures of an adversarial pair");
+    command.text("-o", args->out, "The PNG file for the pictures of an adversarial pair").takes("FILE");
     command.number("--count", args->count, "Pictures to draw (64)").within(1, 64);
     command.text("--checkpoint", args->checkpoint, "last (the default), best, or a number of steps")
-        .not_empty();
-    command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty();
+        .not_empty().takes("last|best|STEP");
+    command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty().takes("auto|cpu|cuda");
     command.flag("--json", args->json, "One JSON object on standard output");
     command.run([args] { return generate(*args); });
 }

@@ -200,11 +200,11 @@ void describe_lesson(Command command) {
     command.flag("--check", args->check,
                  "Runs everything without the window and reports which checks hold");
     command.number("--seeds", args->seeds, "With --check: seeds 1 to this one").within(1, 100);
-    command.text("--lang", args->language, "en, zh or all");
+    command.text("--lang", args->language, "en, zh or all").takes("en|zh|all");
     command.flag("--list", args->list, "Lists the lessons with their chapters (the default)");
     command.text("--collect", args->collect,
                  "Prints a table of the answers of a class from this folder, which has one JSON "
-                 "file per answer sheet");
+                 "file per answer sheet").takes("FOLDER");
     command.flag("--csv", args->csv,
                  "With --collect: CSV with one line per answer; a text that a spreadsheet would "
                  "compute gets an apostrophe");

@@ -87,9 +87,9 @@ void describe_lint(Command command) {
               "Settings, a JSON file or the name of a preset; without one, the defaults. Findings do not change the exit "
               "code, 0")
         .not_empty();
-    command.repeated_text("--set", args->overrides, "path=value");
+    command.repeated_text("--set", args->overrides, "path=value").takes("PATH=VALUE");
     command.text("--fix", args->fixed, "Write the settings without the findings to this file")
-        .not_empty();
+        .not_empty().takes("FILE");
     command.flag("--measure", args->measure,
                  "Also compute up to ten training steps on a new model: inputs and activations "
                  "beyond FP16, a loss that is not finite or grows, overflow of a static scale, lost "

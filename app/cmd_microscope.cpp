@@ -235,7 +235,7 @@ void describe_microscope(Command command) {
         .required()
         .within(1, std::numeric_limits<std::int64_t>::max());
     command.text("--kind", args->kind, "gradients (the default), activations, weights or updates")
-        .not_empty();
+        .not_empty().takes("gradients|activations|weights|updates");
     command.flag("--shadow", args->shadow,
                  "Compute this step again in FP32, to show what FP16 rounded away");
     command
@@ -245,7 +245,7 @@ void describe_microscope(Command command) {
         .text("--dump", args->dump,
               "Compute this step again and write the counted tensors of all four kinds to this "
               "folder, as safetensors")
-        .not_empty();
+        .not_empty().takes("FOLDER");
     command.flag("--json", args->json, "One JSON object on standard output");
     command.run([args] { return look(*args); });
 }

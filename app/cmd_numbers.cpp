@@ -190,9 +190,9 @@ void describe_numbers(Command command) {
     command.dashed_texts("VALUE", args->values,
                          "0.1, 2^-24, 3*2^-5, 1/3, 0x3c00 (bits of --format, else of FP16), inf "
                          "or nan");
-    command.text("--file", args->file, "Values, one per line; - reads standard input").not_empty();
+    command.text("--file", args->file, "Values, one per line; - reads standard input").not_empty().takes("FILE");
     command.text("--format", args->format,
-                 "Only this format: fp32, tf32, fp16, bf16, fp8-e4m3 or fp8-e5m2");
+                 "Only this format: fp32, tf32, fp16, bf16, fp8-e4m3 or fp8-e5m2").takes("fp32|tf32|fp16|bf16|fp8-e4m3|fp8-e5m2");
     auto add = command.text("--add", args->add, "VALUE plus this, rounded once");
     auto multiply = command.text("--multiply", args->multiply, "VALUE times this, rounded once");
     auto sum = command.number("--sum", args->terms,
@@ -202,7 +202,7 @@ void describe_numbers(Command command) {
     add.excludes(sum);
     multiply.excludes(sum);
     command.text("--accumulator", args->accumulator,
-                 "Type of the accumulator of --sum; without it the format itself (TF32: FP32)");
+                 "Type of the accumulator of --sum; without it the format itself (TF32: FP32)").takes("fp32|tf32|fp16|bf16|fp8-e4m3|fp8-e5m2");
     command.flag("--json", args->json, "One JSON object per value and format on standard output");
     command.run([args] { return numbers(*args); });
 }

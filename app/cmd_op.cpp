@@ -33,7 +33,7 @@ int run_script(const std::string& script) {
 
 void describe_op(Command command) {
     auto script = std::make_shared<std::string>();
-    command.text("--script", *script, "Cases, one JSON object per line").required();
+    command.text("--script", *script, "Cases, one JSON object per line").required().takes("FILE");
     command.run([script] { return run_script(*script); });
 }
 

@@ -203,11 +203,11 @@ void describe_predict(Command command) {
         .not_empty()
         .excludes(files);
     command.text("--checkpoint", args->checkpoint, "last (the default), best, or a number of steps")
-        .not_empty();
+        .not_empty().takes("last|best|STEP");
     command.text("--out", args->out,
-                 "Folder for the drawings of an autoencoder, NAME.drawn.png (the current one)");
+                 "Folder for the drawings of an autoencoder, NAME.drawn.png (the current one)").takes("FOLDER");
     command.number("--top", args->top, "Classes shown for each input (3)").within(1, 1000);
-    command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty();
+    command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty().takes("auto|cpu|cuda");
     command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return predict(*args); });
 }

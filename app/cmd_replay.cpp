@@ -42,10 +42,10 @@ void describe_replay(Command command) {
         .required()
         .not_empty();
     command.text("--device", args->device, "auto, cpu, cuda or cuda:N; by default the capsule's")
-        .not_empty();
+        .not_empty().takes("auto|cpu|cuda");
     command.text("--to", args->to, "pytorch: write a PyTorch script that computes the step")
-        .not_empty();
-    command.text("-o,--output", args->out, "The script's file").not_empty();
+        .not_empty().takes("pytorch");
+    command.text("-o,--output", args->out, "The script's file").not_empty().takes("FILE");
     command.flag("--json", args->json, "One JSON object on standard output");
     command.run([args] { return replay(*args); });
 }

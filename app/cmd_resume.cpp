@@ -185,17 +185,17 @@ void describe_resume(Command command) {
         .text("--from", args->from,
               "Checkpoint to resume from: last (the default), best, or a number of steps; start "
               "begins anew, as a new run")
-        .not_empty();
+        .not_empty().takes("last|best|start|STEP");
     command.repeated_text("--set", args->changes,
-                          "path=value: continue in a new run with this change, such as epochs=20");
+                          "path=value: continue in a new run with this change, such as epochs=20").takes("PATH=VALUE");
     command
         .text("--out", args->out, "Folder of the new run; without one, a new folder in the history")
-        .not_empty();
+        .not_empty().takes("FOLDER");
     command
         .text("--schedule", args->schedule,
               "How a schedule that falls goes on over added steps: constant (its last rate), cycle "
               "(anew), or stretch (one schedule over all steps)")
-        .not_empty();
+        .not_empty().takes("constant|cycle|stretch");
     command.flag("--accept-data", args->accept_data,
                  "Go on although the contents of the data set have changed; with another number of "
                  "samples as a new run, from the end of an epoch");

@@ -133,7 +133,7 @@ void describe_runs(Command command) {
                          "Terms that must all hold: a word, FIELD=VALUE (!= < <= > >= ~), "
                          "tag:NAME, starred; a dash in front negates a term");
     command.text("--sort", args->sort, "A setting or result: lr, test_accuracy, started")
-        .not_empty();
+        .not_empty().takes("FIELD");
     command.flag("--reverse", args->reverse, "Reverses the order");
     command.number("--limit", args->limit, "Only the first N").within(1, 1'000'000);
     command.flag("--starred", args->starred, "Only runs with a star");

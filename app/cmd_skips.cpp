@@ -99,11 +99,11 @@ void describe_skips(Command command) {
         .within(0, std::numeric_limits<std::int64_t>::max());
     command.flag("--fp32", args->fp32, "Compute the step again in FP32");
     command.text("--device", args->device, "auto, cpu, cuda or cuda:N; by default the run's")
-        .not_empty();
+        .not_empty().takes("auto|cpu|cuda");
     command
         .text("--capsule", args->capsule,
               "Write the step, with everything needed to compute it elsewhere, to this file")
-        .not_empty();
+        .not_empty().takes("FILE");
     command.flag("--json", args->json, "One JSON object on standard output");
     command.run([args] { return skips(*args); });
 }

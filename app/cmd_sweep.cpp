@@ -170,19 +170,19 @@ void describe_sweep(Command command) {
               "Settings, a JSON file or the name of a preset; without one, the defaults")
         .not_empty();
     command.repeated_text("--grid", args->request.grid,
-                          "path=value,value: a field and its values; several make a grid");
+                          "path=value,value: a field and its values; several make a grid").takes("PATH=VALUE,VALUE");
     command
         .text("--list", args->list,
               "File with one JSON object of settings per line: each is a point, or with --grid a "
               "grid")
-        .not_empty();
-    command.repeated_text("--set", args->request.overrides, "path=value, for all runs");
+        .not_empty().takes("FILE");
+    command.repeated_text("--set", args->request.overrides, "path=value, for all runs").takes("PATH=VALUE");
     command
         .number("--seeds", args->request.seeds,
                 "Number of seeds per point; they count up from that of the settings")
         .within(1, 10'000);
     command.text("--out", args->out, "Folder for the runs; without one, the run history")
-        .not_empty();
+        .not_empty().takes("FOLDER");
     command.flag("--again", args->again, "Run points that have already ended once more");
     command.flag("--accept-data", args->accept_data,
                  "Go on although the data set has changed since the first runs of the sweep");

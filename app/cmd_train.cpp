@@ -32,15 +32,15 @@ void describe_train(Command command) {
     auto args = std::make_shared<TrainArguments>();
     command.text("CONFIG", args->config, "Settings, a JSON file or the name of a preset; without one, the defaults")
         .not_empty();
-    command.repeated_text("--set", args->overrides, "path=value, for instance optimizer.lr=0.01");
+    command.repeated_text("--set", args->overrides, "path=value, for instance optimizer.lr=0.01").takes("PATH=VALUE");
     command
         .text("--out", args->out, "Folder of the run; without one, a new folder in the run history")
-        .not_empty();
+        .not_empty().takes("FOLDER");
     command
         .text(
             "--dump-gradients", args->dump_gradients,
             "Write the loss and the unscaled gradients of the first step to this safetensors file")
-        .not_empty();
+        .not_empty().takes("FILE");
     describe_notify(command, args->notify);
     command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return train(*args); });

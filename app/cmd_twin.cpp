@@ -243,11 +243,11 @@ void describe_twin(Command command) {
     command
         .text("CONFIG", args->config, "Settings, a JSON file or the name of a preset; without one, the default comparison")
         .not_empty();
-    command.repeated_text("--set", args->overrides, "path=value");
+    command.repeated_text("--set", args->overrides, "path=value").takes("PATH=VALUE");
     command
         .text("--precision", args->precisions,
               "Two precisions, the reference first; else fp32,amp-fp16")
-        .not_empty();
+        .not_empty().takes("PRECISION,PRECISION");
     command
         .number("--resync", args->resync_every,
                 "Copy the reference's state to the other run every N steps")
@@ -255,7 +255,7 @@ void describe_twin(Command command) {
     command.flag("--skip-together", args->skip_together,
                  "The reference skips the steps that the other one skips");
     command.text("--run", args->run, "Show the record of a finished twin in this run's folder")
-        .not_empty();
+        .not_empty().takes("RUN");
     command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return args->run.empty() ? train(*args) : show_kept(*args); });
 }

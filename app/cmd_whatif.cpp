@@ -76,10 +76,10 @@ void describe_whatif(Command command) {
         .not_empty();
     command.repeated_text("--set", args->overrides,
                           "path=value: the run's own policy with these settings changed, such as "
-                          "scaler.growth_interval=100");
+                          "scaler.growth_interval=100").takes("PATH=VALUE");
     command.repeated_text("--policy", args->policies,
                           "production, classroom, hysteresis-2, init-2^24, static-1024, "
-                          "static-65536 or none; without one, and without --set, all of them");
+                          "static-65536 or none; without one, and without --set, all of them").takes("production|classroom|hysteresis-2|init-2^24|static-1024|static-65536|none");
     command.flag("--json", args->json, "One JSON object per policy on standard output");
     command.run([args] { return what_if(*args); });
 }

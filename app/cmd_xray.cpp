@@ -64,7 +64,7 @@ void describe_xray(Command command) {
     auto args = std::make_shared<XrayArguments>();
     args->step.describe(command);
     command.repeated_text("--force", args->forced,
-                          "KEY=fp32|fp16|bf16: the same step with a type forced, before and after");
+                          "KEY=fp32|fp16|bf16: the same step with a type forced, before and after").takes("KEY=TYPE");
     command.flag("--json", args->json, "One JSON object on standard output");
     command.run([args] { return xray(*args); });
 }

@@ -16,6 +16,22 @@ std::string unmark(const std::string& value) {
     return value.starts_with(dash_mark) ? value.substr(std::size(dash_mark) - 1) : value;
 }
 
+/// Without what validators add to the form of a value, such as ":INT in [1 - 100]".
+std::string bare_form(const CLI::Option& option) {
+    if (option.get_positional()) return option.get_name(/*positional=*/true);
+    if (option.get_items_expected_max() == 0) return "";
+    const std::string form = option.get_type_name();
+    return form.substr(0, form.find(':'));
+}
+
+OptionInfo describe(const CLI::Option& option) {
+    OptionInfo info{{}, bare_form(option), option.get_description(), option.get_required()};
+    for (const auto& name : option.get_snames()) info.names.push_back("-" + name);
+    for (const auto& name : option.get_lnames()) info.names.push_back("--" + name);
+    info.repeats = option.get_items_expected_max() > 1;
+    return info;
+}
+
 }  // namespace
 
 Option& Option::optional() {
@@ -43,6 +59,11 @@ Option& Option::within(std::int64_t least, std::int64_t most) {
 
 Option& Option::excludes(const Option& other) {
     option_->excludes(other.option_);
+    return *this;
+}
+
+Option& Option::takes(const std::string& form) {
+    option_->type_name(form);
     return *this;
 }
 
@@ -74,6 +95,18 @@ Option Command::flag(const char* name, bool& value, const char* help) {
 Option Command::repeated_text(const char* name, std::vector<std::string>& values,
                               const char* help) {
     return Option(app_->add_option(name, values, help)->allow_extra_args(false)->take_all());
+}
+
+std::vector<CommandInfo> Command::all_commands() const {
+    const CLI::App* program = app_->get_parent();
+    std::vector<CommandInfo> all;
+    for (const CLI::App* command : program->get_subcommands({})) {
+        CommandInfo info{command->get_name(), command->get_description(), {}};
+        for (const CLI::Option* option : command->get_options())
+            info.options.push_back(describe(*option));
+        all.push_back(std::move(info));
+    }
+    return all;
 }
 
 void Command::run(std::function<int()> function) {

@@ -32,9 +32,27 @@ public:
     Option& within(std::int64_t least, std::int64_t most);
     /// Refuses both together.
     Option& excludes(const Option& other);
+    /// The form of the value in --help, for the manual and completions: words to choose from and,
+    /// in capitals, kinds of values: "last|best|STEP".
+    Option& takes(const std::string& form);
 
 private:
     CLI::Option* option_;
+};
+
+/// An option or an argument of a command.
+struct OptionInfo {
+    std::vector<std::string> names;  ///< "-o", "--output"; of an argument empty
+    std::string form;                ///< as takes(), or the argument's name; of a flag empty
+    std::string help;
+    bool required = false;
+    bool repeats = false;
+};
+
+struct CommandInfo {
+    std::string name;  ///< as on the command line
+    std::string summary;
+    std::vector<OptionInfo> options;
 };
 
 /// A command, described by its file. The variables that options fill must live as long as the
@@ -56,6 +74,9 @@ public:
     Option flag(const char* name, bool& value, const char* help);
     /// An option that may be repeated, each time with one value.
     Option repeated_text(const char* name, std::vector<std::string>& values, const char* help);
+
+    /// All commands of the command line that this one belongs to, in the order of --help.
+    std::vector<CommandInfo> all_commands() const;
 
     /// Called when the command line names this command and is right; returns the exit code.
     void run(std::function<int()> function);

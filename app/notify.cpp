@@ -10,7 +10,7 @@ void describe_notify(Command& command, std::string& notify) {
         .text("--notify", notify,
               "Command to run when this ends or fails, in a shell, with HALFTONE_KIND, "
               "HALFTONE_RUN, HALFTONE_STATE and HALFTONE_REASON as variables")
-        .not_empty();
+        .not_empty().takes("COMMAND");
 }
 
 engine::EndNotice make_notice(const std::string& kind,

@@ -107,7 +107,7 @@ void StepArguments::describe(Command& command) {
               "Settings, a JSON file: their first step; or a run, its number, title or folder")
         .not_empty();
     command.number("STEP", step, "Step of the run; without one, its last").within(0, INT64_MAX);
-    command.repeated_text("--set", overrides, "path=value");
+    command.repeated_text("--set", overrides, "path=value").takes("PATH=VALUE");
 }
 
 std::optional<std::variant<engine::RunConfig, RunStep>> find_step(const StepArguments& args) {

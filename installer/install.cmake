@@ -10,6 +10,19 @@ set(handbook ${PROJECT_SOURCE_DIR}/resources/handbook)
 install(FILES ${PROJECT_SOURCE_DIR}/NOTICE ${PROJECT_SOURCE_DIR}/resources/licences.txt ${desktop}/copyright ${handbook}/changes.md
         DESTINATION ${CMAKE_INSTALL_DOCDIR})
 
+set(completions ${PROJECT_SOURCE_DIR}/resources/completions)
+install(FILES ${completions}/halftone.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME halftone)
+install(FILES ${completions}/halftone.zsh DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions RENAME _halftone)
+install(FILES ${completions}/halftone.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+# The program knows its commands and settings. One that was compiled for another processor cannot be asked here.
+install(CODE "
+  execute_process(COMMAND \"$<TARGET_FILE:halftone>\" man OUTPUT_FILE \"${PROJECT_BINARY_DIR}/halftone.1\" RESULT_VARIABLE status)
+  if(NOT status EQUAL 0)
+    message(WARNING \"$<TARGET_FILE:halftone> does not run: no manual page is installed\")
+    file(REMOVE \"${PROJECT_BINARY_DIR}/halftone.1\")
+  endif()")
+install(FILES ${PROJECT_BINARY_DIR}/halftone.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 OPTIONAL)
+
 if(HALFTONE_UI)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${handbook}/changes.md)
   file(STRINGS ${handbook}/changes.md release REGEX "^## ${PROJECT_VERSION} \\(" LIMIT_COUNT 1)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # desktop_test.sh BUILD ROOT VERSION WINDOW: `cmake --install` puts where a desktop looks for them: desktop file, AppStream
-# metainfo, types of files, icons of each size, copyright. The desktop's own tools find nothing wrong with them, where they are
+# metainfo, types of files, icons of each size, copyright; and the manual page and completions for a terminal. The desktop's own tools find nothing wrong with them, where they are
 # installed. A build without the window (WINDOW is OFF) installs none of these but its licences and the handbook.
 set -uo pipefail
 usage='usage: desktop_test.sh BUILD ROOT VERSION ON|OFF'
@@ -30,6 +30,10 @@ check_tool() {
 for file in copyright NOTICE licences.txt changes.md; do check_there "doc/halftone/$file"; done
 first=$(sed -nE 's/^## ([^ ]+) \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$/\1/p' "$share/doc/halftone/changes.md" | head -1)
 [[ $first == "$version" ]] || complain "changes.md begins with version '$first', the project is at $version"
+
+for file in man/man1/halftone.1 bash-completion/completions/halftone zsh/site-functions/_halftone fish/vendor_completions.d/halftone.fish; do
+    check_there "$file"
+done
 
 if [[ $window == OFF ]]; then
     check_there doc/halftone/handbook/README.md
