@@ -5841,6 +5841,14 @@
         <translation>在下一次更新之前检查被跳过的步。在 GPU 上每步会多一次同步。</translation>
     </message>
     <message>
+        <source>TensorBoard folder</source>
+        <translation>TensorBoard 文件夹</translation>
+    </message>
+    <message>
+        <source>Writes the figures of the run as they come into a folder of its own below this one, where TensorBoard shows them. At most 20 steps a second, and every skipped one. Empty: not.</source>
+        <translation>训练时把运行的各项数据写入此文件夹下它自己的子文件夹，供 TensorBoard 显示。每秒最多 20 步，另加所有被跳过的步。留空：不写。</translation>
+    </message>
+    <message>
         <source>the scale must be a positive number, got {}</source>
         <translation>缩放因子必须是正数，得到的是 {}</translation>
     </message>

@@ -8339,6 +8339,10 @@ above</source>
             <translation>仪器</translation>
         </message>
         <message>
+            <source>Logs</source>
+            <translation>日志</translation>
+        </message>
+        <message>
             <source>Model</source>
             <translation>模型</translation>
         </message>

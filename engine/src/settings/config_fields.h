@@ -15,7 +15,8 @@ namespace engine {
 template <typename F>
 void for_each_path(RunConfig& config, F&& f) {
     for (std::string& path : config.dataset.path) f(path);
-    for (std::string* path : {&config.dataset.order, &config.model.init_from}) {
+    for (std::string* path :
+         {&config.dataset.order, &config.model.init_from, &config.log.tensorboard}) {
         if (!path->empty()) f(*path);
     }
 }

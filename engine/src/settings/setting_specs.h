@@ -237,6 +237,9 @@ void for_each_setting(Config&& c, F&& f) {
     row(c.instruments.armed, "instruments.armed", "Armed",
         "Examines a skipped step before the next update. On a GPU this costs a synchronisation in "
         "every step.");
+    row(c.log.tensorboard, "log.tensorboard", "TensorBoard folder",
+        "Writes the figures of the run as they come into a folder of its own below this one, where "
+        "TensorBoard shows them. At most 20 steps a second, and every skipped one. Empty: not.");
     row(c.teach.clip_before_unscale, "teach.clip_before_unscale", "Clip before unscaling",
         "Broken on purpose: clips the gradients while they still carry the loss scale, so the "
         "limit is too tight by that factor.");

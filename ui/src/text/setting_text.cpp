@@ -57,6 +57,7 @@ QString sectionTitle(const std::string& path) {
         {u"dataset"_s, SettingTitle::tr("Data")},
         {u"early_stopping"_s, SettingTitle::tr("Early stopping")},
         {u"instruments"_s, SettingTitle::tr("Instruments")},
+        {u"log"_s, SettingTitle::tr("Logs")},
         {u"model"_s, SettingTitle::tr("Model")},
         {u"optimizer"_s, SettingTitle::tr("Optimizer")},
         {u"precision"_s, SettingTitle::tr("Precision")},

@@ -151,6 +151,13 @@ struct InstrumentsConfig {
     bool operator==(const InstrumentsConfig&) const = default;
 };
 
+/// Where a run is written for other programs while it trains, beside its own folder.
+struct LogConfig {
+    std::string tensorboard;  ///< folder; empty: not
+
+    bool operator==(const LogConfig&) const = default;
+};
+
 /// A fault that one step meets (train/teach/planted_fault.h).
 struct PlantConfig {
     PlantKind kind = PlantKind::none;
@@ -199,6 +206,7 @@ struct RunConfig {
     std::int64_t stop_on_nan = 50;
     CheckpointConfig checkpoint;
     InstrumentsConfig instruments;
+    LogConfig log;
     TeachConfig teach;
     std::int64_t seed = 1;
     std::string device = "auto";  ///< auto, cpu, cuda, cuda:N

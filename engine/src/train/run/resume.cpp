@@ -21,9 +21,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Settings that may change when a run goes on: sections, and fields.
-constexpr std::array changeable_sections = {"precision.",      "scaler.",      "optimizer.",
-                                            "schedule.",       "clip.",        "checkpoint.",
-                                            "early_stopping.", "instruments.", "teach."};
+constexpr std::array changeable_sections = {
+    "precision.",  "scaler.",         "optimizer.",   "schedule.", "clip.",
+    "checkpoint.", "early_stopping.", "instruments.", "log.",      "teach."};
 constexpr std::array changeable_fields = {
     "epochs",           "max_steps",       "stop_on_nan",        "gradient_penalty", "recompute",
     "evaluation_batch", "device",          "deterministic",      "threads",          "dataset.path",

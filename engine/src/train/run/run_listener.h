@@ -18,6 +18,8 @@ struct Evaluated {
     PartFigures validation{}, test{};
     std::int64_t epoch = 0, step = 0;
     PictureBands pictures{};
+    PartFigures training{};    ///< of the epoch so far
+    bool epoch_ended = false;  ///< with this step
 };
 
 /// A listener's requests to the run loop.

@@ -11,6 +11,7 @@
 #include "parallel/rank_device.h"
 #include "runs/event_file.h"
 #include "tasks/task_descriptor.h"
+#include "train/run/live_board.h"
 #include "train/run/run_alerts.h"
 #include "train/run/run_checkpoints.h"
 #include "train/run/run_needs.h"
@@ -107,6 +108,8 @@ void RunLoop::add_listeners() {
     listen(home_);
     add(std::make_unique<EpochRules>(config_, task.metrics()));
     if (!options_.save_checkpoints) return;
+    if (!config_.log.tensorboard.empty())
+        add(std::make_unique<LiveBoard>(config_, home_, task.metrics(), task.step_metrics(), post_));
     CheckpointConfig checkpoint = config_.checkpoint;
     checkpoint.best = checkpoint.best && task.has_best();
     add(std::make_unique<RunCheckpoints>(checkpoint, place, task.metrics(), post_));
@@ -424,6 +427,8 @@ void RunLoop::finish_evaluation() {
     if (!follows()) evaluated.pictures = trainer_->take_pictures();
     const PartFigures training =
         figures_of(trainer_->task(), progress_.sums, progress_.loss_sum / progress_.sums.weight);
+    evaluated.training = training;
+    evaluated.epoch_ended = ended;
     post_(EpochDone{{}, progress_.epoch, trainer_->steps(), training,
                     evaluated.validation, evaluated.test,
                     progress_.elapsed_s - progress_.epoch_start_s, ended});
