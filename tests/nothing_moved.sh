@@ -78,7 +78,7 @@ train() {  # PROGRAM FOLDER SETTING...
     "$program" train "${arguments[@]}" --out "$folder/run" > "$folder/log" 2>&1 &&
         "$program" export "$folder/run" --to csv -o "$folder/steps.csv" >> "$folder/log" 2>&1 || return 1
     # The columns of time and memory, found by their names.
-    awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) left_out[i] = $i ~ /^(elapsed_s|clock_s|memory_bytes|peak_bytes|samples_per_s)$|_ms$/ }
+    awk -F, 'NR == 1 { for (i = 1; i <= NF; ++i) left_out[i] = $i ~ /^(elapsed_s|clock_s|memory_bytes|peak_bytes|samples_per_s)$|_ms$|^(card_|cpu_joules)/ }
         { line = ""; for (i = 1; i <= NF; ++i) if (!left_out[i]) line = line "," $i; print line }' \
         "$folder/steps.csv" > "$folder/steps"
     grep -E '"event": ?"(epoch|scale|done)"' "$folder/run/events.jsonl" |

@@ -1,6 +1,7 @@
 #include "kernels/device.h"
 
 #include <array>
+#include <cstdio>
 
 #include "cuda/absence.h"
 #include "cuda/check.h"
@@ -117,6 +118,10 @@ DeviceInfo device_info(int index) {
     info.multiprocessors = properties.multiProcessorCount;
     info.driver = machine().survey.driver;
     info.runtime = machine().survey.runtime;
+    std::array<char, 32> place{};
+    std::snprintf(place.data(), place.size(), "%08x:%02x:%02x.0", properties.pciDomainID,
+                  properties.pciBusID, properties.pciDeviceID);
+    info.pci_bus_id = place.data();
     return info;
 }
 

@@ -2035,6 +2035,30 @@ started %7</source>
             <translation>用时</translation>
         </message>
         <message>
+            <source>GPU load</source>
+            <translation>GPU 负载</translation>
+        </message>
+        <message>
+            <source>GPU memory</source>
+            <translation>GPU 显存</translation>
+        </message>
+        <message>
+            <source>GPU temperature</source>
+            <translation>GPU 温度</translation>
+        </message>
+        <message>
+            <source>GPU power</source>
+            <translation>GPU 功率</translation>
+        </message>
+        <message>
+            <source>GPU energy</source>
+            <translation>GPU 能耗</translation>
+        </message>
+        <message>
+            <source>CPU energy</source>
+            <translation>CPU 能耗</translation>
+        </message>
+        <message>
             <source>exchange</source>
             <translation>交换</translation>
         </message>

@@ -293,7 +293,7 @@ void print_columns() {
         "resources/python/halftone_watch/record_columns.py`.\n\"\"\"\n\nCOLUMNS = (\n");
     engine::for_each_column([](const engine::StepColumn& column, auto member) {
         using Value = std::remove_reference_t<decltype(engine::StepRecord{}.*member)>;
-        if (column.presence != engine::StepColumn::Presence::of_exchange)
+        if (column.presence <= engine::StepColumn::Presence::added)
             std::printf("    (\"%s\", \"%s\"),\n", column.name, numpy_type<Value>());
     });
     std::printf(")\n");

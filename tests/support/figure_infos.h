@@ -68,6 +68,8 @@ inline constexpr FigureInfo run_figures[] = {
     {"peak_bytes", "peak memory", "bytes",
      "Most memory in use at any time of the whole run up to the last step, over all parts of it.",
      by_key_figures},
+    {"disk_bytes", "size on disk", "bytes",
+     "What the files of the run's folder occupy, checkpoints included.", "disk_use.h: disk_bytes"},
     {"diverged_at", "diverged at step", "",
      "The step from which the loss was NaN or infinite to the end.", in_done},
     {"replaced_samples", "damaged samples replaced", "",

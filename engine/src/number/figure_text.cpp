@@ -118,6 +118,11 @@ std::string bytes_text(std::int64_t bytes) {
     return mega < 10'000 ? figure_text(mega) + " MB" : figure_text(mega / 1e3) + " GB";
 }
 
+std::string energy_text(double joules) {
+    if (joules < 1e3) return figure_text(joules) + " J";
+    return joules < 1e6 ? figure_text(joules / 1e3) + " kJ" : figure_text(joules / 1e6) + " MJ";
+}
+
 std::string duration_text(double seconds) {
     const long long all = std::llround(std::max(0.0, seconds));
     char text[48];

@@ -90,6 +90,8 @@ KeyFigures key_figures(const FigureRows& record, const FigureEvents& events) {
     out.step_ms = 1e3 * out.train_s / static_cast<double>(rows);
     out.samples_per_s = if_measured(static_cast<double>(last.samples)) / out.train_s;
     out.peak_bytes = last.peak_bytes;
+    out.card_joules = last.card_joules;
+    out.cpu_joules = last.cpu_joules;
     // Earlier versions began the column anew when a run was resumed.
     for (const std::int64_t part : events.resumed_at_) {
         if (part >= 1 && part <= rows)

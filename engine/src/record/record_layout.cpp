@@ -40,6 +40,23 @@ std::size_t metric_number(std::string_view column) {
     return column.starts_with(prefix) ? static_cast<std::size_t>(column.back() - '0') : 0;
 }
 
+bool has(const OptionalColumns& optional, StepColumn::Presence presence) {
+    switch (presence) {
+        using enum StepColumn::Presence;
+        case always:
+            break;
+        case added:
+            return optional.added;
+        case of_exchange:
+            return optional.exchange;
+        case of_card:
+            return optional.card;
+        case of_cpu_meter:
+            return optional.cpu_meter;
+    }
+    return true;
+}
+
 }  // namespace
 
 std::size_t item_bytes(ColumnType type) {
@@ -99,14 +116,14 @@ std::int64_t Layout::file_bytes(std::int64_t rows) const {
     return last.offset + last.bytes;
 }
 
-Header make_header(std::size_t metrics, StepColumn::Presence presence) {
+Header make_header(std::size_t metrics, const OptionalColumns& optional) {
     Header header{};
     header.magic = magic;
     header.version = version;
     header.first_chunk_rows = default_first_chunk_rows;
     header.full_chunk_rows = default_full_chunk_rows;
     for_each_column([&](const StepColumn& column, auto member) {
-        if (metric_number(column.name) > metrics || column.presence > presence) return;
+        if (metric_number(column.name) > metrics || !has(optional, column.presence)) return;
         using T = std::remove_reference_t<decltype(std::declval<StepRecord&>().*member)>;
         add_column(header, column.name, column_type<T>());
     });

@@ -94,10 +94,17 @@ private:
     std::int64_t doublings_;  ///< chunks before the first full one
 };
 
-/// A header for StepRecord with nothing published. It has the columns up to that presence, and of
-/// metric_1, metric_2, ... the first `metrics`.
-Header make_header(std::size_t metrics = 0,
-                   StepColumn::Presence presence = StepColumn::Presence::added);
+/// The columns of a record beside those that every version writes.
+struct OptionalColumns {
+    bool added = true;
+    bool exchange = false;   ///< between ranks
+    bool card = false;       ///< figures of the GPU
+    bool cpu_meter = false;  ///< energy of the processor
+};
+
+/// A header for StepRecord with nothing published. It has these columns, and of metric_1, metric_2,
+/// ... the first `metrics`.
+Header make_header(std::size_t metrics = 0, const OptionalColumns& optional = {});
 std::uint64_t checksum(const Header& header);
 /// Appends a column; the checksum is the caller's to set when all are there.
 void add_column(Header& header, std::string_view name, ColumnType type);

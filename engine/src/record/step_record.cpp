@@ -31,9 +31,10 @@ bool has_columns(const record_layout::Header& header, const record_layout::Heade
 
 /// Whether a file has no column but those of this version, and all that every version writes.
 bool can_go_on(const record_layout::Header& found, std::size_t metrics) {
-    using enum StepColumn::Presence;
-    return has_columns(record_layout::make_header(metrics, of_exchange), found) &&
-           has_columns(found, record_layout::make_header(metrics, always));
+    using record_layout::make_header;
+    return has_columns(make_header(metrics, {.exchange = true, .card = true, .cpu_meter = true}),
+                       found) &&
+           has_columns(found, make_header(metrics, {.added = false}));
 }
 
 constexpr std::int64_t absent = -1;
@@ -103,9 +104,9 @@ void check_step_record(const record_layout::Header& header, const std::filesyste
 }  // namespace
 
 StepRecordWriter StepRecordWriter::create(const std::filesystem::path& run_folder,
-                                          std::size_t metrics, bool exchange) {
-    using enum StepColumn::Presence;
-    const auto header = record_layout::make_header(metrics, exchange ? of_exchange : added);
+                                          std::size_t metrics,
+                                          const record_layout::OptionalColumns& optional) {
+    const auto header = record_layout::make_header(metrics, optional);
     return {ColumnWriter::create(run_folder / record_layout::file_name, header), header};
 }
 

@@ -17,10 +17,9 @@ namespace engine {
 class StepRecordWriter {
 public:
     /// Creates the record in a run's folder, which has none, with the first `metrics` of the
-    /// columns metric_1, metric_2, ..., and with those of an exchange between ranks if asked for.
-    /// Throws Error(io).
+    /// columns metric_1, metric_2, ..., and with these others. Throws Error(io).
     static StepRecordWriter create(const std::filesystem::path& run_folder, std::size_t metrics = 0,
-                                   bool exchange = false);
+                                   const record_layout::OptionalColumns& optional = {});
 
     /// Continues the record of a run's folder after its first `rows` rows; later ones are dropped.
     /// A record of an earlier version continues without the columns that it lacks. Throws

@@ -121,7 +121,8 @@ std::string figures(const RunSummary& run) {
         {"precision", run.config.precision.preset},
         {"steps", std::to_string(run.steps) + ", " + std::to_string(run.skipped) + " skipped"},
         {"test loss", Cell(run.test.loss, "%.4f")}};
-    add_training_figures(lines, figures_of_run(run.folder));
+    const KeyFigures now = figures_of_run(run.folder);
+    add_training_figures(lines, now);
     for (const Metric& metric : run.metrics)
         lines.push_back({"test " + metric.key, Cell(run.test.of(metric.key), "%.4f")});
     lines.push_back({"training time", Cell(run.wall_s, "%.4g s")});
@@ -129,6 +130,11 @@ std::string figures(const RunSummary& run) {
                                                                  : figure_text(run.samples_per_s) +
                                                                        ' ' + run_speed_unit(run)});
     lines.push_back({"peak memory", memory_text(run)});
+    const auto add_energy = [&](const char* name, double joules) {
+        if (!std::isnan(joules)) lines.push_back({name, energy_text(joules)});
+    };
+    add_energy("GPU energy", now.card_joules);
+    add_energy("CPU energy", now.cpu_joules);
     if (run.disk_bytes > 0) lines.push_back({"size on disk", bytes_text(run.disk_bytes)});
     if (!run.parent.empty()) lines.push_back({"continues run", one_line(run.parent)});
     if (run.origin) lines.push_back({"written by", run.origin->program});

@@ -19,6 +19,7 @@ struct DeviceInfo {
     int multiprocessors = 0;
     int driver = 0;   ///< newest CUDA version that the driver runs, 13000 is 13.0
     int runtime = 0;  ///< of the CUDA run time in this program
+    std::string pci_bus_id{};  ///< "00000000:65:00.0"; empty: it is no real card
 };
 /// Throws DeviceError if there is no such device.
 DeviceInfo device_info(int index);

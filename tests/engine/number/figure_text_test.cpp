@@ -32,6 +32,13 @@ TEST(FigureText, WritesASizeInTheUnitThatFits) {
     EXPECT_EQ(bytes_text(24'000'000'000), "24.0 GB");
 }
 
+TEST(FigureText, WritesAnEnergyInTheUnitThatFits) {
+    EXPECT_EQ(energy_text(0), "0 J");
+    EXPECT_EQ(energy_text(120), "120 J");
+    EXPECT_EQ(energy_text(18'000), "18.0 kJ");
+    EXPECT_EQ(energy_text(3.6e6), "3.60 MJ");
+}
+
 TEST(FigureText, LeavesOutZerosAtTheEndWhereAsked) {
     EXPECT_EQ(short_figure_text(2), "2");
     EXPECT_EQ(short_figure_text(0.5), "0.5");

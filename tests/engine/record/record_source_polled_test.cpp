@@ -28,7 +28,7 @@ StepRecordReader polled(const test_support::TempFolder& dir) {
 
 TEST(PolledRecord, ReadsTheRowsAndColumnsThatAMappingShows) {
     test_support::TempFolder dir;
-    auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
+    auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
     constexpr std::int64_t count = 5000;  // covers three sizes of chunks
     append_steps(writer, count);
     const auto reader = polled(dir);
@@ -45,7 +45,7 @@ TEST(PolledRecord, ReadsTheRowsAndColumnsThatAMappingShows) {
 
 TEST(PolledRecord, SeesNewRowsAfterAWhile) {
     test_support::TempFolder dir;
-    auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
+    auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
     append_steps(writer, 500);
     const auto reader = polled(dir);
     append_steps(writer, 100);
@@ -58,9 +58,9 @@ TEST(PolledRecord, SeesNewRowsAfterAWhile) {
 
 TEST(PolledRecord, AnotherFileInItsPlaceIsAClearError) {
     test_support::TempFolder dir, other;
-    auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
+    auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
     append_steps(writer, 10);
-    auto second = StepRecordWriter::create(other.path(), max_metrics, true);
+    auto second = StepRecordWriter::create(other.path(), max_metrics, test::every_column);
     append_steps(second, 20);
     const auto reader = polled(dir);
     std::filesystem::rename(other / "steps.rec", dir / "steps.rec");
@@ -74,7 +74,7 @@ TEST(PolledRecord, AnotherFileInItsPlaceIsAClearError) {
 TEST(PolledRecord, ACountAboveTheFileIsNeverShown) {
     for (const auto access : {RecordAccess::polled, RecordAccess::mapped}) {
         test_support::TempFolder dir;
-        auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
+        auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
         append_steps(writer, 10);
         const auto reader = StepRecordReader::open(dir.path(), access);
         for (const std::int64_t lie :

@@ -77,7 +77,7 @@ TEST(StepRecordMetrics, WithoutFurtherMetricsTheColumnsAreThoseOfEarlierVersions
 // A column is found by its name, wherever it lies.
 TEST(StepRecordMetrics, ARecordWithoutTheClockGoesOnWithoutIt) {
     const test_support::TempFolder dir;
-    const record_layout::Header now = record_layout::make_header(2, StepColumn::Presence::of_exchange);
+    const record_layout::Header now = record_layout::make_header(2, test::every_column);
     record_layout::Header earlier = now;
     earlier.columns = {};
     earlier.column_count = 0;
@@ -95,10 +95,26 @@ TEST(StepRecordMetrics, ARecordWithoutTheClockGoesOnWithoutIt) {
     EXPECT_EQ(row.exchange_hidden_share, wanted.exchange_hidden_share);
 }
 
+TEST(StepRecordMetrics, ARunWhoseMachineIsMeasuredHasColumnsForIt) {
+    const test_support::TempFolder plain, card, cpu;
+    StepRecordWriter::create(plain.path()).append(row_of(1));
+    StepRecordWriter::create(card.path(), 0, {.card = true}).append(row_of(1));
+    StepRecordWriter::create(cpu.path(), 0, {.cpu_meter = true}).append(row_of(1));
+    const auto more = [&](const test_support::TempFolder& folder) {
+        return columns_of(folder.path()).size() - columns_of(plain.path()).size();
+    };
+    EXPECT_EQ(more(card), 5U);
+    EXPECT_EQ(more(cpu), 1U);
+    EXPECT_EQ(StepRecordReader::open(card.path()).row(0).card_watts, row_of(1).card_watts);
+    EXPECT_TRUE(std::isnan(StepRecordReader::open(card.path()).row(0).cpu_joules));
+    EXPECT_EQ(StepRecordReader::open(cpu.path()).row(0).cpu_joules, row_of(1).cpu_joules);
+    StepRecordWriter::open(card.path(), 1).append(row_of(2));  // on a machine without a card
+}
+
 TEST(StepRecordMetrics, ARunOfSeveralRanksHasColumnsForTheirExchange) {
     const test_support::TempFolder plain, shared;
     StepRecordWriter::create(plain.path(), 2).append(row_of(1));
-    StepRecordWriter::create(shared.path(), 2, /*exchange=*/true).append(row_of(1));
+    StepRecordWriter::create(shared.path(), 2, {.exchange = true}).append(row_of(1));
     EXPECT_EQ(columns_of(shared.path()).size(), columns_of(plain.path()).size() + 2);
     const StepRecord row = StepRecordReader::open(shared.path()).row(0);
     EXPECT_EQ(row.exchange_ms, row_of(1).exchange_ms);

@@ -28,7 +28,7 @@ using testing::HasSubstr;
 
 TEST(StepRecord, ReadsBackWhatWasAppended) {
     test_support::TempFolder dir;
-    auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
+    auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
     append_steps(writer, 3);
     const auto reader = StepRecordReader::open(dir.path());
     ASSERT_EQ(reader.size(), 3);
@@ -38,7 +38,7 @@ TEST(StepRecord, ReadsBackWhatWasAppended) {
 
 TEST(StepRecord, KeepsRowsOverAllChunkSizes) {
     test_support::TempFolder dir;
-    auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
+    auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
     constexpr std::int64_t count = 60'000;  // exceeds the growing chunks by three full ones
     append_steps(writer, count);
     const auto reader = writer.reader();
@@ -52,7 +52,7 @@ TEST(StepRecord, KeepsRowsOverAllChunkSizes) {
 
 TEST(StepRecord, ALongRecordDoesNotStayInMemory) {
     test_support::TempFolder dir;
-    auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
+    auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
     constexpr std::int64_t count = 400'000;  // about two dozen full chunks
     StepRecord row = row_of(1);
     for (row.step = 1; row.step <= count; ++row.step) writer.append(row);
@@ -71,7 +71,7 @@ TEST(StepRecord, ALongRecordDoesNotStayInMemory) {
 
 TEST(StepRecord, ColumnsComeAsDoublesAcrossChunks) {
     test_support::TempFolder dir;
-    auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
+    auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
     append_steps(writer, 3000);
     const auto reader = writer.reader();
     std::vector<double> out(2000);
@@ -87,7 +87,7 @@ TEST(StepRecord, ColumnsComeAsDoublesAcrossChunks) {
 
 TEST(StepRecord, KeepsNonFiniteNumbersAsTheyAre) {
     test_support::TempFolder dir;
-    auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
+    auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
     StepRecord record = row_of(1);
     record.loss = -std::numeric_limits<float>::infinity();
     record.accuracy = std::numeric_limits<float>::quiet_NaN();
@@ -99,7 +99,7 @@ TEST(StepRecord, KeepsNonFiniteNumbersAsTheyAre) {
 
 TEST(StepRecord, AnOpenReaderSeesTheRecordGrow) {
     test_support::TempFolder dir;
-    auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
+    auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
     const auto reader = StepRecordReader::open(dir.path());
     const StepRecordReader copy = reader;
     EXPECT_EQ(reader.size(), 0);
@@ -118,7 +118,7 @@ TEST(StepRecord, AnEmptyReaderHoldsNothing) {
 
 TEST(StepRecord, RefusesRowsThatAreNotPublished) {
     test_support::TempFolder dir;
-    auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
+    auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
     append_steps(writer, 2);
     const auto reader = writer.reader();
     for (const std::int64_t index :
@@ -138,10 +138,11 @@ TEST(StepRecord, AShortRunTakesLittleRoom) {
 
 TEST(StepRecord, IsNotMadeTwiceInOneFolder) {
     test_support::TempFolder dir;
-    auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
-    EXPECT_THAT(message_of([&] { StepRecordWriter::create(dir.path(), max_metrics, true); },
-                           ErrorCode::io),
-                HasSubstr("steps.rec"));
+    auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
+    EXPECT_THAT(
+        message_of([&] { StepRecordWriter::create(dir.path(), max_metrics, test::every_column); },
+                   ErrorCode::io),
+        HasSubstr("steps.rec"));
     message_of([&] { StepRecordWriter::create(dir / "absent"); }, ErrorCode::io);
 }
 
@@ -149,7 +150,7 @@ TEST(StepRecord, EveryPublishedRowSurvivesKill9) {
     test_support::TempFolder dir;
     const pid_t child = ::fork();
     if (child == 0) {
-        auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
+        auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
         for (std::int64_t step = 1;; ++step) writer.append(row_of(step));
     }
     ASSERT_GT(child, 0);
@@ -191,7 +192,7 @@ TEST(StepRecord, AHeaderThatDoesNotFitLeavesNoFile) {
         const rlimit limit{1000, 1000};
         if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
         try {
-            StepRecordWriter::create(dir.path(), max_metrics, true);
+            StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
             return false;
         } catch (const Error& error) {
             return error.code() == ErrorCode::io;
@@ -203,7 +204,7 @@ TEST(StepRecord, AHeaderThatDoesNotFitLeavesNoFile) {
 TEST(StepRecord, AFileWhoseHeaderIsNotWholeIsNotYetTheRecord) {
     test_support::TempFolder dir;
     std::ofstream(dir / "steps.rec.part") << "what a killed process left";
-    auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
+    auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
     append_steps(writer, 2);
     EXPECT_EQ(StepRecordReader::open(dir.path()).size(), 2);
     EXPECT_FALSE(std::filesystem::exists(dir / "steps.rec.part"));
@@ -213,7 +214,7 @@ TEST(StepRecord, AFullDiskIsAnErrorAndKeepsWhatWasWritten) {
     test_support::TempFolder dir;
     EXPECT_TRUE(in_child([&] {
         std::signal(SIGXFSZ, SIG_IGN);  // a limit on the file's size simulates a full disk
-        auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
+        auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
         const rlimit limit{200'000, 200'000};
         if (::setrlimit(RLIMIT_FSIZE, &limit) != 0) return false;
         for (int attempt = 0; attempt < 2; ++attempt) {
@@ -235,7 +236,7 @@ TEST(StepRecord, AFullDiskIsAnErrorAndKeepsWhatWasWritten) {
 
 TEST(StepRecord, AReaderThreadSeesOnlyWholeRowsWhileAWriterAppends) {
     test_support::TempFolder dir;
-    auto writer = StepRecordWriter::create(dir.path(), max_metrics, true);
+    auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
     const auto reader = writer.reader();
     constexpr std::int64_t count = 40'000;
     std::thread reading([copy = reader] {

@@ -134,7 +134,10 @@ TEST(EarlierRun, ItsStepsHaveAccuracyAndNoOtherMetric) {
     std::getline(file, header);
     std::getline(file, row);
     EXPECT_THAT(header, HasSubstr(",loss,accuracy,lr,"));
-    EXPECT_THAT(header, testing::EndsWith("scale_floor,exchange_ms,exchange_hidden_share"));
+    EXPECT_THAT(header,
+                testing::EndsWith(
+                    "scale_floor,exchange_ms,exchange_hidden_share,card_load,card_memory_bytes,"
+                    "card_celsius,card_watts,card_joules,cpu_joules"));
     EXPECT_THAT(row, HasSubstr(",0.5,0.25,"));
 }
 

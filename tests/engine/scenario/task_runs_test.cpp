@@ -267,7 +267,10 @@ TEST_F(TaskRuns, ATablesNumberIsPredictedInItsOwnUnits) {
     std::ifstream file(folder_ / "steps.csv");
     std::string header;
     std::getline(file, header);
-    EXPECT_THAT(header, testing::EndsWith("scale_floor,exchange_ms,exchange_hidden_share,rmse,r2"));
+    EXPECT_THAT(header,
+                testing::EndsWith(
+                    "scale_floor,exchange_ms,exchange_hidden_share,card_load,card_memory_bytes,"
+                    "card_celsius,card_watts,card_joules,cpu_joules,rmse,r2"));
 }
 
 TEST_F(TaskRuns, ATablesCategoryIsClassified) {

@@ -45,6 +45,8 @@ struct KeyFigures {
     double step_ms = unknown;        ///< train_s by steps
     double samples_per_s = unknown;  ///< samples by train_s
     std::int64_t peak_bytes = 0;     ///< most memory in use up to the last step
+    double card_joules = unknown;    ///< energy of the GPU in the run's training time
+    double cpu_joules = unknown;     ///< of the processor
 };
 
 /// Rows of a record, wherever they are kept.

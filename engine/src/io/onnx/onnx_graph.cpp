@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/base/version.h"
 #include "tensor/cast.h"
 #include "tensor/module_scope.h"
 #include "tensor/restore.h"
@@ -269,7 +270,7 @@ std::string onnx_model(const OnnxGraph& graph, const std::map<std::string, std::
     pbf_builder<ModelField> model(out);
     model.add_int64(ModelField::ir_version, ir_version);
     model.add_string(ModelField::producer_name, "Halftone");
-    model.add_string(ModelField::producer_version, HALFTONE_VERSION);
+    model.add_string(ModelField::producer_version, program_version());
     add_graph(model, graph);
     {
         pbf_builder<OpsetField> opset(model, ModelField::opset_import);

@@ -53,10 +53,9 @@ RunHome::RunHome(const RunConfig& config, const SessionOptions& options, const D
                  RunStore* store, PostEvent post)
     : config_(config), options_(options), data_(data), store_(store), post_(std::move(post)) {}
 
-void RunHome::create(std::size_t columns) {
+void RunHome::create(std::size_t metrics, const record_layout::OptionalColumns& optional) {
     place_ = store_->create(config_, options_.folder, options_.group);
-    writer_.emplace(StepRecordWriter::create(place_.folder, columns,
-                                             /*exchange=*/options_.communicator != nullptr));
+    writer_.emplace(StepRecordWriter::create(place_.folder, metrics, optional));
     if (!options_.continuation && !options_.group_plan.empty())
         keep_group_plan(place_.folder, options_.group_plan);
     keep_data();
@@ -78,6 +77,7 @@ void RunHome::read_last_row(std::int64_t step) {
     const StepRecord last = record().row(step - 1);
     recorded_peak_ = std::max(recorded_peak_, last.peak_bytes);
     if (last.clock_s > 0) recorded_clock_ = last.clock_s;  // earlier versions have none
+    last_row_ = last;
 }
 
 /// A full disk costs what is written, not the run.

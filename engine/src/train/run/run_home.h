@@ -21,8 +21,8 @@ public:
     RunHome(const RunConfig& config, const SessionOptions& options, const DataParts& data,
             RunStore* store, PostEvent post);
 
-    /// The folder and record of a new run; `columns`: of the task's metrics.
-    void create(std::size_t columns);
+    /// The folder and record of a new run, with that many columns of the task's metrics.
+    void create(std::size_t metrics, const record_layout::OptionalColumns& optional);
     /// The folder and record of the run that goes on after this many steps. Throws Error(state) if
     /// another program has resumed the run since this was planned: to go on would take its steps
     /// back.
@@ -50,6 +50,8 @@ public:
 
     /// Peak memory of all recorded steps, including those that are computed again; 0: unknown.
     std::int64_t recorded_peak() const { return recorded_peak_; }
+    /// The last row of the run's earlier parts; step 0: there is none.
+    const StepRecord& last_row() const { return last_row_; }
     /// The clock of the last recorded step; 0: unknown.
     double recorded_clock() const { return recorded_clock_; }
 
@@ -73,6 +75,7 @@ private:
     std::int64_t kept_hashes_ = 0;  // files whose checksum the folder has
     std::int64_t recorded_peak_ = 0;
     double recorded_clock_ = 0;
+    StepRecord last_row_{};
     std::chrono::steady_clock::time_point checked_{};
 };
 

@@ -153,9 +153,15 @@ RunStarted RunLoop::started() const {
     return event;
 }
 
+record_layout::OptionalColumns RunLoop::start_meter() {
+    meter_ = std::make_unique<MachineMeter>(trainer_->device());
+    return {
+        .exchange = ranks_ != nullptr, .card = meter_->has_card(), .cpu_meter = meter_->has_cpu()};
+}
+
 void RunLoop::begin_run() {
     if (follows()) return;
-    home_.create(metric_column_count(trainer_->task()));
+    home_.create(metric_column_count(trainer_->task()), start_meter());
     post_(started());
 }
 
@@ -181,16 +187,18 @@ void RunLoop::go_on(const Continuation& from) {
     const std::int64_t step = trainer_->steps();
     const std::size_t columns = metric_column_count(trainer_->task());
     const bool in_place = goes_on_in_place(from);
+    const record_layout::OptionalColumns optional = start_meter();
     std::string parent;
     if (in_place) {
         home_.reopen(from, step, columns);
     } else {
-        home_.create(columns);
+        home_.create(columns, optional);
         parent = EventFile(from.run_folder).run();
     }
     post_(started());
     if (!parent.empty()) home_.copy_parent(from.run_folder, step, progress_.epoch_ended);
     clock_s_ = home_.recorded_clock();
+    meter_->go_on_from(home_.last_row());
     post_(RunResumed{{}, step, step - trainer_->updates(), parent, std::move(restored)});
     // A new run has a checkpoint of its own to go on from.
     if (!in_place && saved && options_.save_checkpoints) save(/*best=*/false);
@@ -351,6 +359,7 @@ void RunLoop::submit() {
     figures.step_s = seconds_since(start);
     figures.elapsed_s = progress_.elapsed_s += figures.step_s;
     figures.clock_s = clock_now();
+    if (meter_) figures.machine = meter_->figures(figures.elapsed_s);
     if (finished) finish_step(*finished);
 }
 
@@ -364,6 +373,7 @@ void RunLoop::settle() {
         figures.step_s += waited;
         figures.elapsed_s = progress_.elapsed_s += waited;
         figures.clock_s = clock_now();
+        if (meter_) figures.machine = meter_->figures(figures.elapsed_s);
         finish_step(*finished);
     }
     write_pending();

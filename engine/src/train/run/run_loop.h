@@ -6,6 +6,7 @@
 #include <stop_token>
 
 #include "data/loader/batch_loader.h"
+#include "train/run/machine_meter.h"
 #include "train/run/run_data.h"
 #include "train/run/run_evaluation.h"
 #include "train/run/run_home.h"
@@ -121,6 +122,8 @@ private:
     template <typename F>
     RunRequest ask(const F& call);
 
+    /// Begins to measure the machine; the columns that the run's record needs for it.
+    record_layout::OptionalColumns start_meter();
     void begin_run();
     void go_on(const Continuation& from);
     bool goes_on_in_place(const Continuation& from) const;
@@ -157,6 +160,7 @@ private:
     SamplerOptions sampler_;  // of the training part
     std::unique_ptr<BatchLoader> loader_;
     std::unique_ptr<Trainer> trainer_;
+    std::unique_ptr<MachineMeter> meter_;  // null on a rank that follows
     std::unique_ptr<BatchFeed> feed_;
     std::unique_ptr<RunEvaluation> evaluation_;
     std::vector<std::unique_ptr<RunListener>> own_;  // of the listeners

@@ -25,6 +25,15 @@ void wait_for(const StepMarks& marks) {
 
 constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
 
+void fill_machine(StepRecord& row, const MachineFigures& machine) {
+    row.card_load = machine.card_load;
+    row.card_memory_bytes = machine.card_memory_bytes;
+    row.card_celsius = machine.card_celsius;
+    row.card_watts = machine.card_watts;
+    row.card_joules = machine.card_joules;
+    row.cpu_joules = machine.cpu_joules;
+}
+
 /// The columns of the host; those that are not known yet are unknown.
 StepRecord submitted_row(const SubmittedStep& step) {
     StepRecord row{};
@@ -34,6 +43,7 @@ StepRecord submitted_row(const SubmittedStep& step) {
     row.peak_bytes = step.peak_bytes;
     row.scale_floor = step.scale_floor;
     row.exchange_ms = row.exchange_hidden_share = unknown;
+    fill_machine(row, {});
     return row;
 }
 
@@ -201,6 +211,7 @@ void RowBuilder::complete(CompletedStep& step, const LoopFigures& loop) {
     row.step_ms = static_cast<float>(loop.step_s * 1e3);
     row.samples_per_s = static_cast<float>(static_cast<double>(loop.samples) / loop.step_s);
     row.peak_bytes = std::max(row.peak_bytes, loop.peak_before);
+    fill_machine(row, loop.machine);
 }
 
 }  // namespace engine

@@ -29,12 +29,20 @@ struct StepStart {
     double rate_multiplier = 1;
 };
 
+/// Figures of the machine at the end of a step; NaN: not measured (run/machine_meter.h).
+struct MachineFigures {
+    static constexpr float unknown = std::numeric_limits<float>::quiet_NaN();
+    float card_load = unknown, card_celsius = unknown, card_watts = unknown;
+    double card_memory_bytes = unknown, card_joules = unknown, cpu_joules = unknown;
+};
+
 /// The run loop's figures of a step.
 struct LoopFigures {
     StepStart start;
     std::int64_t epoch, samples;  ///< completed epochs; samples of this step
     double data_s, step_s, elapsed_s, clock_s;
     std::int64_t peak_before = 0;  ///< of the parts of a run that goes on
+    MachineFigures machine{};
 };
 
 /// How to read a run's figures, by its settings.

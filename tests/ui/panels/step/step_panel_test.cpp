@@ -27,6 +27,7 @@ TEST_F(StepPanelTest, EachTimeHasItsUnitAndTheStepItsTimeOfDay) {
     ASSERT_EQ(parts.size(), 5) << time.toStdString();
     for (const QString& part : parts)
         EXPECT_TRUE(part.endsWith(u"ms"_s) || part.endsWith(u" s"_s)) << time.toStdString();
+    EXPECT_TRUE(figure(u"GPU load"_s).isEmpty()) << "a run on the CPU has none";
     // With its date if the day has changed since.
     const QRegularExpression clock(u"^(\\d{4}-\\d\\d-\\d\\d )?\\d\\d:\\d\\d:\\d\\d$"_s);
     EXPECT_TRUE(clock.match(figure(u"ended at"_s)).hasMatch()) << figure(u"ended at"_s).toStdString();

@@ -6,6 +6,7 @@
 #include <QWidget>
 #include <cmath>
 
+#include "engine/number/figure_text.h"
 #include "engine/record/event.h"
 #include "feed/bad_steps.h"
 #include "feed/event_feed.h"
@@ -237,6 +238,18 @@ void StepPanel::fillTable(const RunTrack& track, std::int64_t step) {
             .arg(time(row.step_ms), time(row.data_ms), time(row.forward_ms), time(row.backward_ms),
                  time(row.optimizer_ms)));
     if (row.clock_s > 0) add(tr("ended at"), clockText(row.clock_s));
+    if (!std::isnan(row.card_load))
+        add(tr("GPU load"), percent(static_cast<double>(row.card_load)));
+    if (!std::isnan(row.card_memory_bytes))
+        add(tr("GPU memory"), bytes(std::llround(row.card_memory_bytes)));
+    if (!std::isnan(row.card_celsius))
+        add(tr("GPU temperature"), number(row.card_celsius) + u" °C"_s);
+    if (!std::isnan(row.card_watts)) add(tr("GPU power"), number(row.card_watts) + u" W"_s);
+    const auto addEnergy = [&](const QString& name, double joules) {
+        if (!std::isnan(joules)) add(name, QString::fromStdString(engine::energy_text(joules)));
+    };
+    addEnergy(tr("GPU energy"), row.card_joules);
+    addEnergy(tr("CPU energy"), row.cpu_joules);
     if (std::isnan(row.exchange_ms)) return;
     const double hidden = static_cast<double>(row.exchange_hidden_share);
     add(tr("exchange"), tr("%1 between %2 workers, %3 of it during the backward pass")

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+
+namespace test_support {
+
+/// Figures of the one card of the stand-in for NVIDIA's management library.
+struct CardState {
+    const char* pci = "00000000:65:00.0";
+    unsigned percent = 0, celsius = 0, milliwatts = 0;
+    unsigned long long used_bytes = 0, millijoules = 0;
+    bool measures_energy = true;
+    int opened = 0;  ///< nvmlInit_v2() less nvmlShutdown()
+};
+
+/// The state of the stand-in in `file`, which stays loaded.
+inline CardState& card_state(const char* file) {
+    static void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+    auto* state = reinterpret_cast<CardState* (*)()>(
+        library == nullptr ? nullptr : dlsym(library, "stand_in_card"));
+    if (state == nullptr) throw std::runtime_error(std::string(file) + " cannot be opened");
+    return *state();
+}
+
+/// A package as Linux lists it below /sys/class/powercap.
+inline void write_package(const std::filesystem::path& folder, const std::string& name,
+                          std::uint64_t microjoules, std::uint64_t range) {
+    std::filesystem::create_directories(folder);
+    std::ofstream(folder / "name") << name << '\n';
+    std::ofstream(folder / "energy_uj") << microjoules << '\n';
+    std::ofstream(folder / "max_energy_range_uj") << range << '\n';
+}
+
+}  // namespace test_support
