@@ -36,6 +36,7 @@ libcli11-dev
 zlib1g-dev
 liblzma-dev
 libarchive-dev
+libcpp-httplib-dev
 libcsv-dev
 libprotozero-dev
 libsqlite3-dev
