@@ -182,7 +182,7 @@ Tensor autocast_to(const Tensor& tensor, DType to_dtype) {
     if (tensor.dtype() == to_dtype) return tensor;
     if (!cacheable(tensor, to_dtype)) return to(tensor, to_dtype);
     if (auto found = CastCache::process().find(tensor, to_dtype)) {
-        if (detail::intercepting) detail::note_cached_cast(tensor, *found);
+        if (detail::observed) detail::note_cached_cast(tensor, *found);
         return *found;
     }
     // Recorded even under no-grad: a later use in the same region with gradients on shares this
@@ -224,9 +224,8 @@ DType widest(const Op& info, Device::Kind kind, const Tensor* const* args, int c
 namespace detail {
 
 const ForceRules* set_force(const ForceRules* rules) noexcept {
-    const ForceRules* const before = std::exchange(state.force, rules);
-    update_interception();
-    return before;
+    forcing = rules != nullptr;
+    return std::exchange(state.force, rules);
 }
 
 bool is_autocast_on() noexcept { return state.cpu.enabled || state.cuda.enabled; }

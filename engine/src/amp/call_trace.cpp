@@ -82,4 +82,12 @@ void CallTrace::on_op(const OpEvent& event) {
     pass_on({*event.info, event.inputs, event.outputs, {}});
 }
 
+void CallTrace::on_same(const Tensor& shown, const Tensor& own) {
+    keep(own);
+    if (const std::string_view maker = unknown_maker(shown); !maker.empty())
+        unknown_.emplace(tensor_place(own), maker);
+    else
+        on_same_value(shown, own);
+}
+
 }  // namespace engine

@@ -36,12 +36,14 @@ struct TracedCall {
 /// While it lives, passes on the operations of its thread, in the order in which they end: of those
 /// that are made of others, the outermost that has() accepts. A cast of an input of such a call is
 /// passed on before it, and its result is the input then.
-class CallTrace : private OpObserver, private CallObserver {
+class CallTrace : private OpObserver {
 public:
-    CallTrace() : ops_(*this), calls_(*this) {}
+    CallTrace() : scope_(*this) {}
 
     virtual bool has(const Op& info) const = 0;
     virtual void on_traced(const TracedCall& call) = 0;
+    /// on_same() of a result that was passed on.
+    virtual void on_same_value(const Tensor& shown, const Tensor& own) = 0;
 
 protected:
     /// The operation that has() did not accept and whose own result this is; empty: none.
@@ -60,16 +62,15 @@ private:
     void pass_on(const TracedCall& call);
     void on_call(const OpCall& call) override;
     void on_return(std::span<const Tensor> outputs) override;
-    void on_cached_cast(const Tensor&, const Tensor&) override {}
     void on_op(const OpEvent& event) override;
+    void on_same(const Tensor& shown, const Tensor& own) override;
 
     std::map<TensorPlace, std::string_view> unknown_;
     TensorList kept_;
     std::vector<Open> open_;
     std::size_t inside_ = 0;  // number of open calls from the accepted one on
     bool passes_on_ = false;
-    ObserverScope ops_;
-    CallObserverScope calls_;
+    ObserverScope scope_;
 };
 
 }  // namespace engine

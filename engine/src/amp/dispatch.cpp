@@ -40,13 +40,11 @@ ForceScope::~ForceScope() { detail::set_force(before_); }
 
 namespace detail {
 
-constinit thread_local bool intercepting = false;
+constinit thread_local bool forcing = false;
 
 }  // namespace detail
 
 namespace {
-
-constinit thread_local CallObserver* attached = nullptr;
 
 /// A backward pass runs in the types of its forward pass, so nothing is forced there. Recomputation
 /// counts as forward.
@@ -80,30 +78,17 @@ bool is_norm(const Op& info) {
 
 }  // namespace
 
-CallObserverScope::CallObserverScope(CallObserver& observer) noexcept
-    : before_(std::exchange(attached, &observer)) {
-    detail::update_interception();
-}
-CallObserverScope::~CallObserverScope() {
-    attached = before_;
-    detail::update_interception();
-}
-
 namespace detail {
 
-bool intercepts() noexcept { return attached != nullptr || force_holds(); }
+bool intercepts() noexcept { return observed || force_holds(); }
 
 void note_cached_cast(const Tensor& source, const Tensor& cast) {
-    if (attached != nullptr) attached->on_cached_cast(source, cast);
-}
-
-void update_interception() noexcept {
-    intercepting = autocast_state().force != nullptr || attached != nullptr;
+    for (OpObserver* const each : op_observers()) each->on_cached_cast(source, cast);
 }
 
 Call::Call(const Op& info, const TensorList& inputs, bool typed,
            std::span<const CallArgument> arguments)
-    : info_(info), observer_(attached) {
+    : info_(info), observed_(observed) {
     const auto first = std::ranges::find_if(
         inputs, [](const Tensor& each) { return eligible(each, each.device().kind); });
     if (info.forceable && first != inputs.end() && force_holds()) {
@@ -114,12 +99,11 @@ Call::Call(const Op& info, const TensorList& inputs, bool typed,
         if (rule_ != nullptr && !on && !typed)
             result_type_ = is_norm(info) ? first->dtype() : unforced_type(inputs, kind_);
     }
-    if (observer_ != nullptr) observer_->on_call({&info_, inputs, rule_, arguments});
+    if (!observed_) return;
+    for (OpObserver* const each : op_observers()) each->on_call({&info_, inputs, rule_, arguments});
 }
 
-Call::~Call() {
-    if (observer_ != nullptr) observer_->on_return({});
-}
+Call::~Call() { returned({}); }
 
 Tensor Call::cast(const Tensor& tensor) const {
     // A plain number is never cast, so it keeps its digits.
@@ -138,8 +122,8 @@ void Call::restore(Tensor& result) const {
 }
 
 void Call::returned(std::span<const Tensor> outputs) {
-    if (CallObserver* const observer = std::exchange(observer_, nullptr))
-        observer->on_return(outputs);
+    if (!std::exchange(observed_, false)) return;
+    for (OpObserver* const each : op_observers()) each->on_return(outputs);
 }
 
 void Call::finish(Tensor& result) {

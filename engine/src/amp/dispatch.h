@@ -72,7 +72,7 @@ private:
     const void* value_;
 };
 
-/// A call as its caller made it.
+/// A call as its caller made it, for observers.
 struct OpCall {
     const Op* info;
     std::span<const Tensor> inputs;  ///< before casts; undefined ones are left out
@@ -80,38 +80,13 @@ struct OpCall {
     std::span<const CallArgument> arguments;  ///< all, in order; while the call runs
 };
 
-/// Sees the calls of operations on the thread that it is attached to, gradients' too. Calls nest.
-class CallObserver {
-public:
-    virtual ~CallObserver() = default;
-    virtual void on_call(const OpCall& call) = 0;
-    /// The innermost open call ends; also by an exception, then without outputs.
-    virtual void on_return(std::span<const Tensor> outputs) = 0;
-    /// The weight cache returned a copy instead of a new cast.
-    virtual void on_cached_cast(const Tensor& source, const Tensor& cast) = 0;
-};
-
-/// Attaches an observer to this thread while it lives, in the place of one before it.
-class CallObserverScope {
-public:
-    explicit CallObserverScope(CallObserver& observer) noexcept;
-    ~CallObserverScope();
-    CallObserverScope(const CallObserverScope&) = delete;
-    CallObserverScope& operator=(const CallObserverScope&) = delete;
-
-private:
-    CallObserver* before_;
-};
-
 namespace detail {
 
-extern constinit thread_local bool intercepting;  // the one branch
+extern constinit thread_local bool forcing;  // one branch of each op, with `observed`
 
 /// Whether a call is observed, or may be forced.
 bool intercepts() noexcept;
 void note_cached_cast(const Tensor& source, const Tensor& cast);
-/// After a change of what intercepts the calls of this thread.
-void update_interception() noexcept;
 
 inline void collect(TensorList& into, const Tensor& tensor) {
     if (tensor.defined()) into.push_back(tensor);
@@ -237,7 +212,7 @@ private:
     void restore(Tensor& result) const;
 
     const Op& info_;
-    CallObserver* observer_;
+    bool observed_;
     const ForceRule* rule_ = nullptr;
     Device::Kind kind_ = Device::Kind::cpu;
     std::optional<DType> result_type_;  // to which results go back
@@ -273,16 +248,13 @@ auto intercepted_call(const Op& op, const F& compute, const Args&... args) {
 template <typename... Args>
 auto Op::call(const Args&... args) const {
     const auto& compute = detail::last_of(args...);
-    if (detail::intercepting && detail::intercepts()) [[unlikely]]
+    if ((detail::observed || detail::forcing) && detail::intercepts()) [[unlikely]]
         return detail::intercepted_call(*this, compute, args...);
     return detail::run_by_policy(*this, compute, args...);
 }
 
-/// Whether types of this thread's operations are forced. Operations whose kernel shows its parts to
-/// observers (show_part) run one by one only then.
-inline bool types_are_forced() noexcept { return autocast_state().force != nullptr; }
-/// Whether operations are observed, or their types forced: operations whose parts nobody shows run
-/// one by one then.
-inline bool is_watched() noexcept { return detail::observed || detail::intercepting; }
+/// Whether types of this thread's operations are forced. What is computed together runs as single
+/// operations only then.
+inline bool types_are_forced() noexcept { return detail::forcing; }
 
 }  // namespace engine

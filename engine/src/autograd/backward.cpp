@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <atomic>
+#include <optional>
 #include <utility>
 
 #include "autograd/accumulate.h"
+#include "autograd/shown_parts.h"
 #include "engine/base/error.h"
 #include "tensor/cast.h"
 #include "tensor/gradient_shortcuts.h"
@@ -49,6 +51,8 @@ public:
     /// The gradients of the node's inputs; a leaf keeps its own.
     TensorList apply(Node& node) const {
         if (detail::gradients_are_observed() && is_seen(node) && !is_pair(node)) {
+            std::optional<AudienceScope> unseen;
+            if (shows_parts(node)) unseen.emplace(Audience::gradients_alone);
             for (const auto& gradient : node.buffer) detail::show_gradient(node.info(), gradient);
         }
         if (const auto output = node.hooked.lock()) {

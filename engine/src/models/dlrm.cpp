@@ -1,6 +1,7 @@
 #include <cmath>
 #include <vector>
 
+#include "autograd/shown_parts.h"
 #include "engine/base/error.h"
 #include "models/model.h"
 #include "models/model_descriptor.h"
@@ -110,15 +111,25 @@ Dlrm::Dlrm(const Sizes& sizes, std::optional<std::int64_t> seed, const Device& d
 
 /// (B, width) and the ids (B, T) -> (B, 1 + T, width).
 Tensor Dlrm::side_by_side(const Tensor& x, const Tensor& ids) const {
-    if (can_group_bags(x, tables_)) return embedding_bag_group(x, ids, tables_, sparse_gradients);
-    TensorList vectors{x};
-    for (std::size_t t = 0; t < tables_.size(); ++t) {
-        const ModuleScope opened(table_names_[t]);
-        vectors.push_back(embedding_bag(narrow(ids, 1, static_cast<std::int64_t>(t), 1), tables_[t],
-                                        {}, {},
-                                        {.mode = BagMode::sum, .sparse = sparse_gradients}));
-    }
-    return reshape(cat(vectors, 1), {x.size(0), static_cast<std::int64_t>(vectors.size()), width_});
+    const auto together = [&] { return embedding_bag_group(x, ids, tables_, sparse_gradients); };
+    const bool joins = can_group_bags(x, tables_);
+    if (joins && !operations_are_observed()) return together();
+    const auto apart = [ids, names = table_names_, sparse = sparse_gradients](const TensorList& in) {
+        TensorList vectors{in[0]};
+        for (std::size_t t = 0; t < names.size(); ++t) {
+            const ModuleScope opened(names[t]);
+            vectors.push_back(embedding_bag(narrow(ids, 1, static_cast<std::int64_t>(t), 1),
+                                            in[t + 1], {}, {},
+                                            {.mode = BagMode::sum, .sparse = sparse}));
+        }
+        return TensorList{
+            reshape(cat(vectors, 1), {in[0].size(0), std::ssize(vectors), in[0].size(1)})};
+    };
+    TensorList inputs{x};
+    inputs.insert(inputs.end(), tables_.begin(), tables_.end());
+    return (joins ? show_parts(inputs, [&] { return TensorList{together()}; }, apart)
+                  : apart(inputs))
+        .front();
 }
 
 /// (B, width) and the ids (B, T) -> (B, width + pairs).

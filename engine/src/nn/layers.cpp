@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <optional>
 
+#include "amp/dispatch.h"
+#include "autograd/shown_parts.h"
 #include "ops/conv/conv_transpose.h"
 #include "ops/conv/convolution.h"
 #include "ops/index/embedding.h"
@@ -24,6 +27,30 @@ Tensor as_one(std::span<const Linear> layers, const Tensor& x) {
     if (layers.size() > terms.size()) return {};
     for (std::size_t i = 0; i < layers.size(); ++i) terms[i] = {&layers[i].weight, &layers[i].bias};
     return linear_chain(x, std::span(terms).first(layers.size()));
+}
+
+/// as_one(), and shows its layers.
+Tensor shown_as_one(std::span<const Linear> layers, const Tensor& x) {
+    TensorList inputs{x};
+    std::vector<ModuleName> modules;
+    for (const Linear& each : layers) {
+        inputs.insert(inputs.end(), {each.weight, each.bias});
+        modules.push_back(each.module);
+    }
+    const auto together = [&] {
+        const Tensor y = as_one(layers, x);
+        return y.defined() ? TensorList{y} : TensorList();
+    };
+    const TensorList y = show_parts(inputs, together, [modules](const TensorList& in) {
+        Tensor h = in[0];
+        for (std::size_t i = 0; i < modules.size(); ++i) {
+            if (i > 0) h = relu(h);
+            const ModuleScope opened(modules[i]);
+            h = linear(h, in[1 + 2 * i], in[2 + 2 * i]);
+        }
+        return TensorList{h};
+    });
+    return y.empty() ? Tensor() : y.front();
 }
 
 }  // namespace
@@ -112,13 +139,26 @@ Tensor Linear::operator()(const Tensor& x) const {
 }
 
 Tensor linear_relu(const Linear& layer, const Tensor& x) {
-    if (!can_fuse_linear_relu()) return relu(layer(x));
-    const ModuleScope opened(layer.module);
-    return linear_relu(x, layer.weight, layer.bias);
+    if (types_are_forced()) return relu(layer(x));
+    const auto together = [&] {
+        const ModuleScope opened(layer.module);
+        return linear_relu(x, layer.weight, layer.bias);
+    };
+    if (!operations_are_observed()) return together();
+    const auto apart = [module = layer.module](const TensorList& in) {
+        std::optional<ModuleScope> opened(module);
+        const Tensor h = linear(in[0], in[1], in[2]);
+        opened.reset();
+        return TensorList{relu(h)};
+    };
+    return show_parts({x, layer.weight, layer.bias}, [&] { return TensorList{together()}; }, apart)
+        .front();
 }
 
 Tensor linear_chain(std::span<const Linear> layers, const Tensor& x) {
-    if (Tensor y = as_one(layers, x); y.defined()) return y;
+    if (Tensor y = operations_are_observed() ? shown_as_one(layers, x) : as_one(layers, x);
+        y.defined())
+        return y;
     Tensor h = x;
     for (const Linear& layer : layers.first(layers.size() - 1)) h = linear_relu(layer, h);
     return layers.back()(h);

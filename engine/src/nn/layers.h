@@ -117,12 +117,12 @@ struct ConvTranspose2d {
     Tensor operator()(const Tensor& x) const;
 };
 
-/// relu(layer(x)). Fused into one tape node unless an operation is observed. The fused node belongs
-/// to the layer's module; a relu of its own belongs to no module.
+/// relu(layer(x)), as one tape node, in the layer's module, unless types are forced. A relu of its
+/// own belongs to no module.
 Tensor linear_relu(const Linear& layer, const Tensor& x);
 
-/// The layers one after another, a relu between each two. Small ones are fused into one tape node
-/// unless an operation is observed. The fused node belongs to no module.
+/// The layers one after another, a relu between each two. Small ones are one tape node, in no
+/// module, unless types are forced.
 Tensor linear_chain(std::span<const Linear> layers, const Tensor& x);
 
 }  // namespace engine

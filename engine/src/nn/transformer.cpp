@@ -1,5 +1,7 @@
 #include "nn/transformer.h"
 
+#include "amp/dispatch.h"
+#include "autograd/shown_parts.h"
 #include "ops/attention/attention.h"
 #include "ops/attention/scaled_scores.h"
 #include "ops/linalg/products.h"
@@ -38,16 +40,35 @@ Tensor LayerNorm::operator()(const Tensor& x) const {
 }
 
 SumAndNorm LayerNorm::of_sum(const Tensor& x, const Tensor& around) const {
-    if (!norms_are_composed() && can_fuse_add_layer_norm(x, around, weight, bias)) {
-        const ModuleScope opened(module);
-        return add_layer_norm(x, around, weight, bias, eps);
+    if (norms_are_composed() || !can_fuse_add_layer_norm(x, around, weight, bias)) {
+        const Tensor sum = add(x, around);
+        return {sum, (*this)(sum)};
     }
-    const Tensor sum = add(x, around);
-    return {sum, (*this)(sum)};
+    const auto together = [&] {
+        const ModuleScope opened(module);
+        const SumAndNorm y = add_layer_norm(x, around, weight, bias, eps);
+        return TensorList{y.sum, y.normed};
+    };
+    const auto apart = [norm = *this](const TensorList& in) {
+        LayerNorm own = norm;
+        own.weight = in[2];
+        own.bias = in[3];
+        const Tensor sum = add(in[0], in[1]);
+        return TensorList{sum, own(sum)};
+    };
+    // The node keeps the sum alone: that of itself and of zeros, which take no memory.
+    const auto kept = [&](const TensorList& y) {
+        return TensorList{expand(Tensor::zeros({}, x.dtype(), x.device()), x.shape()),
+                          y[0].detach(), weight, bias};
+    };
+    const TensorList y = operations_are_observed()
+                             ? show_parts({x, around, weight, bias}, together, apart, kept)
+                             : together();
+    return {y[0], y[1]};
 }
 
 bool LayerNorm::may_join_sum() noexcept {
-    return can_fuse_add_layer_norm() && !norms_are_composed();
+    return !types_are_forced() && !norms_are_composed();
 }
 
 Conv1D::Conv1D(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,

@@ -46,8 +46,8 @@ struct LayerNorm {
     LayerNorm() = default;
     LayerNorm(TensorRegistry& registry, const std::string& name, std::int64_t width, double eps_);
     Tensor operator()(const Tensor& x) const;
-    /// x + around, and the norm of the sum. The sum does not belong to the norm's module; where
-    /// nobody watches operations the two may be one node of the tape, which does.
+    /// x + around, and the norm of the sum. The sum does not belong to the norm's module; one node
+    /// of the tape for the two does.
     SumAndNorm of_sum(const Tensor& x, const Tensor& around) const;
     /// Whether of_sum() of a suitable x may be one node.
     static bool may_join_sum() noexcept;

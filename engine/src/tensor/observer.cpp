@@ -16,41 +16,81 @@ constinit thread_local bool gradients_observed = false;
 
 namespace {
 
-thread_local std::vector<OpObserver*> attached;
+struct Attached {
+    std::vector<OpObserver*> observers;
+    Audience audience = Audience::all;
+
+    bool is_shown_to(const OpObserver& each) const {
+        return audience == Audience::all || (audience == Audience::aside) == each.sees_ops();
+    }
+};
+thread_local Attached attached;
 
 void note_attached() {
-    detail::observed =
-        std::ranges::any_of(attached, [](const OpObserver* each) { return each->sees_ops(); });
-    detail::gradients_observed = !attached.empty();
+    detail::observed = !detail::op_observers().empty();
+    detail::gradients_observed = std::ranges::any_of(
+        attached.observers, [](const OpObserver* each) { return attached.is_shown_to(*each); });
+}
+
+void tell_aside(bool begins) {
+    for (OpObserver* each : detail::op_observers()) each->on_aside(begins);
 }
 
 }  // namespace
 
 ObserverScope::ObserverScope(OpObserver& observer) : observer_(&observer) {
-    attached.push_back(observer_);
+    attached.observers.push_back(observer_);
     note_attached();
 }
 
 ObserverScope::~ObserverScope() {
-    attached.erase(std::ranges::find(attached, observer_));
+    attached.observers.erase(std::ranges::find(attached.observers, observer_));
     note_attached();
+}
+
+AudienceScope::AudienceScope(Audience audience)
+    : before_(std::exchange(attached.audience, audience)) {
+    note_attached();
+    if (audience == Audience::aside) tell_aside(true);
+}
+
+AudienceScope::~AudienceScope() {
+    const bool ends = attached.audience == Audience::aside;
+    try {
+        if (ends) tell_aside(false);
+        attached.audience = before_;
+        note_attached();
+        if (!ends && before_ == Audience::aside) tell_aside(true);
+    } catch (...) {  // a device that is lost says so at the next call
+        attached.audience = before_;
+        note_attached();
+    }
 }
 
 namespace detail {
 
+std::vector<OpObserver*> op_observers() {
+    std::vector<OpObserver*> out = attached.observers;
+    std::erase_if(out, [](const OpObserver* each) {
+        return !each->sees_ops() || !attached.is_shown_to(*each);
+    });
+    return out;
+}
+
 void notify(const OpEvent& event) {
-    for (auto* observer : attached) observer->on_op(event);
+    for (OpObserver* observer : op_observers()) observer->on_op(event);
 }
 
 bool pair_is_allowed(const Op& to) {
-    return !observed && std::ranges::all_of(attached, [&](const OpObserver* each) {
+    return !observed && std::ranges::all_of(attached.observers, [&](const OpObserver* each) {
         return each->allows_pair(to);
     });
 }
 
 void show_gradient(const Op& to, const Tensor& gradient) {
     if (!gradient.defined() || gradient.is_sparse()) return;
-    for (auto* observer : attached) observer->on_gradient(to, gradient);
+    for (OpObserver* observer : attached.observers)
+        if (attached.is_shown_to(*observer)) observer->on_gradient(to, gradient);
 }
 
 }  // namespace detail

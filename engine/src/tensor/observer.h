@@ -15,14 +15,24 @@ struct OpEvent {
     bool in_backward;
 };
 
-/// Observes operations and gradients of the thread that it is attached to. Without an observer an op
-/// pays one branch. current_module() (tensor/module_scope.h) is the module that an event belongs to.
+struct OpCall;  // amp/dispatch.h
+
+/// Observes operations, their calls and gradients of the thread that it is attached to, and changes
+/// nothing that runs: where a kernel computes several operations, they are shown by show_part(), or
+/// run once more (on_aside()). Without an observer an op pays two branches. current_module()
+/// (tensor/module_scope.h) is the module that an event belongs to.
 class OpObserver {
 public:
     virtual ~OpObserver() = default;
     /// False: it sees gradients alone.
     virtual bool sees_ops() const { return true; }
     virtual void on_op(const OpEvent&) {}
+    /// Calls as their callers made them, gradients' too. They nest.
+    virtual void on_call(const OpCall&) {}
+    /// The innermost open call ends; also by an exception, then without outputs.
+    virtual void on_return(std::span<const Tensor> /*outputs*/) {}
+    /// The weight cache returned a copy instead of a new cast.
+    virtual void on_cached_cast(const Tensor& /*source*/, const Tensor& /*cast*/) {}
     /// A gradient of an output of `to` in a backward pass, before it is used. Not called for
     /// undefined and sparse ones, nor for one that a leaf takes in another type than its own
     /// (LowGradients).
@@ -31,6 +41,12 @@ public:
     /// (PairedGradFn). on_gradient is called for neither of them then, nor for their sum. Never
     /// where one sees operations.
     virtual bool allows_pair(const Op& /*to*/) const { return false; }
+    /// The operations between on_aside(true) and on_aside(false) are no part of the program: they
+    /// run once more what it has just computed together. Called with true again after
+    /// preparations, which are not shown.
+    virtual void on_aside(bool /*begins*/) {}
+    /// `shown`, which was computed aside, has the values of the program's own tensor.
+    virtual void on_same(const Tensor& /*shown*/, const Tensor& /*own*/) {}
 };
 
 /// Attaches an observer to this thread while it lives. Several may be attached.
@@ -45,18 +61,38 @@ private:
     OpObserver* observer_;
 };
 
+/// To whom this thread's work is shown: all observers; those of gradients alone, while operations
+/// are computed otherwise than they are shown; those of operations alone, while they are run aside.
+enum class Audience { all, gradients_alone, aside };
+
+class [[nodiscard]] AudienceScope {
+public:
+    explicit AudienceScope(Audience audience);
+    ~AudienceScope();
+    AudienceScope(const AudienceScope&) = delete;
+    AudienceScope& operator=(const AudienceScope&) = delete;
+
+private:
+    Audience before_;
+};
+
 namespace detail {
-extern constinit thread_local bool observed;  // the one branch
+extern constinit thread_local bool observed;  // one branch of each op
 extern constinit thread_local bool gradients_observed;
 void notify(const OpEvent& event);
+/// The observers of this thread's operations, in the order in which they were attached.
+std::vector<OpObserver*> op_observers();
 
-/// Whether this thread has an observer.
+/// Whether an observer sees this thread's gradients.
 inline bool gradients_are_observed() noexcept { return gradients_observed; }
 /// Whether every observer allows a sum of two gradients of `to`'s output to go unobserved.
 bool pair_is_allowed(const Op& to);
 /// Passes the gradient to all observers, unless it is undefined or sparse.
 void show_gradient(const Op& to, const Tensor& gradient);
 }  // namespace detail
+
+/// Whether an observer sees this thread's operations.
+inline bool operations_are_observed() noexcept { return detail::observed; }
 
 /// Shows an operation that a kernel for several computed along with others, as if it had run alone.
 void show_part(const Op& part, std::initializer_list<Tensor> inputs, const Tensor& output);

@@ -157,17 +157,17 @@ TEST(Dispatch, RecomputationKeepsTheForcedTypesAfterTheirScope) {
     for (std::size_t i = 0; i < wanted.size(); ++i) EXPECT_EQ(got[i].values(), wanted[i].values());
 }
 
-TEST(Dispatch, NothingIsInterceptedWithoutForceAndTrace) {
-    EXPECT_FALSE(detail::intercepting);
+TEST(Dispatch, NothingIsForcedWithoutRulesAndInsideAListedOp) {
+    EXPECT_FALSE(detail::forcing);
     {
         const ForceScope none(nullptr);
-        EXPECT_FALSE(detail::intercepting);
+        EXPECT_FALSE(detail::forcing);
         const ForceScope forced(force_op("relu", DType::f16));
-        EXPECT_TRUE(detail::intercepting);
+        EXPECT_TRUE(detail::forcing);
         const NoAutocast inside(here);
-        EXPECT_FALSE(detail::intercepting) << "a listed op is forced as a whole";
+        EXPECT_FALSE(detail::forcing) << "a listed op is forced as a whole";
     }
-    EXPECT_FALSE(detail::intercepting);
+    EXPECT_FALSE(detail::forcing);
 }
 
 TEST(Dispatch, ABannedOpStaysBanned) {
@@ -236,7 +236,7 @@ TEST(Dispatch, BatchNormWritesItsStatisticsWhateverItsType) {
 }
 
 /// Records the first output of each outermost call of an op.
-class Outputs final : public CallObserver {
+class Outputs final : public OpObserver {
 public:
     explicit Outputs(std::string op) : op_(std::move(op)), scope_(*this) {}
     void on_call(const OpCall& call) override { open_.push_back(call); }
@@ -249,14 +249,13 @@ public:
         seen.push_back(outputs.front());
         forced += call.forced != nullptr ? 1 : 0;
     }
-    void on_cached_cast(const Tensor&, const Tensor&) override {}
     TensorList seen;
     std::size_t forced = 0;
 
 private:
     std::string op_;
     std::vector<OpCall> open_;
-    CallObserverScope scope_;
+    ObserverScope scope_;
 };
 
 TensorList outputs_of(const OpSample& sample, const TensorList& args, bool forced) {

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "amp/dispatch.h"
 #include "autograd/backward.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
@@ -36,7 +35,7 @@ TEST(ObservedGradients, AreThoseOfEveryOutputBeforeTheyAreUsed) {
 TEST(ObservedGradients, AreSeenWithoutTheOperations) {
     Log log;
     const ObserverScope attached(log);
-    EXPECT_FALSE(is_watched());
+    EXPECT_FALSE(operations_are_observed());
     neg(single_leaf(1));
     EXPECT_TRUE(log.seen.empty());
 }

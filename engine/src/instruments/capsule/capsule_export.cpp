@@ -52,6 +52,9 @@ private:
         explicit Trace(StepProgram& program) : to(program) {}
         bool has(const Op& info) const override { return has_python(info); }
         void on_traced(const TracedCall& call) override { to.add(call); }
+        void on_same_value(const Tensor& shown, const Tensor& own) override {
+            to.numbers_[tensor_place(own)] = to.number(shown);
+        }
         using CallTrace::unknown_maker;
         StepProgram& to;
     };

@@ -241,6 +241,11 @@ void NonfiniteTrace::on_gradient(const Op& to, const Tensor& gradient) {
     found_[add(std::move(what), gradient, std::move(from))].key = key;
 }
 
+void NonfiniteTrace::on_same(const Tensor& shown, const Tensor& own) {
+    const auto found = of_storage_.find(stored_values(shown).impl()->storage);
+    if (found != of_storage_.end()) of_storage_[stored_values(own).impl()->storage] = found->second;
+}
+
 void NonfiniteTrace::check_gradient(const Parameter& parameter) {
     const Tensor gradient = parameter.tensor.grad();
     if (!gradient.defined()) return;

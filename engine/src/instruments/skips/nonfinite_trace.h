@@ -41,6 +41,7 @@ public:
     void end(const StepView& step) override;
     void on_op(const OpEvent& event) override;
     void on_gradient(const Op& to, const Tensor& gradient) override;
+    void on_same(const Tensor& shown, const Tensor& own) override;
 
     /// The first non-finite tensor, in execution order, that a non-finite loss, gradient or weight
     /// depends on. Nothing if all of these are finite.

@@ -60,6 +60,7 @@ constexpr const char* forced_why = "precision.force sets the type of this operat
 void TraceClock::restart() {
     host_.clear();
     events_.clear();
+    asides_.clear();
     mark();
 }
 
@@ -73,13 +74,37 @@ std::size_t TraceClock::mark() {
     return events_.size() - 1;
 }
 
-std::vector<double> TraceClock::times() const {
+void TraceClock::open_aside(std::size_t since) {
+    const std::size_t now = mark();
+    asides_.push_back({since, now, now, now});
+}
+
+std::vector<double> TraceClock::measured() const {
     std::vector<double> out;
     for (const auto& time : host_)
         out.push_back(std::chrono::duration<double, std::micro>(time - host_.front()).count());
     if (!events_.empty()) events_.back()->synchronize();
     for (const auto& event : events_)
         out.push_back(1000.0 * static_cast<double>(event->ms_since(*events_.front())));
+    return out;
+}
+
+std::vector<double> TraceClock::times() const {
+    std::vector<double> out = measured();
+    for (const auto& [since, open, begin, end] : asides_) {
+        const double work = out[open] - out[since], pause = out[end] - out[open];
+        const double from = out[begin], whole = std::max(out[end] - from, 1e-9);
+        for (std::size_t i = begin; i < end; ++i)
+            out[i] = out[since] + work * (out[i] - from) / whole;
+        for (std::size_t i = end; i < out.size(); ++i) out[i] -= pause;
+    }
+    return out;
+}
+
+double TraceClock::aside() const {
+    const std::vector<double> at = measured();
+    double out = 0;
+    for (const Aside& each : asides_) out += at[each.end] - at[each.open];
     return out;
 }
 
@@ -92,16 +117,12 @@ void OpTrace::begin(const StepView&) {
     row_marks_.clear();
     cast_marks_.clear();
     clock_.restart();
-    ops_.emplace(*this);
-    calls_.emplace(*this);
+    scope_.emplace(*this);
     engines_.clear();
     uses_.emplace(&engines_);
 }
 
-void OpTrace::before_update(const StepView&) {
-    ops_.reset();
-    calls_.reset();
-}
+void OpTrace::before_update(const StepView&) { scope_.reset(); }
 
 void OpTrace::after_update(const StepView& step) {
     XrayOp row;
@@ -122,17 +143,27 @@ void OpTrace::after_update(const StepView& step) {
         }
     }
     finish_row(std::move(row));
-    if (step.phase + 1 < step.task.phases().size()) {
-        ops_.emplace(*this);
-        calls_.emplace(*this);
-    }
+    if (step.phase + 1 < step.task.phases().size()) scope_.emplace(*this);
 }
 
 void OpTrace::end(const StepView&) {
-    ops_.reset();
-    calls_.reset();
+    scope_.reset();
     uses_.reset();
     frames_.clear();
+}
+
+void OpTrace::on_aside(bool begins) {
+    if (!begins) {
+        clock_.close_aside();
+        memory_.reset();
+        return;
+    }
+    if (!memory_) {
+        clock_.open_aside(row_marks_.empty() ? 0 : row_marks_.back());
+        memory_ = accounting_->total();
+    }
+    clock_.begin_aside();
+    engines_.clear();
 }
 
 XrayOp OpTrace::described(const Op& info, const ForceRule* forced) const {
@@ -267,7 +298,7 @@ void OpTrace::give_up_rows(std::size_t from) {
 void OpTrace::finish_row(XrayOp row, Marks cast_marks) {
     row.engine = joined(engines_);
     engines_.clear();
-    row.memory_bytes = accounting_->total();
+    row.memory_bytes = memory_.value_or(accounting_->total());
     rows_.push_back(std::move(row));
     cast_marks_.push_back(std::move(cast_marks));
     row_marks_.push_back(clock_.mark());

@@ -26,19 +26,35 @@ public:
     void restart();
     /// Number of the new mark.
     std::size_t mark();
+    /// The work since mark `since` is divided among the marks until close_aside(), in proportion to
+    /// the times that the same work takes once more until then, which are not counted.
+    void open_aside(std::size_t since);
+    /// The work so far was no part of it.
+    void begin_aside() { asides_.back().begin = mark(); }
+    void close_aside() { asides_.back().end = mark(); }
     /// Microseconds from the first mark to each. Waits for the device.
     std::vector<double> times() const;
+    /// Microseconds that times() does not count.
+    double aside() const;
 
 private:
+    struct Aside {
+        std::size_t since, open, begin, end;  // marks
+    };
+    /// Microseconds of all marks by the clock.
+    std::vector<double> measured() const;
+
     Device device_;
     std::vector<std::chrono::steady_clock::time_point> host_;
     std::vector<std::unique_ptr<kernels::cuda::Event>> events_;
+    std::vector<Aside> asides_;
 };
 
 /// Lists every operation of the steps that it observes (engine/instruments/xray.h). The time of an
 /// operation runs from the end of the one before it to its own, so times add up to the step's.
-/// FLOP/s are not compared with the device's.
-class OpTrace final : public StepObserver, public OpObserver, public CallObserver {
+/// Operations that are computed together divide the time of all, as they take it one by one. FLOP/s
+/// are not compared with the device's.
+class OpTrace final : public StepObserver, public OpObserver {
 public:
     /// `accounting`: the run's, for memory in use.
     OpTrace(const Device& device, std::shared_ptr<MemoryAccounting> accounting);
@@ -50,6 +66,8 @@ public:
 
     /// Takes the operations of the last step; waits for the device.
     std::vector<XrayOp> take();
+    /// Milliseconds of the step that it took itself, to run operations aside.
+    double aside_ms() const { return clock_.aside() / 1000; }
 
 private:
     using Marks = std::vector<std::size_t>;  // of the clock
@@ -71,6 +89,7 @@ private:
     void on_return(std::span<const Tensor> outputs) override;
     void on_cached_cast(const Tensor& source, const Tensor& cast) override;
     void on_op(const OpEvent& event) override;
+    void on_aside(bool begins) override;
 
     XrayOp described(const Op& info, const ForceRule* forced) const;
     void note_cast(const OpEvent& event);
@@ -89,8 +108,8 @@ private:
     std::vector<Marks> cast_marks_;     // at the ends of the casts of each row
     std::vector<std::string> engines_;  // that have computed since the last row
     std::optional<kernels::PlanUseScope> uses_;
-    std::optional<ObserverScope> ops_;
-    std::optional<CallObserverScope> calls_;
+    std::optional<ObserverScope> scope_;
+    std::optional<std::int64_t> memory_;  // in use when what runs aside began
 };
 
 }  // namespace engine

@@ -69,6 +69,7 @@ Xray traced(const StepCapsule& capsule, const RunConfig& config) {
     out.loss = step.run().row.loss;
     out.step_ms = milliseconds(Clock::now() - start);
     out.ops = trace->take();
+    out.step_ms -= trace->aside_ms();
     out.step = capsule.step();
     out.device = to_string(step.trainer().device());
     out.precision = config.precision.preset;

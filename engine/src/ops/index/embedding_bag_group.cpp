@@ -87,7 +87,7 @@ TensorList group_gradients(const Tensor& dy, const Saved& saved, const GroupCall
 }  // namespace
 
 bool can_group_bags(const Tensor& first, const TensorList& tables) {
-    if (is_watched() || tables.empty() || first.rank() != 2) return false;
+    if (types_are_forced() || tables.empty() || first.rank() != 2) return false;
     const DType dtype = tables.front().dtype();
     return is_floating(dtype) && promote(first.dtype(), dtype) == dtype &&
            std::ranges::all_of(tables, [&](const Tensor& table) {

@@ -4,9 +4,9 @@
 
 namespace engine {
 
-/// Whether embedding_bag_group() may take the place of embedding_bag() of each table: nobody
-/// watches single operations, and the tables are row-major, of one width, type and device with
-/// `first`, whose type is none that the join would widen them to.
+/// Whether embedding_bag_group() may take the place of embedding_bag() of each table: no types are
+/// forced, and the tables are row-major, of one width, type and device with `first`, whose type is
+/// none that the join would widen them to.
 bool can_group_bags(const Tensor& first, const TensorList& tables);
 
 /// The vectors of each sample side by side: `first` (B, width), then of each table (rows, width)

@@ -155,8 +155,6 @@ Tensor linear(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
                           });
 }
 
-bool can_fuse_linear_relu() noexcept { return !is_watched(); }
-
 Tensor linear_relu(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
     const auto [x, weight, bias] = autocast(linear_op, x0, weight0, bias0);
     one_type(linear_op, {x, weight, bias});

@@ -11,14 +11,12 @@ namespace engine {
 Tensor linear(const Tensor& x, const Tensor& weight, const Tensor& bias = {});
 
 /// relu(linear(x, weight, bias)) in the same numbers, as one node that keeps no result between the
-/// two. weight (out, in). Only where can_fuse_linear_relu().
+/// two. weight (out, in). Only where no types are forced.
 Tensor linear_relu(const Tensor& x, const Tensor& weight, const Tensor& bias);
 inline constexpr Op linear_op(
     CastPolicy::low, "linear(x, weight, bias?)",
     "A matrix product: 16-bit hardware does it at twice the rate or more and sums in fp32.",
     by_name<linear>);
-/// Whether nobody observes this thread's operations or forces their types, which needs both.
-bool can_fuse_linear_relu() noexcept;
 
 /// Gradients by the weight and the bias of a layer.
 struct LayerGradients {

@@ -57,7 +57,7 @@ bool fits(const LinearTerms& layer, std::int64_t rows, std::int64_t in, DType ty
 }
 
 bool can_chain(const Tensor& x, std::span<const LinearTerms> layers, DType type) {
-    if (is_watched() || x.device().kind != Device::Kind::cpu || x.rank() != 2 || x.numel() == 0 ||
+    if (types_are_forced() || x.device().kind != Device::Kind::cpu || x.rank() != 2 || x.numel() == 0 ||
         x.is_sparse() || !x.is_contiguous() || !is_floating(x.dtype()))
         return false;
     if (x.dtype() != type && !eligible(x, Device::Kind::cpu)) return false;
@@ -120,7 +120,7 @@ public:
         return std::move(out_);
     }
 
-    /// By operations that observers see and that can be differentiated again.
+    /// By operations, which can be differentiated again.
     TensorList recorded(Tensor dy) {
         const TensorList inputs = inputs_of_layers();
         for (std::size_t i = count_; i-- > 0;) {
@@ -188,7 +188,7 @@ bool casts_operands(DType type) {
 
 TensorList gradient(const Tensor& dy, const Saved& saved, std::size_t count, DType type) {
     ChainGradient chain(saved, count, type);
-    const bool by_operations = grad_enabled() || is_watched() || casts_operands(type);
+    const bool by_operations = grad_enabled() || casts_operands(type);
     return by_operations ? chain.recorded(dy) : chain.computed(dy);
 }
 

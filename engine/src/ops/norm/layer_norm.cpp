@@ -160,11 +160,9 @@ TensorList gradients(std::span<const Tensor> grads, const Saved& saved, const Si
 
 }  // namespace
 
-bool can_fuse_add_layer_norm() noexcept { return !is_watched(); }
-
 bool can_fuse_add_layer_norm(const Tensor& x, const Tensor& around, const Tensor& weight,
                              const Tensor& bias) {
-    if (!can_fuse_add_layer_norm() || around.rank() == 0) return false;
+    if (types_are_forced() || around.rank() == 0) return false;
     // Else the sum of the two ops would be no part of the graph.
     if (grad_enabled() && !x.requires_grad() && !around.requires_grad()) return false;
     return is_whole(x, around.shape(), around.device()) && around.is_contiguous() &&

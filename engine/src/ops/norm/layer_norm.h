@@ -39,10 +39,8 @@ struct SumAndNorm {
 /// can_fuse_add_layer_norm() of the same arguments.
 SumAndNorm add_layer_norm(const Tensor& x, const Tensor& around, const Tensor& weight,
                           const Tensor& bias, double eps);
-/// Whether nobody observes this thread's operations or forces their types, which needs both ops.
-bool can_fuse_add_layer_norm() noexcept;
-/// That, and whether the kernel takes these arguments: contiguous and of one shape; x and `around`
-/// of one type, or x 16-bit beside f32; not f64, and no 16-bit sum in a region, whose norm is f32;
+/// Whether no types are forced, which needs both ops, and the kernel takes these arguments:
+/// contiguous and of one shape; x and `around` of one type, or x 16-bit beside f32; not f64, and no 16-bit sum in a region, whose norm is f32;
 /// parameters as layer_norm() takes them.
 bool can_fuse_add_layer_norm(const Tensor& x, const Tensor& around, const Tensor& weight,
                              const Tensor& bias);

@@ -178,16 +178,5 @@ TEST(AddLayerNorm, LeavesASumWithoutAGradientOutOfTheGraph) {
     EXPECT_TRUE(c.fuses());
 }
 
-class Nobody final : public OpObserver {
-public:
-    void on_op(const OpEvent&) override {}
-};
-TEST(AddLayerNorm, IsTwoOpsForAnObserver) {
-    const Case c(DType::f32, DType::f32, DType::f32);
-    Nobody nobody;
-    const ObserverScope attached(nobody);
-    EXPECT_FALSE(c.fuses());
-}
-
 }  // namespace
 }  // namespace engine
