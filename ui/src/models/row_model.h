@@ -40,7 +40,7 @@ public:
 protected:
     explicit RowModel(QObject* parent) : QAbstractTableModel(parent) {}
 
-    /// Of other roles than text and alignment.
+    /// A value for a role other than text and alignment.
     virtual QVariant value(const Row& /*row*/, int /*column*/, int /*role*/) const { return {}; }
     void setRows(std::vector<Row> rows) {
         beginResetModel();
