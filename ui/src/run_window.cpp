@@ -38,9 +38,6 @@
 #include "window/main_window.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// Measures the turns of the event loop, that is stretches of work without a pause, and the time

@@ -9,9 +9,6 @@
 namespace engine {
 namespace {
 
-using nlohmann::json;
-using nlohmann::ordered_json;
-
 constexpr char guide_file[] = "inputs.json";
 constexpr int max_side = 1 << 14;
 constexpr std::uint64_t max_offset = std::uint64_t{1} << 31;

@@ -7,8 +7,6 @@
 namespace engine {
 namespace {
 
-using nlohmann::json;
-using nlohmann::ordered_json;
 using Sizes = std::vector<std::int64_t>;
 
 constexpr std::int64_t max_sample_size = std::int64_t{1} << 31;

@@ -17,7 +17,7 @@ Adagrad::Adagrad(std::vector<Parameter> parameters, const AdagradOptions& settin
 }
 
 void Adagrad::make_state(std::size_t i) {
-    slots_[i].state1 = new_state(i, /*may_be_low=*/false);
+    Optimizer::make_state(i);
     on(lr_.device(), kernels::cpu::fill, kernels::cuda::fill)(
         slots_[i].state1.array(), settings_.initial_accumulator_value, current_stream());
 }

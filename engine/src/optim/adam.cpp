@@ -11,12 +11,6 @@ Adam::Adam(std::vector<Parameter> parameters, const AdamOptions& settings,
                   settings.eps);
 }
 
-void Adam::make_state(std::size_t i) {
-    slots_[i].state1 = new_state(i, /*may_be_low=*/false);
-    slots_[i].state2 = new_state(i, /*may_be_low=*/false);
-    if (settings_.amsgrad) slots_[i].state3 = new_state(i, /*may_be_low=*/false);
-}
-
 std::vector<std::string> Adam::state_names() const {
     return settings_.amsgrad ? std::vector<std::string>{"exp_avg", "exp_avg_sq", "max_exp_avg_sq"}
                              : std::vector<std::string>{"exp_avg", "exp_avg_sq"};

@@ -12,11 +12,6 @@ Lamb::Lamb(std::vector<Parameter> parameters, const LambOptions& settings,
         throw Error(ErrorCode::value, "lamb: max_grad_norm must not be negative");
 }
 
-void Lamb::make_state(std::size_t i) {
-    slots_[i].state1 = new_state(i, /*may_be_low=*/false);
-    slots_[i].state2 = new_state(i, /*may_be_low=*/false);
-}
-
 std::vector<std::string> Lamb::state_names() const { return {"exp_avg", "exp_avg_sq"}; }
 
 OptimizerDescriptor lamb_descriptor() {

@@ -175,6 +175,13 @@ Tensor Optimizer::new_state(std::size_t i, bool may_be_low) const {
     return state;
 }
 
+void Optimizer::make_state(std::size_t i) {
+    Slot& slot = slots_[i];
+    Tensor* const states[] = {&slot.state1, &slot.state2, &slot.state3};
+    for (std::size_t k = 0; k < state_names().size(); ++k)
+        *states[k] = new_state(i, /*may_be_low=*/false);
+}
+
 Tensor Optimizer::low_values(std::size_t i) const {
     if (slots_[i].master.defined()) return parameters_[i].tensor;
     const auto& copy = parameters_[i].tensor.impl()->low_copy;

@@ -141,8 +141,8 @@ protected:
     kernels::UpdateTensor whole(std::size_t parameter, const Tensor& grad) const;
     /// Names of a parameter's state, in the order of Slot.
     virtual std::vector<std::string> state_names() const { return {}; }
-    /// Makes the state of parameter i, zeroed.
-    virtual void make_state(std::size_t parameter) = 0;
+    /// Makes the state of parameter i; by default f32 zeros for each name.
+    virtual void make_state(std::size_t parameter);
     virtual void run(std::span<const kernels::UpdateTensor> tensors,
                      const kernels::UpdateScalars& scalars, kernels::UpdateCounts* counts) = 0;
     /// Does not wait for the device.

@@ -65,7 +65,6 @@ public:
 
 protected:
     std::vector<std::string> state_names() const override;
-    void make_state(std::size_t parameter) override;
 };
 
 /// Adagrad (Duchi et al. 2011) as in PyTorch. The rate of every weight falls with the sum of its
@@ -99,7 +98,6 @@ public:
 
 protected:
     std::vector<std::string> state_names() const override;
-    void make_state(std::size_t parameter) override;
 };
 
 /// NovoGrad (Ginsburg et al. 2019) as optimizers.md#optimizer-formulas (4.3) gives it: Adam with
@@ -133,7 +131,6 @@ protected:
     /// not row-major.
     void collect(std::size_t parameter, std::vector<kernels::UpdateTensor>& tensors) override;
     std::vector<std::string> state_names() const override;
-    void make_state(std::size_t parameter) override;
     void run(std::span<const kernels::UpdateTensor> tensors, const kernels::UpdateScalars& scalars,
              kernels::UpdateCounts* counts) override;
 

@@ -19,11 +19,6 @@ void SparseAdam::collect(std::size_t i, std::vector<kernels::UpdateTensor>& tens
     Optimizer::collect(i, tensors);
 }
 
-void SparseAdam::make_state(std::size_t i) {
-    slots_[i].state1 = new_state(i, /*may_be_low=*/false);
-    slots_[i].state2 = new_state(i, /*may_be_low=*/false);
-}
-
 void SparseAdam::run(std::span<const kernels::UpdateTensor> tensors,
                      const kernels::UpdateScalars& scalars, kernels::UpdateCounts* counts) {
     dense_.clear();

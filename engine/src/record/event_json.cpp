@@ -20,9 +20,6 @@ void list_fields(const auto& f, Is<Metric> auto& metric) {
 
 namespace {
 
-using nlohmann::json;
-using nlohmann::ordered_json;
-
 template <typename T>
 constexpr T not_measured = std::numeric_limits<T>::quiet_NaN();
 

@@ -16,8 +16,6 @@ namespace engine {
 namespace fs = std::filesystem;
 namespace {
 
-using nlohmann::json;
-
 constexpr std::array<char, 8> twin_magic = {'H', 'T', 'T', 'W', 'I', 'N', 'S', '\n'};
 constexpr std::uint32_t twin_version = 1;
 constexpr std::uint32_t first_twin_chunk = 1024, full_twin_chunk = 65536;

@@ -21,8 +21,6 @@ namespace engine {
 namespace fs = std::filesystem;
 namespace {
 
-using nlohmann::json;
-
 constexpr char prefix[] = "checkpoint-";
 constexpr char unfinished[] = ".part";
 constexpr char replaced_ending[] = ".old.part";  // a checkpoint that another one takes the place of

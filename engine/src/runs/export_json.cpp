@@ -11,8 +11,6 @@
 namespace engine {
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr std::int64_t values_at_once = 8192;
 
 /// Figures and settings as `halftone runs --json` has them, then the metrics.

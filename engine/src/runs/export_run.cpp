@@ -19,7 +19,6 @@ namespace engine {
 namespace fs = std::filesystem;
 namespace {
 
-using nlohmann::ordered_json;
 using Properties = std::map<std::string, std::string>;
 
 constexpr std::size_t max_names = 100000;

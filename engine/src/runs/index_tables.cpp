@@ -65,9 +65,6 @@ std::set<std::string> expected_schema() {
     return schema_of(database);
 }
 
-using nlohmann::json;
-using nlohmann::ordered_json;
-
 void read_metrics(RunSummary& run, const std::string& text) {
     try {
         const json object = read_json(text);

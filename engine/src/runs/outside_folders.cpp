@@ -13,8 +13,6 @@ namespace engine {
 namespace fs = std::filesystem;
 namespace {
 
-using nlohmann::json;
-
 std::string line_of(const fs::path& folder) {
     const json object = {{"folder", folder.string()}};
     return dumped(object) + "\n";

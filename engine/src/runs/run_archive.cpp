@@ -23,8 +23,6 @@ namespace engine {
 namespace fs = std::filesystem;
 namespace {
 
-using nlohmann::json;
-
 constexpr std::size_t max_entries = 10000;
 constexpr std::size_t max_name_size = 200;
 /// Depth of the files of several runs.

@@ -28,8 +28,6 @@ namespace engine {
 namespace fs = std::filesystem;
 namespace {
 
-using nlohmann::json;
-
 /// Bytes read of one file: the events of a million skipped steps. A file that lies about its size
 /// takes no more memory.
 constexpr std::size_t max_text = std::size_t{256} << 20;

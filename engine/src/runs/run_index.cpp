@@ -11,8 +11,6 @@ namespace engine {
 namespace fs = std::filesystem;
 namespace {
 
-using nlohmann::ordered_json;
-
 /// With what belongs to a run, before the table of the runs themselves.
 constexpr const char* tables_of_a_run[] = {"run_groups", "stars",       "origins", "parents",
                                            "metrics",    "divergences", "titles",  "tags",

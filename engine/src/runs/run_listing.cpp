@@ -19,8 +19,6 @@
 namespace engine {
 namespace {
 
-using nlohmann::ordered_json;
-
 /// "diverged at step 23" where the step is known; "running on HOST".
 std::string state_text(const RunSummary& run) {
     if (is_silent(run)) {

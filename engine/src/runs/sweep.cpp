@@ -16,8 +16,6 @@
 namespace engine {
 namespace {
 
-using nlohmann::json;
-
 /// Settings of a point, as arguments of --set.
 using Overrides = std::vector<std::string>;
 

@@ -12,8 +12,6 @@
 namespace engine {
 namespace {
 
-using nlohmann::ordered_json;
-
 constexpr double no_result = std::numeric_limits<double>::quiet_NaN();
 
 /// Figures of the runs of one point, a value a run.

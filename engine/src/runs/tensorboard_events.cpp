@@ -15,8 +15,6 @@
 namespace engine {
 namespace {
 
-using nlohmann::ordered_json;
-
 /// CRC-32C (Castagnoli, reflected polynomial 0x82f63b78).
 constexpr std::uint32_t crc32c(std::string_view bytes) {
     constexpr auto table = [] {

@@ -61,7 +61,7 @@ std::unique_ptr<Task> make_task(const RunConfig& config, const Schema& data) {
     }
     const TaskDescriptor& task = task_of(config, sized);
     check_loss(config, task);
-    return task.make({config, sized});
+    return task.make({config, sized, task.metrics});
 }
 
 TaskSchemas::TaskSchemas(const TaskSetup& setup)
@@ -78,7 +78,7 @@ TaskSchemas image_schemas(const TaskSetup& setup, PixelRange range) {
     data.fields[data.index(data.find(FieldKind::image)->name)].normalization = {
         .mean = std::vector<float>(channels, -range.black * deviation),
         .deviation = std::vector<float>(channels, deviation)};
-    return TaskSchemas({config, data});
+    return TaskSchemas({config, data, setup.metrics});
 }
 
 namespace {

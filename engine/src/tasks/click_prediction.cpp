@@ -14,22 +14,16 @@ using kernels::ScoreBins;
 /// Whether a sample is clicked, from its numbers and ids: binary cross entropy of a logit. The
 /// metric is the AUC from a histogram of the logits. In an evaluation it covers all pairs of a
 /// part; in training the pairs within each batch, since the weights change from batch to batch.
-class ClickPrediction final : public Task {
+class ClickPrediction final : public DescribedTask {
 public:
     explicit ClickPrediction(const TaskSetup& setup)
-        : schemas_(setup),
+        : DescribedTask(setup),
           numbers_(setup.data.index(setup.data.find(FieldKind::features)->name)),
           ids_(setup.data.index(setup.data.find(FieldKind::indices)->name)),
           label_(setup.data.index(setup.data.find(FieldKind::label)->name)),
           of_probabilities_(setup.config.teach.loss == TeachLoss::bce_probabilities) {}
 
-    const Schema& schema(bool training) const override {
-        return training ? schemas_.training : schemas_.evaluation;
-    }
-    ModelShape model_shape() const override {
-        const auto& fields = schemas_.evaluation.fields;
-        return {{fields[numbers_], fields[ids_]}, 1};
-    }
+    ModelShape model_shape() const override { return {{field(numbers_), field(ids_)}, 1}; }
 
     TensorList losses(TaskStep& step) override {
         const Tensor& labels = step.batch[label_];
@@ -44,7 +38,6 @@ public:
         return {loss};
     }
 
-    std::vector<Metric> metrics() const override { return metric_list(); }
     void derive(const MetricSums& sums, std::span<double> values) const override {
         values[0] = sums.values[0] / sums.values[1];  // NaN with one class alone
         values[1] = sums.values[2] / sums.weight;
@@ -55,13 +48,6 @@ public:
             sums->values, counts.data_as<const std::int64_t>(), current_stream());
     }
     std::int64_t evaluation_batch() const override { return 4096; }
-
-    static const std::vector<Metric>& metric_list() {
-        static const std::vector<Metric> metrics = {
-            {.key = "auc", .title = "AUC"},
-            {.key = "accuracy", .title = "Accuracy", .is_share = true}};
-        return metrics;
-    }
 
 private:
     /// Scores of two classes with the probabilities that the logits stand for.
@@ -78,7 +64,6 @@ private:
         if (!whole) end_pass(counts, step.sums);
     }
 
-    TaskSchemas schemas_;
     std::size_t numbers_, ids_, label_;
     bool of_probabilities_;  // teach.loss
 };
@@ -96,7 +81,8 @@ TaskDescriptor click_prediction_descriptor() {
     return {.kind = "click-prediction",
             .title = "Click prediction",
             .summary = "Predicts how likely a click is from numbers and ids.",
-            .metrics = ClickPrediction::metric_list(),
+            .metrics = {{.key = "auc", .title = "AUC"},
+                        {.key = "accuracy", .title = "Accuracy", .is_share = true}},
             .predicts_classes = true,
             .broken_losses = {TeachLoss::bce_probabilities},
             .fits = fits_click_prediction,

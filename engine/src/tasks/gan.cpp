@@ -39,10 +39,10 @@ FieldSpec latent_field(std::int64_t width, bool training) {
 /// The discriminator learns to distinguish the generator's images from real ones, then the
 /// generator learns to draw images that it classifies as real, as in Goodfellow et al. (2014) with
 /// the non-saturating loss. The loss of a step is the discriminator's.
-class Gan final : public Task {
+class Gan final : public DescribedTask {
 public:
     explicit Gan(const TaskSetup& setup)
-        : schemas_(image_schemas(setup, pixels_around_zero)),
+        : DescribedTask(setup, image_schemas(setup, pixels_around_zero)),
           image_(setup.data.index(setup.data.find(FieldKind::image)->name)) {
         const TypedOptions options(setup.config.model.options,
                                    model_descriptor(setup.config.model.kind).options);
@@ -50,12 +50,8 @@ public:
         schemas_.evaluation.add(latent_field(options.integer("latent"), false));
     }
 
-    const Schema& schema(bool training) const override {
-        return training ? schemas_.training : schemas_.evaluation;
-    }
     ModelShape model_shape() const override {
-        const auto& fields = schemas_.evaluation.fields;
-        return {.inputs = {fields[latent_]}, .output = fields[image_].shape};
+        return {.inputs = {field(latent_)}, .output = field(image_).shape};
     }
 
     std::vector<std::vector<Parameter>> optimized(Model& model) const override {
@@ -80,7 +76,6 @@ public:
         generator_losses(step);
     }
 
-    std::vector<Metric> metrics() const override { return metric_list(); }
     void derive(const MetricSums& sums, std::span<double> values) const override {
         values[0] = sums.values[0] / sums.weight;
     }
@@ -88,12 +83,6 @@ public:
         return {{step.predicted}, pixels_around_zero.black, pixels_around_zero.white};
     }
     bool has_best() const override { return false; }
-
-    static const std::vector<Metric>& metric_list() {
-        static const std::vector<Metric> metrics = {
-            {.key = "generator_loss", .title = "Generator loss", .higher_is_better = false}};
-        return metrics;
-    }
 
 private:
     TensorList discriminator_losses(TaskStep& step) {
@@ -119,7 +108,6 @@ private:
         return binary_cross_entropy_with_logits(logits, target);
     }
 
-    TaskSchemas schemas_;
     std::size_t image_, latent_ = 0;
 };
 
@@ -133,7 +121,9 @@ TaskDescriptor gan_descriptor() {
     return {.kind = "gan",
             .title = "Adversarial pair",
             .summary = "A network learns to draw images that another takes for real.",
-            .metrics = Gan::metric_list(),
+            .metrics = {{.key = "generator_loss",
+                         .title = "Generator loss",
+                         .higher_is_better = false}},
             .fits = fits_gan,
             .make = new_task<Gan>};
 }

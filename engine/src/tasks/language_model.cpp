@@ -10,20 +10,16 @@ namespace {
 /// Predicts each token of a text from those before it, in windows of contiguous streams
 /// (truncated back-propagation through time). A recurrent model's state goes on from window to
 /// window; one without a state reads each window for itself.
-class LanguageModel final : public Task {
+class LanguageModel final : public DescribedTask {
 public:
     explicit LanguageModel(const TaskSetup& setup)
-        : schemas_(setup),
+        : DescribedTask(setup),
           tokens_(setup.data.index(setup.data.find(FieldKind::tokens)->name)),
           target_(setup.data.index(setup.data.find(FieldKind::label)->name)),
           steps_first_(model_descriptor(setup.config.model.kind).steps_first) {}
 
-    const Schema& schema(bool training) const override {
-        return training ? schemas_.training : schemas_.evaluation;
-    }
     ModelShape model_shape() const override {
-        const auto& fields = schemas_.evaluation.fields;
-        return {{fields[tokens_]}, fields[tokens_].cardinality};
+        return {{field(tokens_)}, field(tokens_).cardinality};
     }
 
     TensorList losses(TaskStep& step) override {
@@ -38,18 +34,11 @@ public:
         return {loss};
     }
 
-    std::vector<Metric> metrics() const override { return metric_list(); }
     void derive(const MetricSums& sums, std::span<double> values) const override {
         values[0] = std::exp(sums.loss / sums.weight);
     }
     // As in PyTorch's example: few and long streams, because each starts without a state.
     std::int64_t evaluation_batch() const override { return 10; }
-
-    static const std::vector<Metric>& metric_list() {
-        static const std::vector<Metric> metrics = {
-            {.key = "perplexity", .title = "Perplexity", .higher_is_better = false}};
-        return metrics;
-    }
 
 private:
     /// Targets (streams, window) in the order of the model's rows.
@@ -57,7 +46,6 @@ private:
         return flatten(steps_first_ ? contiguous(transpose(target, 0, 1)) : target);
     }
 
-    TaskSchemas schemas_;
     std::size_t tokens_, target_;
     bool steps_first_;
 };
@@ -74,7 +62,7 @@ TaskDescriptor language_model_descriptor() {
     return {.kind = "language-model",
             .title = "Language model",
             .summary = "Predicts the next word or character of a text.",
-            .metrics = LanguageModel::metric_list(),
+            .metrics = {{.key = "perplexity", .title = "Perplexity", .higher_is_better = false}},
             .fits = fits_language_model,
             .make = new_task<LanguageModel>};
 }

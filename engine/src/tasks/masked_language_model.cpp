@@ -14,10 +14,10 @@ constexpr const char* places_name = "masked";
 /// Predicts the masked tokens in windows of a text. The vocabulary is the text's plus one, [MASK].
 /// Only masked tokens are scored. Their number follows from the length of a window, so the loss is
 /// a mean over a number known from the shapes, and nothing is counted on the device.
-class MaskedLanguageModel final : public Task {
+class MaskedLanguageModel final : public DescribedTask {
 public:
     explicit MaskedLanguageModel(const TaskSetup& setup)
-        : schemas_(setup),
+        : DescribedTask(setup),
           tokens_(setup.data.index(setup.data.find(FieldKind::tokens)->name)),
           target_(setup.data.index(setup.data.find(FieldKind::label)->name)),
           mask_(setup.data.fields[tokens_].cardinality) {
@@ -25,12 +25,8 @@ public:
         add_masks(schemas_.evaluation, false);
     }
 
-    const Schema& schema(bool training) const override {
-        return training ? schemas_.training : schemas_.evaluation;
-    }
     ModelShape model_shape() const override {
-        const FieldSpec& tokens = schemas_.evaluation.fields[tokens_];
-        return {{tokens}, tokens.cardinality};
+        return {{field(tokens_)}, field(tokens_).cardinality};
     }
 
     TensorList losses(TaskStep& step) override {
@@ -50,20 +46,12 @@ public:
         return rows * masked_count(samples / rows);
     }
 
-    std::vector<Metric> metrics() const override { return metric_list(); }
     void derive(const MetricSums& sums, std::span<double> values) const override {
         values[0] = std::exp(sums.loss / sums.weight);
         values[1] = sums.values[0] / sums.weight;
     }
     std::vector<std::string> added_tokens() const override { return {"[MASK]"}; }
     std::int64_t evaluation_batch() const override { return 16; }
-
-    static const std::vector<Metric>& metric_list() {
-        static const std::vector<Metric> metrics = {
-            {.key = "perplexity", .title = "Perplexity", .higher_is_better = false},
-            {.key = "masked_accuracy", .title = "Masked accuracy", .is_share = true}};
-        return metrics;
-    }
 
 private:
     void add_masks(Schema& schema, bool training) {
@@ -78,7 +66,6 @@ private:
             std::make_shared<WordMasking>(WordMasking::Fields{target_, places_}, mask_, training));
     }
 
-    TaskSchemas schemas_;
     std::size_t tokens_, target_, places_ = 0;
     std::int64_t mask_;  ///< id of [MASK]
 };
@@ -96,7 +83,8 @@ TaskDescriptor masked_language_model_descriptor() {
     return {.kind = "masked-language-model",
             .title = "Masked language model",
             .summary = "Finds words or characters that are masked in a text.",
-            .metrics = MaskedLanguageModel::metric_list(),
+            .metrics = {{.key = "perplexity", .title = "Perplexity", .higher_is_better = false},
+                        {.key = "masked_accuracy", .title = "Masked accuracy", .is_share = true}},
             .fits = fits_masked_language_model,
             .make = new_task<MaskedLanguageModel>};
 }

@@ -7,18 +7,14 @@ namespace engine {
 namespace {
 
 /// Draws each image again. The loss is the mean squared error of pixels in [0, 1].
-class Reconstruction final : public Task {
+class Reconstruction final : public DescribedTask {
 public:
     explicit Reconstruction(const TaskSetup& setup)
-        : schemas_(image_schemas(setup, pixels_from_zero)),
+        : DescribedTask(setup, image_schemas(setup, pixels_from_zero)),
           image_(setup.data.index(setup.data.find(FieldKind::image)->name)) {}
 
-    const Schema& schema(bool training) const override {
-        return training ? schemas_.training : schemas_.evaluation;
-    }
     ModelShape model_shape() const override {
-        const FieldSpec& image = schemas_.evaluation.fields[image_];
-        return {.inputs = {image}, .output = image.shape};
+        return {.inputs = {field(image_)}, .output = field(image_).shape};
     }
 
     TensorList losses(TaskStep& step) override {
@@ -30,7 +26,6 @@ public:
         return {loss};
     }
 
-    std::vector<Metric> metrics() const override { return metric_list(); }
     void derive(const MetricSums& sums, std::span<double> values) const override {
         values[0] = std::sqrt(sums.loss / sums.weight);
     }
@@ -38,14 +33,7 @@ public:
         return {.bands = {step.batch[image_], step.predicted}};
     }
 
-    static const std::vector<Metric>& metric_list() {
-        static const std::vector<Metric> metrics = {
-            {.key = "rmse", .title = "RMSE", .higher_is_better = false}};
-        return metrics;
-    }
-
 private:
-    TaskSchemas schemas_;
     std::size_t image_;
 };
 
@@ -59,7 +47,7 @@ TaskDescriptor reconstruction_descriptor() {
     return {.kind = "autoencoder",
             .title = "Reconstruction",
             .summary = "Reconstructs each image from a short code.",
-            .metrics = Reconstruction::metric_list(),
+            .metrics = {{.key = "rmse", .title = "RMSE", .higher_is_better = false}},
             .fits = fits_reconstruction,
             .make = new_task<Reconstruction>};
 }

@@ -10,10 +10,10 @@ namespace {
 
 /// A number for each sample. The loss is the mean squared error of the standardised target; the
 /// metrics are in the target's own units.
-class Regression final : public Task {
+class Regression final : public DescribedTask {
 public:
     explicit Regression(const TaskSetup& setup)
-        : schemas_(setup),
+        : DescribedTask(setup),
           input_(setup.data.index(
               input_of(setup.data, model_descriptor(setup.config.model.kind))->name)),
           target_(setup.data.index(setup.data.find(FieldKind::value)->name)),
@@ -21,12 +21,7 @@ public:
                     ? 1
                     : static_cast<double>(target().normalization.deviation.front())) {}
 
-    const Schema& schema(bool training) const override {
-        return training ? schemas_.training : schemas_.evaluation;
-    }
-    ModelShape model_shape() const override {
-        return {{schemas_.evaluation.fields[input_]}, target().shape.numel()};
-    }
+    ModelShape model_shape() const override { return {{field(input_)}, target().shape.numel()}; }
 
     TensorList losses(TaskStep& step) override {
         const Tensor& wanted = step.batch[target_];
@@ -39,7 +34,7 @@ public:
     }
 
     std::vector<Metric> metrics() const override {
-        std::vector<Metric> list = metric_list();
+        std::vector<Metric> list = metrics_;
         if (!target().names.empty()) list.front().unit = target().names.front();
         return list;
     }
@@ -51,17 +46,9 @@ public:
             spread > 0 ? 1 - sums.values[0] / spread : std::numeric_limits<double>::quiet_NaN();
     }
 
-    static const std::vector<Metric>& metric_list() {
-        static const std::vector<Metric> metrics = {
-            {.key = "rmse", .title = "RMSE", .higher_is_better = false},
-            {.key = "r2", .title = "R²"}};
-        return metrics;
-    }
-
 private:
-    const FieldSpec& target() const { return schemas_.evaluation.fields[target_]; }
+    const FieldSpec& target() const { return field(target_); }
 
-    TaskSchemas schemas_;
     std::size_t input_, target_;
     double unit_;  // of the target, for each unit of the standardised one
 };
@@ -78,7 +65,8 @@ TaskDescriptor regression_descriptor() {
     return {.kind = "regression",
             .title = "Regression",
             .summary = "Predicts a number for each sample.",
-            .metrics = Regression::metric_list(),
+            .metrics = {{.key = "rmse", .title = "RMSE", .higher_is_better = false},
+                        {.key = "r2", .title = "R²"}},
             .fits = fits_regression,
             .make = new_task<Regression>};
 }

@@ -10,7 +10,8 @@ namespace engine {
 /// Arguments from which a task is made.
 struct TaskSetup {
     const RunConfig& config;
-    const Schema& data;  ///< of the data set, without transforms
+    const Schema& data;                  ///< of the data set, without transforms
+    const std::vector<Metric>& metrics;  ///< TaskDescriptor::metrics
 };
 
 /// TaskDescriptor::make of the class Kind.
@@ -31,6 +32,26 @@ std::unique_ptr<Task> make_task(const RunConfig& config, const Schema& data);
 struct TaskSchemas {
     TaskSchemas(const TaskSetup& setup);  // NOLINT(google-explicit-constructor)
     Schema training, evaluation;
+};
+
+/// A task with the metrics of its descriptor.
+class DescribedTask : public Task {
+public:
+    const Schema& schema(bool training) const override {
+        return training ? schemas_.training : schemas_.evaluation;
+    }
+    std::vector<Metric> metrics() const override { return metrics_; }
+
+protected:
+    explicit DescribedTask(const TaskSetup& setup) : DescribedTask(setup, setup) {}
+    DescribedTask(const TaskSetup& setup, TaskSchemas schemas)
+        : schemas_(std::move(schemas)), metrics_(setup.metrics) {}
+
+    /// A field as it is in an evaluation.
+    const FieldSpec& field(std::size_t index) const { return schemas_.evaluation.fields[index]; }
+
+    TaskSchemas schemas_;
+    std::vector<Metric> metrics_;
 };
 
 /// The range that pixels are brought to.

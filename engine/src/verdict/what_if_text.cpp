@@ -8,8 +8,6 @@
 namespace engine {
 namespace {
 
-using nlohmann::ordered_json;
-
 std::string scale_text(float scale) {
     return std::isnan(scale) ? "-" : power_text(static_cast<double>(scale));
 }

@@ -14,9 +14,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int boxIndent = 5;  // of a check box's square

@@ -23,8 +23,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 /// Measurements by model: the bars of FP32 once, below them those of each precision, and a sentence
 /// that says why it pays or not.
 class BenchmarkView final : public QWidget {

@@ -12,9 +12,6 @@
 #include "theme/theme.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr double names = 96, between = 16, beside = 6, labels = 118;

@@ -17,7 +17,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::Command;
 using engine::RunState;
 

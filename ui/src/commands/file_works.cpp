@@ -5,9 +5,6 @@
 #include <utility>
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int worksLookEvery = 200;  // ms

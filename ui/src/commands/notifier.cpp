@@ -13,7 +13,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::RunState;
 
 namespace {

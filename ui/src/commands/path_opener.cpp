@@ -11,9 +11,6 @@
 #include "models/settings_model.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int awaitEvery = 500;  // ms

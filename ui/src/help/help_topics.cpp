@@ -11,9 +11,6 @@
 #include "widgets/key_bindings.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 struct HelpTopics {

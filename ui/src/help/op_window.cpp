@@ -14,9 +14,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// The engine's operations: what each does inside an autocast region, which gradients it has, and

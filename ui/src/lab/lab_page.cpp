@@ -12,8 +12,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 #define HALFTONE_LAB_VIEWS(VIEW)                                          \
     /* name, title, function that the view's own file defines */          \
     VIEW("lessons", QT_TRANSLATE_NOOP("Lab", "Lessons"), makeLessonsView) \

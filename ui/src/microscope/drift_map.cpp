@@ -16,7 +16,6 @@
 namespace ui {
 
 using engine::ExponentHistogram;
-using namespace Qt::StringLiterals;
 
 namespace {
 

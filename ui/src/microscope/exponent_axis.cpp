@@ -9,8 +9,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 FormatLimits limitsOf(const engine::NumberFormat& format) {
     return {std::log2(format.smallest), std::log2(format.smallest_normal),
             std::log2(format.overflow)};

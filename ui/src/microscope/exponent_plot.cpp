@@ -15,7 +15,6 @@
 namespace ui {
 
 using engine::ExponentHistogram;
-using namespace Qt::StringLiterals;
 
 namespace {
 

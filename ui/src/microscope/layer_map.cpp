@@ -14,7 +14,6 @@ namespace ui {
 
 using engine::ExponentHistogram;
 using engine::LayerHistogram;
-using namespace Qt::StringLiterals;
 
 namespace {
 

@@ -25,7 +25,6 @@
 namespace ui {
 
 using engine::HistogramKind;
-using namespace Qt::StringLiterals;
 
 namespace {
 

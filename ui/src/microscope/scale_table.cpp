@@ -12,7 +12,6 @@
 namespace ui {
 
 using engine::HistogramKind;
-using namespace Qt::StringLiterals;
 
 namespace {
 

@@ -10,9 +10,6 @@
 #include "text/speedup_text.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr std::ptrdiff_t mostOfRuns = 6;

@@ -9,8 +9,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 void DifferenceModel::setRuns(std::vector<engine::RunSummary> runs) {
     beginResetModel();
     runs_ = std::move(runs);

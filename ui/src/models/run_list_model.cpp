@@ -10,8 +10,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 void RunListModel::setRuns(std::vector<engine::RunSummary> runs) {
     beginResetModel();
     runs_ = std::move(runs);

@@ -11,9 +11,6 @@
 #include "text/setting_text.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr quintptr topLevel = 0;  ///< internal id of a row without a parent; else the parent + 1

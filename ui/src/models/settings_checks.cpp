@@ -12,9 +12,6 @@
 #include "models/settings_model.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// The reason why a device cannot train in a precision; empty if it can.

@@ -4,9 +4,6 @@
 #include <utility>
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// Key of everything that decides on the names of a table's columns.

@@ -17,9 +17,6 @@
 #include "text/setting_text.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 const QString ratePath = u"optimizer.lr"_s;

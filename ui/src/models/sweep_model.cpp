@@ -8,9 +8,6 @@
 #include "text/setting_text.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 QString tip(const engine::SweepRow& row) {

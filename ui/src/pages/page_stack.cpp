@@ -12,9 +12,6 @@
 #include "widgets/key_bindings.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int maxShortcuts = 10;  // Ctrl+1 to Ctrl+9, then Ctrl+0

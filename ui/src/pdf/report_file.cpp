@@ -25,7 +25,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::msg;
 
 namespace {

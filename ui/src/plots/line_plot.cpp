@@ -11,8 +11,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 LinePlot::LinePlot(Theme* theme, PlotLink* link, PaintScheduler* scheduler, QWidget* parent)
     : QCustomPlot(parent),
       theme_(theme),

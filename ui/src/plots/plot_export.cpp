@@ -10,9 +10,6 @@
 #include "text/format.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr double sharpness = 2;  // pixels of a bitmap for each point

@@ -7,9 +7,6 @@
 #include "theme/theme.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr double dot = 6;

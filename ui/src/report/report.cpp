@@ -16,7 +16,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::msg;
 
 namespace {

@@ -13,9 +13,6 @@
 #include "theme/tokens.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int maxEvents = 60;

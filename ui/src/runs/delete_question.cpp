@@ -18,8 +18,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 DeleteQuestion::DeleteQuestion(const Context& context, QWidget* parent)
     : QFrame(parent), context_(context) {
     setObjectName(u"guide"_s);

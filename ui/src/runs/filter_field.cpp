@@ -13,9 +13,6 @@
 #include "theme/tokens.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 bool isOperator(QChar each) { return u"!=<>~"_s.contains(each); }

@@ -31,7 +31,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using Runs = std::vector<engine::RunSummary>;
 
 namespace {

@@ -9,7 +9,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::SampleShare;
 using engine::SkipReport;
 

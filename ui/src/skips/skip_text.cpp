@@ -9,9 +9,6 @@
 #include "text/language.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 struct SkipWords {

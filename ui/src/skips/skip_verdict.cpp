@@ -22,7 +22,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::ExponentHistogram;
 using engine::SkipCause;
 using engine::SkipReport;

@@ -26,7 +26,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::SkipReport;
 
 namespace {

@@ -9,8 +9,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 QString unmeasured() { return u"\u2013"_s; }
 
 QString measured(double value, QString (*write)(double)) {

@@ -9,6 +9,8 @@
 
 namespace ui {
 
+using namespace Qt::StringLiterals;  // for all sources of the window
+
 /// Figures as the window writes them: "NaN", "∞" and "−∞" are figures too.
 
 /// "–": not measured, or not yet.

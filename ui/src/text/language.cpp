@@ -13,9 +13,6 @@
 #include "text/setting_text.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// The known language of the same country, else of the same language; empty: none.

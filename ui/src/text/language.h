@@ -13,6 +13,8 @@
 
 namespace ui {
 
+using namespace Qt::StringLiterals;  // for all sources of the window
+
 /// An English text of the engine (a catalog's title or help) in the window's language.
 QString engineText(const std::string& english);
 /// Translates a sentence of the engine and fills in the arguments: in order, or where the

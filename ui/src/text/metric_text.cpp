@@ -8,9 +8,6 @@
 #include "text/language.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 struct MetricWords {

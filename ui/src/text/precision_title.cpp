@@ -7,9 +7,6 @@
 #include "text/language.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 struct RunTitle {

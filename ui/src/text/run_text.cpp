@@ -13,9 +13,6 @@
 #include "text/setting_text.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 using Kind = engine::RunField::Kind;

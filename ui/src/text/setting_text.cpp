@@ -13,9 +13,6 @@
 #include "text/language.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 struct SettingTitle {

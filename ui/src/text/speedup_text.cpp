@@ -10,9 +10,6 @@
 #include "text/precision_title.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 struct SpeedupWords {

@@ -8,9 +8,6 @@
 #include "theme/theme.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 QPixmap draw(const QString& name, const QColor& color, int size, qreal scale) {

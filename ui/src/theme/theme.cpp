@@ -14,9 +14,6 @@
 #include "engine/settings/catalog.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// Adds the colours of number formats.

@@ -6,6 +6,8 @@
 
 namespace ui {
 
+using namespace Qt::StringLiterals;  // for all sources of the window
+
 /// The colours of one theme. The one place that names colours: everything else asks Theme.
 struct Tokens {
     QColor window;

@@ -10,9 +10,6 @@
 #include "widgets/picture_view.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr std::size_t inOrder = 12;  // the most classes that keep the data set's order

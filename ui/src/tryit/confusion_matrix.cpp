@@ -13,9 +13,6 @@
 #include "tryit/tried_model.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int gapBeside = 6;  // between names and cells

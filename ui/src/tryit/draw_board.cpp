@@ -9,9 +9,6 @@
 #include "theme/theme.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int fine = 10;  // pixels of ink in one of the model's

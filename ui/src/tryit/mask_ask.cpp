@@ -10,8 +10,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 QString shownWord(const std::string& word) {
     if (word == " ") return u"␣"_s;
     if (word == "\n") return u"↵"_s;

@@ -7,9 +7,6 @@
 #include "widgets/picture_view.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int narrowestDrawing = 260;

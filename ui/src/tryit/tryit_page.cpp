@@ -17,9 +17,6 @@
 #include "widgets/widget_state.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr std::size_t maxRuns = 4;  // side by side

@@ -24,7 +24,6 @@ using engine::Session;
 using engine::StepRecord;
 using engine::Twin;
 using engine::TwinRecordReader;
-using namespace Qt::StringLiterals;
 
 namespace {
 

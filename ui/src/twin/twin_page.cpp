@@ -23,9 +23,6 @@
 #include "widgets/side_columns.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// When and where does AMP leave FP32? The loss gap, gradient errors by layer and step, and the

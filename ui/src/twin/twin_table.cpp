@@ -13,9 +13,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int sortMark = 14;  // of the column that the table is sorted by

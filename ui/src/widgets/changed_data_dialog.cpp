@@ -8,8 +8,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 ChangedDataDialog::ChangedDataDialog(const QString& what, const QString& then, QWidget* parent)
     : QDialog(parent) {
     setObjectName(u"changedData"_s);

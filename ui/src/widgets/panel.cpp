@@ -12,8 +12,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 Panel::Panel(Theme* theme, const QString& name, const QString& title, QWidget* body,
              QWidget* parent)
     : QDockWidget(title, parent), theme_(theme), body_(body) {

@@ -42,8 +42,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 MainMenu::MainMenu(const Context& context, const PanelSet& panels, QMainWindow* window)
     : QObject(window), context_(context), panels_(panels), window_(window) {
     auto* name = makeTitle(u"Halftone"_s);

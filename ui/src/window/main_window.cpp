@@ -31,8 +31,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 MainWindow::MainWindow(const Context& context, const WindowParts& parts)
     : context_(context), parts_(parts) {
     setWindowTitle(u"Halftone"_s);

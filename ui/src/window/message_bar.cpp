@@ -13,8 +13,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 MessageBar::MessageBar(Theme* theme, QWidget* over, QWidget* parent)
     : QFrame(parent), theme_(theme), over_(over) {
     setObjectName(u"message"_s);

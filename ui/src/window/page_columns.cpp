@@ -13,9 +13,6 @@
 #include "window/settings_rail.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 const QString railGroup = u"window/rail"_s;

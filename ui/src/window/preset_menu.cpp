@@ -14,8 +14,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 PresetMenu::PresetMenu(const Context& context, QWidget* parent)
     : QMenu(tr("Presets"), parent), context_(context) {
     setToolTipsVisible(true);

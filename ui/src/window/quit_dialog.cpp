@@ -8,8 +8,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 QuitDialog::QuitDialog(QWidget* parent) : QDialog(parent) {
     setObjectName(u"quit"_s);
     setAttribute(Qt::WA_DeleteOnClose);

@@ -22,8 +22,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 WindowContents::WindowContents(const Context& context, const std::vector<PanelEntry>& panels,
                                const std::vector<PageEntry>& pages, QMainWindow* window)
     : context_(context),

@@ -8,7 +8,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::XrayOp;
 using engine::XrayPair;
 

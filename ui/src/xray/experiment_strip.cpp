@@ -12,9 +12,6 @@
 #include "xray/xray_model.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 QString change(const QString& before, const QString& after) {

@@ -7,8 +7,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 QColor typeColor(const Theme& theme, const QString& type) {
     const Tokens& t = theme.tokens();
     if (type == u"f16"_s) return t.fp16;

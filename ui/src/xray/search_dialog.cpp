@@ -16,9 +16,6 @@
 #include "xray/xray_model.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr std::array tolerances{0.01, 0.02, 0.05, 0.1, 0.2};

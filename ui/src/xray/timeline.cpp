@@ -12,7 +12,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::XrayOp;
 using engine::XrayPass;
 

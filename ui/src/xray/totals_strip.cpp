@@ -10,7 +10,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::Xray;
 
 namespace {

@@ -27,9 +27,6 @@
 #include "xray/totals_strip.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// A column's width that was chosen for a font of the usual size, in the window's font.

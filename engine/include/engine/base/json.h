@@ -6,6 +6,9 @@
 
 namespace engine {
 
+using nlohmann::json;
+using nlohmann::ordered_json;
+
 struct Table;
 
 /// A number as the events and listings have it: non-finite ones as "nan", "inf", "-inf".

@@ -22,8 +22,6 @@ namespace engine {
 namespace {
 
 namespace fs = std::filesystem;
-using nlohmann::json;
-using nlohmann::ordered_json;
 
 }  // namespace
 

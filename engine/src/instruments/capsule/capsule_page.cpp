@@ -9,8 +9,6 @@
 namespace engine {
 namespace {
 
-using nlohmann::ordered_json;
-
 std::string machine_words(const CapsuleMachine& machine) {
     std::string out = machine.device + ", oneDNN " + machine.onednn + ", " +
                       std::to_string(machine.threads) + " threads";

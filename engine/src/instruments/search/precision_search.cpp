@@ -131,8 +131,6 @@ FoundPrecision search(const StepCapsule& capsule, const PrecisionSearchOptions& 
     return found;
 }
 
-using nlohmann::ordered_json;
-
 ordered_json force_object(const ForcedTypes& forced) {
     ordered_json out = ordered_json::object();
     for (const auto& [key, type] : forced) out[key] = word_of(type);

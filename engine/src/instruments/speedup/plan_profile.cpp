@@ -81,8 +81,6 @@ private:
     Tensor filled_;
 };
 
-using nlohmann::ordered_json;
-
 constexpr std::size_t shown_rows = 10;
 
 std::string plan_shape_text(const XrayTensor& tensor) {

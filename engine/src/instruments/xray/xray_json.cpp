@@ -10,9 +10,6 @@
 namespace engine {
 namespace {
 
-using nlohmann::json;
-using nlohmann::ordered_json;
-
 ordered_json to_value(const ForcedTypes& forced) {
     ordered_json out = ordered_json::object();
     for (const auto& [key, type] : forced) out[key] = word_of(type);

@@ -30,8 +30,6 @@ namespace engine {
 namespace fs = std::filesystem;
 namespace {
 
-using nlohmann::json;
-
 constexpr std::string_view prefix = "lease.";
 constexpr std::size_t longest = 4096;  ///< bytes of a lease's file
 constexpr std::size_t max_host_size = 64;

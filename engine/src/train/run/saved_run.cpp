@@ -21,8 +21,6 @@ void list_fields(const auto& f, Is<PartFigures> auto& figures) {
 
 namespace {
 
-using nlohmann::json;
-
 void list_state(const auto& f, auto& saved) {
     f("run", saved.run, "best", saved.is_best, "counts", saved.training.counts,
       "scaler", saved.training.scaler, "progress", saved.progress, "alerts", saved.alerts,

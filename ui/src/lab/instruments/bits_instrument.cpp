@@ -10,9 +10,6 @@
 #include "widgets/bit_strip.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// A number as a format stores it: its bits in groups, the exact value, the error and its two

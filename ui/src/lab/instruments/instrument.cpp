@@ -11,8 +11,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 InstrumentFactory makeBitsInstrument, makeHistogramInstrument, makeSkipInstrument, makeSumInstrument,
     makeWeightInstrument, makeXrayInstrument;
 

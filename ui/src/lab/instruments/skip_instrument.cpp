@@ -13,9 +13,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// The skipped or non-finite step at or before the current one, with its verdict. Examined off the

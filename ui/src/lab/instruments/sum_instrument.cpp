@@ -10,9 +10,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// A sum of equal terms in a format: how it grows compared with the exact sum, and after how many

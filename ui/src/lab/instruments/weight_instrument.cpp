@@ -19,9 +19,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// One update of one weight on the line of the numbers that its type can hold: its old value, the

@@ -12,9 +12,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// The operations of the first step: the types that each reads, computes in and writes, and the

@@ -11,9 +11,6 @@
 #include "theme/theme.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr double none = std::numeric_limits<double>::quiet_NaN();

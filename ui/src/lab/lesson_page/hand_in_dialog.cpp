@@ -14,8 +14,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 HandInDialog::HandInDialog(LessonModel* model, QWidget* parent)
     : QDialog(parent),
       model_(model),

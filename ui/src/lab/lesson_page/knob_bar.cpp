@@ -10,9 +10,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int settles = 600;  // ms: a slider that still moves does not run anything

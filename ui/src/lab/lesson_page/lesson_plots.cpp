@@ -15,9 +15,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr double formerOpacity = 0.3;

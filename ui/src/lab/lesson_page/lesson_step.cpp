@@ -9,8 +9,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 LessonStep::LessonStep(const Theme* theme, int number, bool last, const QString& title,
                        QWidget* parent)
     : QWidget(parent),

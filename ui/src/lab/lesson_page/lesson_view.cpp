@@ -36,9 +36,6 @@
 #include "widgets/save_dialog.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 void copyRuns(const std::vector<std::filesystem::path>& folders, engine::RunStore& store) {

@@ -13,9 +13,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// Enlarges fonts on a screen with more pixels than a projector and no scaling of its own.

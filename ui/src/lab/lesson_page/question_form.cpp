@@ -16,8 +16,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 QuestionForm::QuestionForm(const Theme* theme, Question question, QWidget* parent)
     : QWidget(parent), theme_(theme), question_(std::move(question)) {
     auto* column = makeColumn(this, {0, 0, 0, size::gap}, 2);

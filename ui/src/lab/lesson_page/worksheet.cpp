@@ -20,9 +20,6 @@
 #include "text/named_output.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int titleSize = 20;

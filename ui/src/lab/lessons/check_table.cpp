@@ -4,9 +4,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 QLabel* cell(const QString& text, const char* role, QWidget* parent) {

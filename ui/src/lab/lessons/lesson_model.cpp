@@ -11,9 +11,6 @@
 #include "text/language.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 template <typename Part>

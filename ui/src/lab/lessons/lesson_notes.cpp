@@ -9,9 +9,6 @@
 #include "text/format.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int noteCurvePoints = 65;

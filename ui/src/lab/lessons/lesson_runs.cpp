@@ -12,9 +12,6 @@
 #include "text/format.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr std::size_t maxFormer = 3;

@@ -15,7 +15,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::NumberFormat;
 using engine::NumberClass;
 using engine::StoredNumber;

@@ -6,7 +6,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::NumberFormat;
 
 namespace {

@@ -11,7 +11,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using Operation = CalculatorModel::Operation;
 using Row = CalculatorModel::Row;
 

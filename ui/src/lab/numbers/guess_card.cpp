@@ -15,9 +15,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// Whether the guess is the answer; a guess that is not a number is wrong.

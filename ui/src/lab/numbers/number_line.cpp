@@ -14,7 +14,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::NumberFormat;
 
 namespace {

@@ -9,7 +9,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::NumberFormat;
 
 NumberModel::NumberModel(QObject* parent) : QObject(parent), format_(&engine::fp16_format) {

@@ -7,9 +7,6 @@
 #include "text/format.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int maxDigits = 17;  // of a stored value in the table

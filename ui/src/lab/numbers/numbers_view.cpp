@@ -15,8 +15,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 NumbersView::NumbersView(const Context& context, NumberModel* model, CalculatorModel* calculator,
                          QWidget* parent)
     : QWidget(parent), context_(context), model_(model) {

@@ -25,8 +25,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 ShownRuns shownRuns(const Context& context) {
     const RunActor* actor = context.commands->actor();
     if (actor == nullptr) return {context.feed->tracks(), context.link, selectedTrack(context)};

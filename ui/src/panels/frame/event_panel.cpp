@@ -17,9 +17,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// The events, newest first. A click selects the step in all plots.

@@ -13,9 +13,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// As on a run's card: the mean of the last steps.

@@ -18,7 +18,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::RunState;
 
 namespace {

@@ -25,9 +25,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// Ids of the experiment's runs that have begun.

@@ -22,7 +22,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
 using engine::LongerSchedule;
 
 LongerDialog::LongerDialog(const engine::RunSummary& run, QWidget* parent)

@@ -19,9 +19,6 @@
 #include "widgets/save_dialog.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 struct RunExport {

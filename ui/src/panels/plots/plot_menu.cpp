@@ -16,9 +16,6 @@
 #include "widgets/save_dialog.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 struct PlotMenu {

@@ -9,9 +9,6 @@
 #include "text/metric_text.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 struct PlotSpecs {

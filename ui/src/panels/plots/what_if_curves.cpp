@@ -19,9 +19,6 @@
 #include "view/view.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 struct PolicyWords {

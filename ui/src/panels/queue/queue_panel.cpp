@@ -18,9 +18,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int refreshQueueEvery = 1000;  // ms: another process may train runs of the queue, too

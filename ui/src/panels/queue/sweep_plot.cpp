@@ -6,9 +6,6 @@
 #include "theme/theme.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr double spans = 8;    // from this ratio on the axis is logarithmic

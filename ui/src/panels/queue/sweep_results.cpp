@@ -19,9 +19,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr qsizetype maxLetters = 14;  // of a sweep's name in the list

@@ -11,8 +11,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 BatchFinder::BatchFinder(const Context& context, QWidget* parent)
     : QDialog(parent),
       context_(context),

@@ -11,9 +11,6 @@
 #include "theme/tokens.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int maxListed = 12;  // further ones are scrolled to

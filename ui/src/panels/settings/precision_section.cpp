@@ -16,8 +16,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 PrecisionSection::PrecisionSection(const Context& context, QWidget* parent)
     : QWidget(parent), context_(context) {
     auto* column = makeColumn(this, {}, 1);

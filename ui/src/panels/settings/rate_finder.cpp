@@ -9,9 +9,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// Leaves out the last points, where the loss diverges: with them the rest of the curve would look

@@ -18,9 +18,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// Marks a changed field: a bar inside its left edge, clear of the text.

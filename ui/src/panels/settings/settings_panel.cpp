@@ -23,8 +23,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 SettingsPanel::SettingsPanel(const Context& context, QWidget* parent)
     : QScrollArea(parent), context_(context) {
     setWidgetResizable(true);

@@ -12,8 +12,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 SampleViewer::SampleViewer(Theme* theme, std::shared_ptr<RunTrack> track, QWidget* parent)
     : QDialog(parent),
       theme_(theme),

@@ -23,9 +23,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 /// The selected step: its outcome explained in plain words, and its record. ‹ › go from skip to

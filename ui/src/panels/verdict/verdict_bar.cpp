@@ -19,9 +19,6 @@
 #include "widgets/panel.h"
 
 namespace ui {
-
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr std::size_t speedFigure = 2;  ///< of those that figureCaptions() names
