@@ -21,7 +21,7 @@ std::uint32_t tensorboard_checksum(std::string_view bytes);
 /// "events.out.tfevents.SECONDS.halftone"; TensorBoard reads the files of a folder in their order.
 std::string tensorboard_file_name(double time);
 
-/// What a file begins with.
+/// The first record of a file.
 std::string tensorboard_version(double time);
 /// The settings as text, and for the tab HParams those that a result may depend on, with the
 /// figures to compare: loss and `metrics` of the test, the loss of training.

@@ -131,7 +131,7 @@ class Watch:
         self._recent: Deque[Sequence[float]] = deque(maxlen=512)
         self._calls = 0
         self._told: Set[str] = set()
-        self._last_test: Dict[str, Any] = {}
+        self._last_figures: Dict[str, Any] = {}
         self._process = os.getpid()
         self._open = True
         self._clock = time.perf_counter()
@@ -141,6 +141,11 @@ class Watch:
     def folder(self) -> Path:
         """The folder of the run."""
         return self._folder.path
+
+    @property
+    def metrics(self) -> List[str]:
+        """The keys of the metrics."""
+        return list(self._columns) if self._enabled else []
 
     @property
     def steps(self) -> int:
@@ -177,6 +182,25 @@ class Watch:
         does not count as training time."""
         if self._is_ours() and self._steps > 0:
             self._safely(self._end_epoch, train_loss, {"test_loss": test_loss, **metrics})
+
+    def evaluation(self, **metrics: Any) -> None:
+        """Records an evaluation that ends no epoch, with the figures that epoch() takes."""
+        if self._is_ours() and self._steps > 0:
+            self._safely(self._end_epoch, None, metrics, False)
+
+    def name_metrics(self, keys: Sequence[str]) -> None:
+        """Adds metrics to those that the constructor was given, until a step is recorded. A key
+        that cannot be one, or has no room, is told once and left out."""
+        if not self._is_ours() or self._writer is not None:
+            return
+        for key in keys:
+            if key in self._columns:
+                continue
+            try:
+                self._metrics = described([*self._metrics, key])
+                self._columns = columns_of(self._metrics)
+            except ValueError as error:
+                self._tell(key, f"halftone_watch: {key} is left out: {error}")
 
     def warning(self, message: str) -> None:
         """Adds a sentence to the run's events."""
@@ -239,10 +263,13 @@ class Watch:
                                    StepTimes(seconds, self._elapsed), self._memory, reading))
         self._settle(wait=False)
 
-    def _end_epoch(self, train_loss: Any, figures: Mapping[str, Any]) -> None:
+    def _end_epoch(self, train_loss: Any, figures: Mapping[str, Any], ended: bool = True) -> None:
         self._settle(wait=True)
         event: Dict[str, Any] = {"event": "epoch", "run": self._folder.run}
-        self._epoch += 1
+        if ended:
+            self._epoch += 1
+        else:
+            event["epoch_ended"] = False
         mean = self._epoch_loss / self._epoch_samples if self._epoch_samples > 0 else None
         told = number(train_loss)
         event.update(epoch=self._epoch, step=self._steps,
@@ -261,9 +288,11 @@ class Watch:
                                 "left out")
         event["seconds"] = self._elapsed - self._epoch_began
         self._put(event)
-        self._last_test = {k: v for k, v in event.items() if k.startswith("test_")}
-        self._epoch_began = self._elapsed
-        self._epoch_loss = self._epoch_samples = 0.0
+        self._last_figures = {k: v for k, v in event.items()
+                              if k.startswith(("test_", "validation_"))}
+        if ended:
+            self._epoch_began = self._elapsed
+            self._epoch_loss = self._epoch_samples = 0.0
         self._clock = time.perf_counter()
 
     def _close(self, error: Optional[BaseException]) -> None:
@@ -396,7 +425,7 @@ class Watch:
         self._put({"event": "done", "run": self._folder.run, "reason": reason,
                    "steps": self._steps, "updates": self._updates,
                    "skipped": self._steps - self._updates, "test_loss": "nan",
-                   **self._last_test, "wall_s": self._elapsed,
+                   **self._last_figures, "wall_s": self._elapsed,
                    "samples_per_s": number_json(self._samples_per_s()),
                    "peak_bytes": self._memory[1], **self._divergence()})
 
