@@ -9,7 +9,7 @@
 #include "engine/data/dataset_preview.h"
 #include "engine/number/figure_text.h"
 #include "tasks/task_descriptor.h"
-#include "train/run/training_sampler.h"
+#include "train/run/training_batches.h"
 #include "verdict/rules.h"
 
 namespace engine {

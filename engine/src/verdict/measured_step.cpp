@@ -2,94 +2,34 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/dataset_descriptor.h"
-#include "data/loader/batch_loader.h"
 #include "engine/number/figure_text.h"
-#include "tensor/device.h"
 #include "train/run/advice.h"
-#include "train/run/run_needs.h"
-#include "train/run/trainer.h"
-#include "train/run/training_sampler.h"
+#include "train/run/training_batches.h"
 #include "verdict/rules.h"
 
 namespace engine {
 namespace {
 
-/// The first steps of a run of these settings, on a fresh model. Nothing is recorded.
-class FirstSteps {
-public:
-    FirstSteps(const RunConfig& config, const std::stop_token& stop)
-        : config_(config),
-          device_(checked_device(config)),
-          scope_(device_),
-          data_(open_dataset(config.dataset, config.seed, stop)),
-          loading_{.sampler = training_sampler(config, data_.train)},
-          trainer_(config, device_, data_.train.data->schema(), planned()),
-          accounting_(trainer_.accounting()) {
-        const Schema& schema = trainer_.task().schema(true);
-        const bool holds = trainer_.task().phases().size() > 1;
-        feed_ = make_feed(device_, data_.train, schema, loading_,
-                          {.per_step = config.accumulate, .held = holds ? config.accumulate : 1});
-        feed_->choose(loading_);
-        loader_ = std::make_unique<BatchLoader>(data_.train, schema, loading_);
-    }
-
-    StepRecord step() {
-        std::vector<Batch> batches;
-        do {
-            loader_->next(batches.emplace_back());
-        } while (!batches.back().last_of_epoch && std::ssize(batches) < config_.accumulate);
-        const StepRecord row = trainer_.step(batches, *feed_).row;
-        if (row.step == 1) see_inputs(batches);
-        return row;
-    }
-    /// The largest magnitude among the floating inputs of the first step; 0 where they are bytes
-    /// or lie on the device.
-    double largest_input() const { return largest_input_; }
-
-private:
-    static Device checked_device(const RunConfig& config) {
-        const Device device = resolve_device(config.device);
-        check_precision_is_there(config, device);
-        return device;
-    }
-    /// Steps of the run, over which its schedule extends.
-    std::int64_t planned() const {
-        const std::int64_t batches =
-            make_sampler(data_.train, loading_.sampler)->batches_per_epoch();
-        const std::int64_t all =
-            (batches + config_.accumulate - 1) / config_.accumulate * config_.epochs;
-        return config_.max_steps > 0 ? std::min(all, config_.max_steps) : all;
-    }
-    void see_inputs(const std::vector<Batch>& batches) {
-        const std::vector<FieldSpec> inputs = trainer_.task().model_shape().inputs;
-        const Schema& schema = trainer_.task().schema(true);
-        for (const Batch& batch : batches) {
-            for (std::size_t f = 0; f < batch.fields.size(); ++f) {
-                const bool is_input = std::ranges::any_of(inputs, [&](const FieldSpec& input) {
-                    return input.name == schema.fields[f].name;
-                });
-                if (!is_input || batch.fields[f].dtype != DType::f32) continue;
-                for (const float value : batch.fields[f].values<float>())
-                    largest_input_ =
-                        std::max(largest_input_, std::fabs(static_cast<double>(value)));
-            }
+/// The largest magnitude among the floating inputs of the last step; 0 where they are bytes or lie
+/// on the device.
+double largest_input(FreshSteps& run) {
+    const std::vector<FieldSpec> inputs = run.trainer().task().model_shape().inputs;
+    const Schema& schema = run.trainer().task().schema(true);
+    double largest = 0;
+    for (const Batch& batch : run.batches()) {
+        for (std::size_t f = 0; f < batch.fields.size(); ++f) {
+            const bool is_input = std::ranges::any_of(inputs, [&](const FieldSpec& input) {
+                return input.name == schema.fields[f].name;
+            });
+            if (!is_input || batch.fields[f].dtype != DType::f32) continue;
+            for (const float value : batch.fields[f].values<float>())
+                largest = std::max(largest, std::fabs(static_cast<double>(value)));
         }
     }
+    return largest;
+}
 
-    const RunConfig& config_;
-    Device device_;
-    DeviceScope scope_;
-    DataParts data_;
-    LoaderOptions loading_;
-    Trainer trainer_;
-    AccountingScope accounting_;
-    std::unique_ptr<BatchFeed> feed_;
-    std::unique_ptr<BatchLoader> loader_;
-    double largest_input_ = 0;
-};
-
-StepRecord first_step(const RunConfig& config) { return FirstSteps(config, {}).step(); }
+StepRecord first_step(const RunConfig& config) { return FreshSteps(config).step(); }
 
 bool overflowed(const StepRecord& row) { return !std::isfinite(row.grad_norm); }
 
@@ -182,7 +122,7 @@ bool first_step_not_finite(const RunConfig& config, const StepRecord& row, doubl
 }
 
 /// The first of ten steps whose loss is ten times that of `first`, or not finite.
-std::optional<StepRecord> step_of_growth(FirstSteps& run, const StepRecord& first,
+std::optional<StepRecord> step_of_growth(FreshSteps& run, const StepRecord& first,
                                          const std::stop_token& stop) {
     constexpr std::int64_t max_steps = 10;
     constexpr float tenfold = 10;
@@ -201,7 +141,7 @@ double calmer_rate(RunConfig config, const std::stop_token& stop) {
     for (int i = 0; i < max_tries; ++i) {
         rate /= 10;
         config.optimizer.options["lr"] = rate;
-        FirstSteps run(config, stop);
+        FreshSteps run(config, stop);
         if (!step_of_growth(run, run.step(), stop)) return rate;
     }
     return given / 10;  // the rate alone is not to blame
@@ -222,10 +162,10 @@ void loss_grows(const RunConfig& config, const StepRecord& first, const StepReco
 
 std::vector<LintFinding> lint_measured(const RunConfig& config, const std::stop_token& stop) {
     const RunConfig whole = completed(config);
-    FirstSteps run(whole, stop);
+    FreshSteps run(whole, stop);
     const StepRecord first = run.step();
     Findings out;
-    if (first_step_not_finite(whole, first, run.largest_input(), out)) return out;
+    if (first_step_not_finite(whole, first, largest_input(run), out)) return out;
     static_scale_too_large(whole, first, out);
     lost_updates(whole, first, out);
     if (!out.empty()) return out;

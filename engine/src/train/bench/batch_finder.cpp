@@ -149,8 +149,7 @@ private:
 class Search {
 public:
     Search(const RunConfig& config, const FindBatchOptions& options)
-        : config_(config), options_(options), device_(resolve_device(config.device)) {
-        check_precision_is_there(config, device_);
+        : config_(config), options_(options), device_(checked_device(config)) {
         open_data();
         found_.memory = options.memory > 0 ? options.memory : free_memory(device_);
         above_ = (found_.samples > 0 ? std::min(found_.samples, max_batch_tried) : max_batch_tried) + 1;

@@ -4,7 +4,6 @@
 
 #include "data/dataset_descriptor.h"
 #include "engine/base/error.h"
-#include "parallel/rank_device.h"
 #include "tensor/memory/memory.h"
 #include "tensor/philox.h"
 #include "train/run/run_needs.h"
@@ -45,12 +44,6 @@ Schema schema_of(const RunConfig& config) {
     const bool read = kind.files_decide && (kind.needs.empty() || !config.dataset.path.empty());
     return read ? open_dataset(config.dataset, config.seed).train.data->schema()
                 : kind.schema(config.dataset);
-}
-
-Device checked_device(const RunConfig& config, Communicator* ranks) {
-    const Device device = device_of_rank(config.device, ranks);
-    check_precision_is_there(config, device);
-    return device;
 }
 
 }  // namespace

@@ -1,85 +1,30 @@
 #include "engine/train/learning_rate_finder.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
-#include "data/dataset_descriptor.h"
-#include "data/loader/batch_loader.h"
-#include "tensor/device.h"
 #include "train/bench/rate_suggestion.h"
-#include "train/run/run_needs.h"
-#include "train/run/trainer.h"
-#include "train/run/training_sampler.h"
+#include "train/run/training_batches.h"
 
 namespace engine {
 namespace {
 
-/// The steps of a training run without its record.
-class RangeTest {
-public:
-    RangeTest(const RunConfig& config, const FindRateOptions& options)
-        : config_(config),
-          options_(options),
-          device_(resolve_device(config.device)),
-          scope_(device_),
-          data_(open_dataset(config.dataset, config.seed)),
-          trainer_(config, device_, data_.train.data->schema(), options.steps),
-          accounting_(trainer_.accounting()) {
-        const Schema& schema = trainer_.task().schema(true);
-        LoaderOptions loading{.sampler = training_sampler(config, data_.train)};
-        const bool holds = trainer_.task().phases().size() > 1;
-        feed_ = make_feed(device_, data_.train, schema, loading,
-                          {.per_step = config.accumulate, .held = holds ? config.accumulate : 1});
-        feed_->choose(loading);
-        loader_ = std::make_unique<BatchLoader>(data_.train, schema, loading);
-        trainer_.set_schedule(ramp());
-    }
-
-    StepRecord step() {
-        batches_.resize(static_cast<std::size_t>(config_.accumulate));
-        std::size_t taken = 0;
-        do {
-            loader_->next(batches_[taken]);
-        } while (!batches_[taken++].last_of_epoch && taken < batches_.size());
-        batches_.resize(taken);
-        return trainer_.step(batches_, *feed_).row;
-    }
-
-    std::vector<Message> warnings() {
-        std::vector<Message> out = data_.warnings;
-        for (Message& warning : trainer_.take_warnings()) out.push_back(std::move(warning));
-        return out;
-    }
-
-private:
-    /// Multiplies the rate after each update: rate i is lowest · (highest / lowest)^(i / (steps −
-    /// 1)).
-    kernels::LearningRateSchedule ramp() const {
-        const double intervals = static_cast<double>(std::max<std::int64_t>(options_.steps - 1, 1));
-        return {.base = options_.lowest,
-                .kind = kernels::ScheduleKind::step,
-                .planned = options_.steps,
-                .gamma = std::pow(options_.highest / options_.lowest, 1 / intervals)};
-    }
-
-    const RunConfig& config_;
-    const FindRateOptions& options_;
-    Device device_;
-    DeviceScope scope_;
-    DataParts data_;
-    Trainer trainer_;
-    AccountingScope accounting_;
-    std::unique_ptr<BatchFeed> feed_;
-    std::unique_ptr<BatchLoader> loader_;
-    std::vector<Batch> batches_;
-};
+/// Multiplies the rate after each update: rate i is lowest · (highest / lowest)^(i / (steps − 1)).
+kernels::LearningRateSchedule ramp(const FindRateOptions& options) {
+    const double intervals = static_cast<double>(std::max<std::int64_t>(options.steps - 1, 1));
+    return {.base = options.lowest,
+            .kind = kernels::ScheduleKind::step,
+            .planned = options.steps,
+            .gamma = std::pow(options.highest / options.lowest, 1 / intervals)};
+}
 
 }  // namespace
 
 FoundRate find_learning_rate(const RunConfig& config, const FindRateOptions& options,
                              const FindRateProgress& progress) {
-    check_precision_is_there(config, resolve_device(config.device));
-    RangeTest test(config, options);
+    FreshSteps test(config);
+    test.trainer().set_schedule(ramp(options));
     FoundRate found;
     SmoothedLoss smoothed;
     double best = std::numeric_limits<double>::infinity();

@@ -15,7 +15,7 @@
 #include "engine/data/changed_data.h"
 #include "io/file/sha256.h"
 #include "runs/event_file.h"
-#include "train/run/run_progress.h"
+#include "train/run/run_steps.h"
 #include "train/run/saved_run.h"
 
 namespace engine {

@@ -76,7 +76,7 @@ void RunHome::read_last_row(std::int64_t step) {
     if (step == 0) return;
     const StepRecord last = record().row(step - 1);
     recorded_peak_ = std::max(recorded_peak_, last.peak_bytes);
-    if (last.clock_s > 0) recorded_clock_ = last.clock_s;  // earlier versions have none
+    if (last.clock_s > 0) clock_s_ = last.clock_s;  // earlier versions have none
     last_row_ = last;
 }
 
@@ -110,6 +110,13 @@ void RunHome::copy_parent(const std::filesystem::path& parent, std::int64_t step
         copy_observations(parent, place_.folder, place_.run, step);
     });
     read_last_row(step);
+}
+
+double RunHome::clock_now() {
+    using namespace std::chrono;
+    const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch());
+    clock_s_ = std::max(clock_s_, static_cast<double>(now.count()) / 1e3);
+    return clock_s_;
 }
 
 void RunHome::check_files(bool now) {

@@ -52,8 +52,9 @@ public:
     std::int64_t recorded_peak() const { return recorded_peak_; }
     /// The last row of the run's earlier parts; step 0: there is none.
     const StepRecord& last_row() const { return last_row_; }
-    /// The clock of the last recorded step; 0: unknown.
-    double recorded_clock() const { return recorded_clock_; }
+    /// Seconds since 1970 (UTC), not before those of the last step: the system's clock may be set
+    /// back while a run is under way.
+    double clock_now();
 
     /// Keeps its pictures, and the checksums of files that were decoded for the first time.
     RunRequest on_evaluation(const Evaluated& evaluated) override;
@@ -74,7 +75,7 @@ private:
     std::optional<StepRecordWriter> writer_;
     std::int64_t kept_hashes_ = 0;  // files whose checksum the folder has
     std::int64_t recorded_peak_ = 0;
-    double recorded_clock_ = 0;
+    double clock_s_ = 0;  // of the step recorded last; 0: unknown
     StepRecord last_row_{};
     std::chrono::steady_clock::time_point checked_{};
 };

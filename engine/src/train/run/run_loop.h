@@ -1,17 +1,11 @@
 #pragma once
 
-#include <deque>
 #include <memory>
-#include <set>
 #include <stop_token>
 
-#include "data/loader/batch_loader.h"
-#include "train/run/machine_meter.h"
 #include "train/run/run_data.h"
 #include "train/run/run_evaluation.h"
-#include "train/run/run_home.h"
-#include "train/run/run_progress.h"
-#include "train/run/step_capsule.h"
+#include "train/run/run_steps.h"
 
 namespace engine {
 
@@ -39,15 +33,15 @@ public:
     /// listeners. A step whose rows found no room on the disk goes on there. Throws Error.
     void train_step();
     /// A step was submitted, and not all that follows is done.
-    bool in_step() const { return in_step_; }
+    bool in_step() const { return steps_.in_step(); }
     /// Waits for the steps in flight and writes their rows: before the run pauses or ends. Throws
     /// Error.
     void settle();
     /// Rows could not be written (disk full): tries again. Throws Error(io).
     void write_pending();
-    bool has_pending() const { return !pending_.empty(); }
-    /// Steps were given whose rows are not in the record.
-    bool has_unwritten() const { return !pending_.empty() || !submitted_.empty(); }
+    bool has_pending() const { return steps_.has_pending(); }
+    /// Steps were submitted whose rows are not in the record.
+    bool has_unwritten() const { return has_pending() || steps_.in_flight() > 0; }
     bool finished() const {
         return trainer_ && (progress_.epoch >= config_.epochs ||
                             trainer_->steps() >= steps_planned_ || stopped_);
@@ -71,7 +65,7 @@ public:
     /// step. Does not change the run. Throws Error.
     StepCapsule last_capsule();
     /// Row of the step whose figures were taken last; none yet: step 0.
-    const StepRecord& last_row() const { return last_row_; }
+    const StepRecord& last_row() const { return steps_.last_row(); }
     Trainer& trainer() { return *trainer_; }
     /// Another program has taken the run over: nothing more is written to its folder.
     bool is_taken_over() const { return home_.is_taken_over(); }
@@ -114,41 +108,22 @@ private:
     void tell(Order order) const {
         if (!follows()) share(order);
     }
-    LoaderOptions training_options() const;
-    FeedDepth feed_depth() const;
-    std::int64_t steps_per_epoch(std::int64_t batches) const;
     RunStarted started() const;
-    void add_listeners();
+    void add_listeners(const SamplerOptions& sampler);
     template <typename F>
     RunRequest ask(const F& call);
 
     /// Begins to measure the machine; the columns that the run's record needs for it.
     record_layout::OptionalColumns start_meter();
-    void begin_run();
     void go_on(const Continuation& from);
     bool goes_on_in_place(const Continuation& from) const;
     void load(const SavedRun& saved);
-    void check_place() const;
-    void plan_rest();
-    void lengthen_schedule(const SavedRun& saved, const RunStarted& before,
-                           std::vector<Message>& restored);
 
-    StepStart next_start() const { return {progress_.epoch, progress_.batch, rate_}; }
     void submit();
-    void take_batches();
-    double clock_now();
-    void finish_step(CompletedStep step);
-    void pass_warnings_on();
-    /// Ways to fill a damaged sample's place.
-    enum class Damaged { replaced, left_out };
-    void tell_replaced(const std::vector<ReplacedSample>& samples, Damaged how);
-    void sum_replaced();
-
     void finish_evaluation();
     void set_rate();
     TrainingState gathered_state();
     SavedRun saved_run();
-    StepCapsule capsule_at(const StepStart& start, TrainingState before) const;
     void save(bool best);
 
     RunConfig config_;
@@ -157,29 +132,16 @@ private:
     Communicator* const ranks_;  // null: one process
     RunData data_;
     RunHome home_;
-    SamplerOptions sampler_;  // of the training part
-    std::unique_ptr<BatchLoader> loader_;
     std::unique_ptr<Trainer> trainer_;
-    std::unique_ptr<MachineMeter> meter_;  // null on a rank that follows
-    std::unique_ptr<BatchFeed> feed_;
+    RunProgress progress_;
+    RunSteps steps_;
     std::unique_ptr<RunEvaluation> evaluation_;
     std::vector<std::unique_ptr<RunListener>> own_;  // of the listeners
     std::vector<RunListener*> listeners_;            // in the order of their calls
-
-    RunProgress progress_;
     std::int64_t steps_planned_ = 0;
     double rate_ = 1;  // multiplier of the schedule's rate
     bool stopped_ = false;
-    bool in_step_ = false;
     bool left_ = false;
-    std::deque<LoopFigures> submitted_;  // to the device
-    std::deque<CompletedStep> pending_;  // whose rows are to be written
-    std::vector<Batch> batches_;
-    StepStart last_start_;  // of the step submitted last
-    StepRecord last_row_{};
-    double clock_s_ = 0;                  // of the step recorded last
-    std::set<std::string> told_damaged_;  // why each cannot be read
-    std::int64_t replaced_here_ = 0;      // by this rank, and not in progress_ yet
 };
 
 }  // namespace engine

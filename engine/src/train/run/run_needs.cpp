@@ -9,7 +9,7 @@
 #include "kernels/cuda_device.h"
 #include "models/model.h"
 #include "optim/optimizer_descriptor.h"
-#include "parallel/communicator.h"
+#include "parallel/rank_device.h"
 #include "train/step/make_optimizer.h"
 
 namespace engine {
@@ -69,7 +69,8 @@ void check_batch_fits(const RunConfig& config, const Schema& schema, const Devic
                 msg("Try a smaller batch."));
 }
 
-void check_precision_is_there(const RunConfig& config, const Device& device) {
+Device checked_device(const RunConfig& config, Communicator* ranks) {
+    const Device device = device_of_rank(config.device, ranks);
     const ResolvedPrecision precision = resolve(config.precision);
     if (device.kind == Device::Kind::cuda) {
         const auto card = kernels::cuda::device_info(device.index);
@@ -79,6 +80,7 @@ void check_precision_is_there(const RunConfig& config, const Device& device) {
         throw Error(ErrorCode::device, msg("TF32 needs an NVIDIA Ampere or newer GPU."),
                     msg("Set the precision to fp32, amp-fp16 or amp-bf16."));
     }
+    return device;
 }
 
 void check_best_is_there(const RunConfig& config, const Task& task) {
@@ -91,9 +93,7 @@ void check_best_is_there(const RunConfig& config, const Task& task) {
                 msg("Use another schedule than plateau, and no early stopping."));
 }
 
-void check_device(const RunConfig& config) {
-    check_precision_is_there(config, resolve_device(config.device));
-}
+void check_device(const RunConfig& config) { checked_device(config); }
 
 // Memory that a step needs beyond what stays between steps grows with the batch. The step failed
 // before its end, so twice that is assumed.

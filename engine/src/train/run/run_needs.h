@@ -23,9 +23,9 @@ void check_model_fits(const RunConfig& config, const ModelShape& shape, const De
 /// as much again at the least, are more than the device's memory.
 void check_batch_fits(const RunConfig& config, const Schema& schema, const Device& device);
 
-/// Throws Error(device) for tf32 on a device without it, and for bf16 on a card whose libraries
-/// lack it.
-void check_precision_is_there(const RunConfig& config, const Device& device);
+/// The device of a run, or of its rank: see device_of_rank(). Throws Error(device) for tf32 on a
+/// device without it, and for bf16 on a card whose libraries lack it.
+Device checked_device(const RunConfig& config, Communicator* ranks = nullptr);
 
 /// Throws Error(settings) for a schedule or a stop that waits for a better evaluation if the task
 /// does not define which is better.

@@ -1,4 +1,4 @@
-#include "train/run/training_sampler.h"
+#include "train/run/training_batches.h"
 
 #include <gtest/gtest.h>
 
