@@ -377,8 +377,8 @@
         <translation>数据集</translation>
     </message>
     <message>
-        <source>The data to train on. Spirals and glyphs are generated; the others are read from files on disk.</source>
-        <translation>训练所用的数据。双螺旋和字形由程序生成，其他从磁盘文件读取。</translation>
+        <source>The data to train on. Some are generated; the others are read from files on disk.</source>
+        <translation>训练所用的数据。一部分由程序生成，其他从磁盘文件读取。</translation>
     </message>
     <message>
         <source>Path</source>
@@ -497,8 +497,8 @@
         <translation>缩放器预设</translation>
     </message>
     <message>
-        <source>Production: values for real training. Classroom: the scale moves often enough to watch in a short run.</source>
-        <translation>生产：用于实际训练的取值。教学：缩放因子变化得足够频繁，短时间即可观察。</translation>
+        <source>Values of the loss scaler: for real training, or with a scale that moves often enough to watch in a short run.</source>
+        <translation>损失缩放器的取值：用于实际训练，或让缩放因子变化得足够频繁，短时间即可观察。</translation>
     </message>
     <message>
         <source>Initial scale</source>
@@ -793,8 +793,8 @@
         <translation>梯度惩罚</translation>
     </message>
     <message>
-        <source>Adds this multiple of the gradient norm to the loss, which favours flat minima. Needs second derivatives in every step; for MLP and LeNet (0 = off).</source>
-        <translation>把梯度范数乘以该倍数加到损失上，使训练偏向平坦的极小值。每一步都要求二阶导数；适用于 MLP 和 LeNet（0 = 关闭）。</translation>
+        <source>Adds this multiple of the gradient norm to the loss, which favours flat minima. Needs second derivatives in every step, which not all models have (0 = off).</source>
+        <translation>把梯度范数乘以该倍数加到损失上，使训练偏向平坦的极小值。每一步都要求二阶导数，并非所有模型都支持（0 = 关闭）。</translation>
     </message>
     <message>
         <source>Hysteresis</source>
@@ -5829,8 +5829,8 @@
         <translation>直方图间隔</translation>
     </message>
     <message>
-        <source>Keeps exponent histograms of gradients, activations, weights and updates by layer after this many steps (0 = only on demand). auto: every 50 steps, at most 4 a second and 2,000 in a run, which costs a ResNet-18 at most 1 % of its time and an MLP at most 5 %. Results do not change.</source>
-        <translation>每隔这么多步按层保存梯度、激活、权重和更新量的指数直方图（0 = 仅在需要时）。auto：每 50 步一次，每秒最多 4 次，一次运行最多 2,000 次；ResNet-18 最多慢 1 %，MLP 最多慢 5 %。结果不变。</translation>
+        <source>Keeps exponent histograms of gradients, activations, weights and updates by layer after this many steps (0 = only on demand). auto: every 50 steps, at most 4 a second and 2,000 in a run, which costs a large network at most 1 % of its time and a small one at most 5 %. Results do not change.</source>
+        <translation>每隔这么多步按层保存梯度、激活、权重和更新量的指数直方图（0 = 仅在需要时）。auto：每 50 步一次，每秒最多 4 次，一次运行最多 2,000 次；大网络最多慢 1 %，小网络最多慢 5 %。结果不变。</translation>
     </message>
     <message>
         <source>Armed</source>

@@ -69,6 +69,11 @@ std::vector<std::string> amp_precisions() {
     return kinds;
 }
 
+bool computes_in_bf16(std::string_view preset) {
+    const PrecisionDescriptor* const found = find_kind(precisions(), preset);
+    return found != nullptr && found->settings.autocast == AutocastFormat::bf16;
+}
+
 std::span<const ScalerDescriptor> scaler_presets() {
     static const std::vector<ScalerDescriptor> infos = [] {
         ScalerConfig classroom;

@@ -75,8 +75,7 @@ void for_each_setting(Config&& c, F&& f) {
         f(SettingSpec{path, label, help, unit, range}, member);
     };
     row(c.dataset.kind, "dataset.kind", "Data set",
-        "The data to train on. Spirals and glyphs are generated; the others are read from files on "
-        "disk.",
+        "The data to train on. Some are generated; the others are read from files on disk.",
         "", one_of(kinds<datasets>));
     row(c.dataset.path, "dataset.path", "Path",
         "Folder or file of the data set, compressed or not. Give several parts as a list.");
@@ -139,8 +138,8 @@ void for_each_setting(Config&& c, F&& f) {
         "Types of modules and operations over all other settings, such as {\"layer1\": \"fp32\", "
         "\"fc:linear\": \"bf16\"}. The most specific key decides.");
     row(c.scaler.preset, "scaler.preset", "Scaler preset",
-        "Production: values for real training. Classroom: the scale moves often enough to watch in "
-        "a short run.",
+        "Values of the loss scaler: for real training, or with a scale that moves often enough to "
+        "watch in a short run.",
         "", one_of(kinds<scaler_presets>));
     row(c.scaler.init_scale, "scaler.init_scale", "Initial scale",
         "Loss scale of the first step. A value that is too high costs only a few skipped steps.",
@@ -186,7 +185,7 @@ void for_each_setting(Config&& c, F&& f) {
         numbers(not_negative));
     row(c.gradient_penalty, "gradient_penalty", "Gradient penalty",
         "Adds this multiple of the gradient norm to the loss, which favours flat minima. Needs "
-        "second derivatives in every step; for MLP and LeNet (0 = off).",
+        "second derivatives in every step, which not all models have (0 = off).",
         "", numbers(not_negative));
     row(c.batch_size, "batch_size", "Batch size",
         "Samples per gradient. Larger batches give smoother gradients and higher throughput, but "
@@ -231,8 +230,8 @@ void for_each_setting(Config&& c, F&& f) {
     row(c.instruments.histograms_every, "instruments.histograms_every", "Histograms every",
         "Keeps exponent histograms of gradients, activations, weights and updates by layer after "
         "this many steps (0 = only on demand). auto: every 50 steps, at most 4 a second and 2,000 "
-        "in a run, which costs a ResNet-18 at most 1 % of its time and an MLP at most 5 %. Results "
-        "do not change.",
+        "in a run, which costs a large network at most 1 % of its time and a small one at most 5 "
+        "%. Results do not change.",
         "steps", at_least(0));
     row(c.instruments.armed, "instruments.armed", "Armed",
         "Examines a skipped step before the next update. On a GPU this costs a synchronisation in "

@@ -90,7 +90,7 @@ std::vector<std::string> smaller_inputs(const RunConfig& config) {
 bool first_step_not_finite(const RunConfig& config, const StepRecord& row, double largest_input,
                            Findings& out) {
     constexpr double largest_fp16 = 65504;
-    const bool fp16 = computes_in_fp16(config);
+    const bool fp16 = resolve(config.precision).computes_in_fp16();
     const bool scaled = resolve(config.precision).scaler != ScalerMode::off;
     std::vector<std::string> fix = smaller_inputs(config);
     LintFinding finding{.id = "",

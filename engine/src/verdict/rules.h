@@ -16,11 +16,7 @@ struct LintSubject {
     std::shared_ptr<const Model> model;  ///< its shapes; null where it cannot be built
     std::int64_t steps = 0;              ///< of the run; 0: not known
 
-    /// Matrix products or weights in FP16.
-    bool fp16() const {
-        return precision.autocast == AutocastFormat::fp16 ||
-               precision.weights == WeightFormat::fp16;
-    }
+    bool fp16() const { return precision.computes_in_fp16(); }
     bool bf16() const { return precision.autocast == AutocastFormat::bf16; }
     bool scaled() const { return precision.scaler != ScalerMode::off; }
     bool dynamic() const { return precision.scaler == ScalerMode::dynamic; }

@@ -1,12 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cctype>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 
 #include "engine/settings/catalog.h"
@@ -19,8 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Names that mean something else too: formats of numbers and files, a figure, a mode of padding.
-const std::set<std::string> ambiguous = {"fp32", "tf32", "step", "constant", "csv"};
+/// Names, and parts of names, that mean something else too: formats of numbers and files, a figure,
+/// a mode of padding, a place.
+const std::set<std::string> ambiguous = {"fp32", "tf32", "step", "constant", "csv", "folder"};
 
 /// Files that may hold these names. "*": any.
 const std::multimap<std::string, std::string> allowed = {
@@ -32,7 +35,8 @@ const std::multimap<std::string, std::string> allowed = {
     {"engine/src/data/image/idx.h", "*"},                        // read by its descriptors
     {"engine/src/data/text/text_files.h", "*"},                  // read by its descriptors
     {"engine/src/data/input_guide.h", "criteo"},                 // a notation of ids
-    {"engine/src/runs/recognise_path.cpp", "mnist"},             // a word of a folder's name
+    {"engine/src/runs/recognise_path.cpp", "mnist"},             // words of a folder's name
+    {"engine/src/runs/recognise_path.cpp", "fashion"},
 };
 
 template <typename Kind>
@@ -54,6 +58,18 @@ std::set<std::string> kind_names() {
     return names;
 }
 
+/// The words of names that have several: a source that looks for "bf16" in a preset's name knows
+/// the preset.
+std::set<std::string> parts_of(const std::set<std::string>& names) {
+    std::set<std::string> parts;
+    for (const std::string& name : names) {
+        std::istringstream words(name);
+        for (std::string word; std::getline(words, word, '-');)
+            if (word != name && !ambiguous.contains(word)) parts.insert(word);
+    }
+    return parts;
+}
+
 bool is_allowed(const std::string& file, const std::string& name) {
     const auto [first, last] = allowed.equal_range(file);
     return std::any_of(first, last,
@@ -63,7 +79,10 @@ bool is_allowed(const std::string& file, const std::string& name) {
 TEST(KindNames, StandInTheirDescriptorsAlone) {
     const std::set<std::string> names = kind_names();
     ASSERT_GT(names.size(), 40U);
+    const std::set<std::string> parts = parts_of(names);
     const std::regex literal(R"re("([^"\\]*)")re");
+    const std::regex search(
+        R"re((find|contains|starts_with|ends_with|indexOf|startsWith|endsWith)\(u?"-?([^"\\-]*)-?")re");
     std::set<std::pair<std::string, std::string>> described;
     std::map<std::pair<std::string, std::string>, int> mentioned;  // the line
     const fs::path root = HALFTONE_SOURCE_DIR;
@@ -76,6 +95,10 @@ TEST(KindNames, StandInTheirDescriptorsAlone) {
             std::string line;
             for (int number = 1; std::getline(in, line); ++number) {
                 const std::string code = line.substr(0, line.find("//"));
+                std::smatch found;
+                EXPECT_FALSE(std::regex_search(code, found, search) && parts.contains(found[2]) &&
+                             !is_allowed(file, found[2]))
+                    << file << ":" << number << ": looks for a part of a name";
                 for (std::sregex_iterator at(code.begin(), code.end(), literal), end; at != end;
                      ++at) {
                     const std::string name = (*at)[1];
@@ -90,6 +113,19 @@ TEST(KindNames, StandInTheirDescriptorsAlone) {
     for (const auto& [place, line] : mentioned)
         EXPECT_TRUE(described.contains(place))
             << place.first << ":" << line << ": " << place.second;
+}
+
+// A help text that lists kinds is wrong with the next one.
+TEST(KindNames, AreNotInTheHelpOfSettingsOfAllKinds) {
+    const std::set<std::string> names = kind_names();
+    const std::regex word("[a-z0-9-]+");
+    for (const FieldInfo& field : fields()) {
+        if (!field.kinds.empty()) continue;
+        std::string help = field.help;
+        std::ranges::transform(help, help.begin(), [](unsigned char c) { return std::tolower(c); });
+        for (std::sregex_iterator at(help.begin(), help.end(), word), end; at != end; ++at)
+            EXPECT_FALSE(names.contains(at->str())) << field.path << ": " << at->str();
+    }
 }
 
 }  // namespace

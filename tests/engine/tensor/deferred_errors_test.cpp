@@ -8,6 +8,7 @@
 #include "kernels/cuda_graph.h"
 #include "needs_cuda.h"
 #include "ops/pointwise/binary.h"
+#include "support/expectations.h"
 #include "tensor/check_values.h"
 #include "tensor/device.h"
 #include "tensor/tensor.h"
@@ -28,19 +29,9 @@ void check_range(const std::string& op, const std::vector<double>& values,
 }
 
 /// The message of the Error(value) that is thrown; empty if none is thrown.
-template <typename F>
-std::string error_of(const F& read) {
-    try {
-        read();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), ErrorCode::value);
-        return error.what();
-    }
-    return {};
-}
 std::string error_at_read(const Device& device = gpu) {
     const Tensor x = Tensor::scalar(2.5, DType::f32, device);
-    return error_of([&] { EXPECT_EQ(x.item(), 2.5); });
+    return error_text(ErrorCode::value, [&] { EXPECT_EQ(x.item(), 2.5); });
 }
 
 TEST(DeferredErrors, AreToldByTheNextReadThatWaitsAndOnce) {
@@ -51,12 +42,12 @@ TEST(DeferredErrors, AreToldByTheNextReadThatWaitsAndOnce) {
     check_range("embedding", {1, 3, 4});
     EXPECT_EQ(error_at_read(), "");
     check_range("gather", {-1});
-    EXPECT_EQ(error_of([] {
+    EXPECT_EQ(error_text(ErrorCode::value, [] {
                   (void)whole_numbers({1, 2}).copy_to(Device{});
               }),
               "gather: index -1 is out of range");
     check_range("gather", {-2});
-    EXPECT_EQ(error_of([] {
+    EXPECT_EQ(error_text(ErrorCode::value, [] {
                   (void)whole_numbers({1, 2}).values();
               }),
               "gather: index -2 is out of range");
@@ -96,9 +87,9 @@ TEST(DeferredErrors, WaitForNothingAndAReadWaitsOnceWithThem) {
     const std::int64_t before = waits();
     check_whole_values(rule("embedding"), index, 0, 4);
     EXPECT_EQ(waits(), before);
-    EXPECT_NE(error_of([&] { (void)x.item(); }), "");
+    EXPECT_NE(error_text(ErrorCode::value, [&] { (void)x.item(); }), "");
     EXPECT_EQ(waits(), before + 1);
-    EXPECT_EQ(error_of([&] { (void)x.item(); }), "");
+    EXPECT_EQ(error_text(ErrorCode::value, [&] { (void)x.item(); }), "");
     EXPECT_EQ(waits(), before + 2);
 }
 
@@ -143,14 +134,14 @@ TEST(DeferredErrors, AreToldOfEachReplayThatBringsThemAbout) {
 
 TEST(DeferredErrors, OnTheCpuAreThrownAtOnceAndNameTheFirst) {
     const Tensor x = whole_numbers({1, 9, 7}, Device{});
-    EXPECT_EQ(error_of([&] { check_whole_values(rule("gather"), x, 0, 4); }),
+    EXPECT_EQ(error_text(ErrorCode::value, [&] { check_whole_values(rule("gather"), x, 0, 4); }),
               "gather: index 9 is out of range");
-    EXPECT_EQ(error_of([&] { check_whole_values(rule("gather"), x, 0, 7, 9); }), "");
+    EXPECT_EQ(error_text(ErrorCode::value, [&] { check_whole_values(rule("gather"), x, 0, 7, 9); }), "");
     const ValueRule positive{"x: ", " is negative", {}, false};
     const Tensor y = Tensor::of({1, NAN, -0.5, -2}, {4}, DType::f16, Device{});
-    EXPECT_EQ(error_of([&] { check_values(positive, y, 0, INFINITY); }),
+    EXPECT_EQ(error_text(ErrorCode::value, [&] { check_values(positive, y, 0, INFINITY); }),
               "x: -0.500000 is negative");
-    EXPECT_EQ(error_of([&] { check_values(positive, y, -2, 1); }), "");
+    EXPECT_EQ(error_text(ErrorCode::value, [&] { check_values(positive, y, -2, 1); }), "");
 }
 
 }  // namespace

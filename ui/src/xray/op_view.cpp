@@ -31,8 +31,7 @@ bool isIn(const XrayOp& op, ForcedType type) {
 /// FP32 for what runs in 16 bits, else the 16-bit type of the run.
 ForcedType otherType(const XrayOp& op, const std::string& precision) {
     if (isIn(op, ForcedType::fp16) || isIn(op, ForcedType::bf16)) return ForcedType::fp32;
-    const bool brain = precision.find("bf16") != std::string::npos;
-    return brain ? ForcedType::bf16 : ForcedType::fp16;
+    return engine::computes_in_bf16(precision) ? ForcedType::bf16 : ForcedType::fp16;
 }
 
 /// The operation's name in precision.force.

@@ -167,6 +167,8 @@ const std::string& baseline_precision();
 std::vector<std::string> default_precisions();
 /// Presets with autocast; those without loss scaling first.
 std::vector<std::string> amp_precisions();
+/// Whether a preset computes products in BF16; no unknown one does.
+bool computes_in_bf16(std::string_view preset);
 
 struct ScalerDescriptor {
     std::string kind;  ///< as scaler.preset

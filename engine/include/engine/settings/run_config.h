@@ -249,6 +249,10 @@ struct ResolvedPrecision {
     bool tf32 = false;  ///< f32 products in TensorFloat-32, where the device has it
     ForcedTypes force = {};
 
+    /// Matrix products or weights in FP16, apart from forced types.
+    bool computes_in_fp16() const {
+        return weights == WeightFormat::fp16 || autocast == AutocastFormat::fp16;
+    }
     /// Stores or computes in 16 bits, apart from forced types.
     bool computes_in_16_bits() const {
         return weights != WeightFormat::fp32 || autocast != AutocastFormat::off;

@@ -3,6 +3,7 @@
 
 #include "engine/instruments/speedup.h"
 #include "engine/number/figure_text.h"
+#include "engine/settings/catalog.h"
 
 namespace engine {
 namespace {
@@ -11,10 +12,10 @@ namespace {
 constexpr double min_speed_up = 1.05;
 
 std::string low_type(const std::string& precision) {
-    return precision.find("bf16") != std::string::npos ? "bf16" : "f16";
+    return computes_in_bf16(precision) ? "bf16" : "f16";
 }
 std::string low_name(const std::string& precision) {
-    return precision.find("bf16") != std::string::npos ? "BF16" : "FP16";
+    return computes_in_bf16(precision) ? "BF16" : "FP16";
 }
 
 int percent(double part, double whole) {

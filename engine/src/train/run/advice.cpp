@@ -46,7 +46,7 @@ Message FaultCourse::advice() const {
     // The first losses of a run that went on from a checkpoint are not known.
     const bool began = std::isfinite(first_loss_) || first_step_ > 1;
     const bool blames_the_rate =
-        updates_ > 0 && began && !(computes_in_fp16(config_) && was_learning());
+        updates_ > 0 && began && !(resolve(config_.precision).computes_in_fp16() && was_learning());
     return non_finite_loss_advice(config_, blames_the_rate);
 }
 
@@ -68,12 +68,12 @@ Message divergence_advice(const RunConfig& config) {
 
 Message non_finite_loss_advice(const RunConfig& config, bool updated) {
     if (updated) return divergence_advice(config);
-    return computes_in_fp16(config) ? forward_overflow_advice() : non_finite_input_advice();
+    return resolve(config.precision).computes_in_fp16() ? forward_overflow_advice() : non_finite_input_advice();
 }
 
 // A translation has whole messages, so the advice stands here once more.
 Message idle_epoch_warning(const RunConfig& config, std::int64_t epoch, std::int64_t steps) {
-    if (computes_in_fp16(config))
+    if (resolve(config.precision).computes_in_fp16())
         return msg(
             "No update was applied in epoch {}: all {} steps were skipped, since the loss itself "
             "was not finite. Bring the inputs into a smaller range, keep what overflows in FP32, or "
@@ -84,11 +84,6 @@ Message idle_epoch_warning(const RunConfig& config, std::int64_t epoch, std::int
         "not finite. Look for a NaN, an infinity or a huge number in the data and fix or remove "
         "that sample; no loss scale or precision helps.",
         epoch, steps);
-}
-
-bool computes_in_fp16(const RunConfig& config) {
-    const ResolvedPrecision precision = resolve(config.precision);
-    return precision.weights == WeightFormat::fp16 || precision.autocast == AutocastFormat::fp16;
 }
 
 }  // namespace engine

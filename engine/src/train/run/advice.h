@@ -53,7 +53,4 @@ private:
 /// All steps of an epoch were skipped, with the advice on its cause.
 Message idle_epoch_warning(const RunConfig& config, std::int64_t epoch, std::int64_t steps);
 
-/// Matrix products or weights in FP16.
-bool computes_in_fp16(const RunConfig& config);
-
 }  // namespace engine

@@ -2,6 +2,7 @@
 
 #include <deque>
 #include <memory>
+#include <optional>
 #include <set>
 
 #include "train/run/machine_meter.h"

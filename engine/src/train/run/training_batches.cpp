@@ -4,6 +4,7 @@
 
 #include "data/dataset_descriptor.h"
 #include "engine/base/error.h"
+#include "parallel/communicator.h"
 #include "tasks/task_descriptor.h"
 #include "tensor/device.h"
 #include "train/run/run_needs.h"

@@ -40,7 +40,7 @@ public:
     /// Those of the step that begins with this batch of the epoch, with all fields on the host.
     std::vector<Batch> at(std::int64_t epoch, std::int64_t batch) const;
     BatchFeed& feed() { return *feed_; }
-    BatchLoader& loader() { return *loader_; }
+    BatchLoader& loader() const { return *loader_; }
 
 private:
     const RunConfig& config_;

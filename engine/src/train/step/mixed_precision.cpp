@@ -73,9 +73,7 @@ MixedPrecision::MixedPrecision(const ResolvedPrecision& precision, const ScalerC
     : force_(force_rules(precision.force, model.modules)),
       scaler_(broken ? std::move(broken)
                      : std::make_unique<LossScaler>(precision.scaler, scaler, device)),
-      watches_f16_(
-          precision.scaler != ScalerMode::off &&
-          (precision.autocast == AutocastFormat::fp16 || precision.weights == WeightFormat::fp16)) {
+      watches_f16_(precision.scaler != ScalerMode::off && precision.computes_in_fp16()) {
     if (precision.weights == WeightFormat::fp16) {
         convert_weights(model, DType::f16, precision.batch_norm != WeightFormat::fp16);
         casts_.inputs = DType::f16;

@@ -13,6 +13,7 @@
 #include "ops/pointwise/unary.h"
 #include "ops/reduce/reduce.h"
 #include "ops/shape/view.h"
+#include "support/expectations.h"
 #include "support/here.h"
 #include "tensor/cast.h"
 #include "tensor/layout.h"
@@ -20,18 +21,9 @@
 namespace engine {
 namespace {
 
-std::string message_of(const std::function<void()>& f) {
-    try {
-        f();
-    } catch (const Error& error) {
-        return error.what();
-    }
-    return {};
-}
-
 /// Expects that the message contains both names.
 void expect_names(const std::function<void()>& f, const std::string& a, const std::string& b) {
-    const std::string text = message_of(f);
+    const std::string text = message_of(ErrorCode::dtype, f);
     EXPECT_NE(text.find(a), std::string::npos) << text;
     EXPECT_NE(text.find(b), std::string::npos) << text;
 }

@@ -62,12 +62,6 @@ const engine::ScaleChanged* scaleEventAt(const RunTrack& track, std::int64_t ste
     return nullptr;
 }
 
-bool computesInFp16(const engine::PrecisionConfig& config) {
-    const auto precision = engine::resolve(config);
-    return precision.autocast == engine::AutocastFormat::fp16 ||
-           precision.weights == engine::WeightFormat::fp16;
-}
-
 }  // namespace
 
 StepPanel::StepPanel(const Context& context, QWidget* parent) : QWidget(parent), context_(context) {
@@ -169,7 +163,7 @@ void StepPanel::refresh() {
     const engine::ScaleChanged* scale = scaleEventAt(*track, step);
     const double after = track->scaleAfter(step);
     const StepReason why = explainStep(row, scale, after, track->hasScaler(),
-                                       computesInFp16(track->config().precision),
+                                       engine::resolve(track->config().precision).computes_in_fp16(),
                                        track->origin() ? nullptr : &track->config());
     panel_->setTitle(row.found_inf != 0 ? tr("Skipped step %1").arg(count(step))
                                         : tr("Step %1").arg(count(step)));
