@@ -3101,6 +3101,22 @@
         <translation>请先停止，再释放其检查点。</translation>
     </message>
     <message>
+        <source>Run {} has a setting that this version does not take: {} = {}.</source>
+        <translation>运行 {} 含有此版本不接受的设置：{} = {}。</translation>
+    </message>
+    <message>
+        <source>Resume it with the version of Halftone that trained it.</source>
+        <translation>请用训练它的 Halftone 版本继续。</translation>
+    </message>
+    <message>
+        <source>Of your last settings, {} = {} is not valid in this version ({}), so the default is used.</source>
+        <translation>您上次的设置中，{} = {} 在此版本中无效（{}），因此使用默认值。</translation>
+    </message>
+    <message>
+        <source>All of them are kept in {}.</source>
+        <translation>全部设置已保存在 {}。</translation>
+    </message>
+    <message>
         <source>Stop it before you delete it.</source>
         <translation>请先停止，再删除。</translation>
     </message>

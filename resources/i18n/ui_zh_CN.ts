@@ -1379,6 +1379,10 @@
             <translation>键盘快捷键</translation>
         </message>
         <message>
+            <source>Report a problem…</source>
+            <translation>报告问题…</translation>
+        </message>
+        <message>
             <source>About Halftone</source>
             <translation>关于 Halftone</translation>
         </message>
@@ -4285,6 +4289,53 @@ above</source>
             <source>Words, or FIELD=VALUE, where = may also be != &lt; &lt;= &gt; &gt;= or ~ (contains). A dash in front negates. Fields are settings and results by their titles, in quotes if they have several words (&quot;Learning rate&quot;&gt;0.01), or as on the command line (lr&gt;0.01). There are also tag:NAME and starred. Ctrl+F or / jumps here.</source>
             <translation>词，以及 字段=值，也可用 != &lt; &lt;= &gt; &gt;= 或 ~（包含）；前面加减号表示否定。字段是设置和结果的名称，含空格时加引号（&quot;学习率&quot;&gt;0.01），也可像命令行那样写（lr&gt;0.01）。还有 tag:名称 和 starred。按 Ctrl+F 或 / 跳到这里。</translation>
         </message>
+</context>
+<context>
+    <name>ui::ProblemDialog</name>
+    <message>
+        <source>Report a problem</source>
+        <translation>报告问题</translation>
+    </message>
+    <message>
+        <source>The archive holds the texts below and nothing else: no data, no notes, no path of your home folder, no name of you or this machine.</source>
+        <translation>归档只包含下列文本：没有数据，没有备注，没有您主目录中的路径，也没有您或这台机器的名称。</translation>
+    </message>
+    <message>
+        <source>Look through it, save it, and send it along with what you did and what you expected.</source>
+        <translation>请先查看并保存，然后连同您的操作步骤和预期结果一起发送。</translation>
+    </message>
+    <message>
+        <source>Texts of the report</source>
+        <translation>报告中的文本</translation>
+    </message>
+    <message>
+        <source>The selected text</source>
+        <translation>所选文本</translation>
+    </message>
+    <message>
+        <source>The report is being made…</source>
+        <translation>正在生成报告…</translation>
+    </message>
+    <message>
+        <source>Close</source>
+        <translation>关闭</translation>
+    </message>
+    <message>
+        <source>Save…</source>
+        <translation>保存…</translation>
+    </message>
+    <message>
+        <source>Archive (*.zip)</source>
+        <translation>归档 (*.zip)</translation>
+    </message>
+    <message>
+        <source>Saved %1.</source>
+        <translation>已保存 %1。</translation>
+    </message>
+    <message>
+        <source>Saving the report</source>
+        <translation>正在保存报告</translation>
+    </message>
 </context>
 <context>
     <name>ui::DeleteQuestion</name>

@@ -3,6 +3,7 @@
 #include <QActionGroup>
 #include <QApplication>
 #include <QClipboard>
+#include <QDateTime>
 #include <QDockWidget>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -39,8 +40,15 @@
 #include "widgets/save_dialog.h"
 #include "window/keys_dialog.h"
 #include "window/preset_menu.h"
+#include "window/problem_dialog.h"
 
 namespace ui {
+
+namespace {
+
+constexpr std::size_t mostProblems = 100;
+
+}  // namespace
 
 MainMenu::MainMenu(const Context& context, const PanelSet& panels, QMainWindow* window)
     : QObject(window), context_(context), panels_(panels), window_(window) {
@@ -54,6 +62,11 @@ MainMenu::MainMenu(const Context& context, const PanelSet& panels, QMainWindow* 
     addView();
     addHelp();
     connect(context_.commands, &Commands::buttonsChanged, this, &MainMenu::refreshRun);
+    connect(context_.commands, &Commands::failed, this, [this](const Problem& problem) {
+        const QString time = QDateTime::currentDateTime().toString(Qt::ISODate);
+        problems_.push_back((time + u' ' + joined({problem.sentence, problem.hint})).toStdString());
+        if (problems_.size() > mostProblems) problems_.pop_front();
+    });
     refreshRun();
 }
 
@@ -230,8 +243,26 @@ void MainMenu::addHelp() {
             [this] { showHelpWindow(changesTopic()); });
     connect(menu->addAction(tr("Autocast op rules…")), &QAction::triggered, window_,
             [this] { showOperations(window_); });
+    connect(menu->addAction(tr("Report a problem…")), &QAction::triggered, this,
+            &MainMenu::reportProblem);
     connect(menu->addAction(tr("About Halftone")), &QAction::triggered, window_,
             [this] { (new AboutDialog(window_))->show(); });
+}
+
+/// About the selected run, or, without one, the settings on the left.
+void MainMenu::reportProblem() {
+    engine::ProblemFacts facts;
+    const auto track = selectedTrack(context_);
+    const auto& store = context_.feed->store();
+    const auto run = track && store ? store->find(track->run()) : std::nullopt;
+    if (run)
+        facts.run_folder = run->folder;
+    else
+        facts.settings = context_.settings->config();
+    facts.log.assign(problems_.begin(), problems_.end());
+    facts.toolkit = "Qt " + std::string(qVersion()) + ", " +
+                    QGuiApplication::platformName().toStdString();
+    (new ProblemDialog(std::move(facts), context_.commands, window_))->show();
 }
 
 void MainMenu::refreshRun() {

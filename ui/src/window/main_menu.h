@@ -4,7 +4,9 @@
 #include <QList>
 #include <QObject>
 #include <QPointer>
+#include <deque>
 #include <functional>
+#include <string>
 
 #include "panels/registry.h"
 #include "view/context.h"
@@ -52,6 +54,7 @@ private:
     void copyCommandLine();
     /// Makes a draft of a lesson from the selected run and step, and opens it.
     void draftLesson();
+    void reportProblem();
     /// Path of the setting that has the focus; empty if none has.
     QString focusedSetting() const;
 
@@ -72,6 +75,7 @@ private:
     QAction* copyLine_ = nullptr;
     QAction* demonstrate_ = nullptr;
     QPointer<HelpWindow> help_;
+    std::deque<std::string> problems_;  ///< that the window has shown, oldest first
 };
 
 }  // namespace ui
