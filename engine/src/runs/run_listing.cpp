@@ -302,11 +302,25 @@ bool is_on_run_page(const Event& event) {
            std::holds_alternative<RunFailed>(event);
 }
 
+namespace {
+
+/// Settings that a later version wrote, which the page's others stand without.
+std::string rejected_settings(const RunSummary& run) {
+    std::string out;
+    for (const SettingError& error :
+         replaced_settings(parse_run_config(read_text(run.folder / config_file))))
+        out += "  " + one_line(error.str()) + '\n';
+    return out.empty() ? out : "\nSettings that this version does not take\n" + out;
+}
+
+}  // namespace
+
 std::string run_page(const ListedRun& listed) {
     const RunSummary& run = listed.summary;
     std::string out = "Run " + one_line(run.run) + "\n\n" + figures(run);
     out += run.origin ? "\nSettings\n" + settings_of_origin(*run.origin, run)
-                      : "\nSettings that differ from the defaults\n" + settings_table(run);
+                      : "\nSettings that differ from the defaults\n" + settings_table(run) +
+                            rejected_settings(run);
     out += "\nEpochs\n" + epochs_table(listed.events, run.metrics);
     const std::string wrong = problems(listed.events);
     if (!wrong.empty()) out += "\nWarnings and errors\n" + wrong;

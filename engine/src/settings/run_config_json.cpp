@@ -180,6 +180,17 @@ ParsedConfig parse_run_config(std::string_view text, const std::vector<std::stri
     return parsed;
 }
 
+std::vector<SettingError> replaced_settings(const ParsedConfig& parsed) {
+    std::vector<SettingError> out = parsed.errors;
+    const auto held = validate(parsed.config);
+    std::erase_if(out, [&](const SettingError& error) {
+        return std::ranges::any_of(held, [&](const SettingError& each) {
+            return each.field == error.field && each.value == error.value;
+        });
+    });
+    return out;
+}
+
 ordered_json to_ordered_json(const RunConfig& config) {
     ordered_json document = ordered_json::object();
     for_each_setting(completed(config), [&document](const SettingSpec& spec, const auto& field) {

@@ -69,15 +69,16 @@ TEST(SettingsChanges, AnotherOptimizerLeavesARateThatWasTyped) {
     change(model, optimizer, u"sgd"_s);
     EXPECT_FALSE(model.isChanged(rate));
     SettingsModel opened;
-    ASSERT_TRUE(opened.fromJson(R"({"optimizer": {"kind": "sgd", "lr": 0.7}})"));
+    opened.load(engine::parse_run_config(R"({"optimizer": {"kind": "sgd", "lr": 0.7}})").config);
     change(opened, optimizer, u"adamw"_s);
     EXPECT_EQ(opened.text(rate), u"0.7"_s);
 }
 
 TEST(SettingsChanges, OptionsOfADataSetGoWithIt) {
     SettingsModel model;
-    ASSERT_TRUE(model.fromJson(
-        R"({"dataset": {"kind": "image-folder", "path": "/p", "image_size": 64}})"));
+    model.load(engine::parse_run_config(
+                   R"({"dataset": {"kind": "image-folder", "path": "/p", "image_size": 64}})")
+                   .config);
     ASSERT_EQ(model.text(u"dataset.image_size"_s), u"64"_s);
     change(model, u"dataset.kind"_s, u"csv"_s);
     EXPECT_FALSE(model.config().dataset.options.contains("image_size"));

@@ -9,6 +9,7 @@
 #include "engine/io/named_file.h"
 #include "engine/parallel/launch.h"
 #include "engine/runs/comparison.h"
+#include "engine/runs/settings_presets.h"
 #include "engine/settings/catalog.h"
 #include "models/settings_json.h"
 #include "text/event_text.h"
@@ -209,13 +210,6 @@ QByteArray SettingsModel::toJson() const {
     return QByteArray::fromStdString(engine::to_json(config_, compared));
 }
 
-bool SettingsModel::fromJson(const QByteArray& json) {
-    const auto parsed = engine::parse_run_config(json.toStdString());
-    if (!parsed.errors.empty()) return false;
-    load(parsed.config, stringList(parsed.compared));
-    return true;
-}
-
 QString SettingsModel::errorAt(const QString& path) const {
     for (const auto& error : errors_) {
         const QString field = QString::fromStdString(error.field);
@@ -241,10 +235,38 @@ std::vector<engine::RunConfig> SettingsModel::comparisonConfigs() const {
 
 SettingsMemory::SettingsMemory(SettingsModel* settings, QObject* parent)
     : QObject(parent), settings_(settings) {
-    // Settings of another version that this one rejects are left in place until the first change.
-    settings_->fromJson(QSettings().value(u"settings"_s).toByteArray());
+    restore();
     settings_->forgetChanges();
     connect(settings_, &SettingsModel::changed, this, &SettingsMemory::keep);
+}
+
+/// Takes what this version can use of the last settings. Where that is not all, they stay as a
+/// preset too, and a note says what was rejected: the next change replaces the last settings.
+void SettingsMemory::restore() {
+    constexpr std::size_t mostNotes = 3;
+    const std::string kept = QSettings().value(u"settings"_s).toByteArray().toStdString();
+    const auto parsed = engine::parse_run_config(kept);
+    const auto rejected = engine::replaced_settings(parsed);
+    const bool damaged = !rejected.empty() && rejected.front().field == "(file)";
+    if (kept.empty() || damaged) return;
+    std::vector<engine::Message> notes;
+    for (const auto& error : rejected) {
+        if (notes.size() == mostNotes) break;
+        notes.push_back(engine::msg("Of your last settings, {} = {} is not valid in this version "
+                                    "({}), so the default is used.",
+                                    error.field, error.value, error.allowed.str()));
+    }
+    if (!rejected.empty()) notes.push_back(keepRejected(kept));
+    settings_->load(parsed.config, stringList(parsed.compared), std::move(notes));
+}
+
+engine::Message SettingsMemory::keepRejected(const std::string& json) {
+    try {
+        const auto file = engine::save_settings_preset("rejected-settings", json);
+        return engine::msg("All of them are kept in {}.", file.string());
+    } catch (const engine::Error& error) {
+        return error.message();
+    }
 }
 
 void SettingsMemory::keep() const { QSettings().setValue(u"settings"_s, settings_->toJson()); }

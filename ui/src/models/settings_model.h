@@ -60,8 +60,6 @@ public:
     void saveFile(const QString& file) const;
     /// The settings and the precisions to compare, as in a settings file.
     QByteArray toJson() const;
-    /// Takes what toJson() wrote; false, with nothing changed, if it cannot be used.
-    bool fromJson(const QByteArray& json);
 
     /// Takes back the last change; changes in one turn of the event loop are one. The data's
     /// preview and the machine's limits are not changes of the settings.
@@ -163,7 +161,7 @@ private:
 };
 
 /// Keeps the settings and the compared precisions between starts: restores the last ones when it is
-/// constructed, and saves every change. GUI thread.
+/// constructed, as far as this version takes them, and saves every change. GUI thread.
 class SettingsMemory final : public QObject {
     Q_OBJECT
 public:
@@ -171,6 +169,9 @@ public:
 
 private:
     void keep() const;
+    void restore();
+    /// Keeps settings that are not valid as a whole where the user finds them, and says where.
+    static engine::Message keepRejected(const std::string& json);
 
     SettingsModel* settings_;
 };

@@ -16,8 +16,6 @@
 
 namespace ui {
 
-using namespace Qt::StringLiterals;
-
 namespace {
 
 constexpr int listWidth = 190;

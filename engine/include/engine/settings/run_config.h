@@ -264,6 +264,10 @@ struct ResolvedPrecision {
 ParsedConfig parse_run_config(std::string_view json,
                               const std::vector<std::string>& overrides = {});
 
+/// The errors of settings that could not be taken, such as words of a later version: the config has
+/// defaults in their place. The other errors are about values that it holds.
+std::vector<SettingError> replaced_settings(const ParsedConfig& parsed);
+
 /// Everything wrong with these settings; empty if they can run. Does not open files.
 std::vector<SettingError> validate(const RunConfig& config);
 

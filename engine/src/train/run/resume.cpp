@@ -202,6 +202,17 @@ void couple(std::vector<GroupMemberPlan>& members, const std::optional<GroupPlan
     (swapped ? first : second).side = Twin::Side::other;
 }
 
+/// A run that goes on with another setting than the one that it had would be another run.
+void refuse_replaced_settings(const RunSummary& run) {
+    const std::string settings = read_text(run.folder / config_file);
+    const auto replaced = replaced_settings(parse_run_config(settings));
+    if (settings.empty() || replaced.empty()) return;
+    throw Error(ErrorCode::data,
+                msg("Run {} has a setting that this version does not take: {} = {}.", run.run,
+                    replaced.front().field, replaced.front().value),
+                msg("Resume it with the version of Halftone that trained it."));
+}
+
 }  // namespace
 
 ResumePlan plan_resume(const RunSummary& run, const std::string& from,
@@ -228,6 +239,7 @@ ResumePlan plan_resume(const RunSummary& run, const std::string& from,
         // Refuses a damaged one before anything starts.
         from_it = read_checkpoint_folder({found.folder, found.step});
     }
+    refuse_replaced_settings(run);
     const ParsedConfig parsed = parse_run_config(to_json(run.config), changes);
     plan.config = parsed.config;
     plan.errors = parsed.errors;

@@ -5,6 +5,7 @@
 #include <QFile>
 #include <QListWidget>
 #include <QMenu>
+#include <QTemporaryDir>
 #include <QThreadPool>
 #include <QToolButton>
 
@@ -297,6 +298,26 @@ TEST(SettingsMemory, KeepsSettingsAndComparedPrecisionsBetweenStarts) {
     EXPECT_EQ(next.text(u"epochs"_s), u"9"_s);
     EXPECT_EQ(next.comparison(), (QStringList{u"fp32"_s, u"amp-bf16"_s, u"pure-fp16"_s}));
     QSettings().remove(u"settings"_s);
+}
+
+TEST(SettingsMemory, KeepsAndTellsWhatThisVersionRejects) {
+    const QTemporaryDir config;
+    qputenv("XDG_CONFIG_HOME", config.path().toUtf8());
+    const QByteArray last = R"({"epochs": 9, "precision": {"preset": "fp4-of-tomorrow", "scaler": "later"}})";
+    QSettings().setValue(u"settings"_s, last);
+    SettingsModel settings;
+    const SettingsMemory memory(&settings);
+    EXPECT_EQ(settings.text(u"epochs"_s), u"9"_s) << "what can be taken is taken";
+    ASSERT_GE(settings.notes().size(), 2U);
+    const QString note = QString::fromStdString(settings.notes().front().str());
+    EXPECT_TRUE(note.contains(u"precision"_s)) << note.toStdString();
+    EXPECT_TRUE(note.contains(u"later"_s) || note.contains(u"tomorrow"_s)) << note.toStdString();
+    QFile kept(config.path() + u"/halftone/presets/rejected-settings.json"_s);
+    ASSERT_TRUE(kept.open(QIODevice::ReadOnly));
+    EXPECT_EQ(kept.readAll(), last);
+    EXPECT_TRUE(settings.notes().back().str().find("rejected-settings.json") != std::string::npos);
+    QSettings().remove(u"settings"_s);
+    qunsetenv("XDG_CONFIG_HOME");
 }
 
 TEST_F(SettingsWindowTest, OfferTheColumnsOfATableAsItsTarget) {
