@@ -26,6 +26,7 @@ qt6-svg-dev
 libqcustomplot-dev
 qt6-l10n-tools
 qt6-translations-l10n
+qt6-wayland
 fonts-dejavu-core
 fonts-droid-fallback|fonts-noto-cjk|fonts-wqy-microhei
 libdnnl-dev

@@ -5,7 +5,7 @@ function __halftone_candidates
     set -l current (commandline -ct)
     for line in ($before[1] completions fish -- $before "$current" 2>/dev/null)
         if test "$line" = :files
-            set -l parts (string match -r '^(.*=)?(.*)$' -- "$current")
+            set -l parts (string match -r '^(.*=|)(.*)$' -- "$current")
             for file in (__fish_complete_path $parts[3])
                 echo -- $parts[2]$file
             end
