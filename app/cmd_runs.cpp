@@ -51,7 +51,7 @@ std::vector<engine::RunSummary> chosen_runs(const RunsArguments& args,
 int list_runs(const RunsArguments& args) {
     engine::RunStore store(engine::RunStore::default_root());
     auto all = store.list();
-    engine::DiskSizes().fill(all);
+    engine::FolderFigures().fill(all);
     report_warnings(store);
     const bool any = !all.empty();
     const auto runs = chosen_runs(args, std::move(all));

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/base/error.h"
+#include "engine/record/loss_sketch.h"
 #include "engine/runs/checkpoint.h"
 #include "runs/checkpoint.h"
 #include "runs/run_hold.h"
@@ -46,18 +47,24 @@ std::int64_t disk_bytes(const fs::path& folder) {
     return bytes;
 }
 
-void DiskSizes::fill(std::span<RunSummary> runs) {
+void FolderFigures::fill(std::span<RunSummary> runs) {
     std::map<std::string, Measured> now;
     for (RunSummary& run : runs) {
+        const std::string folder = run.folder.string();
+        const bool goes_on = run.state == "running";
         std::error_code gone;
         const auto changed = fs::last_write_time(run.folder, gone);
         if (gone) continue;
-        const auto before = known_.find(run.folder.string());
-        const bool is_known =
-            before != known_.end() && before->second.changed == changed && run.state != "running";
-        run.disk_bytes = is_known ? before->second.bytes : disk_bytes(run.folder);
+        auto before = known_.find(folder);
+        Measured measured = before != known_.end() && before->second.changed == changed && !goes_on
+                                ? std::move(before->second)
+                                : Measured{changed, disk_bytes(run.folder)};
+        if (measured.losses.empty() && sketch_ > 0)
+            measured.losses = engine::loss_sketch(run.folder, sketch_);
+        run.disk_bytes = measured.bytes;
+        run.loss_sketch = measured.losses;
         // A run that goes on grows without a change of its folder.
-        if (run.state != "running") now[run.folder.string()] = {changed, run.disk_bytes};
+        if (!goes_on) now[folder] = std::move(measured);
     }
     known_ = std::move(now);
 }

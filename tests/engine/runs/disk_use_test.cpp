@@ -83,7 +83,7 @@ TEST_F(DiskUse, CountsFilesAsTheyLieOnDisk) {
 }
 
 TEST_F(DiskUse, MeasuresARunThatEndedAgainWhenItsFolderChanges) {
-    DiskSizes sizes;
+    FolderFigures sizes;
     std::vector<RunSummary> runs = {summary("done")};
     sizes.fill(runs);
     const std::int64_t first = runs[0].disk_bytes;

@@ -109,6 +109,7 @@ TEST_F(RunsPageTest, FreesCheckpointsAfterAQuestionAndShowsTheSizeOnDisk) {
     };
     EXPECT_FALSE(size().isEmpty());
     EXPECT_NE(size(), unmeasured());
+    EXPECT_EQ(table->runs()->run(table->model()->index(0, 0))->loss_sketch.size(), 4U);
     choose({"1"});
     button("freeCheckpoints")->click();
     auto* agree = shown<QPushButton>("deleteAgreed");

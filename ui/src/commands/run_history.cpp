@@ -25,10 +25,17 @@ constexpr int lookEvery = 4;       // turns of it: for runs of other programs
 /// The runs and what was mended to list them.
 using Listed = std::pair<RunList, std::vector<engine::Message>>;
 
-Listed list(engine::RunStore& store, engine::DiskSizes& sizes) {
+Listed list(engine::RunStore& store, engine::FolderFigures& folders) {
     auto runs = std::make_shared<std::vector<engine::RunSummary>>(store.list());
-    sizes.fill(*runs);
+    folders.fill(*runs);
     return {std::move(runs), store.take_warnings()};
+}
+
+/// The run with what a look into its folder found before.
+engine::RunSummary withFolderFigures(engine::RunSummary run, const engine::RunSummary& before) {
+    run.disk_bytes = before.disk_bytes;
+    run.loss_sketch = before.loss_sketch;
+    return run;
 }
 
 /// The list with the figures that these runs have now.
@@ -37,9 +44,7 @@ RunList withFigures(const engine::RunStore& store, const RunList& before,
     auto runs = std::make_shared<std::vector<engine::RunSummary>>(*before);
     for (auto& run : *runs) {
         if (!running.contains(run.run)) continue;
-        const std::int64_t bytes = run.disk_bytes;
-        if (auto found = store.find(run.run)) run = std::move(*found);
-        run.disk_bytes = bytes;
+        if (auto found = store.find(run.run)) run = withFolderFigures(std::move(*found), run);
     }
     return runs;
 }
@@ -90,7 +95,7 @@ void RunHistory::reload() {
     reading_ = true;
     folderTime_ = timeOf(feed_->store()->root());
     inBackground(
-        this, [store = feed_->store(), sizes = sizes_] { return list(*store, *sizes); },
+        this, [store = feed_->store(), folders = folders_] { return list(*store, *folders); },
         [this](const Outcome<Listed>& listed) {
             reading_ = false;
             if (listed.error) {
@@ -153,8 +158,7 @@ void RunHistory::edit(const std::vector<std::string>& runs, F&& change) {
             auto found = feed_->store()->find(run);
             const auto at = std::ranges::find(*list, run, &engine::RunSummary::run);
             if (!found || at == list->end()) continue;
-            found->disk_bytes = at->disk_bytes;
-            *at = std::move(*found);
+            *at = withFolderFigures(std::move(*found), *at);
         }
     } catch (const engine::Error& error) {
         commands_->report(error);

@@ -78,8 +78,10 @@ private:
     bool read_ = false;
     bool again_ = false;
     bool readingFigures_ = false;
+    static constexpr int sketchPoints = 48;
     /// Used by one reading at a time.
-    std::shared_ptr<engine::DiskSizes> sizes_ = std::make_shared<engine::DiskSizes>();
+    std::shared_ptr<engine::FolderFigures> folders_ =
+        std::make_shared<engine::FolderFigures>(sketchPoints);
     bool trained_ = false;  ///< when the state last changed
 };
 

@@ -2,7 +2,11 @@
 
 #include <QApplication>
 #include <QPainter>
+#include <QPainterPath>
 #include <QTreeView>
+#include <algorithm>
+#include <cmath>
+#include <limits>
 
 #include "models/run_table_model.h"
 #include "theme/icons.h"
@@ -17,9 +21,41 @@ constexpr int dotSize = 10;
 constexpr int currentWidth = 2;  ///< of the mark of the row that the keyboard is on
 constexpr int rowPadding = 5;
 constexpr int cellPadding = 6;  // as in the head
+constexpr int sketchWidth = 56;
+constexpr int sketchPadding = 6;
 
 bool isPlain(const QModelIndex& index) {
     return index.column() != 0 || index.data(RunTableModel::GroupRole).toBool();
+}
+
+/// Each run has a scale of its own. A gap: no loss of these steps was finite.
+void paintSketch(QPainter* painter, const QRect& area, const std::vector<float>& losses,
+                 const QColor& colour) {
+    float low = std::numeric_limits<float>::infinity(), high = -low;
+    for (const float loss : losses) {
+        if (!std::isfinite(loss)) continue;
+        low = std::min(low, loss);
+        high = std::max(high, loss);
+    }
+    if (losses.size() < 2 || !(high > low)) return;
+    QPainterPath path;
+    bool drawing = false;
+    for (std::size_t i = 0; i < losses.size(); ++i) {
+        const bool known = std::isfinite(losses[i]);
+        const qreal x = area.left() + area.width() * static_cast<qreal>(i) /
+                                          static_cast<qreal>(losses.size() - 1);
+        const qreal y =
+            area.top() + area.height() * static_cast<qreal>((high - losses[i]) / (high - low));
+        if (known && drawing)
+            path.lineTo(x, y);
+        else if (known)
+            path.moveTo(x, y);
+        drawing = known;
+    }
+    painter->setRenderHint(QPainter::Antialiasing);
+    painter->setBrush(Qt::NoBrush);
+    painter->setPen(QPen(colour, 1.2));
+    painter->drawPath(path);
 }
 
 }  // namespace
@@ -91,12 +127,18 @@ void RunTableDelegate::paintRun(QPainter* painter, const QRect& cell,
     painter->drawPixmap(cell.left() + starWidth, middle(dotSize),
                         iconPixmap(u"dot"_s, theme_->precision(preset), dotSize, ratio));
     const QRect words = cell.adjusted(starWidth + dotWidth, 0, -cellPadding, 0);
+    const QFontMetrics metrics(Theme::bold());
+    const QString name = index.data(Qt::DisplayRole).toString();
     painter->setFont(Theme::bold());
     painter->setPen(t.text);
-    painter->drawText(
-        words, Qt::AlignVCenter,
-        QFontMetrics(Theme::bold())
-            .elidedText(index.data(Qt::DisplayRole).toString(), Qt::ElideRight, words.width()));
+    painter->drawText(words, Qt::AlignVCenter,
+                      metrics.elidedText(name, Qt::ElideRight, words.width()));
+    const auto* run = static_cast<const RunTableModel*>(index.model())->run(index);
+    const int left = words.right() - sketchWidth;
+    if (run == nullptr || words.left() + metrics.horizontalAdvance(name) + size::gap > left) return;
+    paintSketch(painter,
+                {left, cell.top() + sketchPadding, sketchWidth, cell.height() - 2 * sketchPadding},
+                run->loss_sketch, theme_->precision(preset));
 }
 
 void RunTableDelegate::updateEditorGeometry(QWidget* editor, const QStyleOptionViewItem& option,

@@ -6,8 +6,9 @@ namespace ui {
 
 class Theme;
 
-/// Column 0 of the table of runs: a star, the dot of the precision, number and name. Other columns
-/// are plain texts; the state of a broken run has its colour.
+/// Column 0 of the table of runs: a star, the dot of the precision, number and name, and where
+/// there is room the course of the loss. Other columns are plain texts; the state of a broken run
+/// has its colour.
 class RunTableDelegate final : public QStyledItemDelegate {
     Q_OBJECT
 public:

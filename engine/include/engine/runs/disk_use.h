@@ -15,17 +15,22 @@ namespace engine {
 /// are not followed. 0: there is no such folder.
 std::int64_t disk_bytes(const std::filesystem::path& folder);
 
-/// Fills RunSummary::disk_bytes. Keeps the sizes of runs that have ended: a folder is measured
-/// again when a file or a checkpoint came to it or left it. One thread at a time.
-class DiskSizes {
+/// Fills what takes a look into each run's folder: RunSummary::disk_bytes and loss_sketch. Keeps it
+/// for runs that have ended: a folder is looked at again when a file or a checkpoint came to it or
+/// left it. One thread at a time.
+class FolderFigures {
 public:
+    /// `sketch`: the most values of a loss sketch; 0: none.
+    explicit FolderFigures(int sketch = 0) : sketch_(sketch) {}
     void fill(std::span<RunSummary> runs);
 
 private:
     struct Measured {
         std::filesystem::file_time_type changed;
         std::int64_t bytes = 0;
+        std::vector<float> losses = {};
     };
+    int sketch_;
     std::map<std::string, Measured> known_;  ///< by folder
 };
 

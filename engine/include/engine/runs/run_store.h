@@ -39,6 +39,7 @@ struct RunSummary {
     double samples_per_s = 0;
     std::int64_t peak_bytes = 0;
     std::int64_t disk_bytes = 0;   ///< of its folder; 0: not measured (engine/runs/disk_use.h)
+    std::vector<float> loss_sketch = {};  ///< empty: not read (engine/record/loss_sketch.h)
     std::int64_t diverged_at = 0;  ///< RunDone::diverged_at; 0 also for runs of earlier versions
     std::string parent;            ///< the run that it went on from; empty: it began by itself
     std::string title;             ///< that a person gave it; may be empty
