@@ -57,7 +57,7 @@ def net():
 
 
 class Scaled(support.FolderTest):
-    """What both have in common."""
+    """Expectations of both."""
 
     def expect(self, run, expected, steps, optimizer="AdamW"):
         self.assertEqual(len(run.columns["step"]), steps)

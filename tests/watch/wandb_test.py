@@ -110,7 +110,8 @@ class Wandb(support.FolderTest):
         for name, part, key in (("train_loss_step", "train", "loss"), ("Loss/train", "train", "loss"),
                                 ("eval_accuracy", "test", "accuracy"), ("val/acc", "validation", "accuracy"),
                                 ("learning_rate", "", "lr"), ("train/grad-norm", "train", "grad_norm"),
-                                ("epoch", "", "epoch"), ("test", "", "test"), ("42", "", "")):
+                                ("epoch", "", "epoch"), ("train/epoch", "train", "epoch"),
+                                ("train/global_step", "train", "global_step"), ("test", "", "test"), ("42", "", "")):
             self.assertEqual(tuple(parsed(name)), (part, key), name)
 
 

@@ -74,7 +74,7 @@ enum class HparamType : std::int32_t { text = 1, flag = 2, number = 3 };
 enum class Dataset : std::int32_t { training = 1, validation = 2 };
 enum class Status : std::int32_t { success = 1, failure = 2 };
 
-constexpr std::int64_t rows_at_once = 1024;
+constexpr std::int64_t board_rows_at_once = 1024;
 
 /// A record: length, its checksum, data, their checksum.
 std::string framed(std::string_view data) {
@@ -322,7 +322,7 @@ void tensorboard_history(const std::filesystem::path& run_folder, const StepReco
         std::vector<StepRecord> piece;
         const std::int64_t end = std::min(step, rows);
         while (written < end) {
-            piece.resize(static_cast<std::size_t>(std::min(rows_at_once, end - written)));
+            piece.resize(static_cast<std::size_t>(std::min(board_rows_at_once, end - written)));
             record.rows(written, piece);
             written += std::ssize(piece);
             std::string records;

@@ -15,6 +15,9 @@
 // written one after another. Times are seconds since 1970.
 namespace engine {
 
+/// In the name of every event file.
+inline constexpr char tensorboard_mark[] = "tfevents";
+
 /// CRC-32C of the bytes, masked, since checksums of data that hold checksums are weak.
 std::uint32_t tensorboard_checksum(std::string_view bytes);
 

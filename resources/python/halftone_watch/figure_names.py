@@ -26,7 +26,9 @@ class FigureName(NamedTuple):
 def parsed(name: str) -> FigureName:
     """`val/acc`, `eval_accuracy`, `Loss/train` and their like. A name without letters has no key."""
     words = [word for word in re.split(r"[^a-z0-9]+", name.lower()) if word]
-    if len(words) > 1 and words[-1] in _ENDS:
+    # "train/epoch" and "global_step" are counts.
+    least = 3 if words and words[0] in _PARTS else 2
+    if len(words) >= least and words[-1] in _ENDS and words[-2] != "global":
         words.pop()
     part = ""
     for place in (0, -1):

@@ -85,7 +85,7 @@ class HalftoneCallback(*_bases()):  # type: ignore[misc]
             return
         loss = outputs.get("loss") if isinstance(outputs, dict) else outputs
         if loss is not None and hasattr(loss, "detach"):
-            # Of an accumulated step each batch has its share.
+            # Each batch of an accumulated step has its share.
             loss = loss.detach()
             self._loss = loss if self._loss is None else self._loss + loss
         self._samples += _samples_in(batch)

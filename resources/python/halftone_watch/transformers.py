@@ -14,7 +14,7 @@ from transformers import TrainerCallback
 from .figure_names import parts_of
 from .watch import Watch
 
-# What an evaluation tells of itself.
+# Figures of the evaluation itself.
 _NO_FIGURES = ("runtime", "samples_per_second", "steps_per_second", "jit_compilation_time",
                "model_preparation_time")
 

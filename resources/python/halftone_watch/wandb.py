@@ -3,7 +3,7 @@
     import halftone_watch.wandb as wandb
 
 `init`, `log`, `finish`, `config`, `watch`, `define_metric`, `run`, `summary`. Nothing leaves the
-machine. A script can use the real library beside it, offline or not: neither knows of the other.
+machine. A script can use the real library beside it, offline or not.
 
 What `log` is given under usual names (`loss`, `train/loss`, `lr`, `loss_scale`, `grad_norm`,
 `val/acc`, `eval_loss`) becomes the figure that Halftone calls so. Other numbers are metrics: those
@@ -49,7 +49,7 @@ class Config(Dict[str, Any]):
 
 
 class Run:
-    """What init() returns. Halftone's run begins with the first figures of training, so that it
+    """The run that init() begins. Halftone's run begins with the first figures of training, so that it
     has the whole of `config`."""
 
     def __init__(self, folder: _Folder, name: str, project: str, given: Any,
