@@ -11,7 +11,6 @@
 #include "plots/plot_link.h"
 #include "plots/polyline.h"
 #include "text/format.h"
-#include "theme/theme.h"
 
 namespace ui {
 
@@ -26,7 +25,7 @@ constexpr int highest = 8;  // exponents above it are rare before scaling
 }  // namespace
 
 DriftMap::DriftMap(const Theme* theme, PlotLink* link, MicroscopeModel* model, QWidget* parent)
-    : QWidget(parent), theme_(theme), link_(link), model_(model) {
+    : PaintedWidget(theme, parent, {860, 220}, {380, 120}), link_(link), model_(model) {
     setFocusPolicy(Qt::StrongFocus);
     setFont(Theme::caption());
     setCursor(Qt::PointingHandCursor);
@@ -37,9 +36,6 @@ DriftMap::DriftMap(const Theme* theme, PlotLink* link, MicroscopeModel* model, Q
     connect(link_, &PlotLink::selectedChanged, this, qOverload<>(&QWidget::update));
     connect(theme_, &Theme::changed, this, &DriftMap::refresh);
 }
-
-QSize DriftMap::sizeHint() const { return {860, 220}; }
-QSize DriftMap::minimumSizeHint() const { return {380, 120}; }
 
 void DriftMap::refresh() {
     stale_ = true;

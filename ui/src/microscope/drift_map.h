@@ -1,27 +1,23 @@
 #pragma once
 
 #include <QImage>
-#include <QWidget>
 
 #include "microscope/exponent_axis.h"
 #include "microscope/microscope_model.h"
 #include "text/spoken.h"
+#include "widgets/painted_widget.h"
 
 namespace ui {
 
 class PlotLink;
-class Theme;
 
 /// Steps by exponent: how the values of the selected layer drift during a run, before scaling.
 /// Lines mark where FP16 loses them and where it overflows. GUI thread.
-class DriftMap final : public QWidget, public Spoken {
+class DriftMap final : public PaintedWidget, public Spoken {
     Q_OBJECT
 public:
     DriftMap(const Theme* theme, PlotLink* link, MicroscopeModel* model, QWidget* parent = nullptr);
     QString spoken() const override;
-
-    QSize sizeHint() const override;
-    QSize minimumSizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -42,7 +38,6 @@ private:
     void paintNotes(QPainter& painter) const;
     void pick(double x);
 
-    const Theme* theme_;
     PlotLink* link_;
     MicroscopeModel* model_;
     QImage image_;

@@ -9,7 +9,6 @@
 
 #include "feed/run_track.h"
 #include "text/format.h"
-#include "theme/theme.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -24,8 +23,7 @@ constexpr int decades = 5;  // shares from 1e-5 up to 1
 }  // namespace
 
 ExponentPlot::ExponentPlot(const Theme* theme, MicroscopeModel* model, QWidget* parent)
-    : QWidget(parent),
-      theme_(theme),
+    : PaintedWidget(theme, parent, {860, 340}, {380, 196}),
       model_(model),
       shadow_(new QPushButton(tr("Run the shadow pass"), this)) {
     setFocusPolicy(Qt::StrongFocus);
@@ -38,11 +36,7 @@ ExponentPlot::ExponentPlot(const Theme* theme, MicroscopeModel* model, QWidget* 
     connect(shadow_, &QPushButton::clicked, model_, &MicroscopeModel::computeShadow);
     shadow_->setFont(Theme::caption());
     placeButton();
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
-
-QSize ExponentPlot::sizeHint() const { return {860, 340}; }
-QSize ExponentPlot::minimumSizeHint() const { return {380, 196}; }
 
 void ExponentPlot::setLinear(bool linear) {
     linear_ = linear;

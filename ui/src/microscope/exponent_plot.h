@@ -1,20 +1,18 @@
 #pragma once
 
 #include <QPushButton>
-#include <QWidget>
 
 #include "microscope/exponent_axis.h"
 #include "microscope/microscope_model.h"
 #include "text/spoken.h"
+#include "widgets/painted_widget.h"
 
 namespace ui {
-
-class Theme;
 
 /// The histogram of the selected layer at full size over the rulers of the number formats, with the
 /// handle that slides gradients to another loss scale. Dragging repaints this widget alone. GUI
 /// thread.
-class ExponentPlot final : public QWidget, public Spoken {
+class ExponentPlot final : public PaintedWidget, public Spoken {
     Q_OBJECT
 public:
     ExponentPlot(const Theme* theme, MicroscopeModel* model, QWidget* parent = nullptr);
@@ -24,8 +22,6 @@ public:
     void setLinear(bool linear);
     /// Where the handle is; empty without one.
     QRectF handle() const;
-    QSize sizeHint() const override;
-    QSize minimumSizeHint() const override;
 
 protected:
     bool event(QEvent* event) override;
@@ -62,7 +58,6 @@ private:
     void paintHandle(QPainter& painter) const;
     void paintAxes(QPainter& painter) const;
 
-    const Theme* theme_;
     MicroscopeModel* model_;
     QPushButton* shadow_;  ///< in lostZone()
     bool linear_ = false;

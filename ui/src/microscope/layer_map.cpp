@@ -8,7 +8,6 @@
 
 #include "feed/run_track.h"
 #include "text/format.h"
-#include "theme/theme.h"
 
 namespace ui {
 
@@ -255,12 +254,11 @@ constexpr int legendStrip = 64, legendHeight = 8;  // pixels
 }  // namespace
 
 ShareLegend::ShareLegend(const Theme* theme, const MicroscopeModel* model, QWidget* parent)
-    : QWidget(parent), theme_(theme), model_(model) {
+    : PaintedWidget(theme, parent), model_(model) {
     setFont(Theme::caption());
     setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Preferred);
     setAccessibleName(tr("Shades: from few values to most of the layer's values"));
     setToolTip(accessibleName());
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
     connect(model_, &MicroscopeModel::contentChanged, this, qOverload<>(&QWidget::update));
 }
 

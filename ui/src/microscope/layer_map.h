@@ -1,16 +1,14 @@
 #pragma once
 
-#include <QWidget>
-
 #include "microscope/exponent_axis.h"
 #include "microscope/microscope_model.h"
 #include "text/spoken.h"
+#include "widgets/painted_widget.h"
 #include "widgets/row_map.h"
 
 namespace ui {
 
 class MicroscopeModel;
-class Theme;
 
 /// Layers by exponent: how often values of each magnitude occur in each layer, as shades. A row a
 /// layer, in the order of the network; those in view are painted. GUI thread.
@@ -50,7 +48,7 @@ private:
 
 /// Legend of the shades of the maps: how many of a layer's values have an exponent, up to the
 /// exponent that most of them have.
-class ShareLegend final : public QWidget {
+class ShareLegend final : public PaintedWidget {
     Q_OBJECT
 public:
     ShareLegend(const Theme* theme, const MicroscopeModel* model, QWidget* parent = nullptr);
@@ -61,7 +59,6 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
-    const Theme* theme_;
     const MicroscopeModel* model_;
 };
 

@@ -8,7 +8,6 @@
 
 #include "feed/run_track.h"
 #include "text/format.h"
-#include "theme/theme.h"
 #include "widgets/axis_marks.h"
 #include "widgets/panel.h"
 
@@ -51,15 +50,11 @@ QString chainText(const ChainLink& link) {
 }
 
 ChainPlot::ChainPlot(const Theme* theme, SkipsModel* model, QWidget* parent)
-    : QWidget(parent), theme_(theme), model_(model) {
+    : PaintedWidget(theme, parent, {600, 240}, {260, 140}), model_(model) {
     setFont(Theme::caption());
     setAccessibleName(tr("Largest values by layer"));
     connect(model_, &SkipsModel::stepChanged, this, qOverload<>(&QWidget::update));
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
-
-QSize ChainPlot::sizeHint() const { return {600, 240}; }
-QSize ChainPlot::minimumSizeHint() const { return {260, 140}; }
 
 QString ChainPlot::spoken() const {
     const auto* report = model_->report();

@@ -1,13 +1,10 @@
 #pragma once
 
-#include <QWidget>
-
 #include "skips/skips_model.h"
 #include "text/spoken.h"
+#include "widgets/painted_widget.h"
 
 namespace ui {
-
-class Theme;
 
 /// How the bar of a layer is drawn.
 enum class ChainBar {
@@ -25,7 +22,7 @@ QString chainText(const engine::ChainLink& link);
 /// The largest gradient of each layer in the order of the backward pass, against the limit of FP16.
 /// For a fault of the forward pass, the largest output in the order of the forward pass. GUI
 /// thread.
-class ChainPlot final : public QWidget, public Spoken {
+class ChainPlot final : public PaintedWidget, public Spoken {
     Q_OBJECT
 public:
     ChainPlot(const Theme* theme, SkipsModel* model, QWidget* parent = nullptr);
@@ -33,8 +30,6 @@ public:
     static QString nameOf(const engine::ChainLink& link);
     /// Shows the values as computed again, or those in FP32.
     void showF32(bool f32);
-    QSize sizeHint() const override;
-    QSize minimumSizeHint() const override;
 
 protected:
     bool event(QEvent* event) override;
@@ -46,7 +41,6 @@ private:
     int at(double x) const;
     void paintLimit(QPainter& painter, double ceiling) const;
 
-    const Theme* theme_;
     SkipsModel* model_;
     bool f32_ = false;
 };

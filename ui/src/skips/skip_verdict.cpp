@@ -18,6 +18,7 @@
 #include "widgets/axis_marks.h"
 #include "widgets/choices.h"
 #include "widgets/flow_layout.h"
+#include "widgets/painted_widget.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -31,13 +32,11 @@ namespace {
 
 /// Exponents of the first non-finite tensor: filled as it was, outlined at another loss scale or in
 /// FP32, against the limits of FP16. Counts are on a logarithmic axis. GUI thread.
-class ExponentBars final : public QWidget, public Spoken {
+class ExponentBars final : public PaintedWidget, public Spoken {
     Q_DECLARE_TR_FUNCTIONS(ui::ExponentBars)
 public:
     ExponentBars(const Theme* theme, SkipsModel* model, QWidget* parent = nullptr);
     QString spoken() const override;
-    QSize sizeHint() const override;
-    QSize minimumSizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -50,7 +49,6 @@ private:
     void paintLegend(QPainter& painter, const Axis& axis,
                      const engine::TensorHistograms& found) const;
 
-    const Theme* theme_;
     SkipsModel* model_;
 };
 
@@ -79,11 +77,10 @@ struct ExponentBars::Axis {
 };
 
 ExponentBars::ExponentBars(const Theme* theme, SkipsModel* model, QWidget* parent)
-    : QWidget(parent), theme_(theme), model_(model) {
+    : PaintedWidget(theme, parent, {260, 130}, {140, 90}), model_(model) {
     setFont(Theme::caption());
     setAccessibleName(tr("Exponents of the first non-finite tensor"));
     connect(model_, &SkipsModel::stepChanged, this, qOverload<>(&QWidget::update));
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 QString ExponentBars::spoken() const {
@@ -94,9 +91,6 @@ QString ExponentBars::spoken() const {
     return tr("%1 values, %2 of them not finite.")
         .arg(count(found.total()), count(found.non_finite()));
 }
-
-QSize ExponentBars::sizeHint() const { return {260, 130}; }
-QSize ExponentBars::minimumSizeHint() const { return {140, 90}; }
 
 void ExponentBars::paintEvent(QPaintEvent*) {
     const auto* report = model_->report();

@@ -5,7 +5,6 @@
 #include <numeric>
 
 #include "text/format.h"
-#include "theme/theme.h"
 #include "widgets/panel.h"
 #include "widgets/picture_view.h"
 
@@ -18,12 +17,11 @@ constexpr int barHeight = 8;
 }  // namespace
 
 AnswerView::AnswerView(Theme* theme, const std::string& precision, QWidget* parent)
-    : QWidget(parent), theme_(theme), precision_(precision), drawing_(new PictureView(this)) {
+    : PaintedWidget(theme, parent), precision_(precision), drawing_(new PictureView(this)) {
     setAccessibleName(tr("Answer"));
     auto* column = makeColumn(this);
     column->addWidget(drawing_);
     drawing_->hide();
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 QSize AnswerView::minimumSizeHint() const {

@@ -1,16 +1,14 @@
 #pragma once
 
-#include <QWidget>
-
 #include "tryit/tried_model.h"
+#include "widgets/painted_widget.h"
 
 namespace ui {
 
 class PictureView;
-class Theme;
 
 /// A model's answer to one input: its classes as bars, the predicted number, or the drawn picture.
-class AnswerView final : public QWidget {
+class AnswerView final : public PaintedWidget {
     Q_OBJECT
 public:
     AnswerView(Theme* theme, const std::string& precision, QWidget* parent = nullptr);
@@ -33,7 +31,6 @@ private:
     };
     void paintBars(QPainter& painter, int top) const;
 
-    Theme* theme_;
     std::string precision_;
     PictureView* drawing_;
     engine::Answer answer_;

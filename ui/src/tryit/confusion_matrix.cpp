@@ -9,7 +9,6 @@
 #include <numeric>
 
 #include "text/format.h"
-#include "theme/theme.h"
 #include "tryit/tried_model.h"
 
 namespace ui {
@@ -20,16 +19,12 @@ constexpr int gapBeside = 6;  // between names and cells
 }  // namespace
 
 ConfusionMatrix::ConfusionMatrix(Theme* theme, const std::string& precision, QWidget* parent)
-    : QWidget(parent), theme_(theme), precision_(precision) {
+    : PaintedWidget(theme, parent, {360, 400}, {200, 240}), precision_(precision) {
     setMouseTracking(true);
     setFocusPolicy(Qt::StrongFocus);
     setAccessibleName(tr("Confusion matrix"));
     setFont(Theme::caption());
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
-
-QSize ConfusionMatrix::sizeHint() const { return {360, 400}; }
-QSize ConfusionMatrix::minimumSizeHint() const { return {200, 240}; }
 
 void ConfusionMatrix::show(const std::vector<std::vector<std::int64_t>>& confusion,
                            const std::vector<std::string>& classes) {

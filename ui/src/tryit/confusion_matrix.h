@@ -1,17 +1,14 @@
 #pragma once
 
-#include <QWidget>
-
 #include "engine/train/trained_model.h"
+#include "widgets/painted_widget.h"
 
 namespace ui {
-
-class Theme;
 
 /// Samples by class (row) and predicted class (column), coloured by their share of the row: correct
 /// ones in the run's colour, wrong ones in the error colour. Numbers and names are shown where they
 /// fit; the line below describes the cell under the mouse, or the one chosen by the arrow keys.
-class ConfusionMatrix final : public QWidget {
+class ConfusionMatrix final : public PaintedWidget {
     Q_OBJECT
 public:
     ConfusionMatrix(Theme* theme, const std::string& precision, QWidget* parent = nullptr);
@@ -24,8 +21,6 @@ public:
     QString sentence(std::size_t row, std::size_t column) const;
     /// Rectangle of a cell, on the widget.
     QRectF cell(std::size_t row, std::size_t column) const;
-    QSize sizeHint() const override;
-    QSize minimumSizeHint() const override;
 
 protected:
     bool event(QEvent* event) override;
@@ -51,7 +46,6 @@ private:
     void paintCells(QPainter& painter, const Place& place) const;
     void paintNames(QPainter& painter, const Place& place) const;
 
-    Theme* theme_;
     std::string precision_;
     std::vector<std::vector<std::int64_t>> cells_;
     std::vector<std::int64_t> totals_;  ///< of the rows

@@ -6,7 +6,6 @@
 #include <QPainter>
 #include <QUrl>
 
-#include "theme/theme.h"
 
 namespace ui {
 namespace {
@@ -25,7 +24,7 @@ QImage imageOf(const engine::Picture& picture) {
 }  // namespace
 
 DrawBoard::DrawBoard(Theme* theme, int width, int height, bool drawable, QWidget* parent)
-    : QWidget(parent), theme_(theme), model_(width, height), drawable_(drawable) {
+    : PaintedWidget(theme, parent), model_(width, height), drawable_(drawable) {
     setAcceptDrops(true);
     setFocusPolicy(Qt::StrongFocus);
     setCursor(drawable ? Qt::CrossCursor : Qt::ArrowCursor);
@@ -40,7 +39,6 @@ DrawBoard::DrawBoard(Theme* theme, int width, int height, bool drawable, QWidget
     ink_ = QImage(model_ * fine, QImage::Format_RGB888);
     ink_.fill(Qt::black);
     cursor_ = QPointF(ink_.width(), ink_.height()) / 2;
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 QSize DrawBoard::sizeHint() const { return {largest, heightForWidth(largest)}; }

@@ -2,18 +2,16 @@
 
 #include <QImage>
 #include <QVariant>
-#include <QWidget>
 #include <optional>
 
 #include "engine/io/picture.h"
+#include "widgets/painted_widget.h"
 
 namespace ui {
 
-class Theme;
-
 /// A picture for a model: drawn in white on black, as in the data sets of digits and clothes, or
 /// read from a file. The right button erases; the arrow keys move the pen, with Shift it draws.
-class DrawBoard final : public QWidget {
+class DrawBoard final : public PaintedWidget {
     Q_OBJECT
     /// The picture, for widgets/widget_state.h; invalid while it is blank.
     Q_PROPERTY(QVariant kept READ kept WRITE setKept)
@@ -57,7 +55,6 @@ private:
     void line(const QPointF& from, const QPointF& to, bool erase);
     bool moveByKey(const QKeyEvent& event);
 
-    Theme* theme_;
     QSize model_;
     bool drawable_;
     double pen_ = 2.5;

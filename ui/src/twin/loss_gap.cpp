@@ -10,7 +10,6 @@
 #include "feed/run_track.h"
 #include "plots/plot_link.h"
 #include "text/format.h"
-#include "theme/theme.h"
 #include "twin/gap_noise.h"
 #include "widgets/axis_marks.h"
 #include "widgets/panel.h"
@@ -36,7 +35,7 @@ void forEachColumn(std::size_t rows, double end, double width, const F& f) {
 }  // namespace
 
 LossGap::LossGap(const Theme* theme, PlotLink* link, TwinModel* model, QWidget* parent)
-    : QWidget(parent), theme_(theme), link_(link), model_(model) {
+    : PaintedWidget(theme, parent, {900, 150}, {360, 90}), link_(link), model_(model) {
     setFont(Theme::caption());
     setAccessibleName(tr("Loss gap"));
     connect(model_, &TwinModel::contentChanged, this, &LossGap::refresh);
@@ -46,9 +45,6 @@ LossGap::LossGap(const Theme* theme, PlotLink* link, TwinModel* model, QWidget* 
     connect(theme_, &Theme::changed, this, &LossGap::refresh);
     refresh();
 }
-
-QSize LossGap::sizeHint() const { return {900, 150}; }
-QSize LossGap::minimumSizeHint() const { return {360, 90}; }
 
 double LossGap::gap() const { return mean_.empty() ? notRecorded : mean_.back(); }
 

@@ -1,19 +1,18 @@
 #pragma once
 
 #include <QPixmap>
-#include <QWidget>
 
 #include "twin/twin_model.h"
+#include "widgets/painted_widget.h"
 
 namespace ui {
 
 class PlotLink;
-class Theme;
 
 /// Loss of the second run minus that of the reference, step by step: raw behind, the mean of 20
 /// steps in front, and a band of two standard errors of that mean: over seeds where the history
 /// has the same pair of runs with other seeds, else by the spread over steps. GUI thread.
-class LossGap final : public QWidget {
+class LossGap final : public PaintedWidget {
     Q_OBJECT
 public:
     LossGap(const Theme* theme, PlotLink* link, TwinModel* model, QWidget* parent = nullptr);
@@ -32,8 +31,6 @@ public:
     std::pair<double, double> span() const { return {plot().left(), plot().right()}; }
     /// Reads losses that came after the comparison of their steps.
     void readRows();
-    QSize sizeHint() const override;
-    QSize minimumSizeHint() const override;
 
 signals:
     /// gap() and noise() are others.
@@ -59,7 +56,6 @@ private:
     void paintCurves(QPainter& painter) const;
     void paintNotes(QPainter& painter) const;
 
-    const Theme* theme_;
     PlotLink* link_;
     TwinModel* model_;
     std::vector<double> raw_;    ///< by step

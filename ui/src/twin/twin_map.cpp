@@ -10,7 +10,6 @@
 #include "feed/run_track.h"
 #include "plots/plot_link.h"
 #include "text/format.h"
-#include "theme/theme.h"
 #include "twin/twin_table.h"
 #include "widgets/axis_marks.h"
 #include "widgets/panel.h"
@@ -315,10 +314,9 @@ QString legendText(double value, bool angle) {
 }  // namespace
 
 TwinLegend::TwinLegend(const Theme* theme, const TwinMap* map, QWidget* parent)
-    : QWidget(parent), theme_(theme), map_(map) {
+    : PaintedWidget(theme, parent), map_(map) {
     setFont(Theme::caption());
     setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Preferred);
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
     showAngle(false);
 }
 

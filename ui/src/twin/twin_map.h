@@ -1,16 +1,15 @@
 #pragma once
 
 #include <QImage>
-#include <QWidget>
 
 #include "text/spoken.h"
 #include "twin/twin_model.h"
+#include "widgets/painted_widget.h"
 #include "widgets/row_map.h"
 
 namespace ui {
 
 class PlotLink;
-class Theme;
 struct Tokens;
 
 /// Layer by step: how far the gradients of both runs are apart, as shades on a logarithmic scale.
@@ -70,7 +69,7 @@ double twinShade(double value, bool angle);
 QColor twinColor(const Tokens& tokens, const QColor& run, double shade);
 
 /// Legend of the shades of the map: a strip of them with a value at each end and between.
-class TwinLegend final : public QWidget {
+class TwinLegend final : public PaintedWidget {
     Q_OBJECT
 public:
     TwinLegend(const Theme* theme, const TwinMap* map, QWidget* parent = nullptr);
@@ -82,7 +81,6 @@ protected:
 
 private:
     int stripWidth() const;
-    const Theme* theme_;
     const TwinMap* map_;
     bool angle_ = false;
 };

@@ -9,7 +9,6 @@
 
 #include "feed/run_track.h"
 #include "text/format.h"
-#include "theme/theme.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -187,17 +186,13 @@ void TwinTable::showSelected() {
 }
 
 SinceResync::SinceResync(const Theme* theme, TwinModel* model, QWidget* parent)
-    : QWidget(parent), theme_(theme), model_(model) {
+    : PaintedWidget(theme, parent, {380, 130}, {200, 110}), model_(model) {
     setFont(Theme::caption());
     setAccessibleName(tr("Error of the selected layer since each resync"));
     connect(model_, &TwinModel::contentChanged, this, qOverload<>(&QWidget::update));
     connect(model_, &TwinModel::grew, this, qOverload<>(&QWidget::update));
     connect(model_, &TwinModel::selectionChanged, this, qOverload<>(&QWidget::update));
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
-
-QSize SinceResync::sizeHint() const { return {380, 130}; }
-QSize SinceResync::minimumSizeHint() const { return {200, 110}; }
 
 QString SinceResync::spoken() const {
     if (!model_->any()) return model_->emptiness();

@@ -5,16 +5,14 @@
 #include <QPointF>
 #include <QString>
 #include <QTableWidget>
-#include <QWidget>
 #include <vector>
 
 #include "engine/record/twin.h"
 #include "text/spoken.h"
 #include "twin/twin_model.h"
+#include "widgets/painted_widget.h"
 
 namespace ui {
-
-class Theme;
 
 /// An error of a gradient, of the reference's size: "0.12 %"; from 1,000 % on as a factor, "×10".
 QString gradientErrorText(double error, int digits = 2);
@@ -49,13 +47,11 @@ double errorCeiling(double largest);
 
 /// Error of the selected layer by steps since the start and since each resync, which separates
 /// rounding from drift. GUI thread.
-class SinceResync final : public QWidget, public Spoken {
+class SinceResync final : public PaintedWidget, public Spoken {
     Q_OBJECT
 public:
     SinceResync(const Theme* theme, TwinModel* model, QWidget* parent = nullptr);
     QString spoken() const override;
-    QSize sizeHint() const override;
-    QSize minimumSizeHint() const override;
 
 protected:
     void paintEvent(QPaintEvent* event) override;
@@ -67,7 +63,6 @@ private:
     };
     std::vector<Piece> pieces() const;
 
-    const Theme* theme_;
     TwinModel* model_;
 };
 

@@ -2,7 +2,6 @@
 
 #include <QPainter>
 
-#include "theme/theme.h"
 
 namespace ui {
 
@@ -23,18 +22,13 @@ BitColors bitColors(const Tokens& t, int exponentBits, int fractionBits) {
 
 BitStrip::BitStrip(Theme* theme, const QString& name, int exponentBits, int fractionBits,
                    QWidget* parent)
-    : QWidget(parent),
-      theme_(theme),
-      name_(name),
-      exponent_(exponentBits),
-      fraction_(fractionBits) {
+    : PaintedWidget(theme, parent), name_(name), exponent_(exponentBits), fraction_(fractionBits) {
     setFixedHeight(bitHeight + 5);
     setAccessibleName(tr("%1: 1 sign bit, %2 exponent bits, %3 fraction bits")
                           .arg(name)
                           .arg(exponentBits)
                           .arg(fractionBits));
     setToolTip(accessibleName());
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 QSize BitStrip::sizeHint() const { return {nameWidth + 32 * bitWidth, bitHeight + 5}; }

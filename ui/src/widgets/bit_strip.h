@@ -1,12 +1,9 @@
 #pragma once
 
-#include <QWidget>
-
 #include "theme/tokens.h"
+#include "widgets/painted_widget.h"
 
 namespace ui {
-
-class Theme;
 
 /// Colours of a format's bits; three that differ clearly in both themes.
 struct BitColors {
@@ -17,7 +14,7 @@ struct BitColors {
 BitColors bitColors(const Tokens& tokens, int exponentBits, int fractionBits);
 
 /// The bits of a number format side by side: sign, exponent, fraction, in three colours.
-class BitStrip final : public QWidget {
+class BitStrip final : public PaintedWidget {
     Q_OBJECT
 public:
     BitStrip(Theme* theme, const QString& name, int exponentBits, int fractionBits,
@@ -28,7 +25,6 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
-    Theme* theme_;
     QString name_;
     int exponent_;
     int fraction_;

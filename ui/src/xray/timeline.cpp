@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "text/format.h"
-#include "theme/theme.h"
 #include "widgets/panel.h"
 #include "xray/op_delegate.h"
 
@@ -22,11 +21,10 @@ constexpr double minPixels = 5;  // height of an operation that computes little
 }  // namespace
 
 Timeline::Timeline(const Theme* theme, XrayModel* model, QWidget* parent)
-    : QWidget(parent), theme_(theme), model_(model) {
+    : PaintedWidget(theme, parent, {900, 62}, {300, 62}), model_(model) {
     setFont(Theme::caption());
     setAccessibleName(tr("Timeline of the step"));
     connect(model_, &XrayModel::traceChanged, this, qOverload<>(&QWidget::update));
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 QString Timeline::spoken() const {
@@ -35,9 +33,6 @@ QString Timeline::spoken() const {
         .arg(count(static_cast<std::int64_t>(model_->trace()->ops.size())),
              milliseconds(end() / 1000));
 }
-
-QSize Timeline::sizeHint() const { return {900, 62}; }
-QSize Timeline::minimumSizeHint() const { return {300, 62}; }
 
 double Timeline::end() const {
     const auto& ops = model_->trace()->ops;

@@ -5,14 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "theme/theme.h"
 #include "widgets/axis_marks.h"
 
 namespace ui {
 
-WeightCurves::WeightCurves(const Theme* theme, QWidget* parent) : QWidget(parent), theme_(theme) {
+WeightCurves::WeightCurves(const Theme* theme, QWidget* parent) : PaintedWidget(theme, parent) {
     setMinimumHeight(6 * fontMetrics().height());
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 void WeightCurves::setCurves(std::vector<Curve> curves, double end, std::int64_t step) {

@@ -3,15 +3,14 @@
 #include <QColor>
 #include <QPointF>
 #include <QString>
-#include <QWidget>
 #include <vector>
+
+#include "widgets/painted_widget.h"
 
 namespace ui {
 
-class Theme;
-
 /// The values of one weight over the steps, a curve for each run. GUI thread.
-class WeightCurves final : public QWidget {
+class WeightCurves final : public PaintedWidget {
     Q_OBJECT
 public:
     struct Curve {
@@ -28,7 +27,6 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
-    const Theme* theme_;
     std::vector<Curve> curves_;
     double end_ = 1;
     std::int64_t step_ = 0;

@@ -16,6 +16,7 @@
 #include "lab/numbers/number_words.h"
 #include "text/format.h"
 #include "theme/theme.h"
+#include "widgets/painted_widget.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -23,7 +24,7 @@ namespace {
 
 /// One update of one weight on the line of the numbers that its type can hold: its old value, the
 /// target of the update, and the rounded result. GUI thread.
-class WeightLens final : public QWidget {
+class WeightLens final : public PaintedWidget {
     Q_DECLARE_TR_FUNCTIONS(ui::WeightLens)
 public:
     struct Shown {
@@ -56,7 +57,6 @@ private:
     void paintLine(QPainter& painter, const Line& line) const;
     void paintUpdate(QPainter& painter, const Line& line) const;
 
-    const Theme* theme_;
     Shown shown_;
     QString nothing_;
     bool some_ = false;
@@ -98,9 +98,8 @@ struct WeightLens::Line {
     }
 };
 
-WeightLens::WeightLens(const Theme* theme, QWidget* parent) : QWidget(parent), theme_(theme) {
+WeightLens::WeightLens(const Theme* theme, QWidget* parent) : PaintedWidget(theme, parent) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 QSize WeightLens::sizeHint() const { return {380, 11 * fontMetrics().height()}; }

@@ -8,7 +8,6 @@
 #include <cmath>
 
 #include "lab/numbers/number_words.h"
-#include "theme/theme.h"
 
 namespace ui {
 namespace {
@@ -19,11 +18,10 @@ constexpr double keyStep = 0.01;
 }  // namespace
 
 CurveSketch::CurveSketch(const Theme* theme, const Axes& axes, QWidget* parent)
-    : QWidget(parent), theme_(theme), axes_(axes), shares_(columns, none) {
+    : PaintedWidget(theme, parent), axes_(axes), shares_(columns, none) {
     setFocusPolicy(Qt::StrongFocus);
     setCursor(Qt::CrossCursor);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 QSize CurveSketch::sizeHint() const { return {420, 9 * fontMetrics().height()}; }

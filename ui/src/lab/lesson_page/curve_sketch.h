@@ -2,17 +2,15 @@
 
 #include <QList>
 #include <QPointF>
-#include <QWidget>
 
 #include "widgets/axis_marks.h"
+#include "widgets/painted_widget.h"
 
 namespace ui {
 
-class Theme;
-
 /// A curve that the learner draws: with the mouse, or with the arrow keys (left and right choose a
 /// place, up and down move the curve there, Shift ten times as far). Delete clears it. GUI thread.
-class CurveSketch final : public QWidget {
+class CurveSketch final : public PaintedWidget {
     Q_OBJECT
 public:
     /// Axes in steps and in the column's unit. A log axis needs yLow > 0.
@@ -50,7 +48,6 @@ private:
     void drawTo(const QPointF& at);
     void nudge(double by);
 
-    const Theme* theme_;
     Axes axes_;
     QList<double> shares_;  ///< height of each column in [0, 1]; NaN: not drawn
     int last_ = -1;         ///< column of the mouse's last point

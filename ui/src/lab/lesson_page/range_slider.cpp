@@ -8,7 +8,6 @@
 
 #include "lab/numbers/number_words.h"
 #include "text/format.h"
-#include "theme/theme.h"
 
 namespace ui {
 namespace {
@@ -32,15 +31,10 @@ QFont captionOf(QFont font) {
 }  // namespace
 
 RangeSlider::RangeSlider(const Theme* theme, double low, double high, QWidget* parent)
-    : QWidget(parent),
-      theme_(theme),
-      low_(low),
-      high_(high),
-      step_(stepOf(low, high)) {
+    : PaintedWidget(theme, parent), low_(low), high_(high), step_(stepOf(low, high)) {
     setFocusPolicy(Qt::StrongFocus);
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     setCursor(Qt::PointingHandCursor);
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 QSize RangeSlider::sizeHint() const {

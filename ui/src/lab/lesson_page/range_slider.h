@@ -1,16 +1,15 @@
 #pragma once
 
-#include <QWidget>
 #include <optional>
 
-namespace ui {
+#include "widgets/painted_widget.h"
 
-class Theme;
+namespace ui {
 
 /// A number between two ends, chosen with the mouse or the arrow keys (Shift: ten times as far;
 /// Home and End: the ends). Empty until it is first moved, so there is no default answer. The value
 /// is shown above the handle. GUI thread.
-class RangeSlider final : public QWidget {
+class RangeSlider final : public PaintedWidget {
     Q_OBJECT
 public:
     RangeSlider(const Theme* theme, double low, double high, QWidget* parent = nullptr);
@@ -49,7 +48,6 @@ private:
     void moveTo(double value, bool fine = false);
     double fineStep() const;
 
-    const Theme* theme_;
     double low_;
     double high_;
     double step_;

@@ -10,7 +10,6 @@
 #include "lab/numbers/number_model.h"
 #include "lab/numbers/number_words.h"
 #include "text/format.h"
-#include "theme/theme.h"
 #include "widgets/key_rule.h"
 
 namespace ui {
@@ -33,7 +32,7 @@ int rowOf(const NumberFormat& format) {
 }  // namespace
 
 BitTable::BitTable(const Theme* theme, NumberModel* model, QWidget* parent)
-    : QWidget(parent), theme_(theme), model_(model) {
+    : PaintedWidget(theme, parent), model_(model) {
     setFocusPolicy(Qt::StrongFocus);
     setPressedBySpace(this);
     setMouseTracking(true);
@@ -43,7 +42,6 @@ BitTable::BitTable(const Theme* theme, NumberModel* model, QWidget* parent)
         describe();
         update();
     });
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
     describe();
 }
 

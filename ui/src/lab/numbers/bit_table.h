@@ -1,18 +1,17 @@
 #pragma once
 
-#include <QWidget>
 #include <optional>
 
 #include "engine/number/number_text.h"
+#include "widgets/painted_widget.h"
 
 namespace ui {
 
 class NumberModel;
-class Theme;
 
 /// The bits that each format stores for the number, with aligned fractions: rounding shows as one
 /// number cut off at different columns. A click or Space flips a bit; arrow keys move between bits.
-class BitTable final : public QWidget {
+class BitTable final : public PaintedWidget {
     Q_OBJECT
 public:
     BitTable(const Theme* theme, NumberModel* model, QWidget* parent = nullptr);
@@ -59,7 +58,6 @@ private:
     void paintFigures(QPainter& painter, const Columns& at, const QRect& row,
                       const engine::StoredNumber& stored) const;
 
-    const Theme* theme_;
     NumberModel* model_;
     /// Column of the cursor, the same in every format: columns of the fraction from 0 on, those of
     /// the exponent from −1 to the left; signColumn.

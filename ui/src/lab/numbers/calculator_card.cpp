@@ -15,6 +15,7 @@
 #include "theme/theme.h"
 #include "widgets/axis_marks.h"
 #include "widgets/choices.h"
+#include "widgets/painted_widget.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -23,7 +24,7 @@ using Operation = CalculatorModel::Operation;
 using Row = CalculatorModel::Row;
 
 /// The running sum of each format in its own accumulator, over the number of terms.
-class SumPlot final : public QWidget {
+class SumPlot final : public PaintedWidget {
     Q_DECLARE_TR_FUNCTIONS(ui::SumPlot)
 public:
     SumPlot(const Theme* theme, NumberModel* number, CalculatorModel* model,
@@ -50,17 +51,15 @@ private:
     void paintLabels(QPainter& painter) const;
     QPointF place(std::int64_t terms, double sum) const;
 
-    const Theme* theme_;
     NumberModel* number_;
     CalculatorModel* model_;
 };
 
 SumPlot::SumPlot(const Theme* theme, NumberModel* number, CalculatorModel* model, QWidget* parent)
-    : QWidget(parent), theme_(theme), number_(number), model_(model) {
+    : PaintedWidget(theme, parent), number_(number), model_(model) {
     setAccessibleName(tr("Running sum in each format"));
     connect(model_, &CalculatorModel::changed, this, qOverload<>(&QWidget::update));
     connect(number_, &NumberModel::changed, this, qOverload<>(&QWidget::update));
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 QSize SumPlot::sizeHint() const { return {22 * fontMetrics().height(), 160}; }

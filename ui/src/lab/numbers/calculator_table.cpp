@@ -7,7 +7,6 @@
 #include "lab/numbers/number_model.h"
 #include "lab/numbers/number_words.h"
 #include "text/format.h"
-#include "theme/theme.h"
 
 namespace ui {
 
@@ -40,11 +39,10 @@ QColor formatColor(const Theme& theme, const engine::NumberFormat& format) {
 
 CalculatorTable::CalculatorTable(const Theme* theme, NumberModel* number, CalculatorModel* model,
                                  QWidget* parent)
-    : QWidget(parent), theme_(theme), number_(number), model_(model) {
+    : PaintedWidget(theme, parent), number_(number), model_(model) {
     setAccessibleName(tr("Results in each format"));
     connect(model_, &CalculatorModel::changed, this, qOverload<>(&QWidget::update));
     connect(number_, &NumberModel::changed, this, qOverload<>(&QWidget::update));
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 QSize CalculatorTable::sizeHint() const {

@@ -1,16 +1,14 @@
 #pragma once
 
-#include <QWidget>
-
 #include "lab/numbers/calculator_model.h"
+#include "widgets/painted_widget.h"
 
 namespace ui {
 
 class NumberModel;
-class Theme;
 
 /// The calculator's results, a row a format; a click selects the format for the whole view.
-class CalculatorTable final : public QWidget {
+class CalculatorTable final : public PaintedWidget {
     Q_OBJECT
 public:
     CalculatorTable(const Theme* theme, NumberModel* number, CalculatorModel* model,
@@ -30,7 +28,6 @@ private:
     QColor colorOf(const CalculatorModel::Row& row, int column) const;
     int rowHeight() const;
 
-    const Theme* theme_;
     NumberModel* number_;
     CalculatorModel* model_;
 };

@@ -9,7 +9,6 @@
 #include "lab/numbers/number_model.h"
 #include "lab/numbers/number_words.h"
 #include "text/format.h"
-#include "theme/theme.h"
 #include "widgets/axis_marks.h"
 
 namespace ui {
@@ -27,12 +26,11 @@ double threeDigits(double value) { return QString::number(value, 'g', 3).toDoubl
 }  // namespace
 
 NumberLine::NumberLine(const Theme* theme, NumberModel* model, QWidget* parent)
-    : QWidget(parent), theme_(theme), model_(model) {
+    : PaintedWidget(theme, parent), model_(model) {
     setFocusPolicy(Qt::StrongFocus);
     setCursor(Qt::SizeHorCursor);
     setAccessibleName(tr("Logarithmic number line"));
     connect(model_, &NumberModel::changed, this, qOverload<>(&QWidget::update));
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 QSize NumberLine::sizeHint() const { return {900, 8 * (fontMetrics().height() + 1)}; }

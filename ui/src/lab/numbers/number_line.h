@@ -1,17 +1,15 @@
 #pragma once
 
-#include <QWidget>
-
 #include "engine/number/number_format.h"
+#include "widgets/painted_widget.h"
 
 namespace ui {
 
 class NumberModel;
-class Theme;
 
 /// The ranges of the formats on a logarithmic line, and the number as a line to drag. The
 /// background shows how the selected format represents each magnitude. ← and → halve and double.
-class NumberLine final : public QWidget {
+class NumberLine final : public PaintedWidget {
     Q_OBJECT
 public:
     NumberLine(const Theme* theme, NumberModel* model, QWidget* parent = nullptr);
@@ -37,7 +35,6 @@ private:
     void paintAxis(QPainter& painter) const;
     void paintNumber(QPainter& painter) const;
 
-    const Theme* theme_;
     NumberModel* model_;
 };
 

@@ -5,7 +5,6 @@
 #include <QToolTip>
 
 #include "text/format.h"
-#include "theme/theme.h"
 
 namespace ui {
 
@@ -54,10 +53,9 @@ QString visible(const std::string& word) {
 
 }  // namespace
 
-DataSketch::DataSketch(Theme* theme, QWidget* parent) : QWidget(parent), theme_(theme) {
+DataSketch::DataSketch(Theme* theme, QWidget* parent) : PaintedWidget(theme, parent) {
     setFont(Theme::caption());
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
-    connect(theme_, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 void DataSketch::show(const engine::DatasetPreview& preview) {

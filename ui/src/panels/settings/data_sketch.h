@@ -1,16 +1,13 @@
 #pragma once
 
-#include <QWidget>
-
 #include "engine/data/dataset_preview.h"
+#include "widgets/painted_widget.h"
 
 namespace ui {
 
-class Theme;
-
 /// A small picture of data other than images: the columns of a table with their histograms, or the
 /// beginning of a text with its most frequent words. As high as its content.
-class DataSketch final : public QWidget {
+class DataSketch final : public PaintedWidget {
     Q_OBJECT
 public:
     explicit DataSketch(Theme* theme, QWidget* parent = nullptr);
@@ -32,7 +29,6 @@ private:
     QStringList passageIn(int width) const;
     void paintText(QPainter& painter) const;
 
-    Theme* theme_;
     std::vector<engine::ColumnPreview> columns_;
     std::optional<engine::TextPreview> text_;
     int rangeWidth_ = 0;  // of the widest range, so that the histograms stand in a column

@@ -10,7 +10,6 @@
 #include "feed/run_track.h"
 #include "text/format.h"
 #include "text/language.h"
-#include "theme/theme.h"
 
 namespace ui {
 
@@ -28,7 +27,7 @@ double exponentOf(float scale) {
 
 }  // namespace
 
-ScaleStrip::ScaleStrip(const Theme* theme, QWidget* parent) : QWidget(parent), theme_(theme) {
+ScaleStrip::ScaleStrip(const Theme* theme, QWidget* parent) : PaintedWidget(theme, parent) {
     setMaximumWidth(widest);
     setFocusPolicy(Qt::StrongFocus);
     setCursor(Qt::PointingHandCursor);
@@ -38,7 +37,6 @@ ScaleStrip::ScaleStrip(const Theme* theme, QWidget* parent) : QWidget(parent), t
     setToolTip(
         tr("Loss scale; red ticks are skipped steps. Drag to choose a step, click a tick to "
            "open the skip, double click to return to the newest step."));
-    connect(theme, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
 
 void ScaleStrip::setTrack(const std::shared_ptr<RunTrack>& track) {

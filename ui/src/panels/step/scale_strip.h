@@ -1,18 +1,17 @@
 #pragma once
 
-#include <QWidget>
 #include <memory>
 
 #include "text/spoken.h"
+#include "widgets/painted_widget.h"
 
 namespace ui {
 
 class RunTrack;
-class Theme;
 
 /// The loss scale of a whole run as a staircase the size of a button, with a red tick for each
 /// skipped step. A click or a drag selects a step; a click on a tick also opens it. GUI thread.
-class ScaleStrip final : public QWidget, public Spoken {
+class ScaleStrip final : public PaintedWidget, public Spoken {
     Q_OBJECT
 public:
     explicit ScaleStrip(const Theme* theme, QWidget* parent = nullptr);
@@ -56,7 +55,6 @@ private:
     void paintNone(QPainter& painter) const;
     static QString noneText();
 
-    const Theme* theme_;
     std::shared_ptr<RunTrack> track_;
     std::int64_t selected_ = 0;
 };
