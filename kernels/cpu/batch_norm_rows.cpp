@@ -76,8 +76,7 @@ void block_row_moments(double* mean, double* squares, const T* x, std::int64_t r
 
 void moments_of(double* result, ConstArray x, std::int64_t channels, std::int64_t begin,
                 std::int64_t end) {
-    with_vector_type(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(x.dtype, [&]<typename T>(T) {
         const T* data = static_cast<const T*>(x.data);
         const std::int64_t first = std::min(block_rows, end - begin);
         block_row_moments(result, result + channels, data + begin * channels, first, channels);
@@ -117,8 +116,7 @@ HWY_INLINE void normalize_rows(T* y, const T* x, const Affine& affine, std::int6
 
 void normalize_of(Array y, ConstArray x, ConstArray residual, bool relu, const Affine& affine,
                   std::int64_t channels, std::int64_t begin, std::int64_t end) {
-    with_vector_type(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(x.dtype, [&]<typename T>(T) {
         T* to = static_cast<T*>(y.data);
         const T* from = static_cast<const T*>(x.data);
         const T* added = static_cast<const T*>(residual.data);
@@ -183,8 +181,7 @@ struct Reader {
 /// f(reader) of the right type.
 template <class F>
 void with_reader(const Gradients& in, const F& f) {
-    with_vector_type(in.x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(in.x.dtype, [&]<typename T>(T) {
         const auto* dy = static_cast<const T*>(in.dy.data);
         const auto* x = static_cast<const T*>(in.x.data);
         const auto* y = static_cast<const T*>(in.y.data);
@@ -274,8 +271,7 @@ void gradient_sums_of(double* result, const Gradients& in, std::int64_t channels
 
 void gradient_rows_of(Array dx, Array dresidual, const Gradients& in, const DxFactors& f,
                       std::int64_t channels, std::int64_t begin, std::int64_t end) {
-    with_vector_type(in.x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(in.x.dtype, [&]<typename T>(T) {
         T* to = static_cast<T*>(dx.data);
         T* residual = static_cast<T*>(dresidual.data);
         with_reader(in, [&](const auto& reader) {

@@ -22,8 +22,7 @@ inline double channel_or(ConstArray x, std::int64_t c, double otherwise) {
 /// Rounds a value into a per-channel array, if there is one.
 inline void put_channel(Array x, std::int64_t c, double value) {
     if (x.data == nullptr) return;
-    with_type(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_type(x.dtype, [&]<typename T>(T) {
         static_cast<T*>(x.data)[c] = narrow<T>(value);
     });
 }

@@ -13,8 +13,7 @@ namespace {
 /// Calls f(to, value) for each value of the stream.
 template <typename F>
 void for_each_value(const CarriedTensor& tensor, std::int64_t streams, std::int64_t stream, F f) {
-    with_type(tensor.from.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_type(tensor.from.dtype, [&]<typename T>(T) {
         const auto* from = static_cast<const T*>(tensor.from.data);
         for (std::int64_t layer = 0; layer < tensor.layers; ++layer) {
             const std::int64_t row = (layer * streams + stream) * tensor.width;

@@ -28,8 +28,7 @@ void add_up(T* sum, const T* values, const std::int64_t* order, std::int64_t ter
 
 void coalesce_range(Array places, Array sums, const SparseEntries& entries, ConstArray values,
                     std::int64_t width, std::int64_t begin, std::int64_t end) {
-    with_vector_type(values.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(values.dtype, [&]<typename T>(T) {
         auto* rows = static_cast<T*>(sums.data);
         const auto* from = static_cast<const T*>(values.data);
         coalesce_slots(static_cast<std::int64_t*>(places.data), rows, entries, width, begin, end,

@@ -115,8 +115,7 @@ HWY_INLINE VF load_flags(const std::uint8_t* p) {
 void apply_range(Array y, ConstArray x, const std::uint8_t* mask, float scale, std::int64_t begin,
                  std::int64_t end) {
     const VF factor = hn::Set(DF(), scale);
-    with_vector_type(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(y.dtype, [&]<typename T>(T) {
         T* out = static_cast<T*>(y.data) + begin;
         const T* in = static_cast<const T*>(x.data) + begin;
         const std::uint8_t* kept = mask + begin;

@@ -67,8 +67,7 @@ private:
 
 template <class F>
 bool apply(Array y, ConstArray a, ConstArray b, std::int64_t begin, std::int64_t n, const F& f) {
-    with_vector_type(a.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(a.dtype, [&]<typename T>(T) {
         T* out = static_cast<T*>(y.data) + begin;
         const Operand<T> left(a, begin, n);
         const Operand<T> right(b, begin, n);
@@ -108,8 +107,7 @@ HWY_EXPORT(binary_range);
 
 void scalar_range(Array y, ConstArray a, ConstArray b, BinaryOp op, std::int64_t begin,
                   std::int64_t end) {
-    with_type(a.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_type(a.dtype, [&]<typename T>(T) {
         if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
             map_scalar<T>(y, a, b, begin, end, [&](std::int64_t u, std::int64_t v) {
                 return static_cast<std::int64_t>(

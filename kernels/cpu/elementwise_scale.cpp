@@ -23,8 +23,7 @@ void axpby_range(Array y, ConstArray a, ConstArray b, float alpha, float beta, s
                  std::int64_t n) {
     const VF scale_a = hn::Set(DF(), alpha);
     const VF scale_b = hn::Set(DF(), beta);
-    with_vector_type(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(y.dtype, [&]<typename T>(T) {
         map(static_cast<T*>(y.data) + begin, static_cast<const T*>(a.data) + begin,
             static_cast<const T*>(b.data) + begin, n,
             [&](VF u, VF v) { return hn::MulAdd(scale_a, u, hn::Mul(scale_b, v)); });
@@ -33,8 +32,7 @@ void axpby_range(Array y, ConstArray a, ConstArray b, float alpha, float beta, s
 
 void scale_range(Array y, ConstArray x, float scale, std::int64_t begin, std::int64_t n) {
     const VF factor = hn::Set(DF(), scale);
-    with_vector_type(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(y.dtype, [&]<typename T>(T) {
         map(static_cast<T*>(y.data) + begin, static_cast<const T*>(x.data) + begin, n,
             [&](VF v) { return hn::Mul(v, factor); });
     });
@@ -43,8 +41,7 @@ void scale_range(Array y, ConstArray x, float scale, std::int64_t begin, std::in
 void leaky_relu_range(Array y, ConstArray a, ConstArray b, float slope, std::int64_t begin,
                       std::int64_t n) {
     const VF factor = hn::Set(DF(), slope);
-    with_vector_type(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(y.dtype, [&]<typename T>(T) {
         map(static_cast<T*>(y.data) + begin, static_cast<const T*>(a.data) + begin,
             static_cast<const T*>(b.data) + begin, n, [&](VF u, VF v) HWY_ATTR {
                 return hn::IfThenElse(hn::Gt(v, hn::Zero(DF())), u, hn::Mul(u, factor));
@@ -55,8 +52,7 @@ void leaky_relu_range(Array y, ConstArray a, ConstArray b, float slope, std::int
 void add_bias_rows(Array y, ConstArray x, ConstArray bias, bool relu, std::int64_t begin,
                    std::int64_t end) {
     const std::int64_t cols = bias.size;
-    with_vector_type(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(y.dtype, [&]<typename T>(T) {
         const auto* b = static_cast<const T*>(bias.data);
         for (std::int64_t row = begin; row < end; ++row) {
             T* out = static_cast<T*>(y.data) + row * cols;
@@ -76,8 +72,7 @@ std::uint32_t abs_max_bits(ConstArray x, std::int64_t begin, std::int64_t n) {
     const std::int64_t lanes = lane_count();
     const auto mask = hn::Set(i32, 0x7fffffff);
     auto most = hn::Zero(i32);
-    with_vector_type(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(x.dtype, [&]<typename T>(T) {
         const T* p = static_cast<const T*>(x.data) + begin;
         std::int64_t i = 0;
         for (; i + lanes <= n; i += lanes)
@@ -176,8 +171,7 @@ void add_bias(Array y, ConstArray x, ConstArray bias, bool relu, Stream) {
 
 void fill(Array y, double value, Stream) {
     parallel_for(y.size, loop_grain, [&](std::int64_t begin, std::int64_t end) {
-        with_type(y.dtype, [&](auto type) {
-            using T = decltype(type);
+        with_type(y.dtype, [&]<typename T>(T) {
             std::fill(static_cast<T*>(y.data) + begin, static_cast<T*>(y.data) + end,
                       narrow<T>(value));
         });

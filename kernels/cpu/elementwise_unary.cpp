@@ -38,8 +38,7 @@ HWY_INLINE VF square_of(VF x) { return hn::Mul(x, x); }
 
 template <class F>
 bool apply(Array y, ConstArray x, std::int64_t begin, std::int64_t n, const F& f) {
-    with_vector_type(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(x.dtype, [&]<typename T>(T) {
         map(static_cast<T*>(y.data) + begin, static_cast<const T*>(x.data) + begin, n, f);
     });
     return true;
@@ -72,8 +71,7 @@ namespace {
 HWY_EXPORT(unary_range);
 
 void scalar_range(Array y, ConstArray x, UnaryOp op, std::int64_t begin, std::int64_t end) {
-    with_type(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_type(x.dtype, [&]<typename T>(T) {
         if constexpr (std::is_integral_v<T> && std::is_signed_v<T>) {
             map_scalar<T>(y, x, begin, end, [&](std::int64_t v) {
                 return static_cast<std::int64_t>(integer::unary(op, static_cast<T>(v)));

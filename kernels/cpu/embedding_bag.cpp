@@ -46,8 +46,7 @@ void sum_bag(const BagArrays<T>& a, const Bags& bags, std::int64_t bag) {
 
 void sum_bags(Array y, ConstArray table, ConstArray index, ConstArray weights, const Bags& bags,
               std::int64_t width, bool mean, std::int64_t begin, std::int64_t end) {
-    with_vector_type(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(y.dtype, [&]<typename T>(T) {
         const BagArrays<T> a{static_cast<T*>(y.data),
                              static_cast<const T*>(table.data),
                              static_cast<const std::int64_t*>(index.data),

@@ -32,8 +32,7 @@ void sum_row(T* y, const T* row, std::int64_t width) {
 }
 
 void sum_group_rows(DType dtype, void* y, const void* row, std::int64_t width) {
-    with_vector_type(dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(dtype, [&]<typename T>(T) {
         sum_row(static_cast<T*>(y), static_cast<const T*>(row), width);
     });
 }

@@ -160,8 +160,7 @@ void fold_rows(const Rows<T>& rows, const std::vector<Keyed>& terms, IndexFold k
                bool with_base) {
     if constexpr (!std::is_same_v<T, Boolean> && !std::is_same_v<T, std::uint8_t>) {
         using W = decltype(wide(T{}));
-        with_fold<W>(kind, [&](auto fold) {
-            using Fold = decltype(fold);
+        with_fold<W>(kind, [&]<typename Fold>(Fold) {
             if (rows.span.inner == 1 && rows.span.outer > 1)
                 return fold_elements<T, Fold>(rows, terms, with_base);
             for_each_run(terms, rows.span.inner * rows.span.outer, [&](const Run& run) {
@@ -189,8 +188,7 @@ void reduce_by_key(Array y, ConstArray base, ConstArray x, const IndexSpan& span
         std::memcpy(y.data, base.data, static_cast<std::size_t>(y.size) * size_of(y.dtype));
     std::vector<Keyed> terms;
     const bool inside = collect(terms, span.m, span.n, span.holes, key_of);
-    with_type(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_type(y.dtype, [&]<typename T>(T) {
         const Rows<T> rows{static_cast<T*>(y.data), static_cast<const T*>(x.data), span};
         if (!inside)
             spoil(rows.y, y.size);

@@ -88,8 +88,7 @@ void gather_elements(T* y, const T* x, const std::int64_t* index, const IndexSpa
 
 void index_select(Array y, ConstArray x, ConstArray index, const IndexSpan& span, Stream) {
     if (y.size == 0) return;
-    with_type(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_type(y.dtype, [&]<typename T>(T) {
         select_rows(static_cast<T*>(y.data), static_cast<const T*>(x.data),
                     static_cast<const std::int64_t*>(index.data), span);
     });
@@ -97,8 +96,7 @@ void index_select(Array y, ConstArray x, ConstArray index, const IndexSpan& span
 
 void gather(Array y, ConstArray x, ConstArray index, const IndexSpan& span, Stream) {
     if (y.size == 0) return;
-    with_type(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_type(y.dtype, [&]<typename T>(T) {
         gather_elements(static_cast<T*>(y.data), static_cast<const T*>(x.data),
                         static_cast<const std::int64_t*>(index.data), span);
     });

@@ -18,8 +18,7 @@ struct Same {
 inline double read(const Array& x, std::int64_t i) {
     double value = 0;
     if (x.data == nullptr) return value;
-    with_type(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_type(x.dtype, [&]<typename T>(T) {
         value = static_cast<double>(widen(static_cast<const T*>(x.data)[i]));
     });
     return value;
@@ -27,8 +26,7 @@ inline double read(const Array& x, std::int64_t i) {
 
 inline void write(const Array& x, std::int64_t i, double value) {
     if (x.data == nullptr) return;
-    with_type(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_type(x.dtype, [&]<typename T>(T) {
         static_cast<T*>(x.data)[i] = narrow<T>(value);
     });
 }

@@ -108,8 +108,7 @@ void avg_unpool_line(T* dx, const T* dy, const PoolPlan& plan, I h) {
 }
 
 void max_pool_lines(Array y, Array index, ConstArray x, const PoolPlan& plan, I begin, I end) {
-    with_vector_type(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(x.dtype, [&]<typename T>(T) {
         max_pool_rows(static_cast<T*>(y.data), static_cast<std::int32_t*>(index.data),
                       static_cast<const T*>(x.data), plan, begin, end);
     });
@@ -117,16 +116,14 @@ void max_pool_lines(Array y, Array index, ConstArray x, const PoolPlan& plan, I 
 
 void max_unpool_lines(Array dx, ConstArray dy, ConstArray index, const PoolPlan& plan, I begin,
                       I end) {
-    with_vector_type(dx.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(dx.dtype, [&]<typename T>(T) {
         max_unpool_rows(static_cast<T*>(dx.data), static_cast<const T*>(dy.data),
                         static_cast<const std::int32_t*>(index.data), plan, begin, end);
     });
 }
 
 void avg_pool_lines(Array y, ConstArray x, const PoolPlan& plan, I begin, I end) {
-    with_vector_type(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(x.dtype, [&]<typename T>(T) {
         for_each_line(plan.rows.out(), begin, end, [&](I n, I oh) {
             avg_pool_line(
                 static_cast<T*>(y.data) + n * plan.out_image() + oh * plan.cols.out() * plan.c,
@@ -136,8 +133,7 @@ void avg_pool_lines(Array y, ConstArray x, const PoolPlan& plan, I begin, I end)
 }
 
 void avg_unpool_lines(Array dx, ConstArray dy, const PoolPlan& plan, I begin, I end) {
-    with_vector_type(dx.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(dx.dtype, [&]<typename T>(T) {
         for_each_line(plan.rows.in(), begin, end, [&](I n, I h) {
             avg_unpool_line(
                 static_cast<T*>(dx.data) + n * plan.in_image() + h * plan.cols.in() * plan.c,
@@ -222,8 +218,7 @@ void max_pool2d_gather(Array y, ConstArray x, ConstArray index, const Pool2dShap
     const PoolPlan plan = max_plan(shape);
     const auto* place = static_cast<const std::int32_t*>(index.data);
     parallel_for(plan.n * plan.out_image(), loop_grain, [&](std::int64_t begin, std::int64_t end) {
-        with_type(x.dtype, [&](auto type) {
-            using T = decltype(type);
+        with_type(x.dtype, [&]<typename T>(T) {
             for (std::int64_t i = begin; i < end; ++i) {
                 const T* image =
                     static_cast<const T*>(x.data) + i / plan.out_image() * plan.in_image();

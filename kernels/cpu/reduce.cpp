@@ -131,10 +131,8 @@ void reduce_columns(float* result, const T* x, std::int64_t rows, std::int64_t i
 }
 
 void reduce_part(float* result, const ReducePart& part, ReduceOp op) {
-    with_reduce_op(op, [&](auto of) {
-        using Op = decltype(of);
-        with_vector_type(part.x.dtype, [&](auto type) {
-            using T = decltype(type);
+    with_reduce_op(op, [&]<typename Op>(Op) {
+        with_vector_type(part.x.dtype, [&]<typename T>(T) {
             const T* first = static_cast<const T*>(part.x.data) + part.slice +
                              part.begin * part.inner + part.col;
             if (part.inner == 1)
@@ -180,8 +178,7 @@ void store_finished(Array y, std::int64_t at, Wide* v, std::int64_t width, std::
         if (y.dtype == DType::f16 || y.dtype == DType::bf16)
             return store_low(y, at, v, width, n, op);
     }
-    with_type(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_type(y.dtype, [&]<typename T>(T) {
         const auto terms = static_cast<double>(n);
         for (std::int64_t i = 0; i < width; ++i)
             static_cast<T*>(y.data)[at + i] =

@@ -11,8 +11,7 @@ namespace kernels::cpu {
 void count_scores(std::int64_t* histogram, ConstArray scores, ConstArray labels, Stream) {
     assert(scores.size == labels.size && labels.dtype == DType::i64);
     const auto* label = static_cast<const std::int64_t*>(labels.data);
-    with_type(scores.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_type(scores.dtype, [&]<typename T>(T) {
         const auto* score = static_cast<const T*>(scores.data);
         for (std::int64_t i = 0; i < scores.size; ++i) {
             const auto value = static_cast<double>(widen(score[i]));

@@ -88,8 +88,7 @@ void narrow_forward_rows(float* stats, float* losses, const T* in, const std::in
 void cross_entropy_forward_rows(Array stats, Array losses, ConstArray logits, ConstArray target,
                                 std::int64_t cols, std::int64_t ignore_index, std::int64_t begin,
                                 std::int64_t end) {
-    with_vector_type(logits.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(logits.dtype, [&]<typename T>(T) {
         const auto* labels = static_cast<const std::int64_t*>(target.data);
         if (rows_of_vector(cols) > 1)
             return narrow_forward_rows(static_cast<float*>(stats.data) + 2 * begin,
@@ -153,8 +152,7 @@ void narrow_gradients(T* out, const T* in, const float* stats, const float* fact
 void cross_entropy_backward_rows(Array dlogits, ConstArray scale, ConstArray logits,
                                  ConstArray stats, ConstArray target, std::int64_t cols,
                                  std::int64_t ignore_index, std::int64_t begin, std::int64_t end) {
-    with_vector_type(logits.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_vector_type(logits.dtype, [&]<typename T>(T) {
         const auto* labels = static_cast<const std::int64_t*>(target.data);
         const auto* factors = static_cast<const float*>(scale.data);
         const std::int64_t most = rows_of_vector(cols), step = scale.size == 1 ? 0 : 1;

@@ -61,8 +61,7 @@ void softmax_rows_double(Array y, ConstArray x, std::int64_t cols, SoftmaxForm f
 
 void softmax_backward_rows_double(Array dx, ConstArray dy, ConstArray y, std::int64_t cols,
                                   bool log, std::int64_t begin, std::int64_t end) {
-    with_floating(dx.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(dx.dtype, [&]<typename T>(T) {
         for (std::int64_t row = begin; row < end; ++row) {
             const double* g = static_cast<const double*>(dy.data) + row * cols;
             const double* out = static_cast<const double*>(y.data) + row * cols;

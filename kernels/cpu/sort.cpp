@@ -48,8 +48,7 @@ void sort_order(Array y, ConstArray x, std::int64_t outer, std::int64_t n, std::
     assert(y.dtype == DType::i64 && x.size == outer * n * inner && y.size == x.size);
     if (x.size == 0) return;
     parallel_for(outer * inner, row_grain(4 * n), [&](std::int64_t begin, std::int64_t end) {
-        with_type(x.dtype, [&](auto type) {
-            using T = decltype(type);
+        with_type(x.dtype, [&]<typename T>(T) {
             for (std::int64_t i = begin; i < end; ++i) {
                 const std::int64_t at = i / inner * n * inner + i % inner;
                 sort_column(static_cast<std::int64_t*>(y.data) + at,

@@ -56,8 +56,7 @@ void count_correct(double* correct, ConstArray logits, ConstArray labels, std::i
                    std::int64_t cols, Stream) {
     assert(is_floating(logits.dtype) && labels.dtype == DType::i64);
     if (rows == 0 || cols == 0) return;
-    with_type(logits.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_type(logits.dtype, [&]<typename T>(T) {
         if constexpr (std::is_same_v<decltype(widen(T{})), double>)
             *correct += static_cast<double>(
                 correct_rows(static_cast<const T*>(logits.data),

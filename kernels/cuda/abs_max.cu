@@ -75,8 +75,7 @@ void multi_tensor_abs_max(float* result, std::span<const ConstArray> tensors, St
 
 void abs_max(float* result, ConstArray x, Stream stream) {
     if (x.size == 0) return;
-    with_floating(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(x.dtype, [&]<typename T>(T) {
         constexpr int width = pack_width<T>;
         const auto* from = static_cast<const T*>(x.data);
         const std::int64_t packs = packs_in<width>(x.size, from);

@@ -66,8 +66,7 @@ void arg_max(Array y, ConstArray x, [[maybe_unused]] std::int64_t outer, std::in
     assert(y.dtype == DType::i64 && x.size == outer * n * inner && y.size == outer * inner);
     if (n == 0 || y.size == 0) return;
     const bool side_by_side = inner >= 32 && y.size >= 8192;
-    with_stored(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_stored(x.dtype, [&]<typename T>(T) {
         if (n <= 16 || side_by_side)
             start<T, 1>(y, x, n, inner, stream);
         else if (n <= 1024)

@@ -112,8 +112,7 @@ void batch_norm_backward(Array dx, Array dresidual, Array dweight, Array dbias, 
                          ConstArray weight, ConstArray bias, ConstArray mean, ConstArray invstd,
                          bool relu, bool training, const BatchNormShape& shape, Stream stream) {
     if (shape.channels == 0) return;
-    with_floating(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(x.dtype, [&]<typename T>(T) {
         using W = Compute<T>;
         Gradients<T> all{
             static_cast<T*>(dx.data),       static_cast<T*>(dresidual.data),

@@ -105,8 +105,7 @@ void batch_norm_forward_train(Array y, Array mean, Array invstd, Array running_m
                               ConstArray residual, bool relu, const BatchNormShape& shape,
                               Stream stream) {
     if (shape.channels == 0) return;
-    with_floating(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(x.dtype, [&]<typename T>(T) {
         using W = Compute<T>;
         const auto* from = static_cast<const T*>(x.data);
         constexpr int wide = pack_width<T>;
@@ -132,8 +131,7 @@ void batch_norm_forward_infer(Array y, ConstArray x, ConstArray weight, ConstArr
                               ConstArray running_mean, ConstArray running_var, ConstArray residual,
                               bool relu, const BatchNormShape& shape, Stream stream) {
     if (shape.channels == 0 || shape.rows == 0) return;
-    with_floating(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(x.dtype, [&]<typename T>(T) {
         using W = Compute<T>;
         auto* memory = static_cast<W*>(
             workspace(3 * static_cast<std::size_t>(shape.channels) * sizeof(W), stream));

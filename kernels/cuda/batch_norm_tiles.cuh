@@ -144,8 +144,7 @@ __device__ __forceinline__ double channel_or(const A& x, std::int64_t c, double 
 /// Rounds a value into a per-channel array, if there is one.
 __device__ __forceinline__ void put_channel(const Array& x, std::int64_t c, double value) {
     if (x.data == nullptr) return;
-    as_floating(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    as_floating(x.dtype, [&]<typename T>(T) {
         static_cast<T*>(x.data)[c] = narrow<T>(value);
     });
 }

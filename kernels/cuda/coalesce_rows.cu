@@ -44,8 +44,7 @@ void coalesce_rows(Array places, Array sums, const SparseEntries& entries, Const
                    Stream stream) {
     if (sums.size == 0) return;
     const std::int64_t n = entries.n, width = values.size / n;
-    with_floating(values.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(values.dtype, [&]<typename T>(T) {
         using W = Compute<T>;
         const EntryTerms<T> terms{n, entries.keys, entries.order,
                                   static_cast<const T*>(values.data), width};

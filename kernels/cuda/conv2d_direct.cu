@@ -149,8 +149,7 @@ __global__ void weight_gradient_kernel(T* dw, const T* dy, const T* x, Extents e
 void conv2d_forward_direct(Array y, ConstArray x, ConstArray w, ConstArray bias,
                            const Conv2dShape& shape, Stream stream) {
     if (y.size == 0) return;
-    with_floating(y.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    with_floating(y.dtype, [&]<typename T>(T) {
         launch("conv2d_forward", forward_kernel<T>, grid_for(y.size), stream,
                static_cast<T*>(y.data), static_cast<const T*>(x.data),
                static_cast<const T*>(w.data), static_cast<const T*>(bias.data),
@@ -161,8 +160,7 @@ void conv2d_forward_direct(Array y, ConstArray x, ConstArray w, ConstArray bias,
 void conv2d_data_gradient_direct(Array dx, ConstArray dy, ConstArray w, const Conv2dShape& shape,
                                  Stream stream) {
     if (dx.size == 0) return;
-    with_floating(dx.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    with_floating(dx.dtype, [&]<typename T>(T) {
         launch("conv2d_data_gradient", data_gradient_kernel<T>, grid_for(dx.size), stream,
                static_cast<T*>(dx.data), static_cast<const T*>(dy.data),
                static_cast<const T*>(w.data), make_extents(shape));
@@ -172,8 +170,7 @@ void conv2d_data_gradient_direct(Array dx, ConstArray dy, ConstArray w, const Co
 void conv2d_weight_gradient_direct(Array dw, ConstArray dy, ConstArray x, const Conv2dShape& shape,
                                    Stream stream) {
     if (dw.size == 0) return;
-    with_floating(dw.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    with_floating(dw.dtype, [&]<typename T>(T) {
         const Grid grid{dw.size, default_threads};
         launch("conv2d_weight_gradient", weight_gradient_kernel<T>, grid, stream,
                static_cast<T*>(dw.data), static_cast<const T*>(dy.data),

@@ -77,8 +77,7 @@ bool cross_entropy_forward(Array stats, Array losses, ConstArray logits, ConstAr
                            const DeferredErrorPlace& refused, Stream stream) {
     assert(logits.size == rows * cols && target.size == rows && losses.size == rows);
     assert(stats.size == 2 * rows && stats.dtype == losses.dtype && target.dtype == DType::i64);
-    with_floating(logits.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(logits.dtype, [&]<typename T>(T) {
         using W = Compute<T>;
         with_team(cols, [&](auto team) {
             launch("cross_entropy_forward", cross_entropy_forward_kernel<team(), T>,
@@ -95,10 +94,8 @@ void cross_entropy_mean(Array mean, Array factor, ConstArray losses, ConstArray 
                         std::int64_t ignore_index, Stream stream) {
     assert(target.dtype == DType::i64 && target.size == losses.size);
     assert(factor.dtype == losses.dtype);
-    with_floating(mean.dtype, [&](auto type) {
-        using To = decltype(type);
-        const auto start = [&](auto wide) {
-            using W = decltype(wide);
+    with_floating(mean.dtype, [&]<typename To>(To) {
+        const auto start = [&]<typename W>(W) {
             launch("cross_entropy_mean", cross_entropy_mean_kernel<To, W>, Grid{1, default_threads},
                    stream, static_cast<To*>(mean.data), static_cast<W*>(factor.data),
                    static_cast<const W*>(losses.data),
@@ -118,8 +115,7 @@ void cross_entropy_backward(Array dlogits, ConstArray scale, ConstArray logits, 
     assert(dlogits.dtype == logits.dtype);
     assert(scale.dtype == stats.dtype && (scale.size == 1 || scale.size == rows));
     if (dlogits.size == 0) return;
-    with_floating(logits.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(logits.dtype, [&]<typename T>(T) {
         using W = Compute<T>;
         with_team(cols, [&](auto team) {
             launch("cross_entropy_backward", cross_entropy_backward_kernel<team(), T>,

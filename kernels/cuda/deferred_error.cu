@@ -68,8 +68,7 @@ void check_whole(const DeferredErrorPlace& place, ConstArray x, const WholeRange
 void check_numbers(const DeferredErrorPlace& place, ConstArray x, double low, double high,
                    Stream stream) {
     if (x.size == 0) return;
-    with_floating(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(x.dtype, [&]<typename T>(T) {
         launch("check_numbers", check_numbers_kernel<T>, grid_for(x.size), stream, place,
                static_cast<const T*>(x.data), x.size, low, high);
     });

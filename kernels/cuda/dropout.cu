@@ -68,8 +68,7 @@ void dropout_mask(Array mask, const MaskSource& source, double p, Stream stream)
 
 void dropout_apply(Array y, ConstArray x, ConstArray mask, double scale, Stream stream) {
     if (y.size == 0) return;
-    with_floating(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(y.dtype, [&]<typename T>(T) {
         constexpr int width = pack_width<T>;
         auto* to = static_cast<T*>(y.data);
         const auto* from = static_cast<const T*>(x.data);

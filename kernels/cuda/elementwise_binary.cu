@@ -69,8 +69,7 @@ __global__ void binary_integer_kernel(T* y, Operand<T> a, Operand<T> b, BinaryOp
 
 template <BinaryOp op>
 void start(Array y, ConstArray a, ConstArray b, Stream stream) {
-    with_floating(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(y.dtype, [&]<typename T>(T) {
         constexpr int width = binary_width<op, T>;
         auto* to = static_cast<T*>(y.data);
         const auto left = operand<T>(a), right = operand<T>(b);

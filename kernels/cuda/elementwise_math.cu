@@ -73,8 +73,7 @@ __global__ void math_kernel(T* y, const T* x, std::int64_t packs, std::int64_t n
 
 template <UnaryOp op>
 void start(Array y, ConstArray x, Stream stream) {
-    with_floating(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(y.dtype, [&]<typename T>(T) {
         constexpr int width = math_width<T>;
         auto* to = static_cast<T*>(y.data);
         const auto* from = static_cast<const T*>(x.data);

@@ -78,8 +78,7 @@ void start_add_bias(Array y, ConstArray x, ConstArray bias, bool relu, Stream st
 void axpby(Array y, ConstArray a, ConstArray b, double alpha, double beta, Stream stream) {
     assert(a.size == y.size && b.size == y.size && a.dtype == y.dtype && b.dtype == y.dtype);
     if (y.size == 0) return;
-    with_floating(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(y.dtype, [&]<typename T>(T) {
         constexpr int width = pack_width<T>;
         auto* to = static_cast<T*>(y.data);
         const auto *left = static_cast<const T*>(a.data), *right = static_cast<const T*>(b.data);
@@ -92,8 +91,7 @@ void axpby(Array y, ConstArray a, ConstArray b, double alpha, double beta, Strea
 void scale_by(Array y, ConstArray x, const float* scale, Stream stream) {
     assert(x.size == y.size && x.dtype == y.dtype);
     if (y.size == 0) return;
-    with_floating(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(y.dtype, [&]<typename T>(T) {
         constexpr int width = pack_width<T>;
         auto* to = static_cast<T*>(y.data);
         const auto* from = static_cast<const T*>(x.data);
@@ -110,8 +108,7 @@ void fill(Array y, double value, Stream stream) {
         const auto stored = cpu::narrow<decltype(type)>(value);
         std::memcpy(&bits, &stored, sizeof stored);
     });
-    with_raw(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_raw(y.dtype, [&]<typename T>(T) {
         constexpr int width = pack_width<T>;
         auto* to = static_cast<T*>(y.data);
         const std::int64_t packs = packs_in<width>(y.size, to);
@@ -123,8 +120,7 @@ void fill(Array y, double value, Stream stream) {
 void add_bias(Array y, ConstArray x, ConstArray bias, bool relu, Stream stream) {
     assert(x.size == y.size && x.dtype == y.dtype && bias.dtype == y.dtype);
     if (bias.size == 0 || x.size < bias.size) return;
-    with_floating(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(y.dtype, [&]<typename T>(T) {
         constexpr int width = pack_width<T>;
         const bool packed =
             packs_in<width>(bias.size, static_cast<const T*>(y.data), static_cast<const T*>(x.data),

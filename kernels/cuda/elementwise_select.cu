@@ -79,8 +79,7 @@ __global__ void where_kernel(T* y, const std::uint8_t* condition, Operand<T> a, 
 void compare(Array y, ConstArray a, ConstArray b, CompareOp op, Stream stream) {
     assert(a.dtype == b.dtype && y.dtype == DType::boolean);
     if (y.size == 0) return;
-    with_stored(a.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_stored(a.dtype, [&]<typename T>(T) {
         constexpr int width = pack_width<T>;
         auto* to = static_cast<std::uint8_t*>(y.data);
         const auto left = operand<T>(a), right = operand<T>(b);
@@ -93,8 +92,7 @@ void compare(Array y, ConstArray a, ConstArray b, CompareOp op, Stream stream) {
 void where(Array y, ConstArray condition, ConstArray a, ConstArray b, Stream stream) {
     assert(a.dtype == y.dtype && b.dtype == y.dtype && condition.size == y.size);
     if (y.size == 0) return;
-    with_raw(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_raw(y.dtype, [&]<typename T>(T) {
         constexpr int width = pack_width<T>;
         auto* to = static_cast<T*>(y.data);
         const auto* chosen = static_cast<const std::uint8_t*>(condition.data);

@@ -46,8 +46,7 @@ __global__ void logical_not_kernel(std::uint8_t* y, const std::uint8_t* x, std::
 
 template <UnaryOp op>
 bool start(Array y, ConstArray x, Stream stream) {
-    with_floating(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(y.dtype, [&]<typename T>(T) {
         constexpr int width = pack_width<T>;
         auto* to = static_cast<T*>(y.data);
         const auto* from = static_cast<const T*>(x.data);

@@ -87,8 +87,7 @@ __global__ void bag_numbers_kernel(std::int64_t* y, const std::int64_t* index, B
 void embedding_bag(Array y, ConstArray table, ConstArray index, ConstArray weights,
                    const Bags& bags, std::int64_t width, bool mean, Stream stream) {
     if (y.size == 0) return;
-    with_floating(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(y.dtype, [&]<typename T>(T) {
         auto* const to = static_cast<T*>(y.data);
         with_row_packs(std::span(&table, 1), to, width, [&](auto wide) {
             launch("embedding_bag", embedding_bag_kernel<T, wide()>,

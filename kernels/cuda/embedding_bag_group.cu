@@ -61,8 +61,7 @@ __global__ void split_bag_group_kernel(TableList<T> rows, const T* __restrict__ 
 void embedding_bag_group(Array y, std::span<const ConstArray> tables, ConstArray index,
                          const BagGroup& group, Stream stream) {
     if (group.bags == 0 || group.width == 0) return;
-    with_floating(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(y.dtype, [&]<typename T>(T) {
         for_each_part_of<max_tables>(tables, [&](std::size_t at, auto part) {
             TableList<const T> list{};
             for (std::size_t t = 0; t < part.size(); ++t) {
@@ -87,8 +86,7 @@ void embedding_bag_group(Array y, std::span<const ConstArray> tables, ConstArray
 void split_bag_group(std::span<const Array> rows, ConstArray y, const BagGroup& group,
                      Stream stream) {
     if (group.bags == 0 || group.width == 0) return;
-    with_floating(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(y.dtype, [&]<typename T>(T) {
         for_each_part_of<max_tables>(rows, [&](std::size_t at, auto part) {
             TableList<T> list{};
             for (std::size_t t = 0; t < part.size(); ++t)

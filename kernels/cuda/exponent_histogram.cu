@@ -77,8 +77,7 @@ __global__ void count_exponents_kernel(ExponentCounts* counts, const T* x, std::
 
 void count_exponents(ExponentCounts* counts, ConstArray x, Stream stream) {
     if (x.size == 0) return;
-    with_floating(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(x.dtype, [&]<typename T>(T) {
         constexpr int width = pack_width<T>;
         const auto* from = static_cast<const T*>(x.data);
         const std::int64_t packs = packs_in<width>(x.size, from);

@@ -55,8 +55,7 @@ __global__ void finish_kernel(FinishArgs<T> args) {
 }  // namespace
 
 void gemm_finish(Matrix c, const void* sums, const GemmOptions& options, Stream stream) {
-    with_floating(c.dtype, [&](auto zero) {
-        using T = decltype(zero);
+    with_floating(c.dtype, [&]<typename T>(T) {
         if (options.batch * c.rows * c.cols == 0) return;
         const FinishArgs<T> args{static_cast<T*>(c.data),
                                  static_cast<const Compute<T>*>(sums),

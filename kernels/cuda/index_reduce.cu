@@ -313,8 +313,7 @@ void reduce_by_key(Array y, ConstArray base, ConstArray x, const KeyOf& key_of,
                        stream);
     if (span.m == 0) return;
     const Sorted sorted = sorted_terms(key_of, span.m, piece_bytes(y.dtype, span, fold), stream);
-    with_stored(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_stored(y.dtype, [&]<typename T>(T) {
         if (fold == IndexFold::last)
             launch("index_reduce", last_kernel<T>, grid_for(span.outer * span.m * span.inner),
                    stream, static_cast<T*>(y.data), static_cast<const T*>(x.data),

@@ -58,8 +58,7 @@ template <bool by_element>
 void start(const char* name, Array y, ConstArray x, ConstArray index, const IndexSpan& span,
            Stream stream) {
     if (y.size == 0) return;
-    with_stored(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_stored(y.dtype, [&]<typename T>(T) {
         auto* to = static_cast<T*>(y.data);
         const auto* from = static_cast<const T*>(x.data);
         const auto* places = static_cast<const std::int64_t*>(index.data);

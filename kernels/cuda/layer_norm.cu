@@ -112,8 +112,7 @@ void layer_norm_forward(Array y, Array mean, Array rstd, ConstArray x, ConstArra
                         ConstArray bias, const LayerNormShape& shape, Stream stream) {
     assert(x.size == shape.rows * shape.cols && y.size == x.size);
     assert(y.dtype == x.dtype || y.dtype == DType::f32);
-    with_floating(x.dtype, [&](auto from) {
-        using From = decltype(from);
+    with_floating(x.dtype, [&]<typename From>(From) {
         if (y.dtype == x.dtype)
             start_forward<From, From>(y, mean, rstd, x, weight, bias, shape, stream);
         else if constexpr (sizeof(From) == 2)
@@ -128,8 +127,7 @@ void layer_norm_backward(Array dx, Array dweight, Array dbias, ConstArray dy, Co
                          const LayerNormShape& shape, Stream stream) {
     assert(x.size == shape.rows * shape.cols && dx.size == x.size && dx.dtype == x.dtype);
     if (shape.cols == 0) return;
-    with_floating(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(x.dtype, [&]<typename T>(T) {
         const auto of = sides_of<Compute<T>>(mean.data, rstd.data, weight, nullptr, shape);
         if (dy.dtype == x.dtype)
             start_backward<T, T>(dx, dweight, dbias, dy, x, of, stream);

@@ -28,8 +28,7 @@ __global__ void axpby_kernel(UpdateList list, double a, double b, float* found_i
 
 void multi_tensor_axpby(std::span<const Array> out, double a, std::span<const ConstArray> x,
                         double b, std::span<const ConstArray> y, float* found_inf, Stream stream) {
-    const auto of_type = [&](auto type) {
-        using W = decltype(type);
+    const auto of_type = [&]<typename W>(W) {
         UpdateList list;
         const auto run = [&] {
             launch("multi_tensor_axpby", axpby_kernel<W>, grid_of(list.chunks), stream, list, a, b,

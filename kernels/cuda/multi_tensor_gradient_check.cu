@@ -172,8 +172,7 @@ __global__ void gradient_check_kernel(Partial* partials, GradList grads, CheckEn
     constexpr int width = 8;
     Tally tally;
     for_each_run<width>(grads.chunks, [&](int tensor, std::int64_t i, int n) {
-        as_floating(grads.dtype[tensor], [&](auto type) {
-            using T = decltype(type);
+        as_floating(grads.dtype[tensor], [&]<typename T>(T) {
             Compute<T> values[width];
             load_run(values, static_cast<const T*>(grads.data[tensor]) + i, n);
             tally.add(values);  // elements beyond n are 0 and add nothing
@@ -206,8 +205,7 @@ __global__ void unscale_kernel(float* found_inf, const float* inv_scale, GradLis
     const float factor = *inv_scale;
     bool found = false;
     for_each_run<8>(grads.chunks, [&](int tensor, std::int64_t i, int n) {
-        as_floating(grads.dtype[tensor], [&](auto type) {
-            using T = decltype(type);
+        as_floating(grads.dtype[tensor], [&]<typename T>(T) {
             found = unscale_run(static_cast<T*>(grads.data[tensor]) + i, n, factor) || found;
         });
     });

@@ -136,8 +136,7 @@ __global__ void average_unpool_kernel(T* dx, const T* dy, PoolPlan plan) {
 
 void average_pool(const char* name, Array y, ConstArray x, const Pool2dShape& shape, const PoolPlan& plan,
           Stream stream) {
-    with_floating(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(x.dtype, [&]<typename T>(T) {
         auto* to = static_cast<T*>(y.data);
         const auto* from = static_cast<const T*>(x.data);
         constexpr int wide = pack_width<T>;
@@ -150,8 +149,7 @@ void average_pool(const char* name, Array y, ConstArray x, const Pool2dShape& sh
 
 void average_unpool(const char* name, Array dx, ConstArray dy, const Pool2dShape& shape,
             const PoolPlan& plan, Stream stream) {
-    with_floating(dx.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(dx.dtype, [&]<typename T>(T) {
         auto* to = static_cast<T*>(dx.data);
         const auto* from = static_cast<const T*>(dy.data);
         constexpr int wide = pack_width<T>;
@@ -271,8 +269,7 @@ __global__ void gather_kernel(T* y, const T* x, const std::int32_t* index, PoolP
 void max_pool2d_forward(Array y, Array index, ConstArray x, const Pool2dShape& shape,
                         Stream stream) {
     const PoolPlan plan = make_max_pool_plan(shape);
-    with_floating(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(x.dtype, [&]<typename T>(T) {
         auto* to = static_cast<T*>(y.data);
         auto* places = static_cast<std::int32_t*>(index.data);
         const auto* from = static_cast<const T*>(x.data);
@@ -287,8 +284,7 @@ void max_pool2d_forward(Array y, Array index, ConstArray x, const Pool2dShape& s
 void max_pool2d_backward(Array dx, ConstArray dy, ConstArray index, const Pool2dShape& shape,
                          Stream stream) {
     const PoolPlan plan = make_max_pool_plan(shape);
-    with_floating(dx.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(dx.dtype, [&]<typename T>(T) {
         auto* to = static_cast<T*>(dx.data);
         const auto* from = static_cast<const T*>(dy.data);
         const auto* places = static_cast<const std::int32_t*>(index.data);
@@ -303,8 +299,7 @@ void max_pool2d_backward(Array dx, ConstArray dy, ConstArray index, const Pool2d
 void max_pool2d_gather(Array y, ConstArray x, ConstArray index, const Pool2dShape& shape,
                        Stream stream) {
     const PoolPlan plan = make_max_pool_plan(shape);
-    with_floating(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(x.dtype, [&]<typename T>(T) {
         launch("max_pool2d_gather", gather_kernel<T>,
                grid_of_lines(shape.n * shape.oh, shape.ow * shape.c), stream,
                static_cast<T*>(y.data), static_cast<const T*>(x.data),

@@ -72,8 +72,7 @@ void prepare_images(Array y, Array labels, ConstArray indices, const ImageStore&
     if (y.size == 0) return;
     const std::int64_t n = y.size / (store.height * store.width * store.channels);
     const Grid grid{std::min<std::int64_t>(n, multiprocessors() * 8), default_threads};
-    with_image_type(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_image_type(y.dtype, [&]<typename T>(T) {
         launch("prepare_images", prepare_images_kernel<T>, grid, stream, static_cast<T*>(y.data),
                static_cast<std::int64_t*>(labels.data),
                static_cast<const std::int64_t*>(indices.data), n, store, how);

@@ -89,8 +89,7 @@ void recurrent_forward(Array h_new, Array c_new, ConstArray gx, ConstArray gh, C
                        const RecurrentShape& shape, Stream stream) {
     assert(gx.size == shape.rows * shape.hidden * gates_of(shape.cell) && gh.size == gx.size);
     if (gx.size == 0) return;
-    with_floating(gx.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(gx.dtype, [&]<typename T>(T) {
         const auto arrays = step_arrays<T>(h_new, c_new, gx, gh, state);
         with_cell(shape.cell, [&](auto cell) {
             launch("recurrent_forward", recurrent_forward_kernel<cell(), T>,
@@ -104,8 +103,7 @@ void recurrent_backward(Array dgx, Array dgh, Array dstate, ConstArray dh, Const
                         const RecurrentShape& shape, Stream stream) {
     assert(gx.size == shape.rows * shape.hidden * gates_of(shape.cell) && dgx.size == gx.size);
     if (gx.size == 0) return;
-    with_floating(gx.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(gx.dtype, [&]<typename T>(T) {
         const auto arrays =
             step_gradient_arrays<T>(dgx, dgh, dstate, dh, dh_more, dc, gx, gh, state);
         with_cell(shape.cell, [&](auto cell) {

@@ -183,8 +183,7 @@ void scan(Array y, ConstArray a, ConstArray b, std::int64_t outer, std::int64_t 
     if (y.size == 0) return;
     if (y.dtype == DType::i64)
         return start_kind<std::int64_t, std::int64_t>(y, a, b, outer, n, inner, reverse, stream);
-    with_floating(a.data ? a.dtype : b.dtype, [&](auto from) {
-        using From = decltype(from);
+    with_floating(a.data ? a.dtype : b.dtype, [&]<typename From>(From) {
         if constexpr (sizeof(From) == 2) {
             if (y.dtype == DType::f32)
                 return start_kind<float, From>(y, a, b, outer, n, inner, reverse, stream);

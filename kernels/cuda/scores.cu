@@ -56,8 +56,7 @@ __global__ void add_score_pairs_kernel(double* sums, const std::int64_t* histogr
 
 void count_scores(std::int64_t* histogram, ConstArray scores, ConstArray labels, Stream stream) {
     if (scores.size == 0) return;
-    with_floating(scores.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(scores.dtype, [&]<typename T>(T) {
         launch("count_scores", count_scores_kernel<T>, grid_for(scores.size), stream, histogram,
                static_cast<const T*>(scores.data), static_cast<const std::int64_t*>(labels.data),
                scores.size);

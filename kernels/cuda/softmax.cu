@@ -98,8 +98,7 @@ void softmax_forward(Array y, ConstArray x, std::int64_t rows, std::int64_t cols
     assert(x.size == rows * cols && y.size == x.size);
     assert(y.dtype == x.dtype || y.dtype == DType::f32);
     if (x.size == 0) return;
-    with_floating(x.dtype, [&](auto from) {
-        using From = decltype(from);
+    with_floating(x.dtype, [&]<typename From>(From) {
         if (y.dtype == x.dtype)
             start_forward<From, From>(y, x, rows, cols, form, stream);
         else if constexpr (sizeof(From) == 2)
@@ -113,8 +112,7 @@ void softmax_backward(Array dx, ConstArray dy, ConstArray y, std::int64_t rows, 
                       bool log, Stream stream) {
     assert(y.size == rows * cols && dx.size == y.size && dy.dtype == y.dtype);
     if (y.size == 0) return;
-    with_floating(y.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(y.dtype, [&]<typename T>(T) {
         if (dx.dtype == DType::f16)
             start_backward<Half, T>(dx, dy, y, rows, cols, log, stream);
         else if (dx.dtype == DType::bf16)

@@ -177,8 +177,7 @@ void sort_order(Array y, ConstArray x, std::int64_t outer, std::int64_t n, std::
                 bool descending, Stream stream) {
     assert(y.dtype == DType::i64 && x.size == outer * n * inner && y.size == x.size);
     if (x.size == 0) return;
-    with_stored(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_stored(x.dtype, [&]<typename T>(T) {
         sort_rows(static_cast<std::int64_t*>(y.data), static_cast<const T*>(x.data), Rows{n, inner},
                   outer * inner, descending, stream);
     });

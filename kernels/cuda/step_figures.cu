@@ -80,16 +80,14 @@ __global__ void set_learning_rate_kernel(float* lr, const std::int64_t* updates,
 
 void add_loss(MetricSums* sums, ConstArray loss, double weight, Stream stream) {
     if (weight == 0) return;
-    with_floating(loss.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(loss.dtype, [&]<typename T>(T) {
         launch("add_loss", add_loss_kernel<T>, one_thread, stream, sums,
                static_cast<const T*>(loss.data), weight);
     });
 }
 
 void add_weighted(double* sum, ConstArray value, double weight, Stream stream) {
-    with_floating(value.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(value.dtype, [&]<typename T>(T) {
         launch("add_weighted", add_weighted_kernel<T>, one_thread, stream, sum,
                static_cast<const T*>(value.data), weight);
     });
@@ -98,8 +96,7 @@ void add_weighted(double* sum, ConstArray value, double weight, Stream stream) {
 void count_correct(double* correct, ConstArray logits, ConstArray labels, std::int64_t rows,
                    std::int64_t cols, Stream stream) {
     if (rows == 0 || cols == 0) return;
-    with_floating(logits.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(logits.dtype, [&]<typename T>(T) {
         launch("count_correct", count_correct_kernel<T>, grid_for(rows * warp_size), stream,
                correct, static_cast<const T*>(logits.data),
                static_cast<const std::int64_t*>(labels.data), rows, cols);

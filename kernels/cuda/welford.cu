@@ -62,8 +62,7 @@ void welford_local(Array mean, Array var, ConstArray x, std::int64_t rows, std::
                    Stream stream) {
     assert(x.size == rows * channels && mean.size == channels && var.size == channels);
     if (channels == 0) return;
-    with_floating(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(x.dtype, [&]<typename T>(T) {
         const auto* in = static_cast<const T*>(x.data);
         const Tiling tiling = make_tiling(rows, channels, 1);
         auto* parts = room_for_parts<Compute<T>>(tiling, stream);
@@ -84,8 +83,7 @@ void welford_backward_sums(Array sum_dy, Array sum_dy_centred, ConstArray dy, Co
                            Stream stream) {
     assert(x.size == rows * channels && dy.size == x.size && dy.dtype == x.dtype);
     if (channels == 0) return;
-    with_floating(x.dtype, [&](auto type) {
-        using T = decltype(type);
+    with_floating(x.dtype, [&]<typename T>(T) {
         using W = Compute<T>;
         T* const nowhere = nullptr;
         const T* const none = nullptr;
