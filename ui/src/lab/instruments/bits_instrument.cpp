@@ -17,8 +17,7 @@ namespace {
 class BitsInstrument final : public Instrument {
     Q_DECLARE_TR_FUNCTIONS(ui::BitsInstrument)
 public:
-    BitsInstrument(const Context& context, const engine::LessonInstrument& instrument,
-                   QWidget* parent = nullptr);
+    explicit BitsInstrument(const InstrumentSetup& from);
     QString title() const override;
     void showStep(std::int64_t) override {}
     QSize sizeHint() const override { return {360, 8 * fontMetrics().height()}; }
@@ -27,7 +26,6 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 
 private:
-    Context context_;
     engine::LessonBlockNumber number_;
 };
 
@@ -40,11 +38,8 @@ QString figure(double value) {
 
 }  // namespace
 
-BitsInstrument::BitsInstrument(const Context& context, const engine::LessonInstrument& instrument,
-                               QWidget* parent)
-    : Instrument(parent),
-      context_(context),
-      number_(instrument.number.value_or(engine::LessonBlockNumber{})) {
+BitsInstrument::BitsInstrument(const InstrumentSetup& from)
+    : Instrument(from), number_(instrument_.number.value_or(engine::LessonBlockNumber{})) {
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     connect(context_.theme, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
@@ -104,9 +99,6 @@ void BitsInstrument::paintEvent(QPaintEvent*) {
     }
 }
 
-Instrument* makeBitsInstrument(const Context& context, LessonModel*,
-                               const engine::LessonInstrument& instrument, QWidget* parent) {
-    return new BitsInstrument(context, instrument, parent);
-}
+Instrument* makeBitsInstrument(const InstrumentSetup& from) { return new BitsInstrument(from); }
 
 }  // namespace ui

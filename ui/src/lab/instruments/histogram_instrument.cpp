@@ -23,8 +23,7 @@ namespace {
 class HistogramInstrument final : public Instrument {
     Q_DECLARE_TR_FUNCTIONS(ui::HistogramInstrument)
 public:
-    HistogramInstrument(const Context& context, LessonModel* model,
-                        const engine::LessonInstrument& instrument, QWidget* parent = nullptr);
+    explicit HistogramInstrument(const InstrumentSetup& from);
     QString title() const override;
     QString note() const override;
     void showStep(std::int64_t step) override;
@@ -43,9 +42,6 @@ private:
     void paintRun(QPainter& painter, const QRectF& area, const std::string& run) const;
     void read(const std::string& run, const std::filesystem::path& folder, const Asked& asked);
 
-    Context context_;
-    LessonModel* model_;
-    engine::LessonInstrument instrument_;
     std::vector<std::string> runs_;
     std::map<std::string, Shown> shown_;
     std::map<std::string, Asked> asked_;  ///< what is being read, or was
@@ -53,14 +49,8 @@ private:
 
 }  // namespace
 
-HistogramInstrument::HistogramInstrument(const Context& context, LessonModel* model,
-                                         const engine::LessonInstrument& instrument,
-                                         QWidget* parent)
-    : Instrument(parent), context_(context), model_(model), instrument_(instrument) {
-    runs_ = instrument.runs;
-    if (runs_.empty()) {
-        for (const auto& run : model_->lesson()->runs) runs_.push_back(run.name);
-    }
+HistogramInstrument::HistogramInstrument(const InstrumentSetup& from) : Instrument(from) {
+    runs_ = namedRuns();
     setSizePolicy(QSizePolicy::Expanding, QSizePolicy::Fixed);
     connect(context_.theme, &Theme::changed, this, qOverload<>(&QWidget::update));
 }
@@ -186,9 +176,8 @@ void HistogramInstrument::paintRun(QPainter& painter, const QRectF& area,
     paintMarksBelow(painter, t, bars, exponentMarks(std::array{-40, -24, -14, 0, 15}, x), width());
 }
 
-Instrument* makeHistogramInstrument(const Context& context, LessonModel* model,
-                                    const engine::LessonInstrument& instrument, QWidget* parent) {
-    return new HistogramInstrument(context, model, instrument, parent);
+Instrument* makeHistogramInstrument(const InstrumentSetup& from) {
+    return new HistogramInstrument(from);
 }
 
 }  // namespace ui

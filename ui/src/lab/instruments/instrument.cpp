@@ -31,6 +31,19 @@ InstrumentFactory* factoryOf(engine::LessonInstrument::Kind kind) {
 
 }  // namespace
 
+Instrument::Instrument(const InstrumentSetup& from)
+    : QWidget(from.parent),
+      context_(from.context),
+      model_(from.model),
+      instrument_(from.instrument) {}
+
+std::vector<std::string> Instrument::namedRuns() const {
+    std::vector<std::string> runs = instrument_.runs;
+    if (!runs.empty()) return runs;
+    for (const auto& run : model_->lesson()->runs) runs.push_back(run.name);
+    return runs;
+}
+
 InstrumentPanel::InstrumentPanel(const Context& context, LessonModel* model, double scale,
                                  Qt::Orientation direction, QWidget* parent)
     : QWidget(parent), context_(context), model_(model), scale_(scale), direction_(direction) {
@@ -45,7 +58,7 @@ InstrumentPanel::InstrumentPanel(const Context& context, LessonModel* model, dou
 
 QWidget* InstrumentPanel::addCard(const engine::LessonInstrument& instrument, QWidget* parent) {
     auto* card = new Card({}, parent);
-    auto* made = factoryOf(instrument.kind)(context_, model_, instrument, card);
+    auto* made = factoryOf(instrument.kind)({context_, model_, instrument, card});
     auto* cover = makeLabel(tr("Predict, then run."), "dim", card);
     cover->setContentsMargins(size::inside, size::grid, size::inside, size::inside);
     card->setTitle(made->title());

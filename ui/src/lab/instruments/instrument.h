@@ -12,11 +12,19 @@ namespace ui {
 
 class Card;
 
+/// Arguments from which an instrument is made.
+struct InstrumentSetup {
+    const Context& context;
+    LessonModel* model;
+    const engine::LessonInstrument& instrument;
+    QWidget* parent;
+};
+
 /// An instrument that a lesson shows beside its plots, at their step. GUI thread.
 class Instrument : public QWidget {
     Q_OBJECT
 public:
-    using QWidget::QWidget;
+    explicit Instrument(const InstrumentSetup& from);
     virtual QString title() const = 0;
     /// Text of the head beside the title; empty: none.
     virtual QString note() const { return {}; }
@@ -26,11 +34,18 @@ public:
 signals:
     /// A result computed in the background arrived: note() has changed.
     void noteChanged();
+
+protected:
+    /// The runs that the lesson names for it; without a name all of the lesson's.
+    std::vector<std::string> namedRuns() const;
+
+    Context context_;
+    LessonModel* model_;
+    engine::LessonInstrument instrument_;
 };
 
 /// Makes the instrument of one kind. Its class is in the source named for it.
-using InstrumentFactory = Instrument*(const Context& context, LessonModel* model,
-                                      const engine::LessonInstrument& instrument, QWidget* parent);
+using InstrumentFactory = Instrument*(const InstrumentSetup& from);
 
 /// The instruments of a lesson, each in a card, stacked or side by side. They follow the crosshair
 /// of the plots, else the selected step, else the newest one. GUI thread.

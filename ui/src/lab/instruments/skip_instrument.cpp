@@ -20,8 +20,7 @@ namespace {
 class SkipInstrument final : public Instrument {
     Q_DECLARE_TR_FUNCTIONS(ui::SkipInstrument)
 public:
-    SkipInstrument(const Context& context, LessonModel* model,
-                   const engine::LessonInstrument& instrument, QWidget* parent = nullptr);
+    explicit SkipInstrument(const InstrumentSetup& from);
     QString title() const override;
     QString note() const override;
     void showStep(std::int64_t step) override;
@@ -33,8 +32,6 @@ private:
     void show();
     void showReport(const Examined& examined);
 
-    Context context_;
-    LessonModel* model_;
     int run_ = -1;  ///< of the lesson's runs
     QLabel* headline_;
     QLabel* details_;
@@ -46,14 +43,11 @@ private:
 
 }  // namespace
 
-SkipInstrument::SkipInstrument(const Context& context, LessonModel* model,
-                               const engine::LessonInstrument& instrument, QWidget* parent)
-    : Instrument(parent),
-      context_(context),
-      model_(model),
+SkipInstrument::SkipInstrument(const InstrumentSetup& from)
+    : Instrument(from),
       headline_(makeLabel({}, nullptr, this)),
       details_(makeLabel({}, "dim", this)) {
-    run_ = instrument.runs.empty() ? 0 : model_->runs()->indexOf(instrument.runs.front());
+    run_ = instrument_.runs.empty() ? 0 : model_->runs()->indexOf(instrument_.runs.front());
     auto* column = makeColumn(this, {size::inside, size::grid, size::inside, size::gap});
     for (auto* label : {headline_, details_}) {
         label->setWordWrap(true);
@@ -165,9 +159,6 @@ void SkipInstrument::showReport(const Examined& examined) {
     details_->setText(lines.join(u'\n'));
 }
 
-Instrument* makeSkipInstrument(const Context& context, LessonModel* model,
-                               const engine::LessonInstrument& instrument, QWidget* parent) {
-    return new SkipInstrument(context, model, instrument, parent);
-}
+Instrument* makeSkipInstrument(const InstrumentSetup& from) { return new SkipInstrument(from); }
 
 }  // namespace ui

@@ -17,8 +17,7 @@ namespace {
 class SumInstrument final : public Instrument {
     Q_DECLARE_TR_FUNCTIONS(ui::SumInstrument)
 public:
-    SumInstrument(const Context& context, const engine::LessonInstrument& instrument,
-                  QWidget* parent = nullptr);
+    explicit SumInstrument(const InstrumentSetup& from);
     QString title() const override;
     void showStep(std::int64_t) override {}
 
@@ -26,7 +25,6 @@ private:
     void compute();
     void show(const engine::SumResult& result);
 
-    Context context_;
     engine::LessonBlockNumber number_;
     WeightCurves* curves_;
     QLabel* words_;
@@ -41,12 +39,10 @@ QString titleOf(const std::string& name) {
 
 }  // namespace
 
-SumInstrument::SumInstrument(const Context& context, const engine::LessonInstrument& instrument,
-                             QWidget* parent)
-    : Instrument(parent),
-      context_(context),
-      number_(instrument.number.value_or(engine::LessonBlockNumber{})),
-      curves_(new WeightCurves(context.theme, this)),
+SumInstrument::SumInstrument(const InstrumentSetup& from)
+    : Instrument(from),
+      number_(instrument_.number.value_or(engine::LessonBlockNumber{})),
+      curves_(new WeightCurves(context_.theme, this)),
       words_(makeProse({}, nullptr, this)) {
     auto* column = makeColumn(this, {size::inside, size::grid, size::inside, size::gap});
     addWidgets(column, {curves_, words_});
@@ -97,9 +93,6 @@ void SumInstrument::show(const engine::SumResult& result) {
             : tr("Each term changes the sum."));
 }
 
-Instrument* makeSumInstrument(const Context& context, LessonModel*,
-                              const engine::LessonInstrument& instrument, QWidget* parent) {
-    return new SumInstrument(context, instrument, parent);
-}
+Instrument* makeSumInstrument(const InstrumentSetup& from) { return new SumInstrument(from); }
 
 }  // namespace ui

@@ -249,8 +249,7 @@ namespace {
 class WeightInstrument final : public Instrument {
     Q_DECLARE_TR_FUNCTIONS(ui::WeightInstrument)
 public:
-    WeightInstrument(const Context& context, LessonModel* model,
-                     const engine::LessonInstrument& instrument, QWidget* parent = nullptr);
+    explicit WeightInstrument(const InstrumentSetup& from);
     QString title() const override;
     QString note() const override;
     void showStep(std::int64_t step) override;
@@ -259,9 +258,6 @@ private:
     std::shared_ptr<engine::WeightWatch> watchOf(const std::string& run) const;
     QString lostInARow(const engine::WeightWatch& watch, std::int64_t step) const;
 
-    Context context_;
-    LessonModel* model_;
-    engine::LessonInstrument instrument_;
     std::vector<std::string> runs_;
     std::vector<WeightLens*> lenses_;
     WeightCurves* curves_;
@@ -279,13 +275,8 @@ double placeOf(const engine::WeightChange& change) {
 
 }  // namespace
 
-WeightInstrument::WeightInstrument(const Context& context, LessonModel* model,
-                                   const engine::LessonInstrument& instrument, QWidget* parent)
-    : Instrument(parent), context_(context), model_(model), instrument_(instrument) {
-    runs_ = instrument.runs;
-    if (runs_.empty()) {
-        for (const auto& run : model_->lesson()->runs) runs_.push_back(run.name);
-    }
+WeightInstrument::WeightInstrument(const InstrumentSetup& from) : Instrument(from) {
+    runs_ = namedRuns();
     auto* column = makeColumn(this, {size::inside, size::grid, size::inside, size::gap}, size::gap);
     for (std::size_t i = 0; i < runs_.size(); ++i) {
         auto* lens = new WeightLens(context_.theme, this);
@@ -377,9 +368,6 @@ QString WeightInstrument::lostInARow(const engine::WeightWatch& watch, std::int6
         .arg(count(lost), nearText(sum, 3));
 }
 
-Instrument* makeWeightInstrument(const Context& context, LessonModel* model,
-                                 const engine::LessonInstrument& instrument, QWidget* parent) {
-    return new WeightInstrument(context, model, instrument, parent);
-}
+Instrument* makeWeightInstrument(const InstrumentSetup& from) { return new WeightInstrument(from); }
 
 }  // namespace ui

@@ -19,8 +19,7 @@ namespace {
 class XrayInstrument final : public Instrument {
     Q_DECLARE_TR_FUNCTIONS(ui::XrayInstrument)
 public:
-    XrayInstrument(const Context& context, LessonModel* model,
-                   const engine::LessonInstrument& instrument, QWidget* parent = nullptr);
+    explicit XrayInstrument(const InstrumentSetup& from);
     QString title() const override;
     QString note() const override;
     void showStep(std::int64_t step) override;
@@ -33,9 +32,6 @@ private:
     void addOp(const engine::XrayOp& op);
     bool wanted(const engine::XrayOp& op) const;
 
-    Context context_;
-    LessonModel* model_;
-    engine::LessonInstrument instrument_;
     std::vector<std::string> runs_;
     std::map<std::string, Traced> traced_;
     std::map<std::string, bool> asked_;
@@ -54,10 +50,8 @@ QString typeTitle(const std::string& dtype) {
 
 }  // namespace
 
-XrayInstrument::XrayInstrument(const Context& context, LessonModel* model,
-                               const engine::LessonInstrument& instrument, QWidget* parent)
-    : Instrument(parent), context_(context), model_(model), instrument_(instrument) {
-    runs_ = instrument.runs;
+XrayInstrument::XrayInstrument(const InstrumentSetup& from) : Instrument(from) {
+    runs_ = instrument_.runs;
     if (runs_.empty() && !model_->lesson()->runs.empty())
         runs_.push_back(model_->lesson()->runs.front().name);
     makeColumn(this, {size::inside, size::grid, size::inside, size::gap});
@@ -168,9 +162,6 @@ void XrayInstrument::addOp(const engine::XrayOp& op) {
     grid_->addWidget(makeLabel(type(op.outputs), nullptr, table_), row, 3);
 }
 
-Instrument* makeXrayInstrument(const Context& context, LessonModel* model,
-                               const engine::LessonInstrument& instrument, QWidget* parent) {
-    return new XrayInstrument(context, model, instrument, parent);
-}
+Instrument* makeXrayInstrument(const InstrumentSetup& from) { return new XrayInstrument(from); }
 
 }  // namespace ui
