@@ -2924,6 +2924,14 @@ above</source>
             <translation>训练用时</translation>
         </message>
         <message>
+            <source>Logarithmic</source>
+            <translation>对数</translation>
+        </message>
+        <message>
+            <source>For steps, updates and samples.</source>
+            <translation>适用于步、更新和样本。</translation>
+        </message>
+        <message>
             <source>X axis</source>
             <translation>横轴</translation>
         </message>

@@ -29,9 +29,12 @@ QCPRange roundRange(double low, double high, AxisKind kind) {
 
 void PlotAxes::applyX() {
     const XKind kind = link_->options()->x();
-    if (xTicker_ && kind == x_) return;
+    const bool log = link_->options()->logX();
+    if (xTicker_ && kind == x_ && log == logX_) return;
     x_ = kind;
-    xTicker_ = QSharedPointer<AxisTicker>::create(axisKind(kind));
+    logX_ = log;
+    plot_->xAxis->setScaleType(log ? QCPAxis::stLogarithmic : QCPAxis::stLinear);
+    xTicker_ = QSharedPointer<AxisTicker>::create(log ? AxisKind::log : axisKind(kind));
     plot_->xAxis->setTicker(xTicker_);
 }
 
@@ -72,6 +75,25 @@ std::int64_t PlotAxes::columnsFor(const Curve& curve) const {
     const double share = std::clamp((to - from) / range.size(), 0.0, 1.0);
     const double pixels = std::max(fewestColumns, plot_->axisRect()->width());
     return std::max<std::int64_t>(fewestColumns, static_cast<std::int64_t>(pixels * share));
+}
+
+std::vector<PlotAxes::RowsInView> PlotAxes::partsInView(const Curve& curve) const {
+    const auto [first, last] = rowsInView(curve.x);
+    if (!logX_) return {{first, last, columnsFor(curve)}};
+    const QCPRange range = plot_->xAxis->range();
+    const double octave =
+        plot_->axisRect()->width() / std::max(1.0, std::log2(range.upper / range.lower));
+    const auto columns = std::max<std::int64_t>(fewestColumns, std::llround(octave));
+    std::vector<RowsInView> out;
+    std::int64_t from = first;
+    for (double edge = 2 * range.lower; from < last; edge *= 2) {
+        const bool end = edge >= range.upper;
+        const std::int64_t to = end ? last : std::clamp(stepOf(curve.x, edge), from, last);
+        if (to > from) out.push_back({from, to, columns});
+        from = to;
+        if (end) break;
+    }
+    return out;
 }
 
 void PlotAxes::fitSteps() {

@@ -3,6 +3,7 @@
 #include <QVector>
 #include <cstdint>
 #include <utility>
+#include <vector>
 
 #include "plots/axis_tickers.h"
 #include "plots/custom_plot.h"
@@ -35,6 +36,13 @@ public:
     std::pair<std::int64_t, std::int64_t> rowsInView(const RowAxis* run) const;
     /// As many as the pixels that the curve takes in view.
     std::int64_t columnsFor(const Curve& curve) const;
+    struct RowsInView {
+        std::int64_t first, last, columns;
+    };
+    /// The rows of rowsInView() in parts, within each of which a row has about the same width: one
+    /// part, or those between powers of two where x is logarithmic.
+    std::vector<RowsInView> partsInView(const Curve& curve) const;
+    bool isLogX() const { return logX_; }
 
     /// Shows the steps that the link shows.
     void fitSteps();
@@ -53,6 +61,7 @@ private:
     LinePlot* plot_;
     PlotLink* link_;
     XKind x_ = XKind::step;
+    bool logX_ = false;
     AxisKind y_ = AxisKind::linear;
     QSharedPointer<AxisTicker> xTicker_;
     QSharedPointer<AxisTicker> yTicker_;

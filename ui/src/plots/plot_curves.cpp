@@ -81,37 +81,40 @@ void PlotCurves::read(PlotScene& scene) {
 
 void PlotCurves::readCurve(std::size_t index, PlotScene& scene) {
     const Curve& curve = plot_->content().curves[index];
-    const auto [first, last] = axes_->rowsInView(curve.x);
-    const std::int64_t wanted = axes_->columnsFor(curve);
-    const auto shown = curve.data->columns(first, last, wanted);
-    const Polyline line = plot_->look().stairs ? stairs(shown) : envelope(shown);
-    raw_[index]->setData(axes_->placed(curve.x, line.x), line.y, true);
-    auto flaws = curve.gaps ? std::vector<NonFinite>() : nonFinite(shown);
-    QVector<double> at;
-    for (const auto& flaw : flaws) at << flaw.x;
-    at = axes_->placed(curve.x, at);
-    for (std::size_t i = 0; i < flaws.size(); ++i) {
-        flaws[i].x = at[static_cast<qsizetype>(i)];
-        scene.flaws.push_back({flaws[i], curve.color});
+    Polyline raw, mean;
+    for (const auto& part : axes_->partsInView(curve)) {
+        const auto shown = curve.data->columns(part.first, part.last, part.columns);
+        const Polyline line = plot_->look().stairs ? stairs(shown) : envelope(shown);
+        raw.x += axes_->placed(curve.x, line.x);
+        raw.y += line.y;
+        auto flaws = curve.gaps ? std::vector<NonFinite>() : nonFinite(shown);
+        QVector<double> at;
+        for (const auto& flaw : flaws) at << flaw.x;
+        at = axes_->placed(curve.x, at);
+        for (std::size_t i = 0; i < flaws.size(); ++i) {
+            flaws[i].x = at[static_cast<qsizetype>(i)];
+            scene.flaws.push_back({flaws[i], curve.color});
+        }
+        if (smooths()) addMean(curve, part, shown.width, mean);
     }
-    if (smooths()) {
-        readMean(index, wanted, shown.width);
-    } else {
-        front_[index]->data()->clear();
-    }
-    readLabel(curve, last, scene);
+    // A part may begin a column before its first row, where the part before it ends.
+    const bool sorted = !axes_->isLogX();
+    raw_[index]->setData(raw.x, raw.y, sorted);
+    front_[index]->setData(mean.x, mean.y, sorted);
+    readLabel(curve, axes_->rowsInView(curve.x).second, scene);
 }
 
-void PlotCurves::readMean(std::size_t index, std::int64_t wanted, std::int64_t width) {
-    const Curve& curve = plot_->content().curves[index];
-    const auto [first, last] = axes_->rowsInView(curve.x);
+void PlotCurves::addMean(const Curve& curve, const PlotAxes::RowsInView& part, std::int64_t width,
+                         Polyline& mean) {
     const std::int64_t window = smoothingWindow(width, link_->options()->smoothing());
-    const auto lead = std::max<std::int64_t>(0, first - window);
-    const auto count = (last - lead) / width;
-    const Polyline mean = trailingMean(
-        curve.data->columns(lead, last, std::max<std::int64_t>(1, std::min(count, 4 * wanted))),
-        window, static_cast<double>(first), static_cast<double>(last));
-    front_[index]->setData(axes_->placed(curve.x, mean.x), mean.y, true);
+    const auto lead = std::max<std::int64_t>(0, part.first - window);
+    const auto count =
+        std::max<std::int64_t>(1, std::min((part.last - lead) / width, 4 * part.columns));
+    const Polyline line =
+        trailingMean(curve.data->columns(lead, part.last, count), window,
+                     static_cast<double>(part.first), static_cast<double>(part.last));
+    mean.x += axes_->placed(curve.x, line.x);
+    mean.y += line.y;
     window_ = std::max<qint64>(window_, window);
 }
 
@@ -150,30 +153,44 @@ void PlotCurves::readBand(PlotScene& scene) {
     scene.unknown.clear();
     for (std::size_t i = 0; i < plot_->content().ceilings.size(); ++i) {
         const Curve& ceiling = plot_->content().ceilings[i];
-        const auto [first, last] = axes_->rowsInView(ceiling.x);
+        const std::int64_t last = axes_->rowsInView(ceiling.x).second;
         if (plot_->content().ceilings.size() == 1) readBandLabel(ceiling, last, scene);
-        std::int64_t columns =
-            std::max<std::int64_t>(fewestColumns, axes_->columnsFor(ceiling) / 2);
-        // A column is at least as wide as the gap between two measured steps, so it is unknown only
-        // if no step in it was measured.
-        if (ceiling.every > 1) {
-            const std::int64_t rows = std::min(last, ceiling.data->size()) - first;
-            columns = std::clamp<std::int64_t>(rows / (2 * ceiling.every), 1, columns);
+        Polyline edge;
+        for (const auto& part : axes_->partsInView(ceiling)) {
+            const auto shown = bandColumns(ceiling, part);
+            const Polyline line = envelope(shown);
+            edge.x += axes_->placed(ceiling.x, line.x);
+            edge.y += line.y;
+            addUnknown(ceiling, shown, scene);
         }
-        const auto shown = ceiling.data->columns(first, last, columns);
-        const Polyline edge = envelope(shown);
-        bands_[i]->setData(axes_->placed(ceiling.x, edge.x), edge.y, true);
-        // A single unknown step is a skip, which the lanes show; a stretch of them is hatched.
-        std::size_t from = 0;
-        for (std::size_t c = 0; c <= shown.buckets.size(); ++c) {
-            const bool known = c == shown.buckets.size() || shown.buckets[c].finite > 0;
-            if (!known) continue;
-            if (c - from >= 3) {
-                scene.unknown.push_back(axes_->xOf(ceiling.x, columnX(shown, from)));
-                scene.unknown.push_back(axes_->xOf(ceiling.x, columnX(shown, c - 1)));
-            }
-            from = c + 1;
+        bands_[i]->setData(edge.x, edge.y, !axes_->isLogX());
+    }
+}
+
+SeriesPyramid::Columns PlotCurves::bandColumns(const Curve& ceiling,
+                                               const PlotAxes::RowsInView& part) {
+    std::int64_t columns = std::max<std::int64_t>(fewestColumns, part.columns / 2);
+    // A column is at least as wide as the gap between two measured steps, so it is unknown only if
+    // no step in it was measured.
+    if (ceiling.every > 1) {
+        const std::int64_t rows = std::min(part.last, ceiling.data->size()) - part.first;
+        columns = std::clamp<std::int64_t>(rows / (2 * ceiling.every), 1, columns);
+    }
+    return ceiling.data->columns(part.first, part.last, columns);
+}
+
+/// A single unknown step is a skip, which the lanes show; a stretch of them is hatched.
+void PlotCurves::addUnknown(const Curve& ceiling, const SeriesPyramid::Columns& shown,
+                            PlotScene& scene) const {
+    std::size_t from = 0;
+    for (std::size_t c = 0; c <= shown.buckets.size(); ++c) {
+        const bool known = c == shown.buckets.size() || shown.buckets[c].finite > 0;
+        if (!known) continue;
+        if (c - from >= 3) {
+            scene.unknown.push_back(axes_->xOf(ceiling.x, columnX(shown, from)));
+            scene.unknown.push_back(axes_->xOf(ceiling.x, columnX(shown, c - 1)));
         }
+        from = c + 1;
     }
 }
 
@@ -183,14 +200,15 @@ void PlotCurves::readLanes(PlotScene& scene) const {
     const std::int64_t selected = link_->selected() - 1;
     const auto run = link_->run();
     for (const Curve& skips : plot_->content().skips) {
-        const auto [first, last] = axes_->rowsInView(skips.x);
-        const auto shown = skips.data->columns(first, last, axes_->columnsFor(skips));
         QVector<double> ticks;
-        for (std::size_t c = 0; c < shown.buckets.size(); ++c) {
-            if (shown.buckets[c].finite > 0 && shown.buckets[c].max > 0) {
-                ticks << columnX(shown, c);
+        for (const auto& part : axes_->partsInView(skips)) {
+            const auto shown = skips.data->columns(part.first, part.last, part.columns);
+            for (std::size_t c = 0; c < shown.buckets.size(); ++c) {
+                if (shown.buckets[c].finite > 0 && shown.buckets[c].max > 0)
+                    ticks << columnX(shown, c);
             }
         }
+        if (axes_->isLogX()) std::ranges::sort(ticks);
         ticks = axes_->placed(skips.x, ticks);
         any = any || !ticks.isEmpty();
         const bool one = plot_->content().skips.size() == 1;
@@ -224,6 +242,16 @@ void PlotCurves::readMarks(PlotScene& scene) const {
         const bool moments = axes_->xKind() == XKind::time || axes_->xKind() == XKind::clock;
         if (moments && epoch.x != reference) continue;
         scene.epochs.push_back(axes_->xOf(epoch.x, epoch.step));
+    }
+    scene.bands.clear();
+    double before = 0;
+    bool second = false;
+    for (const RunStep& epoch : plot_->content().epochs) {
+        if (epoch.x != reference) continue;
+        const double end = axes_->xOf(epoch.x, epoch.step);
+        if (second) scene.bands.emplace_back(before, end);
+        before = end;
+        second = !second;
     }
 }
 

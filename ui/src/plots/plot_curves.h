@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "plots/custom_plot.h"
+#include "plots/plot_axes.h"
 #include "plots/plot_content.h"
+#include "plots/polyline.h"
 
 namespace ui {
 
@@ -43,7 +45,13 @@ public:
 private:
     bool smooths() const;
     void readCurve(std::size_t index, PlotScene& scene);
-    void readMean(std::size_t index, std::int64_t wanted, std::int64_t width);
+    /// Adds the mean of a part of a curve whose columns have this many rows.
+    void addMean(const Curve& curve, const PlotAxes::RowsInView& part, std::int64_t width,
+                 Polyline& mean);
+    static SeriesPyramid::Columns bandColumns(const Curve& ceiling,
+                                              const PlotAxes::RowsInView& part);
+    void addUnknown(const Curve& ceiling, const SeriesPyramid::Columns& shown,
+                    PlotScene& scene) const;
     void readLabel(const Curve& curve, std::int64_t last, PlotScene& scene) const;
     void readBand(PlotScene& scene);
     void readBandLabel(const Curve& ceiling, std::int64_t last, PlotScene& scene) const;

@@ -231,13 +231,16 @@ void PlotGestures::moveSelection(int key, Qt::KeyboardModifiers modifiers) {
     const QCPRange range = plot_->xAxis->range();
     const auto steps =
         plot_->axes().stepOf(axis, range.upper) - plot_->axes().stepOf(axis, range.lower);
-    const double perPixel = static_cast<double>(steps) / std::max(1, plot_->axisRect()->width());
-    const double pixels = modifiers.testFlag(Qt::ShiftModifier) ? 10 : 1;
-    const bool one = modifiers.testFlag(Qt::ControlModifier);
-    const auto stride = one ? 1 : std::max<std::int64_t>(1, std::llround(perPixel * pixels));
     // The crosshair that was under the pointer goes on from there.
     const std::int64_t at =
         link_->crosshair() > 0 ? plot_->axes().stepOf(axis, plot_->crosshairX()) : 0;
+    double perPixel = static_cast<double>(steps) / std::max(1, plot_->axisRect()->width());
+    if (plot_->axes().isLogX())
+        perPixel = static_cast<double>(std::max<std::int64_t>(1, at)) *
+                   std::log(range.upper / range.lower) / std::max(1, plot_->axisRect()->width());
+    const double pixels = modifiers.testFlag(Qt::ShiftModifier) ? 10 : 1;
+    const bool one = modifiers.testFlag(Qt::ControlModifier);
+    const auto stride = one ? 1 : std::max<std::int64_t>(1, std::llround(perPixel * pixels));
     link_->hover(0);
     std::int64_t to = 1;
     if (key == Qt::Key_Left) to = at - stride;

@@ -32,6 +32,7 @@ void PlotOptions::remember() {
     const QSettings settings;
     const int kind = settings.value(u"plots/x"_s, 0).toInt();
     if (kind >= 0 && kind <= static_cast<int>(XKind::clock)) x_ = static_cast<XKind>(kind);
+    logX_ = settings.value(u"plots/logX"_s, false).toBool();
     const int strength = settings.value(u"plots/smoothing"_s, smoothing_).toInt();
     if (std::ranges::find(strengths, strength) != strengths.end()) smoothing_ = strength;
     remembers_ = true;
@@ -48,6 +49,17 @@ void PlotOptions::setX(XKind kind) {
     if (kind == x_) return;
     x_ = kind;
     if (remembers_) QSettings().setValue(u"plots/x"_s, static_cast<int>(kind));
+    emit changed();
+}
+
+bool PlotOptions::takesLog() const {
+    return x() == XKind::step || x() == XKind::update || x() == XKind::sample;
+}
+
+void PlotOptions::setLogX(bool on) {
+    if (on == logX_) return;
+    logX_ = on;
+    if (remembers_) QSettings().setValue(u"plots/logX"_s, on);
     emit changed();
 }
 
@@ -87,12 +99,14 @@ double PlotOptions::stepOf(double at) const {
 }
 
 std::pair<double, double> PlotOptions::visible() {
-    double low = link_->low();
+    // The first step of all, where x is logarithmic.
+    double low = logX() ? std::max(1.0, link_->low()) : link_->low();
     double high = std::max(link_->high(), low + 1);
     const RowAxis* run = x() == XKind::step ? nullptr : reference();
     if (run == nullptr) return {low, high};
     low = run->at(x(), low);
     high = run->at(x(), high);
+    if (logX()) low = std::max(1.0, low);  // of updates, where the first step was skipped
     const bool estimated = x() == XKind::time || x() == XKind::clock;
     if (estimated && link_->fitted()) {
         // The estimate moves with each step; the axis must not.

@@ -27,6 +27,10 @@ public:
     /// Kind of the x axis: the choice, or the training time where a run on screen has no clock.
     XKind x() const;
     void setX(XKind kind);
+    /// Whether x grows by factors: where it counts steps, updates or samples, and is so chosen.
+    bool logX() const { return logX_ && takesLog(); }
+    bool takesLog() const;
+    void setLogX(bool on);
     /// Strengths to choose from, ascending; 0 shows raw curves alone.
     static std::span<const int> smoothings();
     /// Rows averaged where a row is a column of pixels; see smoothingWindow().
@@ -64,6 +68,7 @@ private:
 
     PlotLink* link_;
     XKind x_ = XKind::step;
+    bool logX_ = false;
     int smoothing_ = 20;
     bool remembers_ = false;
     std::vector<std::shared_ptr<const RowAxis>> runs_;

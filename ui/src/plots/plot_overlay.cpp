@@ -95,7 +95,6 @@ void SceneBack::draw(QCPPainter* painter) {
         painter->fillRect(QRectF(left, area.top(), std::max(1.0, right - left), area.height()),
                           hatch);
     }
-    painter->setPen(QPen(scene_->tokens.line, 1));
     std::vector<double> lines;
     for (const double epoch : scene_->epochs) lines.push_back(px(mParentPlot, epoch));
     std::sort(lines.begin(), lines.end());
@@ -104,6 +103,13 @@ void SceneBack::draw(QCPPainter* painter) {
         return b - a > 1 && b - a < minEpoch;
     });
     if (crowded != lines.end()) return;
+    QColor shade = scene_->tokens.grid;
+    shade.setAlphaF(0.4f);  // the grid shows through
+    for (const QCPRange& band : scene_->bands) {
+        const double left = px(mParentPlot, band.lower), right = px(mParentPlot, band.upper);
+        painter->fillRect(QRectF(left, area.top(), right - left, area.height()), shade);
+    }
+    painter->setPen(QPen(scene_->tokens.line, 1));
     for (const double x : lines) {
         painter->drawLine(QPointF(x, area.top()), QPointF(x, area.bottom()));
     }

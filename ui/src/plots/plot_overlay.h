@@ -68,6 +68,8 @@ struct PlotScene {
     Tokens tokens;
     QFont font;                  ///< of all words
     std::vector<double> epochs;  ///< last steps of epochs
+    std::vector<QCPRange>
+        bands;  ///< every second epoch of one run, from its first step to its last
     std::vector<Lane> lanes;
     std::vector<double> unknown;  ///< pairs: from, to where the band is not known
     std::vector<Dot> dots;
@@ -86,7 +88,8 @@ struct PlotScene {
 /// Height that the lanes of skips take at the bottom of an area that is `height` high, in pixels.
 int lanesHeight(const PlotScene& scene, int height);
 
-/// Vertical lines at the epochs' ends and the hatch where the band is unknown; behind the curves.
+/// Vertical lines at the epochs' ends, every second epoch shaded, and the hatch where the band is
+/// unknown; behind the curves.
 class SceneBack final : public QCPLayerable {
 public:
     SceneBack(QCustomPlot* plot, const PlotScene* scene);

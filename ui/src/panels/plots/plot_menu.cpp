@@ -30,6 +30,8 @@ public:
                 {XKind::clock, tr("Clock, with pauses")}};
     }
     static QString xAxis() { return tr("X axis"); }
+    static QString logX() { return tr("Logarithmic"); }
+    static QString noLogX() { return tr("For steps, updates and samples."); }
     static QString noClock() {
         return tr("A run on screen has no clock: an earlier version recorded it.");
     }
@@ -80,6 +82,19 @@ void addXAxisMenu(QMenu* menu, PlotOptions* options) {
         check();
         sub->addAction(action);
     }
+    sub->addSeparator();
+    auto* log = sub->addAction(PlotMenu::logX());
+    log->setCheckable(true);
+    QObject::connect(log, &QAction::triggered, options,
+                     [options](bool on) { options->setLogX(on); });
+    const auto check = [log, options] {
+        log->setChecked(options->logX());
+        log->setEnabled(options->takesLog());
+        log->setToolTip(options->takesLog() ? QString() : PlotMenu::noLogX());
+        log->setStatusTip(log->toolTip());
+    };
+    QObject::connect(sub, &QMenu::aboutToShow, log, check);
+    check();
 }
 
 void addSmoothingSlider(QMenu* menu, PlotOptions* options) {
