@@ -3839,6 +3839,10 @@ above</source>
             <translation>检查点</translation>
         </message>
         <message>
+            <source>Weights now, while paused</source>
+            <translation>暂停时的当前权重</translation>
+        </message>
+        <message>
             <source>Last checkpoint</source>
             <translation>最后的检查点</translation>
         </message>

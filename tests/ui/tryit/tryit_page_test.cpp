@@ -1,8 +1,10 @@
 #include "tryit/tryit_page.h"
 
+#include <QComboBox>
 #include <QPlainTextEdit>
 #include <filesystem>
 
+#include "engine/runs/checkpoint.h"
 #include "text/format.h"
 #include "tryit/answer_view.h"
 #include "tryit/evaluate_panel.h"
@@ -83,6 +85,32 @@ TEST_F(TryItPageTest, FollowsTheRunsOnScreen) {
     page = open({second});
     EXPECT_EQ(page->findChild<PictureAsk*>(), nullptr);
     EXPECT_NE(page->findChild<TextAsk*>(), nullptr);
+}
+
+TEST_F(TryItPageTest, APausedRunIsTriedWithItsWeightsOfNow) {
+    settings.load(config(R"({"dataset": {"kind": "spirals", "train_limit": 256}, "threads": 1,
+                             "device": "cpu", "model": {"kind": "mlp"}, "batch_size": 32,
+                             "epochs": 100000, "checkpoint": {"best": false}})"),
+                  {u"fp32"_s});
+    commands.step();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 30'000));
+    auto* stack = window->findChild<PageStack*>();
+    stack->row()->setCurrentIndex(tabOf(*stack));
+    auto* page = qobject_cast<TryItPage*>(stack->currentWidget());
+    ASSERT_NE(page, nullptr);
+    auto* checkpoint = named<QComboBox>(page, u"Checkpoint"_s);
+    const int now = checkpoint->findData(u"now"_s);
+    ASSERT_GE(now, 0);
+    checkpoint->setCurrentIndex(now);
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page->isSettled(); }, 30'000));
+    ASSERT_TRUE(page->models()[0]->facts());
+    EXPECT_EQ(page->models()[0]->facts()->step, 1);
+    EXPECT_NE(page->findChild<RowAsk*>(), nullptr);
+    EXPECT_TRUE(engine::list_checkpoints(feed.store()->find("1")->folder).empty())
+        << "nothing was saved for it";
+    commands.stop();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+    EXPECT_LT(checkpoint->findData(u"now"_s), 0);
 }
 
 TEST_F(TryItPageTest, ARunUnderWayIsAskedOnceItHasSavedACheckpoint) {

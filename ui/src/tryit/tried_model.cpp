@@ -1,5 +1,7 @@
 #include "tryit/tried_model.h"
 
+#include <QPointer>
+
 #include "text/event_text.h"
 #include "text/language.h"
 
@@ -36,25 +38,29 @@ QString noteText(const engine::Message& note) {
 }
 
 TriedModel::TriedModel(std::shared_ptr<engine::RunStore> store, const RunTrack& track,
-                       std::string checkpoint, QThreadPool* pool, QObject* parent)
+                       std::string checkpoint, QThreadPool* pool, QObject* parent, Capture capture)
     : QObject(parent),
       store_(std::move(store)),
       run_(track.run()),
       title_(trackTitle(track)),
       precision_(track.precision()),
       checkpoint_(std::move(checkpoint)),
+      capture_(std::move(capture)),
       worker_(makeWorker(pool, this)) {
     reopen();
 }
 
 ModelWorker::Open TriedModel::opener() const {
-    return [store = store_, run = run_, checkpoint = checkpoint_] {
+    return [store = store_, run = run_, checkpoint = checkpoint_, live = live_] {
         const auto summary = store->find(run);
         if (!summary) {
             throw engine::Error(engine::ErrorCode::data,
                                 engine::msg("run {} is not among the stored runs", run));
         }
-        return std::make_unique<engine::TrainedModel>(summary->folder, checkpoint);
+        const std::lock_guard lock(live->mutex);
+        return live->step
+                   ? std::make_unique<engine::TrainedModel>(summary->folder, live->step->capsule())
+                   : std::make_unique<engine::TrainedModel>(summary->folder, checkpoint);
     };
 }
 
@@ -67,6 +73,26 @@ void TriedModel::reopen() {
         problem_ = tr("This run has not begun yet.");
         return;
     }
+    if (!capture_) return open();
+    capture_([model = QPointer(this)](const engine::NextStepCapture& capture) {
+        if (!model) return;
+        if (!capture.step)
+            return model->fail(engine::Error(engine::ErrorCode::state, capture.problem));
+        {
+            const std::lock_guard lock(model->live_->mutex);
+            model->live_->step = capture.step;
+        }
+        model->open();
+    });
+}
+
+void TriedModel::fail(const engine::Error& error) {
+    facts_.reset();
+    problem_ = errorText(error);
+    emit changed();
+}
+
+void TriedModel::open() {
     worker_->reopen();
     worker_->ask(
         ModelWorker::Job::open, this,
@@ -77,11 +103,7 @@ void TriedModel::reopen() {
                 emit changed();
             });
         },
-        [this](const engine::Error& error) {
-            facts_.reset();
-            problem_ = errorText(error);
-            emit changed();
-        });
+        [this](const engine::Error& error) { fail(error); });
 }
 
 }  // namespace ui

@@ -2,9 +2,12 @@
 
 #include <QColor>
 #include <QObject>
+#include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 
+#include "engine/instruments/captured_step.h"
 #include "engine/runs/run_store.h"
 #include "feed/run_track.h"
 #include "tryit/model_worker.h"
@@ -34,9 +37,11 @@ QString predictedName(const std::vector<std::string>& classes, const engine::Har
 class TriedModel final : public QObject {
     Q_OBJECT
 public:
-    /// `checkpoint`: "last" or "best".
+    /// Passes a copy of the run's next step to its argument, on the GUI thread.
+    using Capture = std::function<void(std::function<void(engine::NextStepCapture)>)>;
+    /// `checkpoint`: "last" or "best". With `capture` the weights that the run has now instead.
     TriedModel(std::shared_ptr<engine::RunStore> store, const RunTrack& track,
-               std::string checkpoint, QThreadPool* pool, QObject* parent);
+               std::string checkpoint, QThreadPool* pool, QObject* parent, Capture capture = {});
 
     const std::string& run() const { return run_; }
     const QString& title() const { return title_; }
@@ -50,7 +55,7 @@ public:
     ModelWorker* worker() const { return worker_; }
     /// Another worker for the same model, of a pool's own.
     ModelWorker* makeWorker(QThreadPool* pool, QObject* parent) const;
-    /// Opens the checkpoint that is the newest, or the best, by now.
+    /// Opens the checkpoint that is the newest, or the best, by now, or the run's weights of now.
     void reopen();
 
 signals:
@@ -58,13 +63,22 @@ signals:
     void changed();
 
 private:
+    /// The captured step, which workers read on their threads.
+    struct Live {
+        std::mutex mutex;
+        std::optional<engine::CapturedStep> step;
+    };
     ModelWorker::Open opener() const;
+    void open();
+    void fail(const engine::Error& error);
 
     std::shared_ptr<engine::RunStore> store_;
     std::string run_;
     QString title_;
     std::string precision_;
     std::string checkpoint_;
+    Capture capture_;
+    std::shared_ptr<Live> live_ = std::make_shared<Live>();
     std::optional<ModelFacts> facts_;
     QString problem_;
     ModelWorker* worker_;

@@ -20,6 +20,12 @@ namespace ui {
 namespace {
 
 constexpr std::size_t maxRuns = 4;  // side by side
+constexpr char liveWeights[] = "now";  ///< in place of a checkpoint
+
+/// The checkpoint of runs that have no live weights.
+std::string checkpointOf(const std::string& choice) {
+    return choice == liveWeights ? "last" : choice;
+}
 
 /// Whether one input fits both.
 bool alike(const engine::InputForm& a, const engine::InputForm& b) {
@@ -59,6 +65,7 @@ TryItPage::TryItPage(const Context& context, QWidget* parent) : QWidget(parent),
     });
     connect(checkpoint_, &QComboBox::currentIndexChanged, this, &TryItPage::refresh);
     connect(context_.feed, &EventFeed::tracksChanged, this, &TryItPage::refresh);
+    connect(context_.feed, &EventFeed::stateChanged, this, &TryItPage::refresh);
     connect(context_.feed, &EventFeed::eventArrived, this,
             [this](const std::shared_ptr<RunTrack>& track, const engine::Event& event) {
                 // The last checkpoint may be found only once its run has ended.
@@ -116,10 +123,12 @@ void TryItPage::clear() {
 void TryItPage::refresh() {
     if (!isVisible()) return;  // showEvent() comes here
     const auto tracks = context_.feed->tracks();
+    offerLive(std::ranges::any_of(tracks, [this](const auto& track) { return isPaused(*track); }));
     const std::string checkpoint = checkpoint_->currentData().toString().toStdString();
     QStringList wanted{checkpoint_->currentData().toString()};
     for (const auto& track : tracks)
-        wanted << QString::fromStdString(track->run()) + trackTitle(*track);
+        wanted << QString::fromStdString(track->run()) + trackTitle(*track) +
+                      (checkpoint == liveWeights && isPaused(*track) ? u"now"_s : QString());
     if (wanted == shown_) return;
     shown_ = wanted;
     clear();
@@ -131,11 +140,36 @@ void TryItPage::refresh() {
         return showWords(tr("Train a run, or select one under Runs."));
     showWords(tr("Opening the models…"));
     for (std::size_t i = 0; i < shown; ++i) {
-        auto* model = new TriedModel(context_.feed->store(), *tracks[i], checkpoint, &pool_, this);
+        const bool live = checkpoint == liveWeights && isPaused(*tracks[i]);
+        auto* model =
+            new TriedModel(context_.feed->store(), *tracks[i], checkpointOf(checkpoint), &pool_,
+                           this, live ? captureOf(tracks[i]) : TriedModel::Capture());
         models_.push_back(model);
         connect(model, &TriedModel::changed, this, &TryItPage::settle);
     }
     settle();
+}
+
+/// The next step of a run of this window, which waits for it.
+bool TryItPage::isPaused(const RunTrack& track) const {
+    return track.state() == engine::RunState::paused &&
+           context_.feed->experiment().hasNextStep(&track);
+}
+
+TriedModel::Capture TryItPage::captureOf(const std::shared_ptr<RunTrack>& track) {
+    return [this, track](std::function<void(engine::NextStepCapture)> done) {
+        context_.feed->experiment().captureNextStep(track.get(), this, std::move(done));
+    };
+}
+
+void TryItPage::offerLive(bool offered) {
+    const int at = checkpoint_->findData(QString::fromLatin1(liveWeights));
+    if (offered == (at >= 0)) return;
+    const QSignalBlocker quiet(checkpoint_);
+    if (offered)
+        checkpoint_->addItem(tr("Weights now, while paused"), QString::fromLatin1(liveWeights));
+    else
+        checkpoint_->removeItem(at);
 }
 
 void TryItPage::renew(const std::string& run) {

@@ -32,6 +32,10 @@ private:
     QLayout* makeHead();
     /// Recreates the models if other runs are on screen, or another checkpoint is chosen.
     void refresh();
+    bool isPaused(const RunTrack& track) const;
+    TriedModel::Capture captureOf(const std::shared_ptr<RunTrack>& track);
+    /// Adds the weights of paused runs to the checkpoints, or takes them away.
+    void offerLive(bool offered);
     void clear();
     /// A checkpoint of a run on screen was saved.
     void renew(const std::string& run);

@@ -11,6 +11,8 @@
 
 namespace engine {
 
+struct StepCapsule;
+
 /// The kind of input that a trained model takes, and how to ask a person for it.
 struct InputForm {
     enum class Kind {
@@ -123,6 +125,10 @@ public:
     explicit TrainedModel(const std::filesystem::path& run_folder,
                           const std::string& checkpoint = "last",
                           const std::string& device = "auto");
+    /// The model before a captured step, such as the next one of a run that is paused. The folder
+    /// is the run's.
+    TrainedModel(const std::filesystem::path& run_folder, const StepCapsule& step,
+                 const std::string& device = "auto");
     ~TrainedModel();
     TrainedModel(const TrainedModel&) = delete;
     TrainedModel& operator=(const TrainedModel&) = delete;

@@ -12,6 +12,7 @@
 #include "train/predict/part_report.h"
 #include "train/predict/text_prompts.h"
 #include "train/run/run_pictures.h"
+#include "train/run/step_capsule.h"
 
 namespace engine {
 
@@ -138,6 +139,16 @@ TrainedModel::TrainedModel(const std::filesystem::path& run_folder, const std::s
     SavedRun saved = read_saved_run(find_checkpoint(run_folder, checkpoint).folder);
     InputGuide guide = read_input_guide(run_folder);
     impl_ = std::make_unique<Impl>(std::move(saved), std::move(guide), resolve_device(device));
+    impl_->folder = run_folder;
+}
+
+TrainedModel::TrainedModel(const std::filesystem::path& run_folder, const StepCapsule& step,
+                           const std::string& device) {
+    SavedRun saved;
+    saved.config = step.config;
+    saved.training = step.before;
+    impl_ = std::make_unique<Impl>(std::move(saved), read_input_guide(run_folder),
+                                   resolve_device(device));
     impl_->folder = run_folder;
 }
 
