@@ -11,6 +11,7 @@
 #include "ops/attention/attention.h"
 #include "ops/conv/conv_transpose.h"
 #include "ops/conv/convolution.h"
+#include "ops/index/embedding_bag.h"
 #include "ops/norm/batch_norm.h"
 #include "ops/pool/pool.h"
 #include "ops/recurrent/recurrent.h"
@@ -151,6 +152,7 @@ json StepProgram::attributes(const TracedCall& call) {
     const std::string_view op = call.info.name;
     const Shape& shape = call.outputs[0].shape();
     if (op == "reshape" || op == "expand") add(std::vector(shape.begin(), shape.end()));
+    if (op == "adaptive_avg_pool2d") add(std::vector(shape.end() - 2, shape.end()));
     if (op == "permute") add(call.order());
     if (op == "cat" || op == "index_select" || op == "gather" || op == "narrow")
         add(std::max(call.changed_dim(), 0));
@@ -175,9 +177,9 @@ json StepProgram::attributes(const TracedCall& call) {
         if (const auto* o = each.as<BatchNormOptions>()) add(o->eps);
         if (const auto* o = each.as<AttentionOptions>())
             add(o->is_causal, o->dropout_p, o->random_offset);
+        if (const auto* o = each.as<EmbeddingBagOptions>()) add(name(o->mode));
         if (const auto* o = each.as<RecurrentOptions>())
             add(o->num_layers, o->train ? o->dropout : 0., o->random_offset);
-        if (const auto* size = each.as<std::array<std::int64_t, 2>>()) add(*size);
         if (const auto* value = each.as<double>()) add(*value);
         if (const auto* value = each.as<bool>()) add(*value);
         if (const auto* value = each.as<std::string>()) add(*value);

@@ -108,7 +108,7 @@ OPS = {
     "detach": lambda _, x: x.detach(),
     "to": lambda _, x: x,
     "embedding": lambda _, index, table: F.embedding(index, table),
-    "embedding_bag": lambda _, index, table: F.embedding_bag(index, table, mode="sum"),
+    "embedding_bag": lambda _, index, table, mode: F.embedding_bag(index, table, mode=mode),
     "index_select": lambda _, x, index, dim: x.index_select(dim, index),
     "gather": lambda _, x, index, dim: x.gather(dim, index),
     "linear": lambda _, *x: F.linear(*x),
