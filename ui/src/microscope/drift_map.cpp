@@ -19,7 +19,7 @@ using engine::ExponentHistogram;
 namespace {
 
 constexpr int labelColumn = 56;
-constexpr int notes = 170;  // behind the last step, where there is room
+constexpr int widthWithNotes = 560;
 constexpr int highest = 8;  // exponents above it are rare before scaling
 
 }  // namespace
@@ -46,8 +46,22 @@ void DriftMap::resizeEvent(QResizeEvent*) { stale_ = true; }
 
 QRectF DriftMap::plot() const {
     const int line = fontMetrics().height();
-    return QRectF(labelColumn, 6, std::max(40, width() - labelColumn - size::inside),
+    return QRectF(labelColumn, 6, std::max(40, width() - labelColumn - notesColumn()),
                   std::max(20, height() - line - 14));
+}
+
+/// One for each line of paintLines(), from above.
+QStringList DriftMap::notes() {
+    return {tr("overflows above"), tr("subnormal below"), tr("zero below")};
+}
+
+/// Right of the map, so that the last step of a run that has ended does not take their room.
+int DriftMap::notesColumn() const {
+    int widest = 0;
+    if (model_->kind() == engine::HistogramKind::gradients && width() >= widthWithNotes)
+        for (const QString& note : notes())
+            widest = std::max(widest, size::gap + fontMetrics().horizontalAdvance(note));
+    return widest + size::inside;
 }
 
 double DriftMap::end() const {
@@ -149,8 +163,8 @@ void DriftMap::paintLines(QPainter& painter) const {
 void DriftMap::paintNotes(QPainter& painter) const {
     const Drift& drift = model_->drift();
     if (drift.steps.empty() || model_->kind() != engine::HistogramKind::gradients) return;
-    const double x = xOf(static_cast<double>(drift.steps.back())) + size::gap;
-    if (plot().right() - x < notes) return;
+    if (notesColumn() == size::inside) return;
+    const double x = plot().right() + size::gap;
     const Tokens& t = theme_->tokens();
     const FormatLimits limits = limitsOf(model_->format());
     const double scale = std::log2(drift.scales.back());
@@ -160,13 +174,12 @@ void DriftMap::paintNotes(QPainter& painter) const {
                              yOf(limits.zero - scale)};
     const auto at =
         spreadLabels({std::begin(wanted), std::end(wanted)}, line, plot().top(), plot().bottom());
-    const std::pair<QColor, QString> words[] = {{t.bad, tr("overflows above")},
-                                                {t.accent, tr("subnormal below")},
-                                                {t.accent, tr("zero below")}};
-    for (std::size_t i = 0; i < std::size(words); ++i) {
-        painter.setPen(words[i].first);
-        painter.drawText(QRectF(x, at[i] - line / 2.0, plot().right() - x, line),
-                         Qt::AlignLeft | Qt::AlignVCenter, words[i].second);
+    const QStringList words = notes();
+    for (qsizetype i = 0; i < words.size(); ++i) {
+        painter.setPen(i == 0 ? t.bad : t.accent);
+        painter.drawText(
+            QRectF(x, at[static_cast<std::size_t>(i)] - line / 2.0, width() - x, line),
+            Qt::AlignLeft | Qt::AlignVCenter, words[i]);
     }
 }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QImage>
+#include <QStringList>
 
 #include "microscope/exponent_axis.h"
 #include "microscope/microscope_model.h"
@@ -32,6 +33,8 @@ private:
     double end() const;  ///< steps that the width stands for
     double xOf(double step) const;
     double yOf(double exponent) const;
+    static QStringList notes();
+    int notesColumn() const;
     void makeImage();
     void paintLines(QPainter& painter) const;
     void paintAxes(QPainter& painter) const;

@@ -9,6 +9,7 @@
 
 #include "feed/run_track.h"
 #include "text/format.h"
+#include "widgets/axis_marks.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -253,19 +254,15 @@ void SinceResync::paintEvent(QPaintEvent*) {
         longest = std::max(longest, piece.steps);
         for (const QPointF& point : piece.points) largest = std::max(largest, point.y());
     }
-    constexpr double low = 1e-4;
-    const double high = errorCeiling(largest);
+    const engine::Axis axis{engine::AxisKind::log, {1e-4, errorCeiling(largest)}};
     const auto y = [&](double error) {
-        const double up = std::log(std::clamp(error, low, high) / low) / std::log(high / low);
-        return plot.bottom() - up * plot.height();
+        const double within = std::clamp(error, axis.range.low, axis.range.high);
+        return plot.bottom() - axis.place(within) * plot.height();
     };
-    for (const double mark : {1e-4, 1e-2, high}) {
-        painter.setPen(t.grid);
-        painter.drawLine(QPointF(plot.left(), y(mark)), QPointF(plot.right(), y(mark)));
-        painter.setPen(t.dim);
-        painter.drawText(QRectF(0, y(mark) - line / 2.0, 48, line), Qt::AlignRight,
-                         gradientErrorText(mark, 1));
-    }
+    AxisMarks marks;
+    for (const auto& tick : axis.ticks(static_cast<int>(plot.height()) / line))
+        marks.push_back({y(tick.at), gradientErrorText(tick.at, 1)});
+    paintLeftMarks(painter, t, plot, marks);
     for (const Piece& piece : all) {
         // Line by line: the outline of a long path with a wide pen takes several frames.
         QList<QLineF> lines;
