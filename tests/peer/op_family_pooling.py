@@ -15,7 +15,8 @@ FAMILY = "pooling"
 
 
 def each(value, dims):
-    return list(value) if isinstance(value, (list, tuple)) else [value] * dims
+    sizes = list(value) if isinstance(value, (list, tuple)) else [value]
+    return sizes * dims if len(sizes) == 1 else sizes
 
 
 def one_or_each(rng, dims, options):
