@@ -84,6 +84,7 @@ public:
         const auto record = source_.record();
         const std::int64_t rows = record.size();
         if (rows == 0) return label_ + ": " + source_.waiting();
+        const bool paused = source_.state() == engine::RunState::paused;
         std::array<engine::StepRecord, 1> last;
         try {
             record.rows(rows - 1, last);
@@ -99,7 +100,8 @@ public:
         if (!metrics_.empty()) show_metric(out, row.*engine::metric_column(metrics_, 0));
         out << "  scale " << engine::scale_text(row.loss_scale) << "  skipped " << row.step - row.updates
             << "  " << row.step_ms << " ms";
-        if (planned_ > 0) {
+        if (paused) out << "  paused";
+        if (planned_ > 0 && !paused) {
             const double share = static_cast<double>(row.step) / static_cast<double>(planned_);
             if (const auto left = time_.after(share)) out << "  " << engine::time_left_text(*left);
         }

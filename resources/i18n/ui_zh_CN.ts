@@ -1514,6 +1514,14 @@
     <context>
         <name>ui::MainWindow</name>
         <message>
+            <source>The program cannot be started to train on.</source>
+            <translation>无法启动程序以继续训练。</translation>
+        </message>
+        <message>
+            <source>The run is saved: select it under Runs and choose Resume.</source>
+            <translation>运行已保存：在“运行”中选中它并选择“继续”。</translation>
+        </message>
+        <message>
             <source>Open</source>
             <translation>打开</translation>
         </message>
@@ -1892,6 +1900,10 @@ started %7</source>
     </context>
     <context>
         <name>ui::StatusLine</name>
+        <message>
+            <source>on %1, last heard of %2 ago</source>
+            <translation>（位于 %1，%2 前有消息）</translation>
+        </message>
         <message>
             <source>Mean over all steps so far. X-ray shows the fastest of three.</source>
             <translation>到目前为止所有步的平均值。X 光显示三次中最快的一次。</translation>
@@ -2689,6 +2701,14 @@ started %7</source>
     </context>
     <context>
         <name>ui::QuitDialog</name>
+        <message>
+            <source>Or it goes on without the window, in a process of its own: the next window shows it, and `halftone stop` ends it.</source>
+            <translation>也可以不留窗口，让它在单独的进程中继续：下次打开窗口会显示它，`halftone stop` 可以结束它。</translation>
+        </message>
+        <message>
+            <source>Train on without the window</source>
+            <translation>不留窗口继续训练</translation>
+        </message>
         <message>
             <source>Quit while training?</source>
             <translation>训练中，确定退出？</translation>

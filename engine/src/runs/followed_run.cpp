@@ -45,7 +45,7 @@ struct FollowedRun::Impl {
     bool has_record = false;
     bool on_network = false;  ///< where neither the lock nor the files are sure to be up to date
     LeaseSighting seen;       ///< of a writer on another machine
-    bool leased = false;      ///< the writer renews a lease, or did until it died
+    LeaseState holder;        ///< present: the writer renews a lease, or did until it died
     std::int64_t rows = 0;
     Clock::time_point looked{};  ///< at the folder
     Clock::time_point lively{};  ///< something new was there
@@ -74,20 +74,19 @@ struct FollowedRun::Impl {
         if (!has_settings(folder)) return;
         if (state == RunState::idle) enter(RunState::preparing);
         // Asked before the rest is read: a run that ends now writes its end before it lets go.
-        const LeaseState holder = holder_of(folder, seen);
+        holder = holder_of(folder, seen);
         const bool held = holder.held;
-        leased = holder.present;
         const std::size_t before = events.size();
         const bool more = tail.read([this](std::string_view line) { take(line); });
         if (started) look_at_record();
         if (held || more || events.size() != before) lively = looked;
         if (more) return;
-        if (started && held && !done) show(holder);
+        if (started && held && !done) show_pause();
         if (done) return finish_when_whole();
         if (!held && looked - lively >= patience()) end_without_done();
     }
 
-    void show(const LeaseState& holder) {
+    void show_pause() {
         const bool paused = holder.activity == name(RunState::paused);
         if (paused != (state == RunState::paused))
             enter(paused ? RunState::paused : RunState::training);
@@ -139,7 +138,7 @@ struct FollowedRun::Impl {
     }
 
     Clock::duration patience() const {
-        if (on_network && !leased) return network_patience;
+        if (on_network && !holder.present) return network_patience;
         return failed ? Clock::duration(failed_patience) : local_patience;
     }
 
@@ -170,6 +169,11 @@ RunState FollowedRun::state() const { return impl_->state; }
 StepRecordReader FollowedRun::record() const { return impl_->record; }
 std::string FollowedRun::run() const { return impl_->run; }
 const std::filesystem::path& FollowedRun::folder() const { return impl_->folder; }
+RunProcess FollowedRun::writer() const {
+    const LeaseState& holder = impl_->holder;
+    if (!holder.held) return {};
+    return {true, holder.host, holder.process, holder.silent_s};
+}
 bool FollowedRun::interrupted() const { return impl_->interrupted; }
 
 }  // namespace engine

@@ -13,6 +13,7 @@
 #include "engine/record/event.h"
 #include "engine/record/figures.h"
 #include "engine/record/step_record.h"
+#include "engine/runs/followed_run.h"
 #include "engine/settings/run_config.h"
 #include "feed/row_source.h"
 #include "series/series_pyramid.h"
@@ -56,6 +57,7 @@ public:
     void setOrigin(const std::optional<engine::RunOrigin>& origin) { origin_ = origin; }
     /// Another process is writing it, or was while it was on screen.
     bool followed = false;
+    engine::RunProcess writer;  ///< of a run that is followed
     /// Epochs that it will take; 0: unknown.
     std::int64_t plannedEpochs() const { return origin_ ? origin_->epochs : config_.epochs; }
     /// How it is drawn among the runs on screen.

@@ -92,6 +92,7 @@ StoredRuns::News StoredRuns::drain(PendingEvents& pending) {
                 pending.add(each.track, std::move(event));
             }
         }
+        each.track->writer = each.run->writer();
     }
     news.ended =
         std::erase_if(followed_, [](const Followed& each) { return ended(each.run->state()); }) > 0;

@@ -1,6 +1,7 @@
 #include "window/main_window.h"
 
 #include <QCloseEvent>
+#include <QCoreApplication>
 #include <QDesktopServices>
 #include <QDragEnterEvent>
 #include <QGuiApplication>
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "commands/detached_runs.h"
 #include "feed/event_feed.h"
 #include "help/help_window.h"
 #include "pages/page_stack.h"
@@ -224,15 +226,35 @@ void MainWindow::askToQuit() {
         quit_->raise();
         return;
     }
-    quit_ = new QuitDialog(this);
-    connect(quit_, &QuitDialog::quitWanted, this, [this] {
-        context_.commands->stop();
-        connect(context_.feed, &EventFeed::stateChanged, this, [this] {
-            if (!context_.feed->experiment().isRunning()) close();
-        });
-        if (!context_.feed->experiment().isRunning()) close();
+    // The window alone knows how a queue, a lesson or a twin goes on.
+    const bool canTrainOn =
+        context_.commands->actor() == nullptr && context_.feed->experiment().twin() == nullptr;
+    quit_ = new QuitDialog(canTrainOn, this);
+    connect(quit_, &QuitDialog::quitWanted, this, [this] { stopAndClose({}); });
+    connect(quit_, &QuitDialog::trainOnWanted, this, [this] {
+        std::vector<std::string> runs;
+        for (const auto& track : context_.feed->experiment().tracks()) runs.push_back(track->run());
+        stopAndClose(runs);
     });
     quit_->open();
+}
+
+/// `goOn`: the runs that another process continues then.
+void MainWindow::stopAndClose(const std::vector<std::string>& goOn) {
+    const auto leave = [this, left = std::make_shared<bool>(false), goOn] {
+        if (context_.feed->experiment().isRunning() || std::exchange(*left, true)) return;
+        if (trainOn(QCoreApplication::applicationFilePath(), *context_.feed->store(), goOn)) {
+            close();
+            return;
+        }
+        if (quit_) quit_->close();
+        show({tr("The program cannot be started to train on."),
+              tr("The run is saved: select it under Runs and choose Resume."),
+              engine::ErrorCode::state});
+    };
+    context_.commands->stop();
+    connect(context_.feed, &EventFeed::stateChanged, this, leave);
+    leave();
 }
 
 void MainWindow::askAboutWorks() {

@@ -4,6 +4,8 @@
 #include <QPointer>
 #include <functional>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "commands/commands.h"
 #include "pages/registry.h"
@@ -59,6 +61,7 @@ private:
     void askAboutData(const QString& what, bool asNewRun);
     /// Asks whether to quit while training; closes the window once the runs have stopped.
     void askToQuit();
+    void stopAndClose(const std::vector<std::string>& goOn);
     /// Asks whether to quit while files are exported or imported, which quitting gives up.
     void askAboutWorks();
 

@@ -8,7 +8,7 @@
 
 namespace ui {
 
-QuitDialog::QuitDialog(QWidget* parent) : QDialog(parent) {
+QuitDialog::QuitDialog(bool canTrainOn, QWidget* parent) : QDialog(parent) {
     setObjectName(u"quit"_s);
     setAttribute(Qt::WA_DeleteOnClose);
     setWindowModality(Qt::WindowModal);
@@ -23,21 +23,33 @@ QuitDialog::QuitDialog(QWidget* parent) : QDialog(parent) {
                               "for bit: select it under Runs and choose Resume."),
                            nullptr, this);
     column->addWidget(text);
+    if (canTrainOn)
+        column->addWidget(makeProse(tr("Or it goes on without the window, in a process of its own: "
+                                       "the next window shows it, and `halftone stop` ends it."),
+                                    nullptr, this));
     auto* buttons = new QHBoxLayout;
     buttons->addStretch();
     auto* stay = new QPushButton(tr("Keep training"), this);
     auto* quit = withName(new QPushButton(tr("Save and quit"), this), u"primary"_s);
     stay->setDefault(true);
-    addWidgets(buttons, {stay, quit});
+    auto* trainOn = new QPushButton(tr("Train on without the window"), this);
+    trainOn->setVisible(canTrainOn);
+    addWidgets(buttons, {stay, trainOn, quit});
     column->addLayout(buttons);
     setAccessibleDescription(text->text());
     stay->setFocus();
     connect(stay, &QPushButton::clicked, this, &QDialog::reject);
-    connect(quit, &QPushButton::clicked, this, [this, stay, quit, text] {
-        stay->setEnabled(false);
-        quit->setEnabled(false);
+    const auto leave = [stay, quit, trainOn, text] {
+        for (QPushButton* button : {stay, quit, trainOn}) button->setEnabled(false);
         text->setText(tr("Saving: the current step ends first, then the checkpoint is written."));
+    };
+    connect(quit, &QPushButton::clicked, this, [this, leave] {
+        leave();
         emit quitWanted();
+    });
+    connect(trainOn, &QPushButton::clicked, this, [this, leave] {
+        leave();
+        emit trainOnWanted();
     });
 }
 

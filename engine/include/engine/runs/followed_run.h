@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <string>
@@ -9,6 +10,14 @@
 #include "engine/record/step_record.h"
 
 namespace engine {
+
+/// The process that writes a run, as of the last look.
+struct RunProcess {
+    bool is_there = false;
+    std::string host = {};     ///< another machine or container; empty: this one
+    std::int64_t process = 0;  ///< there; 0: unknown
+    double silent_s = 0;       ///< seconds since another machine was last heard of
+};
 
 /// Follows a run that another process writes, by looking at its folder a few times a second; the
 /// folder need not exist yet. Nothing is written there. One thread.
@@ -33,6 +42,7 @@ public:
     /// The run's id, as its folder has it; empty until then.
     std::string run() const;
     const std::filesystem::path& folder() const;
+    RunProcess writer() const;
     /// The process that wrote it ended without an end of the run.
     bool interrupted() const;
 

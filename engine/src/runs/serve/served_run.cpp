@@ -11,10 +11,10 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/plain_text.h"
+#include "io/file/lease.h"
 #include "record/event_json.h"
 #include "runs/event_file.h"
 #include "runs/run_folder.h"
-#include "runs/run_hold.h"
 #include "runs/stored_run.h"
 
 namespace engine {
@@ -120,7 +120,6 @@ ordered_json ServedRun::answer(std::string_view text) {
 void ServedRun::look() {
     if (!followed_ || has_gone_on()) begin();
     for (const Event& event : followed_->drain()) take(event);
-    holder_ = holder_of(folder_, seen_);
     const RunState now = followed_->state();
     if (now == RunState::done || now == RunState::failed) {
         if (events_bytes_ == 0) events_bytes_ = bytes_of_file(folder_ / events_file);
@@ -223,11 +222,12 @@ ordered_json ServedRun::figures_of_last_step() const {
 }
 
 ordered_json ServedRun::figures() const {
+    const RunProcess writer = followed_->writer();
     ordered_json out = {{"run", summary_.run},
                         {"title", summary_.title},
                         {"state", state()},
-                        {"host", holder_.held ? holder_.host : ""},
-                        {"silent_s", holder_.held ? holder_.silent_s : 0},
+                        {"host", writer.host},
+                        {"silent_s", writer.silent_s},
                         {"model", model_name(summary_)},
                         {"dataset", dataset_name(summary_)},
                         {"precision", summary_.config.precision.preset},

@@ -12,7 +12,6 @@
 #include "engine/record/step_record.h"
 #include "engine/runs/followed_run.h"
 #include "engine/runs/run_store.h"
-#include "io/file/lease.h"
 #include "runs/serve/step_buckets.h"
 
 namespace engine {
@@ -54,8 +53,6 @@ private:
     mutable std::mutex mutex_;  ///< guards the rest
     std::optional<FollowedRun> followed_;
     std::optional<StepRecordReader> record_;
-    LeaseSighting seen_;
-    LeaseState holder_;
     RunSummary summary_;
     std::string device_;
     std::int64_t planned_ = 0;

@@ -10,6 +10,7 @@
 
 #include "engine/runs/run_store.h"
 #include "record/step_record.h"
+#include "runs/run_hold.h"
 #include "support/part_figures.h"
 #include "temp_folder.h"
 
@@ -67,6 +68,7 @@ protected:
         ADD_FAILURE() << out.dump(1);
         return out;
     }
+    static std::string text(const ordered_json& answer) { return answer["cursor"]; }
     static std::vector<float> losses(const ordered_json& answer) {
         std::vector<float> out;
         for (const auto& range : answer["buckets"]["loss"]) out.push_back(range[2]);
@@ -91,15 +93,15 @@ TEST_F(ServedRunTest, AnAnswerHasWhatCameAfterItsCursor) {
     EXPECT_EQ(first["events"].size(), 0U);
     write_to(5);
     store_.append(CheckpointSaved{made_.run, 5, 1, 1});
-    const ordered_json next = answer_at(first["cursor"], "training", 5);
+    const ordered_json next = answer_at(text(first), "training", 5);
     EXPECT_EQ(next["from"], 2) << "the last bucket may have changed";
     EXPECT_EQ(losses(next), (std::vector<float>{3, 4, 5}));
     end(5);
-    const ordered_json last = answer_at(next["cursor"], "stopped", 5);
+    const ordered_json last = answer_at(text(next), "stopped", 5);
     EXPECT_EQ(last["from"], 4);
     EXPECT_EQ(last["events"].back()["event"], "done");
     EXPECT_EQ(last["test_loss"], 0.5);
-    EXPECT_EQ(served_.answer(last["cursor"])["events"].size(), 0U);
+    EXPECT_EQ(served_.answer(text(last))["events"].size(), 0U);
 }
 
 TEST_F(ServedRunTest, ACursorOfStepsThatWereTakenBackGetsAllOfThem) {
@@ -109,17 +111,16 @@ TEST_F(ServedRunTest, ACursorOfStepsThatWereTakenBackGetsAllOfThem) {
     const ordered_json before = answer_at("", "stopped", 6);
     go_on_from(4);
     write_to(5, 10);
-    const ordered_json after = answer_at(before["cursor"], "training", 5);
+    const ordered_json after = answer_at(text(before), "training", 5);
     EXPECT_EQ(after["from"], 0);
     EXPECT_EQ(losses(after), (std::vector<float>{1, 2, 3, 4, 15}));
-    EXPECT_NE(after["cursor"].get<std::string>().substr(0, 8),
-              before["cursor"].get<std::string>().substr(0, 8));
+    EXPECT_NE(text(after).substr(0, 8), text(before).substr(0, 8));
     for (const auto& event : after["events"]) EXPECT_NE(event["event"], "checkpoint") << "it is void";
 }
 
 TEST_F(ServedRunTest, ACursorThatIsNoneGetsAll) {
     write_to(3);
-    const std::string good = answer_at("", "training", 3)["cursor"];
+    const std::string good = text(answer_at("", "training", 3));
     for (const std::string& cursor : {std::string("x"), std::string("---"), std::string("a-1-2-3"),
                                       std::string(5000, '-'), good + "-1", good.substr(0, good.find('-')) + "-1--5-0"})
         EXPECT_EQ(served_.answer(cursor)["from"], 0) << cursor;

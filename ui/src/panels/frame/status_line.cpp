@@ -118,11 +118,19 @@ StatusLine::StatusLine(const Context& context, QWidget* parent)
     refreshMachine();
 }
 
+/// The machine that trains a run from there, and since when it has been silent.
+QString StatusLine::whereText(const engine::RunProcess& writer) {
+    if (writer.host.empty()) return {};
+    const QString host = QString::fromStdString(writer.host).toHtmlEscaped();
+    return u' ' + tr("on %1, last heard of %2 ago").arg(host, duration(writer.silent_s));
+}
+
 QString StatusLine::phase() const {
     const RunState state = this->state();
     const TrackList tracks = context_.feed->statusTracks();
     QString text = u"<b>"_s + stateText(state) + u"</b>"_s;
     const auto track = focusTrack(tracks);
+    if (track) text += whereText(track->writer);
     if (state == RunState::preparing) {
         const auto read = context_.feed->experiment().reading();
         const QString what =

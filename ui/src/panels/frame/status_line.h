@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/record/event.h"
+#include "engine/runs/followed_run.h"
 #include "text/format.h"
 #include "view/context.h"
 
@@ -34,6 +35,7 @@ private:
     engine::RunState state() const;
     bool running() const;
     QString phase() const;
+    static QString whereText(const engine::RunProcess& writer);
 
     Context context_;
     QLabel* phase_;

@@ -125,11 +125,13 @@ void HistoryPanel::fill() {
     offerToResume();
 }
 
-/// The newest run was killed: the user probably wants to continue it, with its comparison, so that
-/// is offered first.
+/// The newest run is shown if another process trains it, perhaps since the last window was closed.
+/// If it was killed, the user probably wants to continue it, with its comparison, so that is
+/// offered first.
 void HistoryPanel::offerToResume() {
     if (std::exchange(offered_, true) || context_.feed->live() || model_->rowCount() == 0) return;
     const auto& newest = model_->run(0);
+    if (newest.state == "running" && !selectionModel()->hasSelection()) return chooseAll({newest});
     if (newest.state != "interrupted" || newest.origin) return;
     context_.commands->offerToResume(withItsComparison(newest, *context_.history->runs()));
 }
