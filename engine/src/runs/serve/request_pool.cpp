@@ -1,12 +1,20 @@
 #include "runs/serve/request_pool.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace engine {
+namespace {
+
+/// A client that is slow to say what it wants holds one.
+constexpr std::size_t refusing_threads = 4;
+
+}  // namespace
 
 RequestPool::RequestPool(std::size_t threads, std::size_t queued) : queued_(queued) {
     for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { work(jobs_); });
-    refusing_ = std::thread([this] { work(refused_); });
+    for (std::size_t i = 0; i < refusing_threads; ++i)
+        refusing_.emplace_back([this] { work(refused_); });
 }
 
 void RequestPool::enqueue(std::function<void()> job) {
@@ -18,6 +26,11 @@ void RequestPool::enqueue(std::function<void()> job) {
         refused_.push_back(std::move(job));
     }
     changed_.notify_all();
+}
+
+bool RequestPool::turns_away() const {
+    return std::ranges::find(refusing_, std::this_thread::get_id(), &std::thread::get_id) !=
+           refusing_.end();
 }
 
 /// A job owns its connection, so those that are left at the end are done, too.
@@ -41,8 +54,8 @@ void RequestPool::shutdown() {
         ended_ = true;
     }
     changed_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
-    refusing_.join();
+    for (auto* threads : {&threads_, &refusing_})
+        for (std::thread& thread : *threads) thread.join();
 }
 
 }  // namespace engine

@@ -12,15 +12,15 @@
 
 namespace engine {
 
-/// Threads that answer requests, and one more for those that find the queue full: it turns them
-/// away. When that one is behind as well, no further connection is accepted until it is not.
+/// Threads that answer requests, and a few more for those that find the queue full: they turn them
+/// away. When these are behind as well, no further connection is accepted until they are not.
 class RequestPool final : public httplib::TaskQueue {
 public:
     RequestPool(std::size_t threads, std::size_t queued);
     void enqueue(std::function<void()> job) override;
     void shutdown() override;
     /// Whether the job of the calling thread is to be turned away.
-    bool turns_away() const { return std::this_thread::get_id() == refusing_.get_id(); }
+    bool turns_away() const;
 
 private:
     void work(std::deque<std::function<void()>>& jobs);
@@ -30,8 +30,7 @@ private:
     bool ended_ = false;
     std::deque<std::function<void()>> jobs_, refused_;
     std::condition_variable changed_;
-    std::vector<std::thread> threads_;
-    std::thread refusing_;
+    std::vector<std::thread> threads_, refusing_;
 };
 
 }  // namespace engine

@@ -27,7 +27,7 @@ constexpr std::size_t queued_requests = 64;
 constexpr std::size_t kept_runs = 16;
 constexpr std::size_t listed_runs = 200;
 constexpr std::chrono::seconds verdict_interval{15};
-constexpr int read_timeout_s = 2;
+constexpr int read_timeout_s = 1;
 constexpr int write_timeout_s = 5;
 constexpr std::size_t longest_body = 8192;
 constexpr char json_type[] = "application/json";

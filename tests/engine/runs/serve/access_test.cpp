@@ -17,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-constexpr char token[] = "0123456789abcdef0123456789";
+constexpr char good_token[] = "0123456789abcdef0123456789";
 
 TEST(Access, LoopbackIsTheMachineItself) {
     for (const char* address : {"127.0.0.1", "127.1.2.3", "::1", "localhost"})
@@ -37,7 +37,7 @@ TEST(Access, AServerOfOneMachineGoesByItsLoopbackNamesAlone) {
 }
 
 TEST(Access, AServerOfANetworkGoesByAddressesAndByTheNameOfTheMachine) {
-    const Access access("0.0.0.0", token);
+    const Access access("0.0.0.0", good_token);
     std::array<char, 256> name{};
     ASSERT_EQ(::gethostname(name.data(), name.size() - 1), 0);
     EXPECT_TRUE(access.is_own_host("192.168.1.2:8421"));
@@ -49,23 +49,23 @@ TEST(Access, AServerOfANetworkGoesByAddressesAndByTheNameOfTheMachine) {
 }
 
 TEST(Access, IsGrantedByTheTokenOrByItsCookie) {
-    const Access access("0.0.0.0", token);
+    const Access access("0.0.0.0", good_token);
     EXPECT_FALSE(access.is_granted("", ""));
-    EXPECT_TRUE(access.is_granted(std::string("Bearer ") + token, ""));
-    for (const std::string& guess : {std::string("Bearer "), std::string("Bearer x"), std::string(token),
-                                     "Bearer " + std::string(token) + "0", "Basic " + std::string(token),
-                                     "Bearer " + std::string(token).substr(0, 25)})
+    EXPECT_TRUE(access.is_granted(std::string("Bearer ") + good_token, ""));
+    for (const std::string& guess : {std::string("Bearer "), std::string("Bearer x"), std::string(good_token),
+                                     "Bearer " + std::string(good_token) + "0", "Basic " + std::string(good_token),
+                                     "Bearer " + std::string(good_token).substr(0, 25)})
         EXPECT_FALSE(access.is_granted(guess, "")) << guess;
     const std::string cookie = access.set_cookie().substr(0, access.set_cookie().find(';'));
     EXPECT_THAT(access.set_cookie(), HasSubstr("HttpOnly"));
     EXPECT_THAT(access.set_cookie(), HasSubstr("SameSite=Strict"));
-    EXPECT_THAT(access.set_cookie(), testing::Not(HasSubstr(token)));
+    EXPECT_THAT(access.set_cookie(), testing::Not(HasSubstr(good_token)));
     EXPECT_TRUE(access.is_granted("", cookie));
     EXPECT_TRUE(access.is_granted("", "a=b; " + cookie + "; c=d"));
     for (const std::string& other : {std::string(";"), std::string(";;; "), std::string("halftone="),
-                                     std::string("halftone=") + token, cookie + "0", "x" + cookie})
+                                     std::string("halftone=") + good_token, cookie + "0", "x" + cookie})
         EXPECT_FALSE(access.is_granted("", other)) << other;
-    EXPECT_FALSE(Access("0.0.0.0", token).is_granted("", cookie)) << "another server has another one";
+    EXPECT_FALSE(Access("0.0.0.0", good_token).is_granted("", cookie)) << "another server has another one";
     EXPECT_TRUE(Access("127.0.0.1", "").is_granted("", ""));
 }
 
@@ -76,15 +76,15 @@ TEST(Access, ATokenIsALongWordInAFileOfItsOwner) {
         fs::permissions(dir / "token", mode);
     };
     const fs::perms own = fs::perms::owner_read | fs::perms::owner_write;
-    write(std::string(" ") + token + "\n", own);
-    EXPECT_EQ(read_token(dir / "token"), token);
+    write(std::string(" ") + good_token + "\n", own);
+    EXPECT_EQ(read_token(dir / "token"), good_token);
     write("short\n", own);
     EXPECT_THAT(message_of(ErrorCode::settings, [&] { read_token(dir / "token"); }),
                 HasSubstr("at least 20"));
     write("two words of some length here\n", own);
     EXPECT_THAT(message_of(ErrorCode::settings, [&] { read_token(dir / "token"); }),
                 HasSubstr("one word"));
-    write(token, own | fs::perms::group_read);
+    write(good_token, own | fs::perms::group_read);
     EXPECT_THAT(message_of(ErrorCode::settings, [&] { read_token(dir / "token"); }),
                 HasSubstr("other users"));
     EXPECT_THAT(message_of(ErrorCode::io, [&] { read_token(dir / "none"); }), HasSubstr("cannot be read"));
