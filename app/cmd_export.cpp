@@ -212,7 +212,10 @@ void describe_export(Command command) {
 
 void describe_import(Command command) {
     auto file = std::make_shared<std::string>();
-    command.text("FILE", *file, "A file that halftone export --to run wrote")
+    command
+        .text("FILE", *file,
+              "A file that halftone export --to run wrote, a folder with event files of "
+              "TensorBoard, or a CSV file with a row for each step")
         .required()
         .not_empty();
     command.run([file] { return import_one(*file); });

@@ -5857,6 +5857,54 @@
         <translation>在下一次更新之前检查被跳过的步。在 GPU 上每步会多一次同步。</translation>
     </message>
     <message>
+        <source>{}: damaged; what follows is left out</source>
+        <translation>{}：已损坏；其后的内容已略去</translation>
+    </message>
+    <message>
+        <source>{}: no run is there</source>
+        <translation>{}：那里没有运行</translation>
+    </message>
+    <message>
+        <source>Give a file that halftone export --to run wrote, a folder with event files of TensorBoard, or a CSV file with a row for each step.</source>
+        <translation>请给出 halftone export --to run 写的文件、含 TensorBoard 事件文件的文件夹，或每步一行的 CSV 文件。</translation>
+    </message>
+    <message>
+        <source>{}: more than {} runs</source>
+        <translation>{}：多于 {} 个运行</translation>
+    </message>
+    <message>
+        <source>Give a folder below it.</source>
+        <translation>请给出它下面的某个文件夹。</translation>
+    </message>
+    <message>
+        <source>{}: its event files have no scalars</source>
+        <translation>{}：其事件文件中没有标量</translation>
+    </message>
+    <message>
+        <source>{}: not a log that can be imported: {}</source>
+        <translation>{}：不是可以导入的日志：{}</translation>
+    </message>
+    <message>
+        <source>no table</source>
+        <translation>没有表格</translation>
+    </message>
+    <message>
+        <source>no figures</source>
+        <translation>没有数据</translation>
+    </message>
+    <message>
+        <source>Give a CSV file with names in its first row, and below a row for each step.</source>
+        <translation>请给出首行为列名、其下每步一行的 CSV 文件。</translation>
+    </message>
+    <message>
+        <source>{}: the log has no figures of steps</source>
+        <translation>{}：日志中没有各步的数据</translation>
+    </message>
+    <message>
+        <source>{}: more than {} figures</source>
+        <translation>{}：数据多于 {} 个</translation>
+    </message>
+    <message>
         <source>TensorBoard folder</source>
         <translation>TensorBoard 文件夹</translation>
     </message>

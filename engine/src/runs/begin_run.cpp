@@ -13,6 +13,7 @@
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
 #include "runs/event_file.h"
+#include "runs/foreign_log.h"
 #include "runs/outside_folders.h"
 #include "runs/run_archive.h"
 #include "runs/run_folder.h"
@@ -115,6 +116,16 @@ NewRun create_run(SharedIndex& index, const RunConfig& config, const fs::path& f
     return index.exclusively(make);
 }
 
+namespace {
+
+/// The runs of a file of export_run_file(), or of another program's log, in folders of their own.
+std::vector<fs::path> unpack(const fs::path& file, const fs::path& folder) {
+    if (!is_foreign_log(file)) return unpack_runs(file, folder);
+    return write_foreign_runs(read_foreign_logs(file), folder);
+}
+
+}  // namespace
+
 /// Unpacks into a subfolder, where it is not mistaken for a run.
 std::vector<NewRun> import_runs(SharedIndex& index, const fs::path& file) {
     std::string beside = (index.root() / (std::string(import_prefix) + "XXXXXX")).string();
@@ -131,7 +142,7 @@ std::vector<NewRun> import_runs(SharedIndex& index, const fs::path& file) {
         const fs::path folder = fs::path(beside) / "run";
         if (const int failure = make_private_folder(folder); failure != 0)
             throw_write_error(folder, failure);
-        const std::vector<fs::path> unpacked = unpack_runs(file, folder);
+        const std::vector<fs::path> unpacked = unpack(file, folder);
         // An archive that is imported twice makes two groups.
         const std::string before = EventFile(unpacked.front()).group();
         const bool one_group = std::ranges::all_of(unpacked, [&](const fs::path& run) {

@@ -15,6 +15,7 @@
 #include "engine/base/error.h"
 #include "engine/data/dataset_preview.h"
 #include "record/record_layout.h"
+#include "runs/foreign_log.h"
 #include "runs/run_folder.h"
 #include "settings/config_reader.h"
 
@@ -127,6 +128,7 @@ std::string recognise_path(const std::string& path) {
     try {
         if (!fs::exists(path)) return "";
         if (is_run(path)) return "run";
+        if (has_event_files(path)) return "log";
         if (is_settings(path)) return "settings";
         for (const auto* format : {&cifar100_format(), &cifar10_format()}) {
             if (std::string kind = recognise_cifar(path, *format); !kind.empty()) return kind;

@@ -35,6 +35,8 @@ void PathOpener::open(const QString& path) {
         const std::string kind = engine::recognise_path(path.toStdString());
         if (kind == "settings") {
             settings_->loadFile(path);
+        } else if (kind == "log") {
+            emit commands_->runFileOpened(path);
         } else if (kind == "run") {
             openRun(path);
             commands_->showPage(u"training"_s);  // a lesson, say, would hide it

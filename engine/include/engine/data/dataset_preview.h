@@ -78,7 +78,8 @@ DatasetPreview preview_dataset(const DatasetConfig& dataset, std::int64_t seed, 
                                const PreviewProgress& progress = {});
 
 /// Recognises a dropped file or folder: the dataset.kind it holds, "settings" for a settings file,
-/// "run" for a run's folder, or "" for anything else. Looks at content, not only at names.
+/// "run" for a run's folder, "log" for event files of TensorBoard, or "" for anything else. Looks at
+/// content, not only at names.
 std::string recognise_path(const std::string& path);
 
 }  // namespace engine

@@ -10,6 +10,7 @@
 #include "engine/base/error.h"
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
+#include "runs/foreign_log.h"
 #include "runs/tensorboard_events.h"
 
 namespace engine {
@@ -21,17 +22,11 @@ constexpr std::chrono::milliseconds row_interval{50};
 constexpr std::chrono::seconds flush_interval{1};
 constexpr std::size_t most_unwritten = std::size_t{1} << 20;
 
-bool has_event_file(const fs::path& folder) {
-    std::error_code error;
-    for (const auto& entry : fs::directory_iterator(folder, error))
-        if (entry.path().filename().string().find("tfevents") != std::string::npos) return true;
-    return false;
-}
-
 /// The name of a new file, behind those that are there.
 fs::path new_file(const fs::path& folder, double time) {
     fs::path path = folder / tensorboard_file_name(time);
-    while (fs::exists(path)) path = folder / tensorboard_file_name(++time);
+    std::error_code error;
+    while (fs::exists(path, error)) path = folder / tensorboard_file_name(++time);
     return path;
 }
 
@@ -56,10 +51,6 @@ void LiveBoard::unless_failed(std::int64_t step, const F& write) {
         failed_ = true;
         text_.clear();
         post_(RunWarning{{}, error.message(), step});
-    } catch (const fs::filesystem_error& error) {
-        failed_ = true;
-        text_.clear();
-        post_(RunWarning{{}, msg("{}", std::string(error.what())), step});
     }
 }
 
@@ -72,7 +63,7 @@ void LiveBoard::open(std::int64_t first_step) {
     std::error_code error;
     fs::create_directories(folder, error);
     if (error) throw_write_error(folder, error.value());
-    const bool goes_on = has_event_file(folder);
+    const bool goes_on = has_event_files(folder);
     path_ = new_file(folder, time_);
     file_ = open_to_write(path_, O_WRONLY | O_CREAT | O_EXCL | O_APPEND);
     if (!file_.is_open()) throw_write_error(path_, errno);
