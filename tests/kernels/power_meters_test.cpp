@@ -10,19 +10,20 @@ namespace kernels {
 namespace {
 
 namespace fs = std::filesystem;
-using test_support::card_state;
+using test_support::CardStandIn;
 using test_support::CardState;
 using test_support::write_package;
 
 constexpr char stand_in[] = HALFTONE_NVML_STAND_IN;
 
 TEST(CardMeter, ReadsTheCardWithThatBusId) {
-    CardState& card = card_state(stand_in);
-    card = {.percent = 97,
-            .celsius = 61,
-            .milliwatts = 312'500,
-            .used_bytes = 13'000'000'000,
-            .millijoules = 8'250};
+    const CardStandIn library(stand_in);
+    const CardState card{.percent = 97,
+                         .celsius = 61,
+                         .milliwatts = 312'500,
+                         .used_bytes = 13'000'000'000,
+                         .millijoules = 8'250};
+    library.set(card);
     {
         const CardMeter meter(card.pci, stand_in);
         ASSERT_TRUE(meter.found());
@@ -33,25 +34,26 @@ TEST(CardMeter, ReadsTheCardWithThatBusId) {
         EXPECT_EQ(reading.memory_bytes, 13e9);
         EXPECT_DOUBLE_EQ(reading.joules, 8.25);
     }
-    EXPECT_EQ(card.opened, 0) << "each meter closes the library that it opened";
+    EXPECT_EQ(library.opened(), 0) << "each meter closes the library that it opened";
 }
 
 TEST(CardMeter, HasNoFigureThatTheCardDoesNotReport) {
-    CardState& card = card_state(stand_in);
-    card = {.milliwatts = 50'000, .measures_energy = false};
+    const CardState card{.milliwatts = 50'000, .measures_energy = false};
+    CardStandIn(stand_in).set(card);
     const CardReading reading = CardMeter(card.pci, stand_in).read();
     EXPECT_TRUE(std::isnan(reading.joules));
     EXPECT_DOUBLE_EQ(reading.watts, 50);
 }
 
 TEST(CardMeter, FindsNothingWithoutTheLibraryOrTheCard) {
-    card_state(stand_in) = {};
+    const CardStandIn library(stand_in);
+    library.set({});
     for (const CardMeter& meter :
          {CardMeter("00000000:66:00.0", stand_in), CardMeter("00000000:65:00.0", "libabsent.so.1")}) {
         EXPECT_FALSE(meter.found());
         EXPECT_TRUE(std::isnan(meter.read().load));
     }
-    EXPECT_EQ(card_state(stand_in).opened, 0);
+    EXPECT_EQ(library.opened(), 0);
 }
 
 TEST(CpuEnergyMeter, AddsTheEnergyOfAllPackagesAlone) {

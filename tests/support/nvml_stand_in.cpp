@@ -2,60 +2,84 @@
 #include "nvml_stand_in.h"
 
 #include <cstring>
+#include <mutex>
 
 namespace {
 
 constexpr int success = 0, not_supported = 3, not_found = 6;
 
-test_support::CardState& state() {
-    static test_support::CardState card;
-    return card;
+std::mutex mutex;  // guards the next two
+test_support::CardState card;
+int opened = 0;
+
+/// Writes an answer about the card, unless the handle is another one or the library is closed.
+template <typename Write>
+int answer(const void* handle, const Write& write, bool supported = true) {
+    const std::lock_guard lock(mutex);
+    if (handle != &card || opened <= 0) return not_found;
+    if (!supported) return not_supported;
+    write();
+    return success;
 }
 
-int answer(void* card, bool supported = true) {
-    if (card != &state() || state().opened <= 0) return not_found;
-    return supported ? success : not_supported;
+bool measures_energy() {
+    const std::lock_guard lock(mutex);
+    return card.measures_energy;
 }
 
 }  // namespace
 
 extern "C" {
 
-test_support::CardState* stand_in_card() { return &state(); }
+void stand_in_set(const test_support::CardState* state) {
+    const std::lock_guard lock(mutex);
+    card = *state;
+}
 
-int nvmlInit_v2() { return ++state().opened, success; }
-int nvmlShutdown() { return --state().opened, success; }
+int stand_in_opened() {
+    const std::lock_guard lock(mutex);
+    return opened;
+}
 
-int nvmlDeviceGetHandleByPciBusId_v2(const char* pci, void** card) {
-    if (std::strcmp(pci, state().pci) != 0) return not_found;
-    *card = &state();
+int nvmlInit_v2() {
+    const std::lock_guard lock(mutex);
+    ++opened;
     return success;
 }
 
-int nvmlDeviceGetUtilizationRates(void* card, unsigned* percents) {
-    percents[0] = state().percent;
-    percents[1] = 0;
-    return answer(card);
+int nvmlShutdown() {
+    const std::lock_guard lock(mutex);
+    --opened;
+    return success;
 }
 
-int nvmlDeviceGetMemoryInfo(void* card, unsigned long long* total_free_used) {
-    total_free_used[2] = state().used_bytes;
-    return answer(card);
+int nvmlDeviceGetHandleByPciBusId_v2(const char* pci, void** handle) {
+    const std::lock_guard lock(mutex);
+    if (std::strcmp(pci, card.pci) != 0) return not_found;
+    *handle = &card;
+    return success;
 }
 
-int nvmlDeviceGetTemperature(void* card, int sensor, unsigned* celsius) {
-    *celsius = state().celsius;
-    return answer(card, sensor == 0);
+int nvmlDeviceGetUtilizationRates(void* handle, unsigned* percents) {
+    return answer(handle, [&] { percents[0] = card.percent; });
 }
 
-int nvmlDeviceGetPowerUsage(void* card, unsigned* milliwatts) {
-    *milliwatts = state().milliwatts;
-    return answer(card);
+int nvmlDeviceGetMemoryInfo(void* handle, unsigned long long* total_free_used) {
+    return answer(handle, [&] { total_free_used[2] = card.used_bytes; });
 }
 
-int nvmlDeviceGetTotalEnergyConsumption(void* card, unsigned long long* millijoules) {
-    *millijoules = state().millijoules;
-    return answer(card, state().measures_energy);
+int nvmlDeviceGetTemperature(void* handle, int sensor, unsigned* celsius) {
+    return answer(
+        handle, [&] { *celsius = card.celsius; }, sensor == 0);
+}
+
+int nvmlDeviceGetPowerUsage(void* handle, unsigned* milliwatts) {
+    return answer(handle, [&] { *milliwatts = card.milliwatts; });
+}
+
+int nvmlDeviceGetTotalEnergyConsumption(void* handle, unsigned long long* millijoules) {
+    return answer(
+        handle, [&] { *millijoules = card.millijoules; }, measures_energy());
 }
 
 }  // extern "C"

@@ -16,17 +16,23 @@ struct CardState {
     unsigned percent = 0, celsius = 0, milliwatts = 0;
     unsigned long long used_bytes = 0, millijoules = 0;
     bool measures_energy = true;
-    int opened = 0;  ///< nvmlInit_v2() less nvmlShutdown()
 };
 
-/// The state of the stand-in in `file`, which stays loaded.
-inline CardState& card_state(const char* file) {
-    static void* const library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-    auto* state = reinterpret_cast<CardState* (*)()>(
-        library == nullptr ? nullptr : dlsym(library, "stand_in_card"));
-    if (state == nullptr) throw std::runtime_error(std::string(file) + " cannot be opened");
-    return *state();
-}
+/// The stand-in in a file, which stays loaded. Its state may be set while a meter reads it.
+class CardStandIn {
+public:
+    explicit CardStandIn(const char* file) : library_(dlopen(file, RTLD_NOW | RTLD_LOCAL)) {
+        if (library_ == nullptr) throw std::runtime_error(std::string(file) + " cannot be opened");
+    }
+    void set(const CardState& state) const {
+        reinterpret_cast<void (*)(const CardState*)>(dlsym(library_, "stand_in_set"))(&state);
+    }
+    /// Calls of nvmlInit_v2() less those of nvmlShutdown().
+    int opened() const { return reinterpret_cast<int (*)()>(dlsym(library_, "stand_in_opened"))(); }
+
+private:
+    void* library_;
+};
 
 /// A package as Linux lists it below /sys/class/powercap.
 inline void write_package(const std::filesystem::path& folder, const std::string& name,

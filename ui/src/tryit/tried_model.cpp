@@ -57,10 +57,9 @@ ModelWorker::Open TriedModel::opener() const {
             throw engine::Error(engine::ErrorCode::data,
                                 engine::msg("run {} is not among the stored runs", run));
         }
-        const std::lock_guard lock(live->mutex);
-        return live->step
-                   ? std::make_unique<engine::TrainedModel>(summary->folder, live->step->capsule())
-                   : std::make_unique<engine::TrainedModel>(summary->folder, checkpoint);
+        const auto step = live->get();
+        return step ? std::make_unique<engine::TrainedModel>(summary->folder, step->capsule())
+                    : std::make_unique<engine::TrainedModel>(summary->folder, checkpoint);
     };
 }
 
@@ -78,10 +77,7 @@ void TriedModel::reopen() {
         if (!model) return;
         if (!capture.step)
             return model->fail(engine::Error(engine::ErrorCode::state, capture.problem));
-        {
-            const std::lock_guard lock(model->live_->mutex);
-            model->live_->step = capture.step;
-        }
+        model->live_->set(capture.step);
         model->open();
     });
 }

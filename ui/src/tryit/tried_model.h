@@ -64,9 +64,20 @@ signals:
 
 private:
     /// The captured step, which workers read on their threads.
-    struct Live {
-        std::mutex mutex;
-        std::optional<engine::CapturedStep> step;
+    class Live {
+    public:
+        std::optional<engine::CapturedStep> get() const {
+            const std::lock_guard lock(mutex_);
+            return step_;
+        }
+        void set(const std::optional<engine::CapturedStep>& step) {
+            const std::lock_guard lock(mutex_);
+            step_ = step;
+        }
+
+    private:
+        mutable std::mutex mutex_;
+        std::optional<engine::CapturedStep> step_;
     };
     ModelWorker::Open opener() const;
     void open();

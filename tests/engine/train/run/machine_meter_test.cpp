@@ -11,7 +11,8 @@
 namespace engine {
 namespace {
 
-using test_support::card_state;
+using test_support::CardStandIn;
+using test_support::CardState;
 using test_support::write_package;
 using Seconds = MachineMeter::Seconds;
 
@@ -25,9 +26,13 @@ bool comes_true(const std::function<bool()>& condition) {
 }
 
 TEST(MachineMeter, HasTheCardsFiguresAndTheEnergyOfTheRunsOwnTime) {
-    auto& card = card_state(stand_in);
-    card = {.percent = 40, .celsius = 50, .milliwatts = 100'000, .used_bytes = 7,
-            .millijoules = 500'000};
+    const CardStandIn library(stand_in);
+    CardState card{.percent = 40,
+                   .celsius = 50,
+                   .milliwatts = 100'000,
+                   .used_bytes = 7,
+                   .millijoules = 500'000};
+    library.set(card);
     MachineMeter meter(std::make_unique<kernels::CardMeter>(card.pci, stand_in), nullptr,
                        Seconds(0.01));
     ASSERT_TRUE(meter.has_card());
@@ -41,11 +46,13 @@ TEST(MachineMeter, HasTheCardsFiguresAndTheEnergyOfTheRunsOwnTime) {
     // Time of other runs alone: the card's energy is not this run's.
     card.percent = 90;
     card.millijoules = 600'000;
+    library.set(card);
     ASSERT_TRUE(comes_true([&] { return meter.figures(0).card_load > 0.8F; }));
     EXPECT_EQ(meter.figures(0).card_joules, 0);
     // A run that computes without a pause.
-    card.millijoules = 700'000;
     EXPECT_TRUE(comes_true([&, elapsed = 0.0]() mutable {
+        card.millijoules += 100'000;
+        library.set(card);
         return meter.figures(elapsed += 1).card_joules > 99;
     }));
 }
@@ -62,8 +69,8 @@ TEST(MachineMeter, GoesOnFromTheEnergyOfTheRunsEarlierPart) {
     meter.go_on_from(last);
     EXPECT_EQ(meter.figures(20).cpu_joules, 300);
     EXPECT_TRUE(std::isnan(meter.figures(20).card_joules));
-    std::ofstream(folder / "intel-rapl:0/energy_uj") << 50'000'000 << '\n';
-    EXPECT_TRUE(comes_true([&, elapsed = 20.0]() mutable {
+    EXPECT_TRUE(comes_true([&, elapsed = 20.0, energy = 0]() mutable {
+        std::ofstream(folder / "intel-rapl:0/energy_uj") << (energy += 50'000'000) << '\n';
         return meter.figures(elapsed += 1).cpu_joules > 349;
     }));
 }
