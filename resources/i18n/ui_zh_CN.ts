@@ -965,8 +965,8 @@
             <translation>Halftone 无法打开此文件：%1。</translation>
         </message>
         <message>
-            <source>Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a table in CSV, a text, a settings file in JSON, the folder of a run, or a run that was exported (.halftone).</source>
-            <translation>可打开数据集（MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100）、CSV 表格、文本、JSON 设置文件、运行文件夹，或导出的运行（.halftone）。</translation>
+            <source>Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a table in CSV, a text, a settings file in JSON, the folder of a run, a run that was exported (.halftone), or event files of TensorBoard.</source>
+            <translation>可打开数据集（MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100）、CSV 表格、文本、JSON 设置文件、运行文件夹、导出的运行（.halftone），或 TensorBoard 的事件文件。</translation>
         </message>
         <message>
             <source>There is no run in %1 yet.</source>

@@ -62,6 +62,13 @@ TEST(RecognisePath, KnowsTheFolderOfARun) {
     EXPECT_EQ(recognise_path(folder.str()), "run");
 }
 
+TEST(RecognisePath, KnowsEventFilesOfTensorBoard) {
+    const TempFolder folder;
+    const std::string file = folder.write("events.out.tfevents.1.host", "");
+    EXPECT_EQ(recognise_path(file), "log");
+    EXPECT_EQ(recognise_path(folder.str()), "log");
+}
+
 TEST(RecognisePath, IsEmptyForAnythingElse) {
     const TempFolder folder;
     EXPECT_EQ(recognise_path((folder / "absent").string()), "");

@@ -47,8 +47,8 @@ void PathOpener::open(const QString& path) {
             commands_->report(Problem{
                 tr("Halftone cannot open this file: %1.").arg(path),
                 tr("Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a table in CSV, a "
-                   "text, a settings file in JSON, the folder of a run, or a run that was exported "
-                   "(.halftone)."),
+                   "text, a settings file in JSON, the folder of a run, a run that was exported "
+                   "(.halftone), or event files of TensorBoard."),
                 engine::ErrorCode::data, true});
         }
     } catch (const engine::Error& error) {
