@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
 #include <memory>
+#include <span>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "engine/base/error.h"
@@ -32,24 +35,26 @@ public:
     /// The next row is number `rows`; the rows from there on are taken back.
     void go_on_after(std::int64_t rows);
 
-    /// write(columns, row): puts the row's value at columns[i] + row * size of an item, for every
-    /// column i. Readers do not see the row before publish(). Throws Error(io) if the disk has no
+    /// Writes rows column after column: each lies in pages of its own. for_each_value(f) calls
+    /// f(column, value_of) for each column of the file that has one; value_of(row): the value
+    /// there. Readers do not see the rows before publish(). Throws Error(io) if the disk has no
     /// room for the next chunk; the rows before stay whole, and a later call tries again. Throws
     /// Error(data) if it finds that another program cut the file short.
-    template <typename F>
-    void write_row(const F& write) {
-        write_rows(1, [&write](const std::vector<std::byte*>& columns, std::int64_t row,
-                               std::int64_t, std::int64_t) { write(columns, row); });
-    }
-    /// Writes `count` rows, column after column: write(columns, row, first, n) puts rows [first,
-    /// first + n) of them at places [row, row + n). One call, or more where a chunk ends.
-    template <typename F>
-    void write_rows(std::int64_t count, const F& write) {
+    template <typename Row, typename ForEach>
+    void write_rows(std::span<const Row> rows, const ForEach& for_each_value) {
+        const std::int64_t count = std::ssize(rows);
         for (std::int64_t first = 0; first < count;) {
             if (row_ == rows_) next_chunk();
             const std::int64_t n = std::min(count - first, rows_ - row_);
             const MappedAccess access(chunk_);
-            write(columns_, row_, first, n);
+            for_each_value([&](std::size_t column, const auto& value_of) {
+                using T = std::remove_cvref_t<decltype(value_of(rows.front()))>;
+                std::byte* to = columns_[column] + row_ * static_cast<std::int64_t>(sizeof(T));
+                for (std::int64_t i = first; i < first + n; ++i, to += sizeof(T)) {
+                    const T value = value_of(rows[static_cast<std::size_t>(i)]);
+                    std::memcpy(to, &value, sizeof value);
+                }
+            });
             if (chunk_.is_lost()) throw_lost();
             row_ += n;
             written_ += n;
@@ -61,7 +66,7 @@ public:
     /// Rows published so far.
     std::int64_t published() const { return published_; }
     /// Throws Error(data) if another program removed the file, cut it short or overwrote its
-    /// header. write_row() notices only a page that is gone; call this now and then.
+    /// header. write_rows() notices only a page that is gone; call this now and then.
     void check() const;
     const std::filesystem::path& path() const { return path_; }
 
@@ -126,6 +131,22 @@ public:
             });
             done += rows;
         }
+    }
+
+    /// Copies rows of the file. for_each_value(f) calls f(column, value_of) for each column that is
+    /// read; value_of(row): where its value goes. Throws as for_each_piece().
+    template <typename Row, typename ForEach>
+    void read_rows(std::int64_t first, std::span<Row> rows, const ForEach& for_each_value) const {
+        for_each_piece(
+            first, std::ssize(rows),
+            [&](const RecordSource::ColumnAt& column_at, std::int64_t count, std::int64_t done) {
+                for_each_value([&](std::size_t column, const auto& value_of) {
+                    using T = std::remove_reference_t<decltype(value_of(rows.front()))>;
+                    const std::byte* from = column_at(layout_.column_starts()[column], sizeof(T));
+                    for (std::int64_t i = done; i < done + count; ++i, from += sizeof(T))
+                        std::memcpy(&value_of(rows[static_cast<std::size_t>(i)]), from, sizeof(T));
+                });
+            });
     }
 
 private:

@@ -136,30 +136,6 @@ void write_layers(const std::filesystem::path& file, const std::vector<std::stri
 namespace engine {
 namespace fs = std::filesystem;
 namespace layout = histogram_layout;
-namespace {
-
-using Columns = std::vector<std::byte*>;
-
-/// Puts the rows at places at, at + 1, ... Column by column: each lies in pages of its own.
-void put_rows(const Columns& columns, std::int64_t at, std::span<const layout::Row> rows) {
-    std::size_t column = 0;
-    const auto put = [&](const auto& value_of) {
-        using T = std::remove_cvref_t<decltype(value_of(rows.front()))>;
-        std::byte* to = columns[column++] + at * static_cast<std::int64_t>(sizeof(T));
-        for (const layout::Row& row : rows) {
-            const T value = value_of(row);
-            std::memcpy(to, &value, sizeof value);
-            to += sizeof value;
-        }
-    };
-    layout::for_each_field([&](const char*, auto member) {
-        put([member](const layout::Row& row) { return row.*member; });
-    });
-    for (std::size_t i = 0; i < layout::counter_count; ++i)
-        put([i](const layout::Row& row) { return row.counts[i]; });
-}
-
-}  // namespace
 
 HistogramWriter::HistogramWriter(fs::path run_folder)
     : folder_(std::move(run_folder) / layout::folder_name) {}
@@ -222,13 +198,8 @@ void HistogramWriter::write(const HistogramSample& sample) {
     for (std::size_t i = 0; i < sample.layers.size(); ++i)
         layout::append_rows(rows_, sample.layers[i], sample_places_[i], sample);
     for (layout::Row& row : rows_) row.first_row = columns_->published();
-    const auto put = [this](const Columns& columns, std::int64_t at, std::int64_t first,
-                            std::int64_t n) {
-        put_rows(
-            columns, at,
-            std::span(rows_).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(n)));
-    };
-    columns_->write_rows(static_cast<std::int64_t>(rows_.size()), put);
+    columns_->write_rows(std::span<const layout::Row>(rows_),
+                         [](const auto& f) { layout::for_each_value(f); });
 }
 
 }  // namespace engine

@@ -54,7 +54,20 @@ constexpr void for_each_field(F&& f) {
     f("shadow", &Row::shadow);
     f("flushed", &Row::flushed);
 }
-inline constexpr std::size_t field_count = 10;
+
+/// Calls f(column, value_of) for each column, without those of the counters if not asked for;
+/// value_of(row): the value.
+template <typename F>
+void for_each_value(const F& f, bool counters = true) {
+    std::size_t column = 0;
+    for_each_field([&](const char*, auto member) {
+        f(
+            column++, [member](auto& row) -> auto& { return row.*member; });
+    });
+    for (std::size_t i = 0; counters && i < counter_count; ++i)
+        f(
+            column++, [i](auto& row) -> auto& { return row.counts[i]; });
+}
 
 record_layout::Header make_header();
 /// Throws Error(data) unless the header is whole and has these columns.

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <map>
 
 #include "engine/record/histogram_record.h"
@@ -93,27 +92,8 @@ struct HistogramRecordReader::Impl {
     std::vector<layout::Row> read_rows(std::int64_t first, std::int64_t count,
                                        bool counters) const {
         std::vector<layout::Row> out(static_cast<std::size_t>(count));
-        const auto& starts = columns.layout().column_starts();
-        columns.for_each_piece(
-            first, count, [&](const auto& column_at, std::int64_t rows, std::int64_t done) {
-                const auto fill = [&](std::size_t column, const auto& member_of) {
-                    using T = std::remove_reference_t<decltype(member_of(out.front()))>;
-                    const std::byte* values = column_at(starts[column], sizeof(T));
-                    for (std::int64_t i = 0; i < rows; ++i)
-                        std::memcpy(&member_of(out[static_cast<std::size_t>(done + i)]),
-                                    values + i * static_cast<std::int64_t>(sizeof(T)), sizeof(T));
-                };
-                std::size_t column = 0;
-                layout::for_each_field([&](const char*, auto member) {
-                    fill(
-                        column++, [member](layout::Row & row) -> auto& { return row.*member; });
-                });
-                for (std::size_t i = 0; counters && i < layout::counter_count; ++i)
-                    fill(
-                        layout::field_count + i, [i](layout::Row & row) -> auto& {
-                            return row.counts[i];
-                        });
-            });
+        columns.read_rows(first, std::span(out),
+                          [&](const auto& f) { layout::for_each_value(f, counters); });
         return out;
     }
 

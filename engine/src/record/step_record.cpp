@@ -150,14 +150,12 @@ StepRecordWriter StepRecordWriter::open(const std::filesystem::path& run_folder,
 }
 
 void StepRecordWriter::append(const StepRecord& record) {
-    columns_.write_row([&](const std::vector<std::byte*>& columns, std::int64_t row) {
+    columns_.write_rows(std::span(&record, 1), [&](const auto& f) {
         std::size_t field = 0;
         for_each_field([&](const char*, auto member) {
             const std::size_t column = column_of_field_[field++];
             if (column == record_layout::field_count()) return;
-            const auto& value = record.*member;
-            std::memcpy(columns[column] + row * static_cast<std::int64_t>(sizeof value), &value,
-                        sizeof value);
+            f(column, [member](const StepRecord& row) { return row.*member; });
         });
     });
     columns_.publish();
@@ -265,26 +263,20 @@ void StepRecordReader::rows(std::int64_t first, std::span<StepRecord> out) const
     if (holds_range(first, out.size())) impl_->read_rows(first, out);
 }
 
-void StepRecordReader::column(double StepRecord::*field, std::int64_t first,
+template <typename T>
+void StepRecordReader::column(T StepRecord::*field, std::int64_t first,
                               std::span<double> out) const {
     if (holds_range(first, out.size())) impl_->read_column(field, first, out);
 }
-void StepRecordReader::column(float StepRecord::*field, std::int64_t first,
-                              std::span<double> out) const {
-    if (holds_range(first, out.size())) impl_->read_column(field, first, out);
-}
-void StepRecordReader::column(std::int64_t StepRecord::*field, std::int64_t first,
-                              std::span<double> out) const {
-    if (holds_range(first, out.size())) impl_->read_column(field, first, out);
-}
-void StepRecordReader::column(std::int32_t StepRecord::*field, std::int64_t first,
-                              std::span<double> out) const {
-    if (holds_range(first, out.size())) impl_->read_column(field, first, out);
-}
-void StepRecordReader::column(std::uint8_t StepRecord::*field, std::int64_t first,
-                              std::span<double> out) const {
-    if (holds_range(first, out.size())) impl_->read_column(field, first, out);
-}
+template void StepRecordReader::column(double StepRecord::*, std::int64_t,
+                                       std::span<double>) const;
+template void StepRecordReader::column(float StepRecord::*, std::int64_t, std::span<double>) const;
+template void StepRecordReader::column(std::int64_t StepRecord::*, std::int64_t,
+                                       std::span<double>) const;
+template void StepRecordReader::column(std::int32_t StepRecord::*, std::int64_t,
+                                       std::span<double>) const;
+template void StepRecordReader::column(std::uint8_t StepRecord::*, std::int64_t,
+                                       std::span<double>) const;
 
 float StepRecord::*metric_column(std::span<const Metric> metrics, std::size_t index) {
     if (metrics[index].key == "accuracy") return &StepRecord::accuracy;

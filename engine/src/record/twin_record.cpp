@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <optional>
 #include <system_error>
@@ -28,11 +27,20 @@ constexpr std::uintmax_t max_name_bytes = 64 << 20;
 
 void write_names(const fs::path& folder, const std::string& reference,
                  const std::vector<std::string>& layers) {
-    write_file(folder / twin_layout::names_name,
-               dumped(json{{"version", twin_version}, {"reference", reference}, {"layers", layers}},
-                      1) +
-                   '\n');
+    write_file(
+        folder / twin_layout::names_name,
+        dumped(json{{"version", twin_version}, {"reference", reference}, {"layers", layers}}, 1) +
+            '\n');
 }
+
+/// Calls f(column, value_of) for each column.
+constexpr auto values_in_order = [](const auto& f) {
+    std::size_t column = 0;
+    twin_layout::for_each_field([&](const char*, auto member) {
+        f(
+            column++, [member](auto& row) -> auto& { return row.*member; });
+    });
+};
 
 /// An earlier twin of the same run is gone: its rows are of steps that are computed again.
 ColumnWriter fresh_columns(const fs::path& run_folder, const std::string& reference,
@@ -126,22 +134,12 @@ TwinRecordWriter TwinRecordWriter::go_on(const fs::path& run_folder, const std::
 }
 
 void TwinRecordWriter::append(std::span<const TwinRow> step) {
-    for (const TwinRow& each : step) {
-        const twin_layout::Row row{each.step,
-                                   each.layer,
-                                   each.error,
-                                   each.angle,
-                                   each.skipped ? std::uint8_t{1} : std::uint8_t{0},
-                                   each.resynced ? std::uint8_t{1} : std::uint8_t{0}};
-        columns_.write_row([&row](const std::vector<std::byte*>& columns, std::int64_t at) {
-            std::size_t column = 0;
-            twin_layout::for_each_field([&](const char*, auto member) {
-                const auto& value = row.*member;
-                std::memcpy(columns[column++] + at * static_cast<std::int64_t>(sizeof value),
-                            &value, sizeof value);
-            });
-        });
-    }
+    std::vector<twin_layout::Row> rows;
+    for (const TwinRow& each : step)
+        rows.push_back({each.step, each.layer, each.error, each.angle,
+                        each.skipped ? std::uint8_t{1} : std::uint8_t{0},
+                        each.resynced ? std::uint8_t{1} : std::uint8_t{0}});
+    columns_.write_rows(std::span<const twin_layout::Row>(rows), values_in_order);
     columns_.publish();
 }
 
@@ -187,33 +185,17 @@ void TwinRecordReader::rows(std::int64_t first, std::span<TwinRow> out) const {
         throw Error(ErrorCode::value, msg("rows {} to {} of the twin were requested; there are {}",
                                           first, first + std::ssize(out) - 1, size()));
     }
-    const auto& starts = impl_->columns.layout().column_starts();
     const auto layer_count = static_cast<std::int32_t>(impl_->layers.size());
-    impl_->columns.for_each_piece(
-        first, std::ssize(out),
-        [&](const RecordSource::ColumnAt& column_at, std::int64_t count, std::int64_t done) {
-            const auto fill = [&](std::size_t column, auto member_of) {
-                for (std::int64_t i = 0; i < count; ++i) {
-                    twin_layout::Row read{};
-                    auto& value = member_of(read);
-                    const std::byte* values = column_at(starts[column], sizeof value);
-                    std::memcpy(&value, values + i * static_cast<std::int64_t>(sizeof value),
-                                sizeof value);
-                    TwinRow& to = out[static_cast<std::size_t>(done + i)];
-                    if (column == 0) to.step = read.step;
-                    if (column == 1) to.layer = std::clamp(read.layer, 0, layer_count - 1);
-                    if (column == 2) to.error = read.error;
-                    if (column == 3) to.angle = read.angle;
-                    if (column == 4) to.skipped = read.skipped != 0;
-                    if (column == 5) to.resynced = read.resynced != 0;
-                }
-            };
-            std::size_t column = 0;
-            twin_layout::for_each_field([&](const char*, auto member) {
-                fill(
-                    column++, [member](twin_layout::Row & read) -> auto& { return read.*member; });
-            });
-        });
+    std::vector<twin_layout::Row> read(out.size());
+    impl_->columns.read_rows(first, std::span(read), values_in_order);
+    std::ranges::transform(read, out.begin(), [&](const twin_layout::Row& row) {
+        return TwinRow{.step = row.step,
+                       .layer = std::clamp(row.layer, 0, layer_count - 1),
+                       .error = row.error,
+                       .angle = row.angle,
+                       .skipped = row.skipped != 0,
+                       .resynced = row.resynced != 0};
+    });
 }
 
 TwinDigest::TwinDigest(const std::vector<std::string>& layers) {

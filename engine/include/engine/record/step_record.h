@@ -110,11 +110,8 @@ public:
     /// Copies rows [first, first + out.size()).
     void rows(std::int64_t first, std::span<StepRecord> out) const;
     /// Copies one column, rows [first, first + out.size()), converted to double: for plots.
-    void column(double StepRecord::*, std::int64_t first, std::span<double> out) const;
-    void column(float StepRecord::*, std::int64_t first, std::span<double> out) const;
-    void column(std::int64_t StepRecord::*, std::int64_t first, std::span<double> out) const;
-    void column(std::int32_t StepRecord::*, std::int64_t first, std::span<double> out) const;
-    void column(std::uint8_t StepRecord::*, std::int64_t first, std::span<double> out) const;
+    template <typename T>
+    void column(T StepRecord::*field, std::int64_t first, std::span<double> out) const;
 
 private:
     struct Impl;
