@@ -195,6 +195,7 @@ const QStringList& pages() {
                                  u"handbook/figures.md"_s,
                                  u"handbook/window-keys.md"_s,
                                  u"handbook/file-formats.md"_s,
+                                 u"handbook/install.md"_s,
                                  u"handbook/changes.md"_s,
                                  u"handbook/first-hour.md"_s,
                                  u"handbook/building.md"_s,
