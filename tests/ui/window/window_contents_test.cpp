@@ -85,6 +85,17 @@ bool isChinese(const QString& text) {
     return std::ranges::any_of(text, [](QChar c) { return c.script() == QChar::Script_Han; });
 }
 
+/// Qt says so where a size is asked for a dock that has no place yet.
+TEST_F(FillTest, AnotherLanguageSizesNoDockBeforeItsPlace) {
+    static QStringList told;
+    told.clear();
+    const auto before = qInstallMessageHandler(
+        [](QtMsgType, const QMessageLogContext&, const QString& text) { told << text; });
+    EXPECT_TRUE(speak(u"zh_CN"_s));
+    qInstallMessageHandler(before);
+    EXPECT_TRUE(told.filter(u"resizeDocks"_s).isEmpty()) << told.join(u'\n').toStdString();
+}
+
 TEST_F(FillTest, AnotherLanguageKeepsTheWindowAndItsLayout) {
     trainShortly({"max_steps=12"}, {u"fp32"_s, u"amp-fp16"_s});
     standsStill();

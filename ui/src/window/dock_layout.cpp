@@ -39,7 +39,6 @@ QList<QDockWidget*> docks(const std::vector<Panel*>& panels) {
 
 DockLayout::DockLayout(QMainWindow* window, QMainWindow* plots, PanelSet panels)
     : window_(window), plots_(plots), panels_(std::move(panels)) {
-    plots_->installEventFilter(this);
     for (auto* panel : panels_.plots) {
         connect(panel, &Panel::expandRequested, this, [this, panel] { expand(panel); });
         followPlot(panel);
@@ -48,7 +47,10 @@ DockLayout::DockLayout(QMainWindow* window, QMainWindow* plots, PanelSet panels)
     for (const auto* panel : panels_.right) follow(panel);
     placeSides();
     placePlots();
-    placing_ = false;  // the window may be visible: it is filled anew in another language
+    // The window may be visible: it is filled anew in another language, and the side columns resize
+    // the plots before these have places.
+    plots_->installEventFilter(this);
+    placing_ = false;
 }
 
 void DockLayout::follow(const Panel* panel) {
