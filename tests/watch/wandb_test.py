@@ -97,6 +97,12 @@ class Wandb(support.FolderTest):
         self.assertEqual(len({str(each.message) for each in told}), 4)
         self.assertEqual(halftone_watch.read(self.folder).columns["m7"].tolist(), [7])
 
+    def test_a_disabled_run_writes_nothing(self):
+        with wandb.init(folder=self.folder, mode="disabled") as run:
+            run.log({"loss": 1.0, "acc": 0.5})
+            run.log({"val_loss": 1.0})
+        self.assertEqual((run.dir, self.folder.exists()), ("", False))
+
     def test_an_error_in_its_block_is_a_failed_run(self):
         with self.assertRaises(ValueError):
             with wandb.init(folder=self.folder) as run:

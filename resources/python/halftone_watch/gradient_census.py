@@ -57,7 +57,9 @@ def _count_on_host(grads: List[Any]) -> Dict[str, float]:
 def _count_on_device(grads: List[Any]) -> Dict[str, Any]:
     import torch
 
-    above, largest, total = None, None, 0
+    above: Any = None
+    largest: Any = None
+    total = 0
     for piece in _pieces(grads, _DEVICE_PIECE):
         bits = piece.view(torch.int32) & 0x7FFFFFFF
         counts = torch.stack([torch.count_nonzero(bits > bound) for bound in _BOUNDS])

@@ -35,7 +35,7 @@ class Config(Dict[str, Any]):
     def __setattr__(self, name: str, value: Any) -> None:
         self[name] = value
 
-    def update(self, *args: Any, allow_val_change: bool = True,  # type: ignore[override]
+    def update(self, *args: Any, allow_val_change: bool = True,
                **kwargs: Any) -> None:
         """Takes a dict, a namespace of argparse, or keywords."""
         taken = [vars(each) if hasattr(each, "__dict__") and not isinstance(each, dict) else each
@@ -72,7 +72,7 @@ class Run:
     @property
     def dir(self) -> str:
         """The folder of the run; empty before its first step."""
-        return str(self._watch.folder) if self._watch is not None else ""
+        return str(self._watch.folder) if self.id and self._watch is not None else ""
 
     def define_metric(self, name: str, **_options: Any) -> None:
         """Names a metric that is first logged after the first step, as of an evaluation."""
@@ -145,7 +145,7 @@ class Run:
                                 **{"model": self.name or self.project, "dataset": self.project,
                                    **self._watched, **self._options})
             self._watch.name_metrics(list(self._metrics))
-            self.id = self._watch.folder.name
+            self.id = "" if self._options.get("enabled") is False else self._watch.folder.name
         arguments = {name: trained.pop(name) for name in ARGUMENTS if name in trained}
         self._watch.step(arguments.pop("loss", None), samples=self._options.get("batch_size", 0),
                          epoch=None if epoch is None else int(number(epoch) or 0),
@@ -195,6 +195,8 @@ def init(project: Optional[str] = None, *, name: Optional[str] = None, config: A
             return run
         run.finish()
     taken = {key: value for key, value in options.items() if key in _OPTIONS}
+    if options.get("mode", os.environ.get("WANDB_MODE")) == "disabled":
+        taken["enabled"] = False
     run = Run(folder, name or "", project or "", config, taken)
     globals()["config"], summary = run.config, run.summary
     return run
