@@ -39,6 +39,7 @@ liblzma-dev
 libarchive-dev
 libcpp-httplib-dev
 libcsv-dev
+libutf8proc-dev
 libprotozero-dev
 libsqlite3-dev
 libjpeg-dev

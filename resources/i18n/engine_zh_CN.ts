@@ -4109,6 +4109,86 @@
         <translation>一个 CSV 文件，可为普通文件、.gz、.xz 或 .zip；列相同的多个文件用列表给出。</translation>
     </message>
     <message>
+        <source>Text (tokenizer.json)</source>
+        <translation>文本（tokenizer.json）</translation>
+    </message>
+    <message>
+        <source>A text as the tokens of a tokenizer file, for weights that were trained on them.</source>
+        <translation>按分词器文件的词元读取的文本，用于以这些词元训练过的权重。</translation>
+    </message>
+    <message>
+        <source>Tokenizer</source>
+        <translation>分词器</translation>
+    </message>
+    <message>
+        <source>The tokenizer.json whose tokens the weights to start from know. The run keeps a copy.</source>
+        <translation>起始权重所用词元的 tokenizer.json。运行会保存一份副本。</translation>
+    </message>
+    <message>
+        <source>Special tokens</source>
+        <translation>特殊词元</translation>
+    </message>
+    <message>
+        <source>Puts the tokenizer's special tokens, such as [CLS] and [SEP], around each line. Without them the text is read as a whole, with its line ends.</source>
+        <translation>在每一行前后加上分词器的特殊词元，例如 [CLS] 和 [SEP]。不加时，文本连同换行作为一个整体读取。</translation>
+    </message>
+    <message>
+        <source>the tokenizer replaces by a regular expression, which is not supported</source>
+        <translation>分词器用正则表达式替换文本，尚不支持</translation>
+    </message>
+    <message>
+        <source>the tokenizer's {} {} is not supported</source>
+        <translation>不支持分词器的 {} {}</translation>
+    </message>
+    <message>
+        <source>the tokenizer has a merge that is no pair: {}</source>
+        <translation>分词器有一条合并规则不是一对词元：{}</translation>
+    </message>
+    <message>
+        <source>the tokenizer's vocabulary lacks the token {} that it uses</source>
+        <translation>分词器的词表缺少它使用的词元 {}</translation>
+    </message>
+    <message>
+        <source>the tokenizer has a token with the id {}</source>
+        <translation>分词器有一个编号为 {} 的词元</translation>
+    </message>
+    <message>
+        <source>the tokenizer has two tokens with the id {}: {} and {}</source>
+        <translation>分词器有两个编号同为 {} 的词元：{} 和 {}</translation>
+    </message>
+    <message>
+        <source>{}: no tokenizer.json: {}</source>
+        <translation>{}：不是 tokenizer.json：{}</translation>
+    </message>
+    <message>
+        <source>{}: no tokenizer.json: a part of it is missing or of another kind</source>
+        <translation>{}：不是 tokenizer.json：缺少某一部分，或其类型不对</translation>
+    </message>
+    <message>
+        <source>Give dataset.tokenizer the path of a tokenizer.json.</source>
+        <translation>请为 dataset.tokenizer 填写 tokenizer.json 的路径。</translation>
+    </message>
+    <message>
+        <source>{}: {} different words are not in the tokenizer's vocabulary: {}</source>
+        <translation>{}：有 {} 个不同的词不在分词器的词表中：{}</translation>
+    </message>
+    <message>
+        <source>dataset.tokenizer: choose the tokenizer.json that cuts the text</source>
+        <translation>dataset.tokenizer：请选择用来切分文本的 tokenizer.json</translation>
+    </message>
+    <message>
+        <source>{}: not the tokenizer that the run was trained with</source>
+        <translation>{}：不是该运行训练时所用的分词器</translation>
+    </message>
+    <message>
+        <source>Put the run's own file back.</source>
+        <translation>请放回该运行自己的文件。</translation>
+    </message>
+    <message>
+        <source>Not in the vocabulary of the tokenizer: {}</source>
+        <translation>不在分词器的词表中：{}</translation>
+    </message>
+    <message>
         <source>Text (words)</source>
         <translation>文本（按词）</translation>
     </message>

@@ -2,16 +2,31 @@
 
 #include "base/json_fields.h"
 #include "base/json_reader.h"
+#include "base/regular_file.h"
 #include "data/schema_json.h"
 #include "engine/base/error.h"
 #include "io/file/atomic_file.h"
+#include "io/file/sha256.h"
 
 namespace engine {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr char guide_file[] = "inputs.json";
 constexpr int max_side = 1 << 14;
 constexpr std::uint64_t max_offset = std::uint64_t{1} << 31;
+
+/// The run's tokenizer, which must be the file that it read.
+std::string read_kept_tokenizer(const fs::path& run_folder, const std::string& sha256) {
+    const fs::path file = kept_tokenizer(run_folder);
+    auto text = read_regular_file(file, std::size_t{256} << 20);
+    if (!text || sha256_of(std::as_bytes(std::span(*text))) != sha256)
+        throw Error(ErrorCode::data,
+                    msg("{}: not the tokenizer that the run was trained with", file.string()),
+                    msg("Put the run's own file back."));
+    return *std::move(text);
+}
 
 /// A negative number would be a huge one, and a sum with it wrap around.
 void check_offset(const json& column, const char* field) {
@@ -62,6 +77,7 @@ InputGuide parse_guide(const json& object) {
     guide.header = object.value("header", true);
     guide.vocabulary = object.value("vocabulary", std::vector<std::string>());
     guide.words = object.value("words", false);
+    guide.framed_lines = object.value("framed_lines", false);
     guide.short_side = object.value("short_side", 0);
     if (guide.short_side < 0 || guide.short_side > max_side)
         throw std::invalid_argument("short_side");
@@ -83,10 +99,17 @@ void write_input_guide(const std::filesystem::path& run_folder, const InputGuide
         object["vocabulary"] = guide.vocabulary;
         object["words"] = guide.words;
     }
+    if (!guide.tokenizer.empty()) {
+        write_file(kept_tokenizer(run_folder), guide.tokenizer);
+        object["tokenizer_sha256"] = sha256_of(std::as_bytes(std::span(guide.tokenizer)));
+        object["framed_lines"] = guide.framed_lines;
+    }
     if (guide.short_side > 0) object["short_side"] = guide.short_side;
     if (guide.alpha == Alpha::dropped) object["drops_alpha"] = true;
     write_file(run_folder / guide_file, dumped(object, 1) + "\n");
 }
+
+fs::path kept_tokenizer(const fs::path& run_folder) { return run_folder / "tokenizer.json"; }
 
 InputGuide read_input_guide(const std::filesystem::path& run_folder) {
     const auto file = run_folder / guide_file;
@@ -98,7 +121,11 @@ InputGuide read_input_guide(const std::filesystem::path& run_folder) {
     }
     try {
         // The words of a text or the categories of a table may be many.
-        return parse_guide(read_json_file(file, {.bytes = std::size_t{256} << 20}));
+        const json object = read_json_file(file, {.bytes = std::size_t{256} << 20});
+        InputGuide guide = parse_guide(object);
+        if (const auto sha256 = object.find("tokenizer_sha256"); sha256 != object.end())
+            guide.tokenizer = read_kept_tokenizer(run_folder, sha256->get<std::string>());
+        return guide;
     } catch (const json::exception&) {
     } catch (const std::invalid_argument&) {
     }

@@ -61,6 +61,10 @@ struct InputGuide {
     bool header = true;                     ///< the training table names its columns
     std::vector<std::string> vocabulary{};  ///< of a text, by token id
     bool words = false;                     ///< its tokens are words, else characters
+    /// The tokenizer.json that cuts a text into tokens of the vocabulary, which the run keeps; "":
+    /// it is cut into words or characters.
+    std::string tokenizer{};
+    bool framed_lines = false;  ///< each line has the tokenizer's special tokens around it
     /// For a picture: the length to which its shorter side is scaled before the centre is taken. 0:
     /// it is scaled until it covers the input.
     int short_side = 0;
@@ -68,7 +72,10 @@ struct InputGuide {
 };
 
 void write_input_guide(const std::filesystem::path& run_folder, const InputGuide& guide);
-/// Throws Error(data) if the run has none or it is damaged.
+/// Throws Error(data) if the run has none, it is damaged, or the run's copy of its tokenizer is
+/// another file than the run read.
 InputGuide read_input_guide(const std::filesystem::path& run_folder);
+/// Where a run keeps its tokenizer, if it has one.
+std::filesystem::path kept_tokenizer(const std::filesystem::path& run_folder);
 
 }  // namespace engine

@@ -72,6 +72,7 @@ struct FieldSpec {
     DType dtype = DType::f32;      ///< f32, i64 or boolean; an image's bytes: u8
     Shape shape = {};              ///< of one sample
     std::int64_t cardinality = 0;  ///< i64: values lie in [0, cardinality); 0: any
+    std::int64_t mask_token = -1;  ///< of tokens: the one for a masked word; -1: there is none
     Ragged ragged = Ragged::no;
     bool windowed = false;       ///< shape[0] is the length of the run's windows (bptt)
     bool own_crop = false;       ///< of an image: Dataset::read_augmented() crops and flips it

@@ -31,6 +31,7 @@ void list_field(const auto& f, auto& field) {
     f("name", field.name, "kind", field.kind, "dtype", field.dtype);
     list_shape(f, field.shape);
     f("cardinality", field.cardinality);
+    f.unless("mask_token", field.mask_token, std::int64_t{-1});
     f.unless("ragged", field.ragged, Ragged::no);
     f.unless("windowed", field.windowed, false);
     f.unless("mean", field.normalization.mean, std::vector<float>());
@@ -46,6 +47,8 @@ void from_json(const json& in, FieldSpec& field) {
     list_field(FieldReader{in}, field);
     if (field.dtype != DType::f32 && field.dtype != DType::i64 && field.dtype != DType::boolean)
         throw std::invalid_argument("dtype");
+    if (field.mask_token < -1 || (field.mask_token >= 0 && field.mask_token >= field.cardinality))
+        throw std::invalid_argument("mask_token");
     const std::size_t channels = field.normalization.mean.size();
     if (channels != field.normalization.deviation.size() || field.cardinality < 0)
         throw std::invalid_argument("normalization");

@@ -144,6 +144,9 @@ ParsedConfig lesson_settings(const Lesson& lesson, const LessonRun& run, std::in
     };
     for (auto& path : parsed.config.dataset.path) place("dataset.path", path);
     place("dataset.order", parsed.config.dataset.order);
+    for_each_file_option(parsed.config.dataset, [&](const std::string& name, std::string& path) {
+        place(("dataset." + name).c_str(), path);
+    });
     place("model.init_from", parsed.config.model.init_from);
     return parsed;
 }

@@ -64,8 +64,8 @@ ExportedCheckpoint open_checkpoint(const fs::path& folder, const ExportOptions& 
 }
 
 /// Writes the model of a checkpoint as ONNX. Its properties hold the data set, its classes or
-/// targets, the words of a text, normalisation, precision, and where it comes from. The run's
-/// folder has all of that; the data set itself is not needed.
+/// targets, the words of a text, its tokenizer, normalisation, precision, and where it comes from.
+/// The run's folder has all of that; the data set itself is not needed.
 void export_onnx(const fs::path& run_folder, const fs::path& file, const ExportOptions& options) {
     const auto [config, weights, source] = open_checkpoint(run_folder, options);
     const InputGuide guide = read_input_guide(run_folder);
@@ -83,17 +83,20 @@ void export_onnx(const fs::path& run_folder, const fs::path& file, const ExportO
         for (const std::string& token : task->added_tokens()) vocabulary.push_back(token);
         properties["vocabulary"] = text(vocabulary);
     }
+    if (!guide.tokenizer.empty()) properties["tokenizer"] = guide.tokenizer;
     const DType dtype = options.half ? DType::f16 : DType::f32;
     write_named_file(file, onnx_model(onnx_graph(*model, shape, dtype), properties));
 }
 
 /// Writes the weights of a checkpoint in the form that PyTorch's load_state_dict expects, tied ones
-/// under each of their names.
+/// under each of their names. The tokenizer of a text goes beside them: model.safetensors has
+/// model.tokenizer.json.
 void export_weights(const fs::path& run_folder, const fs::path& file,
                     const ExportOptions& options) {
     const auto [config, weights, source] = open_checkpoint(run_folder, options);
     TensorMap tensors = load_tensors(weights);
-    const ModelShape shape = make_task(config, read_input_guide(run_folder).schema)->model_shape();
+    const InputGuide guide = read_input_guide(run_folder);
+    const ModelShape shape = make_task(config, guide.schema)->model_shape();
     const auto model = make_model(config.model, shape, std::nullopt, Device{});
     for (const TensorAlias& alias : model->aliases()) {
         const auto found = tensors.find(alias.of);
@@ -101,6 +104,8 @@ void export_weights(const fs::path& run_folder, const fs::path& file,
     }
     // Programs built on the safetensors library ask for this before they load a file.
     save_tensors(file, tensors, NamedBy::person, {{"format", "pt"}});
+    if (guide.tokenizer.empty() || is_standard_output(file)) return;
+    write_named_file(fs::path(file).replace_extension(".tokenizer.json"), guide.tokenizer);
 }
 
 constexpr std::size_t max_title_size = 100;
@@ -115,8 +120,7 @@ bool names_a_file(const std::string& title) {
            });
 }
 
-void write_boards(const std::vector<RunSummary>& runs, const fs::path& file,
-                  const ExportOptions&) {
+void write_boards(const std::vector<RunSummary>& runs, const fs::path& file, const ExportOptions&) {
     for (const RunSummary& run : runs) export_tensorboard(run.folder, file / run.run);
 }
 
@@ -152,8 +156,8 @@ std::span<const ExportInfo> export_formats() {
          "A folder with every figure of every step and epoch, for TensorBoard.", ".tensorboard",
          [](Path run, Path file, How) { export_tensorboard(run, file); }, write_boards},
         {"csv", "Steps (CSV)", "The figures of every step as a table.", ".csv",
-         [](Path run, Path file, How how) { export_csv(run, file, how.raw); }, write_csv,
-         false, false, takes_raw},
+         [](Path run, Path file, How how) { export_csv(run, file, how.raw); }, write_csv, false,
+         false, takes_raw},
         {"json", "Figures (JSON)", "Settings, figures, epochs, events and every step.", ".json",
          [](Path run, Path file, How) { export_json(run, file); }},
         {"run", "Whole run",

@@ -11,9 +11,24 @@
 
 namespace engine {
 
+/// Options of one kind; empty for an unknown one.
+std::span<const OptionSpec> options_of(std::string_view path, std::string_view kind);
+
+/// Calls f(name, path) for each option of the data set that names a file: "tokenizer".
+template <typename F>
+void for_each_file_option(DatasetConfig& dataset, F&& f) {
+    for (const OptionSpec& spec : options_of("dataset.", dataset.kind)) {
+        const auto given = dataset.options.find(spec.name);
+        if (!spec.is_file || given == dataset.options.end()) continue;
+        auto* path = std::get_if<std::string>(&given->second);
+        if (path != nullptr && !path->empty()) f(spec.name, *path);
+    }
+}
+
 /// Calls f(path) for every path of a file or folder that is given.
 template <typename F>
 void for_each_path(RunConfig& config, F&& f) {
+    for_each_file_option(config.dataset, [&](const std::string&, std::string& path) { f(path); });
     for (std::string& path : config.dataset.path) f(path);
     for (std::string* path :
          {&config.dataset.order, &config.model.init_from, &config.log.tensorboard}) {
@@ -32,8 +47,6 @@ struct KindOptions {
 };
 /// Options of the groups of for_each_setting(), and of "model.options".
 std::vector<KindOptions> options_by_kind(std::string_view path);
-/// Options of one kind; empty for an unknown one.
-std::span<const OptionSpec> options_of(std::string_view path, std::string_view kind);
 /// "optimizer.lr", "model.options.hidden"
 std::string option_path(std::string_view path, std::string_view option);
 /// The option of this name of the first kind that has it; null if none does.

@@ -11,7 +11,8 @@ namespace {
 
 constexpr const char* places_name = "masked";
 
-/// Predicts the masked tokens in windows of a text. The vocabulary is the text's plus one, [MASK].
+/// Predicts the masked tokens in windows of a text. A vocabulary without a token for a masked word
+/// gets one, [MASK], behind its others.
 /// Only masked tokens are scored. Their number follows from the length of a window, so the loss is
 /// a mean over a number known from the shapes, and nothing is counted on the device.
 class MaskedLanguageModel final : public DescribedTask {
@@ -20,7 +21,8 @@ public:
         : DescribedTask(setup),
           tokens_(setup.data.index(setup.data.find(FieldKind::tokens)->name)),
           target_(setup.data.index(setup.data.find(FieldKind::label)->name)),
-          mask_(setup.data.fields[tokens_].cardinality) {
+          words_(setup.data.fields[tokens_].cardinality),
+          own_mask_(setup.data.fields[tokens_].mask_token) {
         add_masks(schemas_.training, true);
         add_masks(schemas_.evaluation, false);
     }
@@ -50,7 +52,10 @@ public:
         values[0] = std::exp(sums.loss / sums.weight);
         values[1] = sums.values[0] / sums.weight;
     }
-    std::vector<std::string> added_tokens() const override { return {"[MASK]"}; }
+    std::vector<std::string> added_tokens() const override {
+        if (own_mask_ >= 0) return {};
+        return {"[MASK]"};
+    }
     std::int64_t evaluation_batch() const override { return 16; }
 
 private:
@@ -61,13 +66,15 @@ private:
                               .shape = {schema.fields[tokens_].shape[0]},
                               .windowed = true});
         FieldSpec& tokens = schema.fields[tokens_];
-        tokens.cardinality = mask_ + 1;
+        if (own_mask_ < 0) tokens.cardinality = words_ + 1;
         tokens.transforms.push_back(
-            std::make_shared<WordMasking>(WordMasking::Fields{target_, places_}, mask_, training));
+            std::make_shared<WordMasking>(WordMasking::Fields{target_, places_},
+                                          own_mask_ < 0 ? words_ : own_mask_, words_, training));
     }
 
     std::size_t tokens_, target_, places_ = 0;
-    std::int64_t mask_;  ///< id of [MASK]
+    std::int64_t words_;     ///< of the vocabulary
+    std::int64_t own_mask_;  ///< FieldSpec::mask_token
 };
 
 bool fits_masked_language_model(const Schema& data, const ModelDescriptor& model) {

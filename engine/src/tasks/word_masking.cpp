@@ -54,7 +54,7 @@ void WordMasking::apply(const SampleFields& sample, std::size_t field,
         if (fate < 8)
             token = mask_;
         else if (fate == 8)
-            token = random.bounded(at + 2, static_cast<std::uint32_t>(mask_));
+            token = random.bounded(at + 2, static_cast<std::uint32_t>(words_));
     }
 }
 

@@ -20,15 +20,15 @@ public:
     struct Fields {
         std::size_t original, places;
     };
-    /// `mask`: the id of [MASK]; the vocabulary's words are below it.
-    WordMasking(const Fields& fields, std::int64_t mask, bool training)
-        : fields_(fields), mask_(mask), training_(training) {}
+    /// `mask`: the id of [MASK]; `words`: the vocabulary's words are below it.
+    WordMasking(const Fields& fields, std::int64_t mask, std::int64_t words, bool training)
+        : fields_(fields), mask_(mask), words_(words), training_(training) {}
     void apply(const SampleFields& sample, std::size_t field,
                const SamplePlace& place) const override;
 
 private:
     Fields fields_;
-    std::int64_t mask_;
+    std::int64_t mask_, words_;
     bool training_;
 };
 

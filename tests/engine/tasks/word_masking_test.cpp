@@ -29,7 +29,7 @@ Window masked(std::int64_t length, const SamplePlace& place, bool training = tru
     };
     SampleFields::Place fields[] = {place_of(out.tokens), place_of(out.original),
                                     place_of(out.places)};
-    WordMasking({1, 2}, vocabulary, training).apply(SampleFields(fields), 0, place);
+    WordMasking({1, 2}, vocabulary, vocabulary, training).apply(SampleFields(fields), 0, place);
     return out;
 }
 

@@ -45,12 +45,14 @@ struct OptionSpec {
     bool fits_f32 = false;                  ///< a number that is not 0 must be in the range of fp32
     std::vector<FieldChoice> choices = {};  ///< of a word; empty: any
     bool prominent = false;                 ///< shown without being asked for
+    bool is_file = false;    ///< a word that is the path of a file; empty: none
     std::string needs = {};  ///< the flag of the same kind without which it plays no part
 };
 
 /// Traits of option().
 namespace opt {
 inline constexpr auto prominent = [](OptionSpec& spec) { spec.prominent = true; };
+inline constexpr auto is_file = [](OptionSpec& spec) { spec.is_file = true; };
 inline constexpr auto fits_f32 = [](OptionSpec& spec) { spec.fits_f32 = true; };
 inline auto at_least(double lowest) {
     return [=](OptionSpec& spec) { spec.lowest = lowest; };

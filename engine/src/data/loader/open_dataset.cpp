@@ -51,6 +51,11 @@ std::string cache_key(const DatasetConfig& config, std::int64_t seed) {
     key << config.kind << ' ' << config.train_limit << ' ' << config.test_limit << ' '
         << config.validation_share << '\n';
     for (const auto& path : config.path) add_fingerprint(key, path, folders_deep);
+    for (const OptionSpec& spec : dataset_descriptor(config.kind).options) {
+        const auto given = config.options.find(spec.name);
+        if (spec.is_file && given != config.options.end())
+            add_fingerprint(key, std::get<std::string>(given->second), 0);
+    }
     for (const auto& [name, value] : config.options) key << name << '=' << to_string(value) << '\n';
     // Files are the same for every seed, unless rows are split off by it.
     const bool splits = config.validation_share > 0 || dataset_descriptor(config.kind).files_decide;

@@ -2,6 +2,7 @@
 #include <cstdint>
 #include <memory>
 #include <numeric>
+#include <span>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -14,6 +15,7 @@
 #include "data/text/text_reader.h"
 #include "data/text/text_tokenizer.h"
 #include "data/text/text_vocabulary.h"
+#include "data/text/tokenizer_pipeline.h"
 #include "engine/data/dataset_preview.h"
 
 namespace engine {
@@ -44,7 +46,7 @@ public:
     bool is_words() const { return vocabulary_->is_words; }
 
     /// The first `count` tokens as readable text: words joined by spaces with a line feed for each
-    /// <eos>, or the characters.
+    /// <eos>, the characters, or the text that the tokenizer makes of them.
     std::string passage(std::int64_t count) const;
 
 private:
@@ -59,13 +61,14 @@ private:
     Schema schema_;
 };
 
-Schema text_schema(std::int64_t vocabulary) {
+Schema text_schema(std::int64_t vocabulary, std::int64_t mask = -1) {
     Schema schema;
     schema.add({.name = "tokens",
                 .kind = FieldKind::tokens,
                 .dtype = DType::i64,
                 .shape = {1},
                 .cardinality = vocabulary,
+                .mask_token = mask,
                 .windowed = true});
     schema.add({.name = "target",
                 .kind = FieldKind::label,
@@ -82,7 +85,8 @@ TextDataset::TextDataset(Tokens tokens, std::int64_t first, std::int64_t count,
       first_(first),
       count_(count),
       vocabulary_(std::move(vocabulary)),
-      schema_(text_schema(vocabulary_->size())) {}
+      schema_(text_schema(vocabulary_->size(),
+                          vocabulary_->tokenizer ? vocabulary_->tokenizer->mask() : -1)) {}
 
 void TextDataset::read(std::int64_t index, const SampleFields& out) const {
     const auto window = tokens_->begin() + first_ + index;
@@ -95,9 +99,16 @@ void TextDataset::read(std::int64_t index, const SampleFields& out) const {
 void TextDataset::guide(InputGuide& guide) const {
     guide.vocabulary = vocabulary_->words;
     guide.words = vocabulary_->is_words;
+    if (vocabulary_->tokenizer) guide.tokenizer = vocabulary_->tokenizer->source();
+    guide.framed_lines = vocabulary_->framed_lines;
 }
 
 std::string TextDataset::passage(std::int64_t count) const {
+    if (vocabulary_->tokenizer) {
+        const std::span<const std::int32_t> all(*tokens_);
+        const auto first = all.subspan(static_cast<std::size_t>(first_));
+        return vocabulary_->tokenizer->decode(first.first(static_cast<std::size_t>(count)), false);
+    }
     std::string out;
     bool at_line_start = true;
     for (std::int64_t i = 0; i < count; ++i) {
@@ -134,7 +145,7 @@ DataParts open_text_as(const std::vector<std::string>& given, const DatasetConfi
     return parts;
 }
 
-/// Opens the kinds text-words, text-chars and text-generated, as read_text() and
+/// Opens the kinds text-words, text-chars, text-tokens and text-generated, as read_text() and
 /// read_generated_text() describe. The parts share one copy of the text.
 DataParts open_text(const DatasetConfig& config, std::int64_t seed, const std::stop_token& stop) {
     return open_text_as({}, config, seed, stop);
@@ -142,6 +153,9 @@ DataParts open_text(const DatasetConfig& config, std::int64_t seed, const std::s
 
 /// The schema of a typical text, for use before a file is opened: 33,278 words or 65 characters.
 Schema nominal_text_schema(bool words) { return text_schema(words ? 33'278 : 65); }
+
+/// Tokens that a file of text-tokens has before it is read: GPT-2's.
+constexpr std::int64_t gpt2_vocabulary = 50'257;
 
 void TextDataset::describe(DatasetPreview& preview) const {
     constexpr std::int64_t passage_words = 60, passage_characters = 320;
@@ -200,6 +214,22 @@ DatasetDescriptor text_chars_descriptor() {
             [](const std::filesystem::path& path) {
                 return recognise_text(path) == text_chars_kind;
             }};
+}
+
+DatasetDescriptor text_tokens_descriptor() {
+    const auto options = text_tokens_option_specs();
+    return {
+        .kind = text_tokens_kind,
+        .title = "Text (tokenizer.json)",
+        .summary =
+            "A text as the tokens of a tokenizer file, for weights that were trained on "
+            "them.",
+        .needs = "A text file, or a folder with train, valid and test files, plain, .gz or .xz.",
+        .unit = "tokens",
+        .options = {options.begin(), options.end()},
+        .schema = [](const DatasetConfig&) { return text_schema(gpt2_vocabulary); },
+        .files_decide = true,
+        .open = open_text};
 }
 
 DatasetDescriptor text_generated_descriptor() {

@@ -7,6 +7,7 @@
 namespace engine {
 
 inline constexpr char text_words_kind[] = "text-words", text_chars_kind[] = "text-chars",
+                      text_tokens_kind[] = "text-tokens",
                       text_generated_kind[] = "text-generated";
 
 /// The files of a text.

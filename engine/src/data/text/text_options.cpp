@@ -45,4 +45,17 @@ std::span<const OptionSpec> text_chars_option_specs() {
     return specs;
 }
 
+std::span<const OptionSpec> text_tokens_option_specs() {
+    static const std::vector<OptionSpec> specs = {
+        option("tokenizer", "Tokenizer", std::string(),
+               "The tokenizer.json whose tokens the weights to start from know. The run keeps a "
+               "copy.",
+               opt::is_file, opt::prominent),
+        option("special_tokens", "Special tokens", false,
+               "Puts the tokenizer's special tokens, such as [CLS] and [SEP], around each line. "
+               "Without them the text is read as a whole, with its line ends."),
+        test_share()};
+    return specs;
+}
+
 }  // namespace engine

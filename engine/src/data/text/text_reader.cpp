@@ -55,10 +55,8 @@ void check_training_part(const std::string& name, const DatasetConfig& config,
 /// Collects the tokens of one part after another, in the order training, validation, test.
 class TextCollector {
 public:
-    explicit TextCollector(const TextReading& reading)
-        : reading_(reading),
-          tokenizer_(reading.vocabulary.words ? make_word_tokenizer()
-                                              : make_character_tokenizer()) {}
+    explicit TextCollector(const TextReading& reading, const std::stop_token& stop = {})
+        : reading_(reading), tokenizer_(make_tokenizer(reading, stop)) {}
 
     /// Appends a file, at most `limit` tokens of it. Returns how many.
     std::int64_t add_file(const fs::path& file, std::int64_t limit, const std::stop_token& stop) {
@@ -107,6 +105,10 @@ public:
     TextTokens finish(const std::string& name) {
         out_.tokens = std::move(tokenizer_->tokens());
         out_.tokens.shrink_to_fit();
+        if (reading_.tokenizer) {
+            out_.vocabulary = kept_vocabulary();
+            return std::move(out_);
+        }
         if (!reading_.given_vocabulary.empty()) {
             auto applied = apply_vocabulary(reading_.given_vocabulary, reading_.vocabulary.words,
                                             tokenizer_->take_names(), out_.tokens, out_.train);
@@ -126,6 +128,25 @@ public:
     TextTokens& parts() { return out_; }
 
 private:
+    static std::unique_ptr<Tokenizer> make_tokenizer(const TextReading& reading,
+                                                     const std::stop_token& stop) {
+        if (reading.tokenizer)
+            return make_pipeline_tokenizer(reading.tokenizer, reading.framed_lines, stop);
+        return reading.vocabulary.words ? make_word_tokenizer() : make_character_tokenizer();
+    }
+
+    /// That of a tokenizer, whose ids the tokens have.
+    TextVocabulary kept_vocabulary() {
+        TextVocabulary all{.is_words = true,
+                           .words = tokenizer_->take_names(),
+                           .tokenizer = reading_.tokenizer,
+                           .framed_lines = reading_.framed_lines};
+        all.counts.resize(all.words.size());
+        for (std::int64_t i = 0; i < out_.train; ++i)
+            ++all.counts[static_cast<std::size_t>(out_.tokens[static_cast<std::size_t>(i)])];
+        return all;
+    }
+
     std::int64_t size() const { return static_cast<std::int64_t>(tokenizer_->tokens().size()); }
 
     void erase(std::int64_t from, std::int64_t to) {
@@ -201,7 +222,7 @@ private:
 /// One text, split by shares.
 TextTokens read_joined(const TextFiles& files, const DatasetConfig& config,
                        const TextReading& reading, const std::stop_token& stop) {
-    TextCollector collector(reading);
+    TextCollector collector(reading, stop);
     for (const auto& file : files.joined)
         collector.parts().train += collector.add_file(file, 0, stop);
     collector.split_test(config);
@@ -215,7 +236,7 @@ TextTokens read_joined(const TextFiles& files, const DatasetConfig& config,
 /// A file for each part.
 TextTokens read_parts(const TextFiles& files, const DatasetConfig& config,
                       const TextReading& reading, const std::stop_token& stop) {
-    TextCollector collector(reading);
+    TextCollector collector(reading, stop);
     TextTokens& parts = collector.parts();
     parts.train = collector.add_file(files.train, config.train_limit, stop);
     if (files.validation.empty()) {
@@ -240,9 +261,23 @@ TextTokens read_parts(const TextFiles& files, const DatasetConfig& config,
     return collector.finish(name);
 }
 
+TextReading tokens_reading(const DatasetConfig& config) {
+    const TypedOptions given(config.options, text_tokens_option_specs());
+    const std::string file = given.word("tokenizer");
+    if (file.empty())
+        throw Error(ErrorCode::settings,
+                    msg("dataset.tokenizer: choose the tokenizer.json that cuts the text"));
+    return {.vocabulary = {},
+            .test_share = given.number("test_share"),
+            .max_bytes = static_cast<std::size_t>(largest_dataset_bytes()),
+            .tokenizer = read_tokenizer(file),
+            .framed_lines = given.flag("special_tokens")};
+}
+
 }  // namespace
 
 TextReading text_reading(const DatasetConfig& config) {
+    if (config.kind == text_tokens_kind) return tokens_reading(config);
     const bool words = config.kind == text_words_kind;
     const TypedOptions given(config.options,
                              words ? text_words_option_specs() : text_chars_option_specs());

@@ -17,6 +17,9 @@ std::span<const OptionSpec> text_words_option_specs();
 /// Options of the kind `text-chars`: min_count, lowercase, test_share.
 std::span<const OptionSpec> text_chars_option_specs();
 
+/// Options of the kind `text-tokens`: tokenizer, special_tokens, test_share.
+std::span<const OptionSpec> text_tokens_option_specs();
+
 /// How to read a text: the options of its kind, and a memory limit.
 struct TextReading {
     VocabularyRules vocabulary;
@@ -25,12 +28,16 @@ struct TextReading {
     std::size_t max_bytes = 0;  ///< limit on the memory of tokens and vocabulary
     /// Vocabulary of a run that reads the text again; empty: it is built.
     std::vector<std::string> given_vocabulary{};
+    /// Of text-tokens: cuts the text.
+    std::shared_ptr<const TokenizerPipeline> tokenizer{};
+    bool framed_lines = false;
 };
-/// Reads them from the options of a text-words, text-chars or text-generated configuration.
+/// Reads them from the options of a text configuration of any kind, and the file of a tokenizer.
+/// Throws Error(settings) for text-tokens without one, and Error(data) as read_tokenizer() does.
 TextReading text_reading(const DatasetConfig& config);
 
 /// A text as token ids: the training part, then the validation part, then the test part. The
-/// vocabulary is built from the training part alone.
+/// vocabulary is built from the training part alone, or is the tokenizer's.
 struct TextTokens {
     std::vector<std::int32_t> tokens;
     std::int64_t train = 0;  ///< tokens of each part; 0: no such part

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "base/text_utf8.h"
+#include "data/text/text_vocabulary.h"
 #include "engine/base/error.h"
 
 namespace engine {
@@ -162,12 +163,50 @@ private:
     std::vector<char32_t> characters_;
 };
 
+class PipelineTokenizer final : public Tokenizer {
+public:
+    PipelineTokenizer(std::shared_ptr<const TokenizerPipeline> pipeline, bool framed_lines,
+                      const std::stop_token& stop)
+        : pipeline_(std::move(pipeline)),
+          frames_(framed_lines ? TokenizerPipeline::Frames::around_lines
+                               : TokenizerPipeline::Frames::none),
+          stop_(stop) {}
+
+    void begin_file(const std::string& name) override { file_ = name; }
+    void add(std::string_view piece) override { text_ += piece; }
+
+    void end_file(std::vector<Message>& warnings) override {
+        const std::string text = std::exchange(text_, {});
+        const auto encoding = pipeline_->encode(text, frames_, stop_);
+        tokens_.insert(tokens_.end(), encoding.ids.begin(), encoding.ids.end());
+        if (encoding.unknown.empty()) return;
+        warnings.push_back(msg("{}: {} different words are not in the tokenizer's vocabulary: {}",
+                               file_, encoding.unknown.size(), first_tokens(encoding.unknown)));
+    }
+
+    /// Of the text that waits: the tokens that it will be, and its normalised copy.
+    std::size_t vocabulary_bytes() const override { return 3 * text_.size(); }
+    std::vector<std::string> take_names() override { return pipeline_->vocabulary(); }
+
+private:
+    std::shared_ptr<const TokenizerPipeline> pipeline_;
+    TokenizerPipeline::Frames frames_;
+    std::stop_token stop_;
+    std::string file_, text_;
+};
+
 }  // namespace
 
 std::unique_ptr<Tokenizer> make_word_tokenizer() { return std::make_unique<WordTokenizer>(); }
 
 std::unique_ptr<Tokenizer> make_character_tokenizer() {
     return std::make_unique<CharacterTokenizer>();
+}
+
+std::unique_ptr<Tokenizer> make_pipeline_tokenizer(
+    std::shared_ptr<const TokenizerPipeline> pipeline, bool framed_lines,
+    const std::stop_token& stop) {
+    return std::make_unique<PipelineTokenizer>(std::move(pipeline), framed_lines, stop);
 }
 
 }  // namespace engine

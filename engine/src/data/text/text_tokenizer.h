@@ -2,10 +2,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "data/text/tokenizer_pipeline.h"
 #include "engine/base/message.h"
 
 namespace engine {
@@ -38,10 +40,17 @@ protected:
 };
 
 /// Words between white space (white_space_at_start(): no-break and other unusual spaces separate,
-/// too, and end_file() warns of them), and <eos> at the end of each line. A last line without a line end has its <eos> too.
+/// too, and end_file() warns of them), and <eos> at the end of each line. A last line without a
+/// line end has its <eos> too.
 std::unique_ptr<Tokenizer> make_word_tokenizer();
 
 /// Each code point is a token.
 std::unique_ptr<Tokenizer> make_character_tokenizer();
+
+/// The tokens of a tokenizer.json, whose ids are the numbers; take_names() is the whole vocabulary.
+/// Holds a file until it ends, and end_file() warns of words that the vocabulary lacks.
+std::unique_ptr<Tokenizer> make_pipeline_tokenizer(
+    std::shared_ptr<const TokenizerPipeline> pipeline, bool framed_lines,
+    const std::stop_token& stop);
 
 }  // namespace engine

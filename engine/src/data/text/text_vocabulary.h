@@ -1,17 +1,22 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
 namespace engine {
 
+class TokenizerPipeline;
+
 /// The distinct tokens of a text.
 struct TextVocabulary {
     bool is_words = true;                ///< else characters
     std::vector<std::string> words;      ///< by token id: a word, or a character in UTF-8
     std::vector<std::int64_t> counts{};  ///< of each in the training part
+    std::shared_ptr<const TokenizerPipeline> tokenizer{};  ///< that cut the text; null: none
+    bool framed_lines = false;  ///< each line has the tokenizer's special tokens around it
 
     std::int64_t size() const { return static_cast<std::int64_t>(words.size()); }
 };

@@ -39,16 +39,64 @@ std::int64_t draw(std::vector<double> scores, const GenerateOptions& options,
     return most;
 }
 
-/// How a token is written behind the text so far.
-std::string written(const InputGuide& guide, std::int64_t id, bool& at_line_start) {
-    const std::string& word = guide.vocabulary[static_cast<std::size_t>(id)];
-    if (!guide.words) return word;
-    if (word == end_of_line_token) {
-        at_line_start = true;
-        return "\n";
+/// Writes tokens as text, one behind the other.
+class TextWriter {
+public:
+    /// `prompt`: the tokens before them.
+    TextWriter(const TextForm& form, const std::vector<std::int64_t>& prompt)
+        : form_(form), at_line_start_(prompt.empty()) {
+        if (form_.tokenizer == nullptr) return;
+        ids_.assign(prompt.begin(), prompt.end());
+        settle();
     }
-    return std::exchange(at_line_start, false) ? word : " " + word;
-}
+
+    /// How the token is written behind the text so far; "" while the bytes of a character are
+    /// incomplete.
+    std::string write(std::int64_t id) {
+        if (form_.tokenizer != nullptr) return write_token(id);
+        const std::string& word = form_.guide.vocabulary[static_cast<std::size_t>(id)];
+        if (!form_.guide.words) return word;
+        if (word == end_of_line_token) {
+            at_line_start_ = true;
+            return "\n";
+        }
+        return std::exchange(at_line_start_, false) ? word : " " + word;
+    }
+
+private:
+    /// A character has at most four bytes, so more tokens than that hold no incomplete one.
+    static constexpr std::size_t most_incomplete = 4;
+    static constexpr std::size_t kept_before =
+        8;  // tokens that the spelling of the next depends on
+
+    std::string text() const { return form_.tokenizer->decode(ids_, false); }
+
+    /// Keeps the last tokens, as what the next ones follow.
+    void settle() {
+        if (ids_.size() > kept_before) ids_.erase(ids_.begin(), ids_.end() - kept_before);
+        shown_ = text();
+        settled_ = ids_.size();
+    }
+
+    std::string write_token(std::int64_t id) {
+        ids_.push_back(static_cast<std::int32_t>(id));
+        const std::string now = text();
+        if (now.ends_with("\uFFFD") && ids_.size() - settled_ < most_incomplete) return "";
+        // Bytes that were shown as U+FFFD may have become a character.
+        const auto same = std::ranges::mismatch(now, shown_).in1 - now.begin();
+        const std::string_view kept =
+            std::string_view(now).substr(0, static_cast<std::size_t>(same));
+        std::string piece = now.substr(whole_characters(kept));
+        settle();
+        return piece;
+    }
+
+    const TextForm form_;
+    bool at_line_start_;
+    std::vector<std::int32_t> ids_;  // the last ones
+    std::string shown_;              // their text, as far as it was written
+    std::size_t settled_ = 0;        // tokens of `shown_`
+};
 
 /// The model's scores for the token after a growing text. A model with a state reads one token at a
 /// time; one without reads the text's last window again.
@@ -113,14 +161,30 @@ struct MaskedText {
     std::vector<MaskPlace> places;
 };
 
-MaskedText read_text(const InputGuide& guide, bool lowercase, const std::string& text,
-                     const std::string& mask) {
-    const auto id = static_cast<std::int64_t>(guide.vocabulary.size());  // behind its words
+/// The tokens of a text whose vocabulary has a token for masks, among special ones if the run's
+/// lines have them.
+MaskedText read_tokens(const TextForm& form, const std::string& text, std::int64_t mask) {
+    using Frames = TokenizerPipeline::Frames;
+    const auto ids =
+        form.tokenizer->encode(text, form.guide.framed_lines ? Frames::around_text : Frames::none)
+            .ids;
+    MaskedText out;
+    for (const std::int64_t id : ids) {
+        if (id == mask) out.places.push_back({std::ssize(out.tokens), std::ssize(out.tokens)});
+        out.tokens.push_back(id);
+    }
+    return out;
+}
+
+MaskedText read_text(const TextForm& form, const std::string& text, const std::string& mask) {
+    const std::int64_t own = form.guide.schema.find(FieldKind::tokens)->mask_token;
+    if (form.tokenizer != nullptr && own >= 0) return read_tokens(form, text, own);
+    const auto id = static_cast<std::int64_t>(form.guide.vocabulary.size());  // behind its words
     MaskedText out;
     std::int64_t in_text = 0;
     for (std::size_t at = 0;;) {
         const std::size_t next = text.find(mask, at);
-        const auto piece = prompt_tokens(guide, lowercase, text.substr(at, next - at));
+        const auto piece = prompt_tokens(form, text.substr(at, next - at));
         out.tokens.insert(out.tokens.end(), piece.ids.begin(), piece.ids.end());
         in_text += piece.read;
         if (next == std::string::npos) return out;
@@ -158,28 +222,40 @@ Batch batch_of(const Schema& schema, const std::string& input,
 }
 
 /// The most probable words of the text's vocabulary.
-std::vector<FilledMask::Word> best_words(const Tensor& scores, const InputGuide& guide,
+std::vector<FilledMask::Word> best_words(const Tensor& scores, const TextForm& form,
                                          std::int64_t most) {
     const auto* row = scores.data_as<float>();
     const std::vector<double> shares =
         to_probabilities(std::vector<double>(row, row + scores.size(1)));
-    std::vector<std::size_t> all(guide.vocabulary.size());
+    std::vector<std::size_t> all(form.guide.vocabulary.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
     std::vector<std::size_t> order(std::min(all.size(), static_cast<std::size_t>(most)));
     std::partial_sort_copy(all.begin(), all.end(), order.begin(), order.end(),
                            [&](std::size_t a, std::size_t b) { return shares[a] > shares[b]; });
     std::vector<FilledMask::Word> out;
-    for (const std::size_t id : order) out.push_back({guide.vocabulary[id], shares[id]});
+    for (const std::size_t id : order) {
+        const auto token = static_cast<std::int32_t>(id);
+        out.push_back({form.tokenizer == nullptr ? form.guide.vocabulary[id]
+                                                 : form.tokenizer->decode({&token, 1}, false),
+                       shares[id]});
+    }
     return out;
 }
 
 }  // namespace
 
-PromptTokens prompt_tokens(const InputGuide& guide, bool lowercase, std::string text) {
+PromptTokens prompt_tokens(const TextForm& form, std::string text) {
+    const InputGuide& guide = form.guide;
     if (first_bad_byte(text) != text.size())
         throw Error(ErrorCode::value, msg("the text is not valid UTF-8"));
-    if (lowercase) lower_case(std::span<char>(text.data(), text.size()));
+    if (form.lowercase) lower_case(std::span<char>(text.data(), text.size()));
     text.resize(normalise_text({text.data(), text.size()}));
+    if (form.tokenizer != nullptr) {
+        auto encoding = form.tokenizer->encode(text, TokenizerPipeline::Frames::none);
+        return {.ids = {encoding.ids.begin(), encoding.ids.end()},
+                .read = std::ssize(encoding.ids),
+                .unknown = std::move(encoding.unknown)};
+    }
     std::unordered_map<std::string, std::int64_t> ids;
     for (const std::string& word : guide.vocabulary)
         ids.emplace(word, static_cast<std::int64_t>(ids.size()));
@@ -205,46 +281,52 @@ PromptTokens prompt_tokens(const InputGuide& guide, bool lowercase, std::string 
     return out;
 }
 
-Message unknown_note(const InputGuide& guide, const PromptTokens& prompt) {
+Message unknown_note(const TextForm& form, const PromptTokens& prompt) {
     if (prompt.unknown.empty()) return {};
     constexpr std::size_t max_named = 5;
     std::string names;
     for (std::size_t i = 0; i < std::min(prompt.unknown.size(), max_named); ++i)
         names += (i == 0 ? "\"" : ", \"") + prompt.unknown[i] + "\"";
     if (prompt.unknown.size() > max_named) names += ", ...";
+    if (form.tokenizer != nullptr) return msg("Not in the vocabulary of the tokenizer: {}", names);
     if (!prompt.left_out)
         return msg("Not in the vocabulary of the run, and read as <unk>: {}", names);
-    return guide.words
+    return form.guide.words
                ? msg("Words that are not in the vocabulary of the run are left out: {}", names)
                : msg("Characters that are not in the vocabulary of the run are left out: "
                      "{}",
                      names);
 }
 
-void generate_text(Predictor& predictor, const InputGuide& guide, bool lowercase,
-                   const GenerateOptions& options,
+void generate_text(Predictor& predictor, const TextForm& form, const GenerateOptions& options,
                    const std::function<bool(const std::string&)>& take) {
     check(options);
-    std::vector<std::int64_t> prompt = prompt_tokens(guide, lowercase, options.prompt).ids;
-    bool at_line_start = prompt.empty();
+    std::vector<std::int64_t> prompt = prompt_tokens(form, options.prompt).ids;
+    TextWriter writer(form, prompt);
     // Without a prompt the text begins as after the end of a line.
-    if (prompt.empty()) prompt = prompt_tokens(guide, false, "\n").ids;
+    if (prompt.empty()) prompt = prompt_tokens(form, "\n").ids;
     if (prompt.empty()) prompt = {0};
     std::mt19937_64 random(static_cast<std::uint64_t>(options.seed));
-    NextToken text(predictor, guide.schema);
+    NextToken text(predictor, form.guide.schema);
     text.read(prompt);
     for (std::int64_t i = 0; i < options.length; ++i) {
         const std::int64_t next = draw(text.scores(), options, random);
-        if (!take(written(guide, next, at_line_start))) break;
+        if (!take(writer.write(next))) break;
         if (i + 1 < options.length) text.read({&next, 1});
     }
     predictor.take();
 }
 
-std::vector<FilledMask> fill_masks(Predictor& predictor, const InputGuide& guide, bool lowercase,
+std::string mask_name(const Task& task, const InputGuide& guide) {
+    const std::int64_t own = guide.schema.find(FieldKind::tokens)->mask_token;
+    return own >= 0 ? guide.vocabulary.at(static_cast<std::size_t>(own))
+                    : task.added_tokens().front();
+}
+
+std::vector<FilledMask> fill_masks(Predictor& predictor, const TextForm& form,
                                    const std::string& text, std::int64_t most) {
-    const std::string mask = predictor.task().added_tokens().front();
-    const MaskedText read = read_text(guide, lowercase, text, mask);
+    const std::string mask = mask_name(predictor.task(), form.guide);
+    const MaskedText read = read_text(form, text, mask);
     check(read, mask, predictor.model().context());
     const Schema& schema = predictor.task().schema(false);
     const std::string input = predictor.task().model_shape().inputs.front().name;
@@ -254,7 +336,7 @@ std::vector<FilledMask> fill_masks(Predictor& predictor, const InputGuide& guide
     for (const MaskPlace& place : read.places) {
         const Batch batch = batch_of(schema, input, read.tokens, place.token);
         const Tensor scores = predictor.predict(batch, *feed);
-        out.push_back({place.in_text, best_words(scores, guide, most)});
+        out.push_back({place.in_text, best_words(scores, form, most)});
     }
     predictor.take();
     return out;

@@ -37,6 +37,7 @@ struct TrainedModel::Impl {
     std::vector<Metric> metrics;
     std::string target;
     std::filesystem::path folder;
+    std::unique_ptr<const TokenizerPipeline> tokenizer;  // of a text that one cuts
 
     Impl(SavedRun saved_, InputGuide guide_, const Device& device)
         : saved(std::move(saved_)),
@@ -44,6 +45,9 @@ struct TrainedModel::Impl {
           predictor(saved, guide.schema, device),
           task(task_of(saved.config, guide.schema).kind),
           metrics(predictor.task().metrics()) {
+        if (!guide.tokenizer.empty())
+            tokenizer =
+                std::make_unique<const TokenizerPipeline>(guide.tokenizer, "tokenizer.json");
         describe_inputs();
         const FieldSpec* value = guide.schema.find(FieldKind::value);
         if (value != nullptr && !value->names.empty()) target = value->names.front();
@@ -70,7 +74,7 @@ struct TrainedModel::Impl {
         } else if (fills_masks()) {
             form.kind = InputForm::Kind::masked_text;
             form.words = guide.words;
-            form.mask = predictor.task().added_tokens().front();
+            form.mask = mask_name(predictor.task(), guide);
             form.longest = predictor.model().context();
         }
     }
@@ -103,6 +107,8 @@ struct TrainedModel::Impl {
         const auto found = saved.config.dataset.options.find("lowercase");
         return found != saved.config.dataset.options.end() && found->second == OptionValue(true);
     }
+
+    TextForm text_form() const { return {guide, is_lowercase(), tokenizer.get()}; }
 
     std::string input_name() { return predictor.task().model_shape().inputs.front().name; }
 
@@ -206,7 +212,7 @@ InputTable TrainedModel::read_rows(const std::filesystem::path& file) const {
 void TrainedModel::generate(const GenerateOptions& options,
                             const std::function<bool(const std::string&)>& take) {
     impl_->require(InputForm::Kind::text, "text to continue");
-    generate_text(impl_->predictor, impl_->guide, impl_->is_lowercase(), options, take);
+    generate_text(impl_->predictor, impl_->text_form(), options, take);
 }
 
 Message TrainedModel::unknown_in(const std::string& text) const {
@@ -218,7 +224,8 @@ Message TrainedModel::unknown_in(const std::string& text) const {
     } else if (form.kind != InputForm::Kind::text) {
         return {};
     }
-    return unknown_note(impl_->guide, prompt_tokens(impl_->guide, impl_->is_lowercase(), known));
+    const TextForm read = impl_->text_form();
+    return unknown_note(read, prompt_tokens(read, known));
 }
 
 bool TrainedModel::fills_masks() const { return form().kind == InputForm::Kind::masked_text; }
@@ -226,7 +233,7 @@ bool TrainedModel::fills_masks() const { return form().kind == InputForm::Kind::
 std::vector<FilledMask> TrainedModel::fill(const std::string& text, std::int64_t most) {
     if (!fills_masks())
         throw Error(ErrorCode::value, msg("the model of this run does not fill masks in a text"));
-    return fill_masks(impl_->predictor, impl_->guide, impl_->is_lowercase(), text, most);
+    return fill_masks(impl_->predictor, impl_->text_form(), text, most);
 }
 
 bool TrainedModel::draws() const { return form().kind == InputForm::Kind::random; }

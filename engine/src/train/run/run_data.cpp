@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "data/byte_reader.h"
+#include "data/dataset_descriptor.h"
 #include "data/input_guide.h"
 #include "data/schema_json.h"
 #include "engine/base/error.h"
@@ -174,8 +175,12 @@ public:
         : folder_(run_folder), config_(config), use_(use), accept_(accept), stop_(stop) {
         if (!folder_.has_filename()) folder_ = folder_.parent_path();
         std::error_code error;
-        if (fs::exists(run_folder / "inputs.json", error))
+        // Without its own tokenizer the numbers of a run's tokens mean something else.
+        if (fs::exists(kept_tokenizer(run_folder), error))
+            was_ = read_input_guide(run_folder);
+        else if (fs::exists(run_folder / "inputs.json", error))
             read([&] { was_ = read_input_guide(run_folder); });
+        if (was_ && !was_->tokenizer.empty()) use_kept_tokenizer(run_folder);
         read([&] { kept_ = read_data_fingerprint(run_folder); });
     }
 
@@ -196,6 +201,12 @@ public:
 private:
     std::string run() const { return folder_.filename().string(); }
 
+    void use_kept_tokenizer(const fs::path& run_folder) {
+        for (const OptionSpec& spec : dataset_descriptor(config_.dataset.kind).options)
+            if (spec.is_file)
+                config_.dataset.options[spec.name] = kept_tokenizer(run_folder).string();
+    }
+
     /// A damaged file prevents the comparison, which is reported, but not the run.
     template <typename F>
     void read(const F& f) {
@@ -209,7 +220,7 @@ private:
 
     /// A text whose vocabulary is another one now is read by that of the run.
     bool read_text_again() {
-        if (!was_ || was_->vocabulary.empty()) return false;
+        if (!was_ || was_->vocabulary.empty() || !was_->tokenizer.empty()) return false;
         const InputGuide is = make_guide(out_.parts);
         if (is.vocabulary == was_->vocabulary || is.vocabulary.empty()) return false;
         out_.parts = open_dataset_as(was_->vocabulary, config_.dataset, config_.seed, stop_);
@@ -304,7 +315,7 @@ private:
     }
 
     fs::path folder_;
-    const RunConfig& config_;
+    RunConfig config_;
     const DataUse use_;
     const bool accept_;
     const std::stop_token stop_;

@@ -14,24 +14,23 @@ TEST(PromptTokens, AreIdsOfTheVocabulary) {
     InputGuide guide;
     guide.words = true;
     guide.vocabulary = {"red", "blue", "<unk>"};
-    EXPECT_THAT(prompt_tokens(guide, false, "blue  red\tpink").ids, ElementsAre(1, 0, 2));
-    EXPECT_THAT(prompt_tokens(guide, true, "Blue").ids, ElementsAre(1));
-    EXPECT_THAT(prompt_tokens(guide, false, "Blue").ids, ElementsAre(2));
+    EXPECT_THAT(prompt_tokens({guide}, "blue  red\tpink").ids, ElementsAre(1, 0, 2));
+    EXPECT_THAT(prompt_tokens({guide, true}, "Blue").ids, ElementsAre(1));
+    EXPECT_THAT(prompt_tokens({guide}, "Blue").ids, ElementsAre(2));
     guide.vocabulary.pop_back();
-    EXPECT_THAT(prompt_tokens(guide, false, "pink red").ids, ElementsAre(0)) << "left out";
+    EXPECT_THAT(prompt_tokens({guide}, "pink red").ids, ElementsAre(0)) << "left out";
     guide.words = false;
     guide.vocabulary = {"a", "é"};
-    EXPECT_THAT(prompt_tokens(guide, false, "aéa").ids, ElementsAre(0, 1, 0));
+    EXPECT_THAT(prompt_tokens({guide}, "aéa").ids, ElementsAre(0, 1, 0));
 }
 
 TEST(PromptTokens, AreReadAsATextIs) {
     InputGuide guide;
     guide.words = true;
     guide.vocabulary = {"red", "<eos>", "blue"};
-    EXPECT_THAT(prompt_tokens(guide, false, "\uFEFFred\r\nblue").ids, ElementsAre(0, 1, 2));
-    EXPECT_THAT(prompt_tokens(guide, false, "red\u00A0blue\u3000red\r").ids,
-                ElementsAre(0, 2, 0, 1));
-    EXPECT_THROW(prompt_tokens(guide, false, "red \xE3\x80"), Error);
+    EXPECT_THAT(prompt_tokens({guide}, "\uFEFFred\r\nblue").ids, ElementsAre(0, 1, 2));
+    EXPECT_THAT(prompt_tokens({guide}, "red\u00A0blue\u3000red\r").ids, ElementsAre(0, 2, 0, 1));
+    EXPECT_THROW(prompt_tokens({guide}, "red \xE3\x80"), Error);
 }
 
 TEST(PromptTokens, TellWhatTheVocabularyDoesNotHave) {
@@ -39,12 +38,12 @@ TEST(PromptTokens, TellWhatTheVocabularyDoesNotHave) {
     guide.words = true;
     guide.vocabulary = {"red", "blue"};
     const auto note = [&](const std::string& text) {
-        return unknown_note(guide, prompt_tokens(guide, false, text)).str();
+        return unknown_note({guide}, prompt_tokens({guide}, text)).str();
     };
     EXPECT_EQ(note("red blue"), "");
     EXPECT_EQ(note("red Red, pink blue pink"),
               "Words that are not in the vocabulary of the run are left out: \"Red,\", \"pink\"");
-    EXPECT_EQ(prompt_tokens(guide, false, "red pink pink").read, 3);
+    EXPECT_EQ(prompt_tokens({guide}, "red pink pink").read, 3);
     EXPECT_THAT(note("1 2 3 4 5 6"), testing::EndsWith("\"4\", \"5\", ..."));
     guide.vocabulary.push_back("<unk>");
     EXPECT_EQ(note("pink"), "Not in the vocabulary of the run, and read as <unk>: \"pink\"");
