@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <queue>
 #include <utility>
 
@@ -8,11 +7,10 @@
 #include "data/text/subword_model.h"
 #include "data/text/text_normalizer.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 
 namespace engine {
 namespace {
-
-using nlohmann::json;
 
 struct MergeRule {
     std::int32_t rank;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -11,11 +10,10 @@
 #include "base/text_utf8.h"
 #include "data/text/text_normalizer.h"
 #include "data/text/unicode_text.h"
+#include "engine/base/json.h"
 
 namespace engine {
 namespace {
-
-using nlohmann::json;
 
 /// What becomes of the characters at which a text is cut.
 enum class Delimiters {

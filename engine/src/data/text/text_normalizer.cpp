@@ -1,17 +1,15 @@
 #include "data/text/text_normalizer.h"
 
-#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
 #include "base/text_utf8.h"
 #include "data/text/unicode_text.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 
 namespace engine {
 namespace {
-
-using nlohmann::json;
 
 /// Calls f(character, its bytes, out) for each character, and puts `out` in the text's place.
 template <typename F>

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <charconv>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
@@ -11,11 +10,11 @@
 #include "base/text_utf8.h"
 #include "data/text/pre_tokenizer.h"
 #include "data/text/text_normalizer.h"
+#include "engine/base/json.h"
 
 namespace engine {
 namespace {
 
-using nlohmann::json;
 using Tokens = std::vector<std::string>;
 
 constexpr std::string_view replacement_character = "\uFFFD";

@@ -1,7 +1,6 @@
 #include "data/text/tokenizer_pipeline.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/json_reader.h"
@@ -14,11 +13,11 @@
 #include "data/text/text_normalizer.h"
 #include "data/text/token_decoder.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 
 namespace engine {
 namespace {
 
-using nlohmann::json;
 using Ids = std::vector<std::int32_t>;
 
 constexpr JsonBounds tokenizer_bounds{.bytes = std::size_t{256} << 20};

@@ -1,15 +1,13 @@
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/text_utf8.h"
 #include "data/text/subword_model.h"
 #include "engine/base/error.h"
+#include "engine/base/json.h"
 
 namespace engine {
 namespace {
-
-using nlohmann::json;
 
 class WordPieceModel final : public SubwordModel {
 public:
