@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Tokenizers with GPT-2's and BERT's pipelines, made by the package `tokenizers` from manual pages, and what it makes of
+"""Tokenizers with GPT-2's and BERT's pipelines, made by the package `tokenizers` from manual pages, and their ids of
 sentences of them: the values that `tokenizer_pipeline_test` holds.
 
 FOLDER holds manual pages in several languages: Debian's packages manpages, manpages-de, -fr, -es, -ru, -vi, -ja and -zh
@@ -35,7 +35,7 @@ from tokenizers import decoders, models, normalizers, pre_tokenizers, processors
 
 SEED = 20240601
 LANGUAGES = ("", "de", "fr", "es", "ru", "vi", "ja", "zh_CN", "zh_TW")
-# What manual pages do not hold: spaces, signs, digits, marks, emoji, tokens in the text, the edges of classes.
+# Texts that manual pages do not hold: spaces, signs, digits, marks, emoji, tokens in the text, the edges of classes.
 ODD = [
     "", " ", "  ", "\n", "a", " a", "a ", "  two  spaces  ", "tab\tand\nline\r\n\r\nends\n", "\u00a0no-break\u00a0 space\u3000x",
     "I'll say it's what they've done; we'd, I'm, don't, can't 'S 'tis rock'n'roll", "3.14 1,000,000 x86_64 v2 ½ ² Ⅷ ٣٤",
@@ -114,7 +114,7 @@ def minilm():
 
 
 def write(out, name, made, texts):
-    """The tokenizer's file, and what it makes of the texts without truncation and padding."""
+    """The tokenizer's file, and its ids and texts without truncation and padding."""
     made.save(str(out / f"{name}.json"), pretty=False)
     made.no_truncation()
     made.no_padding()
