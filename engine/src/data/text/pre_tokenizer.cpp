@@ -15,7 +15,7 @@
 namespace engine {
 namespace {
 
-/// What becomes of the characters at which a text is cut.
+/// The fate of the characters at which a text is cut.
 enum class Delimiters {
     removed,
     isolated,       ///< each is a word

@@ -14,7 +14,7 @@ using TextNormalizer = std::function<void(std::string& text)>;
 /// another, naming it, and nlohmann's exceptions for a damaged one.
 TextNormalizer make_normalizer(const nlohmann::json& object);
 
-/// What a Replace looks for: the text of its pattern. Throws Error(data) for a regular expression.
+/// The text that a Replace looks for: its pattern. Throws Error(data) for a regular expression.
 std::string replaced_text(const nlohmann::json& object);
 /// Replaces each occurrence of `from` in `text`, from left to right.
 void replace_all(std::string& text, std::string_view from, std::string_view to);

@@ -28,7 +28,7 @@ struct TextReading {
     std::size_t max_bytes = 0;  ///< limit on the memory of tokens and vocabulary
     /// Vocabulary of a run that reads the text again; empty: it is built.
     std::vector<std::string> given_vocabulary{};
-    /// Of text-tokens: cuts the text.
+    /// Cuts the text of the kind text-tokens; null: words or characters do.
     std::shared_ptr<const TokenizerPipeline> tokenizer{};
     bool framed_lines = false;
 };

@@ -184,7 +184,7 @@ public:
                                file_, encoding.unknown.size(), first_tokens(encoding.unknown)));
     }
 
-    /// Of the text that waits: the tokens that it will be, and its normalised copy.
+    /// The text that waits becomes tokens and a normalised copy.
     std::size_t vocabulary_bytes() const override { return 3 * text_.size(); }
     std::vector<std::string> take_names() override { return pipeline_->vocabulary(); }
 

@@ -17,8 +17,8 @@ bool is_punctuation(char32_t character);      ///< P
 bool is_control(char32_t character);
 /// The property White_Space.
 bool is_white_space(char32_t character);
-/// What \w stands for in a regular expression: letters, marks, decimal and letter numbers, circled
-/// and squared letters, connectors and joiners.
+/// Characters that \w stands for in a regular expression: letters, marks, decimal and letter
+/// numbers, circled and squared letters, connectors and joiners.
 bool is_word_character(char32_t character);
 
 void append_utf8(std::string& text, char32_t character);

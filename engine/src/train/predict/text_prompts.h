@@ -39,7 +39,7 @@ Message unknown_note(const TextForm& form, const PromptTokens& prompt);
 void generate_text(Predictor& predictor, const TextForm& form, const GenerateOptions& options,
                    const std::function<bool(const std::string&)>& take);
 
-/// What stands for a masked word in a text: "[MASK]".
+/// The sign for a masked word in a text: "[MASK]".
 std::string mask_name(const Task& task, const InputGuide& guide);
 /// TrainedModel::fill().
 std::vector<FilledMask> fill_masks(Predictor& predictor, const TextForm& form,

@@ -85,7 +85,7 @@ json added(const char* content, int id) {
 
 TokenizerPipeline make(const json& object) { return TokenizerPipeline(object.dump(), "t.json"); }
 
-std::string refusal_of(const std::string& text) {
+std::string error_text(const std::string& text) {
     try {
         const TokenizerPipeline made(text, "t.json");
     } catch (const Error& error) {
@@ -176,7 +176,7 @@ TEST(TokenizerPipeline, RefusesWhatItDoesNotSupportByItsName) {
     const auto with = [](const char* key, const char* part) {
         json object = small_bpe();
         object[key] = json::parse(part);
-        return refusal_of(object.dump());
+        return error_text(object.dump());
     };
     EXPECT_EQ(with("normalizer", R"({"type": "Precompiled"})"),
               "t.json: the tokenizer's normalizer Precompiled is not supported");
@@ -196,11 +196,11 @@ TEST(TokenizerPipeline, RefusesDamagedFiles) {
     const auto with = [](const auto& change) {
         json object = small_bpe();
         change(object["model"]);
-        return refusal_of(object.dump());
+        return error_text(object.dump());
     };
-    EXPECT_THAT(refusal_of("{"), HasSubstr("t.json: no tokenizer.json"));
-    EXPECT_THAT(refusal_of("[]"), HasSubstr("no tokenizer.json"));
-    EXPECT_THAT(refusal_of("{}"), HasSubstr("no tokenizer.json"));
+    EXPECT_THAT(error_text("{"), HasSubstr("t.json: no tokenizer.json"));
+    EXPECT_THAT(error_text("[]"), HasSubstr("no tokenizer.json"));
+    EXPECT_THAT(error_text("{}"), HasSubstr("no tokenizer.json"));
     EXPECT_THAT(with([](json& model) { model["vocab"]["a"] = -1; }), HasSubstr("the id -1"));
     EXPECT_THAT(with([](json& model) { model["vocab"]["a"] = 1LL << 40; }), HasSubstr("the id"));
     EXPECT_THAT(with([](json& model) { model["vocab"]["a"] = 1; }),
@@ -215,10 +215,10 @@ TEST(TokenizerPipeline, RefusesDamagedFiles) {
     // Cut short anywhere, and with any byte changed, it is read or refused in a sentence.
     const std::string whole = small_word_piece().dump();
     for (std::size_t at = 0; at < whole.size(); at += 3) {
-        refusal_of(whole.substr(0, at));
+        error_text(whole.substr(0, at));
         std::string changed = whole;
         changed[at] = static_cast<char>(changed[at] ^ 0x15);
-        refusal_of(changed);
+        error_text(changed);
     }
 }
 
