@@ -15,6 +15,7 @@
 #include "record/step_record.h"
 #include "runs/checkpoint.h"
 #include "support/expectations.h"
+#include "support/small_tokenizer.h"
 #include "tasks/task_descriptor.h"
 #include "temp_folder.h"
 
@@ -147,6 +148,26 @@ TEST_F(ExportRun, HasTiedWeightsUnderBothNames) {
     EXPECT_EQ(static_cast<std::int64_t>(words.size()), got.at("decoder.bias").numel());
 }
 
+TEST_F(ExportRun, HasTheTokenizerOfATextBesideOrInside) {
+    RunConfig config;
+    config.dataset.kind = "text-tokens";
+    std::string text;
+    for (int i = 0; i < 50; ++i) text += "the dog saw a cat.\n";
+    config.dataset.path = {dir_.write("t.txt", text)};
+    config.dataset.options["tokenizer"] = dir_.write("t.json", test::small_tokenizer());
+    config.model.kind = "bert";
+    config.model.options = {
+        {"layers", std::int64_t{1}}, {"width", std::int64_t{8}}, {"heads", std::int64_t{2}}};
+    const auto run = run_of(config, {1});
+    find_export("safetensors")->write(run, dir_ / "model.safetensors", {});
+    std::ifstream beside(dir_ / "model.tokenizer.json");
+    EXPECT_EQ(std::string((std::istreambuf_iterator<char>(beside)), {}), test::small_tokenizer());
+    const TensorMap weights = load_tensors(dir_ / "model.safetensors");
+    EXPECT_EQ(weights.at("bert.embeddings.word_embeddings.weight").size(0), 12)
+        << "its own [MASK] is enough";
+    EXPECT_EQ(onnx(run).metadata.at("tokenizer"), test::small_tokenizer());
+}
+
 TEST_F(ExportRun, WithoutACheckpointHasNoWeightsAndLeavesNoFile) {
     const auto run = glyphs({});
     for (const char* format : {"safetensors", "onnx"})
@@ -198,8 +219,7 @@ TEST_F(ExportRun, ReportsItsShareAndLeavesNothingWhenItIsGivenUp) {
         SCOPED_TRACE(format.name);
         const auto file = dir_ / ("out" + format.ending);
         {
-            const WorkScope scope(
-                [](double) { throw Error(ErrorCode::state, msg("Cancelled.")); });
+            const WorkScope scope([](double) { throw Error(ErrorCode::state, msg("Cancelled.")); });
             EXPECT_EQ(message_of(ErrorCode::state, [&] { format.write(run, file, {}); }),
                       "Cancelled.");
         }

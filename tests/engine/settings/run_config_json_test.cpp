@@ -317,6 +317,10 @@ TEST(RunConfigJson, PathsBecomeAbsolute) {
     EXPECT_EQ(config.model.init_from, (here / "w.pt").string());
     EXPECT_EQ(config.dataset.order, "") << "none is given";
     EXPECT_EQ(with_absolute_paths(config), config);
+    config.dataset.kind = "text-tokens";
+    config.dataset.options["tokenizer"] = std::string("t.json");
+    EXPECT_EQ(with_absolute_paths(config).dataset.options.at("tokenizer"),
+              OptionValue((here / "t.json").string()));
 }
 
 TEST(RunConfigJson, RefusesBadOverrides) {

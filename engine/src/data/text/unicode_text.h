@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-/// Classes, cases and normal forms of Unicode, by utf8proc (2.8: Unicode 14). A code point that is
+/// Classes, cases and normal forms of Unicode, by utf8proc (2.8: Unicode 15). A code point that is
 /// newer than its tables is unassigned: no letter, no mark, and without a decomposition.
 namespace engine {
 

@@ -8,6 +8,7 @@
 #include "engine/data/dataset_preview.h"
 #include "open_kind.h"
 #include "support/data_fixtures.h"
+#include "support/small_tokenizer.h"
 
 namespace engine {
 namespace {
@@ -101,9 +102,9 @@ TEST(TextDataset, KnowsItsVocabularyAndSchema) {
         std::vector<std::pair<std::string, std::int64_t>> counts;
         for (const auto& [word, count] : preview_of(*part).frequent)
             counts.emplace_back(word, count);
-        EXPECT_THAT(counts, ElementsAre(Pair("the", 2), Pair("<eos>", 2), Pair("cat", 1),
-                                        Pair("sat", 1), Pair("on", 1), Pair("mat", 1),
-                                        Pair("<unk>", 0)));
+        EXPECT_THAT(counts,
+                    ElementsAre(Pair("the", 2), Pair("<eos>", 2), Pair("cat", 1), Pair("sat", 1),
+                                Pair("on", 1), Pair("mat", 1), Pair("<unk>", 0)));
         const Schema& schema = part->data->schema();
         ASSERT_EQ(schema.fields.size(), 2U);
         EXPECT_EQ(schema["tokens"].kind, FieldKind::tokens);
@@ -151,7 +152,8 @@ TEST(TextDataset, IsGeneratedFromTheSeedWithoutAFile) {
     EXPECT_EQ(guide_of(parts.train).vocabulary.size(), 40U);
     EXPECT_EQ(characters_of(parts.train), generated_text(5, 200'000));
     EXPECT_EQ(characters_of(parts.test), generated_text(5, 20'000, 1));
-    EXPECT_NE(preview_of(test::open_kind(config, 6).train).passage, preview_of(parts.train).passage);
+    EXPECT_NE(preview_of(test::open_kind(config, 6).train).passage,
+              preview_of(parts.train).passage);
 }
 
 TEST(TextDataset, LimitsAndSplitsAGeneratedText) {
@@ -166,6 +168,65 @@ TEST(TextDataset, LimitsAndSplitsAGeneratedText) {
     EXPECT_EQ(characters_of(parts.validation), generated_text(5, 10'000).substr(9'000));
     config.train_limit = 1'000'000;
     EXPECT_EQ(test::open_kind(config, 5).train.size(), 180'000);
+}
+
+DatasetConfig tokens_of(const TempFolder& folder, const std::string& text) {
+    auto config = test::dataset("text-tokens", {folder.write("t.txt", text)});
+    config.options["tokenizer"] = folder.write("tokenizer.json", test::small_tokenizer());
+    config.options["test_share"] = 0.0;
+    return config;
+}
+
+TEST(TextDataset, ReadsTheTokensOfATokenizer) {
+    const TempFolder folder;
+    auto config = tokens_of(folder, "The dogs saw a CAT.\n\nA zebra\n");
+    const auto parts = test::open_kind(config);
+    EXPECT_EQ(parts.train.size(), 9);
+    EXPECT_THAT(read_window(*parts.train.data, 0, 8).tokens, ElementsAre(4, 5, 10, 7, 8, 6, 11, 8));
+    EXPECT_THAT(read_window(*parts.train.data, 6, 2).targets, ElementsAre(8, 0));
+    EXPECT_EQ(preview_of(parts.train).passage, "the dogs saw a cat. a [UNK]");
+    EXPECT_EQ(preview_of(parts.train).frequent.front().word, "a");
+    const InputGuide guide = guide_of(parts.train);
+    EXPECT_EQ(guide.tokenizer, test::small_tokenizer());
+    EXPECT_EQ(guide.vocabulary.size(), 12U);
+    const Schema& schema = parts.train.data->schema();
+    EXPECT_EQ(schema["tokens"].cardinality, 12);
+    EXPECT_EQ(schema["tokens"].mask_token, 3);
+    ASSERT_EQ(parts.warnings.size(), 1U);
+    EXPECT_THAT(parts.warnings[0].str(), ::testing::HasSubstr("vocabulary: \"zebra\""));
+    config.options["special_tokens"] = true;
+    const auto framed = test::open_kind(config);
+    EXPECT_THAT(read_window(*framed.train.data, 0, 12).tokens,
+                ElementsAre(1, 4, 5, 10, 7, 8, 6, 11, 2, 1, 8, 0));
+    EXPECT_TRUE(guide_of(framed.train).framed_lines);
+}
+
+TEST(TextDataset, RefusesATokenizerThatIsMissing) {
+    const TempFolder folder;
+    auto config = tokens_of(folder, "the cat saw a dog\n");
+    config.options["tokenizer"] = std::string();
+    EXPECT_THROW(test::open_kind(config), Error);
+    config.options["tokenizer"] = (folder / "none.json").string();
+    EXPECT_THAT(test::data_error([&] { test::open_kind(config); }),
+                ::testing::HasSubstr("none.json"));
+}
+
+TEST(TextDataset, HandsItsTokenizerToTheRun) {
+    const TempFolder folder;
+    const auto parts = test::open_kind(tokens_of(folder, "the cat saw a dog\n"));
+    InputGuide guide{.schema = parts.train.data->schema()};
+    parts.train.data->guide(guide);
+    const auto run = folder / "run";
+    std::filesystem::create_directory(run);
+    write_input_guide(run, guide);
+    const InputGuide read = read_input_guide(run);
+    EXPECT_EQ(read.tokenizer, guide.tokenizer);
+    EXPECT_EQ(read.schema["tokens"].mask_token, 3);
+    folder.write("run/tokenizer.json", guide.tokenizer + " ");
+    EXPECT_THAT(test::data_error([&] { read_input_guide(run); }),
+                ::testing::HasSubstr("not the tokenizer"));
+    std::filesystem::remove(kept_tokenizer(run));
+    EXPECT_THROW(read_input_guide(run), Error);
 }
 
 TEST(TextDataset, HasATypicalSchemaWhereNoFileIsAtHand) {

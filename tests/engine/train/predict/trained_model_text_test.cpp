@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/train/trained_model.h"
 #include "support/click_run.h"
+#include "support/small_tokenizer.h"
 #include "trained_models.h"
 
 // Text that trained models continue, and words that they fill in.
@@ -110,6 +111,52 @@ TEST_F(TrainedModels, OfMaskedWordsFillThem) {
     EXPECT_THROW(model.fill("[MASK] one two three one two three one two three one two three", 1),
                  Error)
         << "13 tokens; it has 12 positions";
+}
+
+/// A run that learns `text` by its tokens.
+RunConfig tokens_run(RunConfig config, const test_support::TempFolder& folder,
+                     const std::string& line) {
+    std::string text;
+    for (int i = 0; i < 400; ++i) text += line;
+    config.dataset.kind = "text-tokens";
+    config.dataset.path = {folder.write("text.txt", text)};
+    config.dataset.train_limit = config.dataset.test_limit = 0;
+    config.dataset.options = {{"test_share", 0.1},
+                              {"tokenizer", folder.write("t.json", test::small_tokenizer())}};
+    config.optimizer.kind = "adam";
+    config.optimizer.options = {{"lr", 0.01}};
+    config.batch_size = 8;
+    config.epochs = 12;
+    return completed(config);
+}
+
+TEST_F(TrainedModels, OfATokenizerContinueTextInItsSpelling) {
+    RunConfig config =
+        tokens_run(small_transformer_run("fp32"), folder_, "The dogs saw a red cat.\n");
+    const auto run = train(config).folder;
+    std::filesystem::remove(folder_ / "t.json");
+    TrainedModel model(run);
+    ASSERT_EQ(model.form().kind, InputForm::Kind::text);
+    EXPECT_EQ(text_of(model, {.prompt = "THE dog", .length = 6, .temperature = 0, .seed = 1}),
+              "s saw a red cat.");
+    EXPECT_TRUE(model.unknown_in("the dogs").empty());
+    EXPECT_EQ(model.unknown_in("a zebra").str(),
+              "Not in the vocabulary of the tokenizer: \"zebra\"");
+}
+
+TEST_F(TrainedModels, OfATokenizerFillItsOwnMask) {
+    RunConfig config = tokens_run(small_masked_run("fp32"), folder_, "the dogs saw a red cat.\n");
+    config.dataset.options["special_tokens"] = true;
+    config.model.options["width"] = std::int64_t{32};
+    config.epochs = 60;
+    TrainedModel model(train(config).folder);
+    ASSERT_TRUE(model.fills_masks());
+    EXPECT_EQ(model.form().mask, "[MASK]");
+    const auto filled = model.fill("The dogs [MASK] a red [MASK].", 2);
+    ASSERT_THAT(filled, SizeIs(2));
+    EXPECT_EQ(filled[0].place, 4) << "behind [CLS], the, dog and ##s";
+    EXPECT_EQ(filled[0].words[0].text, "saw");
+    EXPECT_EQ(filled[1].words[0].text, "cat");
 }
 
 TEST_F(TrainedModels, OfMaskedWordsDoNotContinueText) {

@@ -8,6 +8,7 @@
 #include "instruments/replay/run_replay.h"
 #include "run_data_support.h"
 #include "support/picture_files.h"
+#include "support/small_tokenizer.h"
 
 // Runs whose data set is opened again: evaluated, resumed, and steps that are computed again.
 namespace engine {
@@ -236,6 +237,23 @@ TEST_F(RunDataTest, OtherTextUnderWordsIsMappedAndUnknownWordsAreTold) {
     EXPECT_EQ(guide.vocabulary, own);
     ASSERT_FALSE(parts.warnings.empty());
     EXPECT_THAT(parts.warnings[0].str(), HasSubstr("became <unk>: \"cow\""));
+}
+
+TEST_F(RunDataTest, ATextIsReadByTheTokenizerThatItsRunKept) {
+    std::string text;
+    for (int i = 0; i < 60; ++i) text += "the dog saw a cat.\n";
+    folder_.write("t.txt", text);
+    RunConfig config = base("text-tokens", "t.txt");
+    config.dataset.options["tokenizer"] = folder_.write("t.json", test::small_tokenizer());
+    config.model.kind = "rnn-lm";
+    config.model.options = {{"hidden", std::int64_t{8}}, {"embedding", std::int64_t{8}}};
+    const Ended run = train(completed(config));
+    const double before = report_of(run).figures.loss;
+    fs::remove(folder_ / "t.json");
+    EXPECT_EQ(report_of(run).figures.loss, before) << "its own copy is enough";
+    std::ofstream(run.folder / "tokenizer.json", std::ios::app) << ' ';
+    EXPECT_THAT(evaluation_error(run),
+                HasSubstr("not the tokenizer that the run was trained with"));
 }
 
 TEST_F(RunDataTest, AChangedOrderFileIsOtherData) {
