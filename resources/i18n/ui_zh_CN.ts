@@ -1133,6 +1133,18 @@
     <context>
         <name>ui::HistoryPanel</name>
         <message>
+            <source>Pause</source>
+            <translation>暂停</translation>
+        </message>
+        <message>
+            <source>Go on</source>
+            <translation>继续</translation>
+        </message>
+        <message>
+            <source>Stop</source>
+            <translation>停止</translation>
+        </message>
+        <message>
             <source>Export run…</source>
             <translation>导出运行…</translation>
         </message>
@@ -1519,7 +1531,7 @@
         </message>
         <message>
             <source>The run is saved: select it under Runs and choose Resume.</source>
-            <translation>运行已保存：在“运行”中选中它并选择“继续”。</translation>
+            <translation>运行已保存：在“运行”中选中它并选择“恢复”。</translation>
         </message>
         <message>
             <source>Open</source>
@@ -3996,6 +4008,26 @@ above</source>
 </context>
 <context>
     <name>RunActions</name>
+    <message>
+        <source>Run %1 has received the request, and does so after what it is computing.</source>
+        <translation>运行 %1 已收到请求，会在完成当前计算后执行。</translation>
+    </message>
+    <message>
+        <source>Run %1 has stopped.</source>
+        <translation>运行 %1 已停止。</translation>
+    </message>
+    <message>
+        <source>Run %1 is paused.</source>
+        <translation>运行 %1 已暂停。</translation>
+    </message>
+    <message>
+        <source>Run %1 goes on.</source>
+        <translation>运行 %1 已继续。</translation>
+    </message>
+    <message>
+        <source>Waiting for the process that trains run %1</source>
+        <translation>正在等待训练运行 %1 的进程</translation>
+    </message>
     <message>
         <source>Another program trains this run.</source>
         <translation>该运行由其他程序训练。</translation>

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <fstream>
@@ -11,6 +12,7 @@
 #include "engine/base/error.h"
 #include "engine/runs/run_store.h"
 #include "runs/run_folder.h"
+#include "runs/run_hold.h"
 #include "step_record_support.h"
 #include "support/part_figures.h"
 #include "temp_folder.h"
@@ -83,6 +85,23 @@ TEST_F(FollowedRunTest, WaitsForAFolderAndThenShowsTheRunToItsEnd) {
     EXPECT_EQ(done->steps, 900);
     EXPECT_FALSE(followed.interrupted());
     EXPECT_TRUE(followed.drain().empty()) << "nothing more";
+}
+
+TEST_F(FollowedRunTest, APauseAndItsWriterShow) {
+    start();
+    append_steps(*writer, 1);
+    (void)look_until(RunState::training);
+    EXPECT_TRUE(followed.writer().is_there);
+    EXPECT_EQ(followed.writer().host, "") << "this machine";
+    EXPECT_EQ(followed.writer().process, ::getpid());
+    made.hold->lease().show("paused");
+    (void)look_until(RunState::paused);
+    made.hold->lease().show("training");
+    (void)look_until(RunState::training);
+    made.hold->lease().show("paused");
+    end(DoneReason::stopped, 1);
+    (void)look_until(RunState::done);
+    EXPECT_FALSE(followed.writer().is_there);
 }
 
 TEST_F(FollowedRunTest, ADeadWriterIsToldOnce) {

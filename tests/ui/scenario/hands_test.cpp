@@ -213,6 +213,9 @@ TEST_F(HandsTest, ClosingWhileTrainingAsksAndKeepTrainingStays) {
     ASSERT_TRUE(reaches(engine::RunState::training));
     EXPECT_FALSE(window->close());
     EXPECT_TRUE(window->isVisible());
+    auto* trainOn = answer(u"Train on without the window"_s);
+    ASSERT_NE(trainOn, nullptr);
+    EXPECT_TRUE(trainOn->isEnabled());
     auto* stay = answer(u"Keep training"_s);
     ASSERT_NE(stay, nullptr);
     stay->click();

@@ -325,6 +325,15 @@ void HistoryPanel::fillMenu(QMenu* menu) {
         else
             resumeOrAsk(this, context_.commands, first);
     });
+    if (one && first.state == "running" && !first.origin) {
+        using engine::OutsideRequest;
+        const auto send = [this, first](OutsideRequest request) {
+            return [this, first, request] { sendRequest(context_.commands, first, request); };
+        };
+        add(tr("Pause"), !first.paused, send(OutsideRequest::pause));
+        add(tr("Go on"), first.paused, send(OutsideRequest::unpause));
+        add(tr("Stop"), true, send(OutsideRequest::stop));
+    }
     // Settings of another program are none of ours.
     add(tr("Load settings"), one && !first.origin,
         [this, first] { context_.settings->load(first.config); });

@@ -172,6 +172,26 @@ void resumeOrAsk(QWidget* parent, Commands* commands, const engine::RunSummary& 
     dialog->show();
 }
 
+void sendRequest(Commands* commands, const engine::RunSummary& run,
+                 engine::OutsideRequest request) {
+    constexpr double patience_s = 90;  // caches of network file systems are some seconds old
+    const QString name = QString::fromStdString(run.run);
+    const auto work = [name, folder = run.folder, request] {
+        const bool isDone = engine::send_request(folder, request, patience_s).is_done;
+        if (!isDone)
+            return RunActions::tr("Run %1 has received the request, and does so after what it is "
+                                  "computing.")
+                .arg(name);
+        if (request == engine::OutsideRequest::stop)
+            return RunActions::tr("Run %1 has stopped.").arg(name);
+        return request == engine::OutsideRequest::pause
+                   ? RunActions::tr("Run %1 is paused.").arg(name)
+                   : RunActions::tr("Run %1 goes on.").arg(name);
+    };
+    commands->works()->start(
+        {RunActions::tr("Waiting for the process that trains run %1").arg(name), {}, work});
+}
+
 QString whyNotRepeated(const engine::RunSummary& run) {
     return run.origin ? RunActions::tr("Another program trains this run.") : QString();
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/runs/outside_request.h"
 #include "engine/runs/run_store.h"
 #include "engine/session/session.h"
 
@@ -55,6 +56,9 @@ void resumeTogether(const Context& context, const std::vector<engine::RunSummary
 /// many epochs, and how the learning rate goes on.
 void resumeOrAsk(QWidget* parent, Commands* commands, const engine::RunSummary& run,
                  std::function<void(bool begun)> then = {});
+/// Asks the process that trains a run, here or on another machine, to stop it, to pause it or to let
+/// it go on. Does not wait; the message bar shows the answer.
+void sendRequest(Commands* commands, const engine::RunSummary& run, engine::OutsideRequest request);
 /// Why its settings cannot be those of a new run; empty if they can.
 QString whyNotRepeated(const engine::RunSummary& run);
 
