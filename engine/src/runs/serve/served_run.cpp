@@ -105,7 +105,8 @@ ordered_json ServedRun::answer(std::string_view text) {
     out["from"] = from;
     out["width"] = steps_.width();
     out["buckets"] = buckets_json(steps_, from);
-    out["behind"] = record_ && steps_.size() < record_->size();
+    // A run that trains has a few more by now.
+    out["behind"] = record_ && record_->size() - steps_.size() > rows_at_once;
     std::vector<const KeptEvent*> fresh;
     for (const auto* list : {&events_, &scale_events_})
         for (const KeptEvent& each : *list)
