@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # portable.sh [FOLDER]: makes one archive of Halftone that runs without installation and without packages, in FOLDER (default:
 # build/packages): halftone-VERSION-ARCHITECTURE.tar.xz, an AppDir. Unpack it anywhere and start halftone/AppRun. It is made on
-# Debian 12 and needs glibc 2.36 and, for the window, the libraries of base_libraries(), which every desktop has. Where
-# appimagetool is on PATH it makes an AppImage of the same folder, too.
+# Debian 12 and needs glibc 2.36, and for the window a display. Where appimagetool is on PATH it makes an AppImage of the same
+# folder, too.
 #
 # HALFTONE_BUILD=FOLDER   an existing build: Release, static, with the window, without CUDA (NOTICE) and without MPI
 set -euo pipefail
@@ -13,8 +13,8 @@ out=$(realpath -m "${1:-build/packages}")
 name=halftone glibc=2.36
 build=${HALFTONE_BUILD:-build/portable}
 
-# Libraries that belong to the machine: the C library and the loader, the display's drivers, and the fonts' configuration.
-base_libraries() {
+# The C library and the loader: these alone are always the machine's.
+c_library() {
     cat <<'LIST'
 ld-linux-x86-64
 ld-linux-aarch64
@@ -25,6 +25,13 @@ librt
 libpthread
 libresolv
 libutil
+LIST
+}
+
+# A display's libraries, which fit its drivers and its fonts. The machine's are taken if it has all of them; a server without a
+# display gets those of the archive (usr/lib/spare), since the program is linked with them for its commands, too.
+display_libraries() {
+    cat <<'LIST'
 libEGL
 libGL
 libGLX
@@ -43,12 +50,32 @@ libexpat
 LIST
 }
 
-# Libraries beside the program, by their place on this machine: those that it, Qt's plugins and each other load.
-bundled_libraries() {  # FILE...
-    local library stem
+# among LIST LIBRARY: LIST, a function, names the library.
+among() {
+    local name
+    name=$(basename "$2")
+    "$1" | grep -qxF -- "${name%%.so*}"
+}
+
+# copy_libraries FOLDER LIBRARY...: by the names under which they are loaded.
+copy_libraries() {
+    local library folder=$1
+    shift
+    mkdir -p "$folder"
+    for library in "$@"; do install -m644 "$(realpath "$library")" "$folder/$(basename "$library")"; done
+}
+
+# Sorts the libraries that the program, Qt's plugins and each other load into those that lie beside the program and spare ones.
+choose_libraries() {  # FILE...
+    local library
     for library in $(needed_libraries "$@"); do
-        stem=$(basename "$library")
-        base_libraries | grep -qxF -- "${stem%%.so*}" || echo "$library"
+        if among c_library "$library"; then
+            continue
+        elif among display_libraries "$library"; then
+            spare+=("$library")
+        else
+            bundled+=("$library")
+        fi
     done
 }
 
@@ -87,16 +114,20 @@ qt_folder() {  # plugins|translations
 write_start() {  # FILE
     cat > "$1" << 'EOF'
 #!/bin/sh
-# Starts Halftone from the folder in which this file lies, wherever that is. Its own libraries are found by the program itself;
-# nothing that it starts inherits them.
+# Starts Halftone from the folder in which this file lies, wherever that is. The program finds its own libraries by itself. Where
+# the machine lacks one of a display's, all of these are taken from the archive.
 here=$(dirname "$(readlink -f "$0")")
-exec "$here/usr/bin/halftone" "$@"
+program=$here/usr/bin/halftone
+case $(LD_TRACE_LOADED_OBJECTS=1 "$program" 2> /dev/null) in
+*"not found"*) export LD_LIBRARY_PATH="$here/usr/lib/spare${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
+esac
+exec "$program" "$@"
 EOF
     chmod 755 "$1"
 }
 
 stage_files() {
-    local plugin library language qt=$work/halftone/usr
+    local plugin language qt=$work/halftone/usr
     DESTDIR=$work/halftone cmake --install "$build" --prefix /usr > /dev/null
     mkdir -p "$qt/lib" "$qt/plugins" "$qt/share/qt6"
     while read -r plugin; do
@@ -110,10 +141,9 @@ stage_files() {
     for plugin in platforms/libqxcb.so platforms/libqoffscreen.so platforms/libqwayland-generic.so; do
         [[ -e $qt/plugins/$plugin ]] || fail "Qt's plugin $plugin is missing: install qt6-base-dev and qt6-wayland"
     done
-    mapfile -t bundled < <(bundled_libraries "$build/halftone" "${loaded[@]}")
-    for library in "${bundled[@]}"; do
-        install -m644 "$(realpath "$library")" "$qt/lib/$(basename "$library")"
-    done
+    choose_libraries "$build/halftone" "${loaded[@]}"
+    copy_libraries "$qt/lib" "${bundled[@]}"
+    copy_libraries "$qt/lib/spare" "${spare[@]}"
     # Qt's own texts in the window's other languages.
     for language in resources/i18n/ui_*.ts; do
         language=$(basename "${language#*/ui_}" .ts)
@@ -135,8 +165,8 @@ set_run_paths() {  # FOLDER
     local file up
     while IFS= read -r file; do
         up=$(realpath -m --relative-to="$(dirname "$file")" "$1/lib")
-        [[ $up != . ]] || up=''
-        patchelf --force-rpath --set-rpath "\$ORIGIN${up:+/$up}" "$file"
+        if [[ $up == . ]]; then up="\$ORIGIN"; else up="\$ORIGIN/$up"; fi
+        patchelf --force-rpath --set-rpath "$up" "$file"
     done < <(find "$1/bin" "$1/lib" "$1/plugins" -type f ! -name qt.conf)
 }
 
@@ -146,8 +176,8 @@ Halftone $version
 
 Start AppRun, with or without a command: ./AppRun, ./AppRun compare, ./AppRun --help.
 
-Needs glibc $glibc or newer. The window also needs the libraries of a display:
-$(base_libraries | grep -vE '^(ld-linux|lib(c|m|dl|rt|pthread|resolv|util)$)' | tr '\n' ' ' | fold -s -w 76)
+Needs glibc $glibc or newer, and the window a display (X11 or Wayland). A display's libraries are the machine's,
+or those of usr/lib/spare where the machine lacks one.
 
 To put it into the menus: copy usr/share/applications/halftone.desktop to ~/.local/share/applications with the
 path of AppRun in its line Exec, and usr/share/icons to ~/.local/share/icons.
@@ -160,8 +190,7 @@ check_libraries() {
     local others
     others=$(find "$work/halftone/usr/bin/halftone" "$work/halftone/usr/plugins" -type f -exec ldd {} + |
         awk '/=> \// {print $3}' | sort -u | grep -v "^$work/" | while read -r library; do
-        library=$(basename "$library")
-        base_libraries | grep -qxF -- "${library%%.so*}" || echo "$library"
+        among c_library "$library" || among display_libraries "$library" || echo "$library"
     done)
     [[ ! $others ]] || fail "loaded from this machine, not from the archive: $others"
     installer/check_glibc.sh $glibc "$work/halftone" || fail "the archive would not start with glibc $glibc; make it on Debian 12"
@@ -186,7 +215,7 @@ make_image() {
 command -v patchelf > /dev/null || fail "this needs patchelf"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-loaded=()
+loaded=() bundled=() spare=()
 if [[ ! ${HALFTONE_BUILD:-} ]]; then
     install_packages || fail "the packages above could not be installed"
     build_release "$build" -DHALFTONE_UI=ON -DHALFTONE_CUDA=OFF
@@ -198,5 +227,5 @@ check_libraries
 make_archive
 check_size "$file" 45
 make_image
-describe_package "$file" "$build/halftone" "${bundled[@]}"
+describe_package "$file" "$build/halftone" "${bundled[@]}" "${spare[@]}"
 echo "$file: $(megabytes "$file"), unpacked $(du -sm "$work/halftone" | cut -f 1) MB"
