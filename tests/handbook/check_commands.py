@@ -24,7 +24,7 @@ TRAINS = ("train", "compare", "sweep", "twin")
 TAKE_SETTINGS = (*TRAINS, "xray", "find-lr", "lint", "bench", "search-precision")
 # Not run: names that stand for a file, a number or a text of the reader's, and programs that a machine may lack.
 PLACEHOLDER = re.compile(r"\[|\||\b(CONFIG|FILE|FOLDER|NAME|COMMAND|CAPSULE|CASES|DIR|N)\b|my\.lesson|small-net|mail|workers|answers|"
-                         r"measured plans|OPERATIONS|label RUN|delete|resume|--to run")
+                         r"measured plans|OPERATIONS|label RUN|delete|resume|--to run|server-runs|serve --all")
 # Keys of --json that a small run need not print.
 SOMETIMES = {"parent", "origin", "host", "silent_s", "paused", "teach", "pay_off", "details", "judged_from", "earlier", "diverged", "rounding",
              "first_difference", "no_prediction", "notes", "profile", "confusion", "classes", "hardest", "verdict", "cost"}
