@@ -25,7 +25,10 @@ release() {
 }
 
 build_package() {
-    command -v dpkg-deb dpkg-shlibdeps > /dev/null || fail "this needs dpkg-dev"
+    local tool
+    for tool in dpkg-deb dpkg-shlibdeps strip python3; do
+        command -v $tool > /dev/null || fail "this needs $tool (packages dpkg-dev, binutils, python3-minimal)"
+    done
     if [[ ! ${HALFTONE_BUILD:-} ]]; then
         install_packages || fail "the packages above could not be installed"
         if [[ $cuda == ON ]]; then

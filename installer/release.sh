@@ -22,11 +22,8 @@ release_date() {  # of this version, as in the page of changes
 
 # The date of everything: of a checkout its commit's, of unpacked sources the release's.
 source_date() {
-    if [[ -e .git ]] && command -v git > /dev/null; then
-        git log -1 --format=%ct
-    else
-        date -u -d "$(release_date)" +%s
-    fi
+    [[ -e .git ]] && git log -1 --format=%ct 2> /dev/null && return
+    date -u -d "$(release_date)" +%s
 }
 
 # build_release FOLDER CMAKE_ARGUMENT...: builds the program, with what may be passed on (NOTICE).
