@@ -158,5 +158,34 @@ TEST_F(Runs, AnUnknownOneExitsWith2) {
     EXPECT_THAT(errors_, HasSubstr("7: neither a run of the history nor a run's folder"));
 }
 
+TEST_F(Runs, SpareCheckpointsAreDeletedAloneAndTheSizeOnDiskIsShown) {
+    train({"--set", "max_steps=6", "--set", "checkpoint.every_steps=1", "--set",
+           "checkpoint.keep=10"});
+    EXPECT_THAT(lines({"runs"})[0], HasSubstr("on disk"));
+    const auto size = [&] {
+        return nlohmann::json::parse(lines({"runs", "--json"})[0]).at("disk_bytes").get<double>();
+    };
+    const double before = size();
+    EXPECT_THAT(lines({"delete", "1", "--checkpoints", "--yes"}),
+                Contains(testing::ContainsRegex("^Run 1: [45] checkpoints deleted, ")));
+    EXPECT_LT(size(), before);
+    EXPECT_THAT(lines({"runs", "--json"}), SizeIs(1)) << "the run stays";
+    EXPECT_THAT(lines({"delete", "1", "--checkpoints", "--yes"}),
+                Contains(StartsWith("Run 1: 0 checkpoints deleted")));
+}
+
+TEST_F(Runs, AProblemIsReportedWithoutThePathOfTheData) {
+    train({"--set", "max_steps=3"});
+    const auto shown = lines({"report-problem", "1", "--show"});
+    for (const char* name : {"versions.txt", "machine.txt", "settings.json", "events.jsonl",
+                             "steps.jsonl"})
+        EXPECT_THAT(shown, Contains("== " + std::string(name) + " =="));
+    for (const std::string& line : shown)
+        EXPECT_THAT(line, testing::Not(HasSubstr(home_.str()))) << line;
+    const std::string file = (home_ / "problem.zip").string();
+    EXPECT_THAT(lines({"report-problem", "1", "-o", file}), Contains(StartsWith(file)));
+    EXPECT_TRUE(std::filesystem::is_regular_file(file));
+}
+
 }  // namespace
 }  // namespace app
