@@ -153,7 +153,8 @@ TEST_F(FollowedFeedTest, ARunOfAnotherProcessGrowsOnScreenToItsEnd) {
     feed.showStored({entered()});
     ASSERT_EQ(feed.tracks().size(), 1u);
     const auto track = feed.tracks().front();
-    EXPECT_EQ(track->state(), RunState::training);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return track->state() == RunState::paused; }, 5'000))
+        << "as its process is";
     EXPECT_EQ(feed.statusTracks(), feed.tracks());
     EXPECT_FALSE(feed.live()) << "nothing of it can be stopped from here";
     ASSERT_TRUE(rowsAre(5));

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "engine/base/error.h"
 #include "feed/pending_events.h"
@@ -54,7 +55,13 @@ TEST_F(StoredRunsTest, ARunThatIsBeingWrittenIsFollowedToItsEnd) {
     const auto track = runs.tracks().at(0);
     EXPECT_TRUE(track->followed);
     EXPECT_EQ(track->run(), entered.run) << "its name in this history";
-    EXPECT_EQ(track->state(), RunState::training);
+    const auto isPaused = [&] {
+        runs.drain(pending);
+        return track->state() == RunState::paused;
+    };
+    EXPECT_TRUE(QTest::qWaitFor(isPaused, 5'000)) << "as its process is";
+    EXPECT_TRUE(track->writer.is_there);
+    EXPECT_EQ(track->writer.host, "") << "this machine";
     runs.show({trained(), entered}, *store);
     EXPECT_EQ(runs.tracks().at(1), track) << "it stays as it is";
     runs.keepFollowed();
@@ -67,6 +74,22 @@ TEST_F(StoredRunsTest, ARunThatIsBeingWrittenIsFollowedToItsEnd) {
     EXPECT_EQ(track->state(), RunState::done) << "states do not wait for rows";
     EXPECT_FALSE(track->done()) << "other events do";
     EXPECT_FALSE(pending.empty());
+}
+
+TEST_F(StoredRunsTest, ARunOfAnotherMachineSaysWhichItIs) {
+    ForeignRun foreign(fewSteps());
+    // A lease above that of the session, as if that machine had taken the run over.
+    std::ofstream(foreign.folder() / "lease.7")
+        << R"({"id":"x","host":"node7","boot":"b","pid_namespace":1,"process":12,"started":3})";
+    runs.show({store->enter(foreign.folder())}, *store);
+    const auto track = runs.tracks().at(0);
+    EXPECT_TRUE(QTest::qWaitFor(
+        [&] {
+            runs.drain(pending);
+            return track->writer.host == "node7";
+        },
+        5'000));
+    EXPECT_EQ(track->writer.process, 12);
 }
 
 TEST_F(StoredRunsTest, ARecordThatIsNoneIsAnErrorAndChangesNothing) {
