@@ -37,7 +37,8 @@ public:
     /// The micro-batches of the next optimizer step, until the next call; an epoch's last step may
     /// have fewer.
     std::span<const Batch> next();
-    /// Micro-batches of the step that begins with this batch of the epoch, with all fields on the host.
+    /// Micro-batches of the step that begins with this batch of the epoch, with all fields on the
+    /// host.
     std::vector<Batch> at(std::int64_t epoch, std::int64_t batch) const;
     BatchFeed& feed() { return *feed_; }
     BatchLoader& loader() const { return *loader_; }
