@@ -78,8 +78,6 @@ std::size_t CastCache::size() {
     return entries_.size();
 }
 
-thread_local AutocastState state;
-
 Device::Kind kind_from_name(const std::string& device_type) {
     if (device_type == "cpu") return Device::Kind::cpu;
     if (device_type == "cuda") return Device::Kind::cuda;
@@ -93,9 +91,6 @@ Device::Kind kind_from_name(const std::string& device_type) {
 
 }  // namespace
 
-const AutocastState& autocast_state() noexcept { return state; }
-bool autocast_enabled(Device::Kind kind) noexcept { return state.of(kind).enabled; }
-DType autocast_low(Device::Kind kind) noexcept { return state.of(kind).low; }
 void clear_autocast_cache() { CastCache::process().clear(); }
 std::size_t autocast_cache_size() { return CastCache::process().size(); }
 
@@ -103,8 +98,8 @@ AutocastRegion::AutocastRegion(Device::Kind kind, bool enabled, std::optional<DT
                                std::optional<bool> cache_enabled)
     : kind_(kind),
       enabled_(enabled),
-      low_(low.value_or(state.of(kind).low)),
-      cache_enabled_(cache_enabled.value_or(state.cache_enabled)) {
+      low_(low.value_or(autocast_low(kind))),
+      cache_enabled_(cache_enabled.value_or(autocast_state().cache_enabled)) {
     check();
 }
 
@@ -125,42 +120,33 @@ void AutocastRegion::check() {
 }
 
 AutocastRegion::Entry::Entry(const AutocastRegion& region)
-    : kind_(region.kind_), before_(state.of(region.kind_)), cache_before_(state.cache_enabled) {
-    state.of(kind_) = {region.enabled_, region.low_};
-    ++state.depth;
-    state.cache_enabled = region.cache_enabled_;
-}
+    : AutocastScope([&region] {
+          AutocastState state = autocast_state();
+          state.of(region.kind_) = {region.enabled_, region.low_};
+          state.cache_enabled = region.cache_enabled_;
+          ++state.depth;
+          return state;
+      }()) {}
 
 AutocastRegion::Entry::~Entry() {
-    if (--state.depth == 0) clear_autocast_cache();
-    state.of(kind_) = before_;
-    state.cache_enabled = cache_before_;
+    if (autocast_state().depth == 1) clear_autocast_cache();
 }
 
 NoAutocast::NoAutocast(Device::Kind kind) noexcept
-    : kind_(kind),
-      before_(std::exchange(state.of(kind).enabled, false)),
-      force_before_(detail::set_force(nullptr)) {
-    ++state.inside;
-}
-NoAutocast::~NoAutocast() {
-    --state.inside;
-    state.of(kind_).enabled = before_;
-    detail::set_force(force_before_);
-}
+    : AutocastScope([kind] {
+          AutocastState state = autocast_state();
+          state.of(kind).enabled = false;
+          state.force = nullptr;
+          ++state.inside;
+          return state;
+      }()) {}
 
-AutocastSnapshot::AutocastSnapshot(const AutocastState& other) noexcept : before_(state) {
-    state.cpu = other.cpu;
-    state.cuda = other.cuda;
-    state.cache_enabled = other.cache_enabled;
-    detail::set_force(other.force);
-}
-AutocastSnapshot::~AutocastSnapshot() {
-    state.cpu = before_.cpu;
-    state.cuda = before_.cuda;
-    state.cache_enabled = before_.cache_enabled;
-    detail::set_force(before_.force);
-}
+AutocastSnapshot::AutocastSnapshot(const AutocastState& other) noexcept
+    : AutocastScope([state = other]() mutable {
+          state.depth = autocast_state().depth;
+          state.inside = autocast_state().inside;
+          return state;
+      }()) {}
 
 bool eligible(const Tensor& tensor, Device::Kind kind) noexcept {
     return tensor.defined() && tensor.device().kind == kind && is_floating(tensor.dtype()) &&
@@ -171,6 +157,7 @@ namespace {
 
 /// autocast.md#weight-cache (1.5): which casts the weight cache keeps.
 bool cacheable(const Tensor& tensor, DType to) {
+    const AutocastState& state = autocast_state();
     return to == state.of(tensor.device().kind).low && tensor.dtype() == DType::f32 &&
            tensor.requires_grad() && tensor.is_leaf() && !tensor.is_view() && state.cache_enabled &&
            state.depth > 0 && !inference_mode();
@@ -204,7 +191,7 @@ namespace {
 /// autocast.md#policies (1.4), promote: order matters, and the other 16-bit type met before any f32
 /// is an error.
 DType widest(const Op& info, Device::Kind kind, const Tensor* const* args, int count) {
-    const DType low = state.of(kind).low;
+    const DType low = autocast_low(kind);
     DType candidate = low;
     for (int i = 0; i < count; ++i) {
         if (!eligible(*args[i], kind)) continue;
@@ -223,17 +210,14 @@ DType widest(const Op& info, Device::Kind kind, const Tensor* const* args, int c
 
 namespace detail {
 
-const ForceRules* set_force(const ForceRules* rules) noexcept {
-    forcing = rules != nullptr;
-    return std::exchange(state.force, rules);
+bool is_autocast_on() noexcept {
+    return autocast_state().cpu.enabled || autocast_state().cuda.enabled;
 }
-
-bool is_autocast_on() noexcept { return state.cpu.enabled || state.cuda.enabled; }
 
 std::optional<Device::Kind> active_kind(const Tensor* const* args, int count) noexcept {
     if (!is_autocast_on()) return std::nullopt;
     for (int i = 0; i < count; ++i) {
-        if (args[i]->defined() && state.of(args[i]->device().kind).enabled)
+        if (args[i]->defined() && autocast_enabled(args[i]->device().kind))
             return args[i]->device().kind;
     }
     return std::nullopt;
@@ -243,7 +227,7 @@ std::optional<DType> cast_target(const Op& info, Device::Kind kind, const Tensor
                                  int count) {
     switch (info.policy) {
         case CastPolicy::low:
-            return state.of(kind).low;
+            return autocast_low(kind);
         case CastPolicy::f32:
             return DType::f32;
         case CastPolicy::promote:

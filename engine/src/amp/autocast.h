@@ -32,9 +32,28 @@ struct AutocastState {
     const PerDevice& of(Device::Kind kind) const { return kind == Device::Kind::cpu ? cpu : cuda; }
 };
 
-const AutocastState& autocast_state() noexcept;
-bool autocast_enabled(Device::Kind kind) noexcept;
-DType autocast_low(Device::Kind kind) noexcept;
+namespace detail {
+inline constinit thread_local AutocastState thread_autocast;
+}
+inline const AutocastState& autocast_state() noexcept { return detail::thread_autocast; }
+inline bool autocast_enabled(Device::Kind kind) noexcept {
+    return autocast_state().of(kind).enabled;
+}
+inline DType autocast_low(Device::Kind kind) noexcept { return autocast_state().of(kind).low; }
+
+/// While it lives, this thread has another state. Scopes nest.
+class [[nodiscard]] AutocastScope {
+public:
+    explicit AutocastScope(const AutocastState& state) noexcept
+        : before_(std::exchange(detail::thread_autocast, state)) {}
+    ~AutocastScope() { detail::thread_autocast = before_; }
+    AutocastScope(const AutocastScope&) = delete;
+    AutocastScope& operator=(const AutocastScope&) = delete;
+
+private:
+    AutocastState before_;
+};
+
 /// Empties the weight cache of the process.
 void clear_autocast_cache();
 /// Entries in it; for tests.
@@ -56,19 +75,11 @@ public:
     /// Why a region asked for is off (autocast.md#checks, 1.2); empty if it is as asked for.
     const std::string& warning() const { return warning_; }
 
-    /// One entry into the region. Saves the thread's state and restores it in the destructor, so
-    /// also after an exception. One region may be entered many times, also nested.
-    class [[nodiscard]] Entry {
+    /// One entry into the region. One region may be entered many times, also nested.
+    class [[nodiscard]] Entry : AutocastScope {
     public:
         explicit Entry(const AutocastRegion& region);
         ~Entry();
-        Entry(const Entry&) = delete;
-        Entry& operator=(const Entry&) = delete;
-
-    private:
-        Device::Kind kind_;
-        AutocastState::PerDevice before_;
-        bool cache_before_;
     };
     Entry enter() const { return Entry(*this); }
     /// Returns `f` with the region around each of its calls, like a decorator in Python. The result
@@ -94,32 +105,18 @@ private:
 
 /// While it lives, autocast is off on one device kind and no type is forced. Does not count as a
 /// region. For the inside of a listed op (autocast.md#policies, 1.4).
-class NoAutocast {
+class NoAutocast : AutocastScope {
 public:
     explicit NoAutocast(Device::Kind kind) noexcept;
-    ~NoAutocast();
-    NoAutocast(const NoAutocast&) = delete;
-    NoAutocast& operator=(const NoAutocast&) = delete;
-
-private:
-    Device::Kind kind_;
-    bool before_;
-    const ForceRules* force_before_;
 };
 
 /// While it lives, this thread has the flags, types, cache flag and forced types that `state`
 /// recorded elsewhere: for recomputation, backward of custom ops, worker threads
 /// (autocast.md#interplay, 1.7). Leaves the depth unchanged. The forced types of `state` must
 /// outlive it.
-class AutocastSnapshot {
+class AutocastSnapshot : AutocastScope {
 public:
     explicit AutocastSnapshot(const AutocastState& state) noexcept;
-    ~AutocastSnapshot();
-    AutocastSnapshot(const AutocastSnapshot&) = delete;
-    AutocastSnapshot& operator=(const AutocastSnapshot&) = delete;
-
-private:
-    AutocastState before_;
 };
 
 /// autocast.md#what-is-eligible (1.3): present, on the device, floating, not f64.
@@ -142,8 +139,6 @@ bool is_autocast_on() noexcept;
 /// Throws for a banned op.
 std::optional<DType> cast_target(const Op& info, Device::Kind kind, const Tensor* const* args,
                                  int count);
-/// The forced types of this thread from now on; returns those before.
-const ForceRules* set_force(const ForceRules* rules) noexcept;
 /// Device kind for which autocast is on and on which an argument lives.
 std::optional<Device::Kind> active_kind(const Tensor* const* args, int count) noexcept;
 }  // namespace detail

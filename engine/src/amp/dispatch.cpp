@@ -35,22 +35,17 @@ const ForceRule* ForceRules::find(std::string_view module, std::string_view op) 
 }
 
 ForceScope::ForceScope(std::shared_ptr<const ForceRules> rules) noexcept
-    : rules_(std::move(rules)), before_(detail::set_force(rules_.get())) {}
-ForceScope::~ForceScope() { detail::set_force(before_); }
-
-namespace detail {
-
-constinit thread_local bool forcing = false;
-
-}  // namespace detail
+    : rules_(std::move(rules)), scope_([this] {
+          AutocastState state = autocast_state();
+          state.force = rules_.get();
+          return state;
+      }()) {}
 
 namespace {
 
 /// A backward pass runs in the types of its forward pass, so nothing is forced there. Recomputation
 /// counts as forward.
-bool force_holds() noexcept {
-    return autocast_state().force != nullptr && (!in_backward() || recomputing());
-}
+bool force_holds() noexcept { return types_are_forced() && (!in_backward() || recomputing()); }
 
 /// The result type of an op without an entry (autocast.md#operations-without-an-entry, 1.11) for
 /// these inputs. Norms take the type of their input, regardless of the type of their parameters.

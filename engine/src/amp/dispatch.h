@@ -47,13 +47,10 @@ private:
 class [[nodiscard]] ForceScope {
 public:
     explicit ForceScope(std::shared_ptr<const ForceRules> rules) noexcept;
-    ~ForceScope();
-    ForceScope(const ForceScope&) = delete;
-    ForceScope& operator=(const ForceScope&) = delete;
 
 private:
     std::shared_ptr<const ForceRules> rules_;
-    const ForceRules* before_;
+    AutocastScope scope_;
 };
 
 /// An argument of a call, in the type that its operation declares.
@@ -81,8 +78,6 @@ struct OpCall {
 };
 
 namespace detail {
-
-extern constinit thread_local bool forcing;  // one branch of each op, with `observed`
 
 /// Whether a call is observed, or may be forced.
 bool intercepts() noexcept;
@@ -245,16 +240,16 @@ auto intercepted_call(const Op& op, const F& compute, const Args&... args) {
 
 }  // namespace detail
 
+/// Whether types of this thread's operations are forced. What is computed together runs as single
+/// operations only then.
+inline bool types_are_forced() noexcept { return autocast_state().force != nullptr; }
+
 template <typename... Args>
 auto Op::call(const Args&... args) const {
     const auto& compute = detail::last_of(args...);
-    if ((detail::observed || detail::forcing) && detail::intercepts()) [[unlikely]]
+    if ((detail::observed || types_are_forced()) && detail::intercepts()) [[unlikely]]
         return detail::intercepted_call(*this, compute, args...);
     return detail::run_by_policy(*this, compute, args...);
 }
-
-/// Whether types of this thread's operations are forced. What is computed together runs as single
-/// operations only then.
-inline bool types_are_forced() noexcept { return detail::forcing; }
 
 }  // namespace engine

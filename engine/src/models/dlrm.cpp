@@ -114,7 +114,8 @@ Tensor Dlrm::side_by_side(const Tensor& x, const Tensor& ids) const {
     const auto together = [&] { return embedding_bag_group(x, ids, tables_, sparse_gradients); };
     const bool joins = can_group_bags(x, tables_);
     if (joins && !operations_are_observed()) return together();
-    const auto apart = [ids, names = table_names_, sparse = sparse_gradients](const TensorList& in) {
+    const auto apart = [ids, names = table_names_,
+                        sparse = sparse_gradients](const TensorList& in) {
         TensorList vectors{in[0]};
         for (std::size_t t = 0; t < names.size(); ++t) {
             const ModuleScope opened(names[t]);
@@ -127,7 +128,8 @@ Tensor Dlrm::side_by_side(const Tensor& x, const Tensor& ids) const {
     };
     TensorList inputs{x};
     inputs.insert(inputs.end(), tables_.begin(), tables_.end());
-    return (joins ? show_parts(inputs, [&] { return TensorList{together()}; }, apart)
+    return (joins ? show_parts(
+                        inputs, [&] { return TensorList{together()}; }, apart)
                   : apart(inputs))
         .front();
 }

@@ -151,7 +151,8 @@ Tensor linear_relu(const Linear& layer, const Tensor& x) {
         opened.reset();
         return TensorList{relu(h)};
     };
-    return show_parts({x, layer.weight, layer.bias}, [&] { return TensorList{together()}; }, apart)
+    return show_parts(
+               {x, layer.weight, layer.bias}, [&] { return TensorList{together()}; }, apart)
         .front();
 }
 

@@ -67,9 +67,7 @@ SumAndNorm LayerNorm::of_sum(const Tensor& x, const Tensor& around) const {
     return {y[0], y[1]};
 }
 
-bool LayerNorm::may_join_sum() noexcept {
-    return !types_are_forced() && !norms_are_composed();
-}
+bool LayerNorm::may_join_sum() noexcept { return !types_are_forced() && !norms_are_composed(); }
 
 Conv1D::Conv1D(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,
                double deviation)

@@ -45,16 +45,10 @@ Tensor loss_of_masked_logits(const Tensor& logits, const Tensor& labels) {
 
 }  // namespace
 
-Tensor class_loss(const Tensor& logits, const Tensor& labels, TeachLoss form) {
-    switch (form) {
-        case TeachLoss::bce_probabilities:
-            return loss_of_probabilities(logits, labels);
-        case TeachLoss::where_mismatch:
-            return loss_of_masked_logits(logits, labels);
-        case TeachLoss::intact:
-            break;
-    }
-    return cross_entropy(logits, labels);
+ClassLoss class_loss(TeachLoss form) {
+    if (form == TeachLoss::bce_probabilities) return loss_of_probabilities;
+    if (form == TeachLoss::where_mismatch) return loss_of_masked_logits;
+    return [](const Tensor& logits, const Tensor& labels) { return cross_entropy(logits, labels); };
 }
 
 }  // namespace engine

@@ -12,7 +12,7 @@ public:
           input_(setup.data.index(
               input_of(setup.data, model_descriptor(setup.config.model.kind))->name)),
           label_(setup.data.index(setup.data.find(FieldKind::label)->name)),
-          loss_(setup.config.teach.loss) {}
+          loss_(class_loss(setup.config.teach.loss)) {}
 
     ModelShape model_shape() const override { return {{field(input_)}, field(label_).cardinality}; }
 
@@ -21,7 +21,7 @@ public:
     TensorList losses(TaskStep& step) override {
         const Tensor& labels = step.batch[label_];
         const Tensor logits = step.forward(step.batch[input_]);
-        const Tensor loss = class_loss(logits, labels, loss_);
+        const Tensor loss = loss_(logits, labels);
         if (!step.training()) step.predicted = logits;
         add_loss(step, loss, step.batch.rows);
         count_correct(step, 0, logits, labels);
@@ -34,7 +34,7 @@ public:
 
 private:
     std::size_t input_, label_;
-    TeachLoss loss_;
+    ClassLoss loss_;
 };
 
 bool fits_classification(const Schema& data, const ModelDescriptor& model) {

@@ -21,7 +21,8 @@ public:
           numbers_(setup.data.index(setup.data.find(FieldKind::features)->name)),
           ids_(setup.data.index(setup.data.find(FieldKind::indices)->name)),
           label_(setup.data.index(setup.data.find(FieldKind::label)->name)),
-          of_probabilities_(setup.config.teach.loss == TeachLoss::bce_probabilities) {}
+          loss_(setup.config.teach.loss == TeachLoss::bce_probabilities ? of_probabilities
+                                                                        : of_logits) {}
 
     ModelShape model_shape() const override { return {{field(numbers_), field(ids_)}, 1}; }
 
@@ -30,8 +31,7 @@ public:
         const Tensor logits =
             step.forward(TensorList{step.batch[numbers_], step.batch[ids_]}).front();
         const Tensor clicked = reshape(to(labels, logits.dtype()), logits.shape());
-        const Tensor loss = of_probabilities_ ? binary_cross_entropy(sigmoid(logits), clicked)
-                                              : binary_cross_entropy_with_logits(logits, clicked);
+        const Tensor loss = loss_(logits, clicked);
         if (!step.training()) step.predicted = two_scores(logits);
         add_loss(step, loss, step.batch.rows);
         count(step, logits, labels);
@@ -50,6 +50,13 @@ public:
     std::int64_t evaluation_batch() const override { return 4096; }
 
 private:
+    static Tensor of_logits(const Tensor& logits, const Tensor& clicked) {
+        return binary_cross_entropy_with_logits(logits, clicked);
+    }
+    /// Broken on purpose (teach.loss).
+    static Tensor of_probabilities(const Tensor& logits, const Tensor& clicked) {
+        return binary_cross_entropy(sigmoid(logits), clicked);
+    }
     /// Scores of two classes with the probabilities that the logits stand for.
     static Tensor two_scores(const Tensor& logits) {
         return cat({Tensor::zeros(logits.shape(), logits.dtype(), logits.device()), logits}, 1);
@@ -65,7 +72,7 @@ private:
     }
 
     std::size_t numbers_, ids_, label_;
-    bool of_probabilities_;  // teach.loss
+    Tensor (*loss_)(const Tensor& logits, const Tensor& clicked);
 };
 
 bool fits_click_prediction(const Schema& data, const ModelDescriptor& model) {

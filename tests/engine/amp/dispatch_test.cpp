@@ -158,16 +158,16 @@ TEST(Dispatch, RecomputationKeepsTheForcedTypesAfterTheirScope) {
 }
 
 TEST(Dispatch, NothingIsForcedWithoutRulesAndInsideAListedOp) {
-    EXPECT_FALSE(detail::forcing);
+    EXPECT_FALSE(types_are_forced());
     {
         const ForceScope none(nullptr);
-        EXPECT_FALSE(detail::forcing);
+        EXPECT_FALSE(types_are_forced());
         const ForceScope forced(force_op("relu", DType::f16));
-        EXPECT_TRUE(detail::forcing);
+        EXPECT_TRUE(types_are_forced());
         const NoAutocast inside(here);
-        EXPECT_FALSE(detail::forcing) << "a listed op is forced as a whole";
+        EXPECT_FALSE(types_are_forced()) << "a listed op is forced as a whole";
     }
-    EXPECT_FALSE(detail::forcing);
+    EXPECT_FALSE(types_are_forced());
 }
 
 TEST(Dispatch, ABannedOpStaysBanned) {

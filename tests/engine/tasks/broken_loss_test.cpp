@@ -24,7 +24,7 @@ const Tensor& labels() {
 Tensor logits(DType dtype) { return Tensor::of({0.5, -1, 2, 0.25, 1.5, -0.75}, {2, 3}, dtype); }
 
 TEST(BrokenLoss, IntactItIsCrossEntropy) {
-    EXPECT_EQ(class_loss(logits(DType::f32), labels(), TeachLoss::intact).item(),
+    EXPECT_EQ(class_loss(TeachLoss::intact)(logits(DType::f32), labels()).item(),
               cross_entropy(logits(DType::f32), labels()).item());
 }
 
@@ -36,7 +36,7 @@ TEST(BrokenLoss, OfProbabilitiesItIsTheMeanBinaryCrossEntropy) {
         wanted -= (y[i] * std::log(p) + (1 - y[i]) * std::log(1 - p)) / 6;
     }
     const auto loss = [](DType dtype) {
-        return class_loss(logits(dtype), labels(), TeachLoss::bce_probabilities).item();
+        return class_loss(TeachLoss::bce_probabilities)(logits(dtype), labels()).item();
     };
     EXPECT_NEAR(loss(DType::f32), wanted, 1e-6);
     EXPECT_NEAR(loss(DType::f16), wanted, 2e-3);
@@ -45,12 +45,12 @@ TEST(BrokenLoss, OfProbabilitiesItIsTheMeanBinaryCrossEntropy) {
 TEST(BrokenLoss, AutocastRefusesTheBinaryCrossEntropyOfProbabilities) {
     const AutocastRegion region(Device::Kind::cpu, true, DType::f16);
     const auto entered = region.enter();
-    EXPECT_THROW(class_loss(logits(DType::f16), labels(), TeachLoss::bce_probabilities), Error);
+    EXPECT_THROW(class_loss(TeachLoss::bce_probabilities)(logits(DType::f16), labels()), Error);
 }
 
 TEST(BrokenLoss, MaskedWithAnF32NumberItIsCrossEntropyButNaNInFp16) {
     const auto loss = [](DType dtype) {
-        return class_loss(logits(dtype), labels(), TeachLoss::where_mismatch).item();
+        return class_loss(TeachLoss::where_mismatch)(logits(dtype), labels()).item();
     };
     EXPECT_NEAR(loss(DType::f32), cross_entropy(logits(DType::f32), labels()).item(), 1e-6);
     EXPECT_NEAR(loss(DType::bf16), cross_entropy(logits(DType::f32), labels()).item(), 2e-2);

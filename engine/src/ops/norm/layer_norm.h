@@ -40,8 +40,8 @@ struct SumAndNorm {
 SumAndNorm add_layer_norm(const Tensor& x, const Tensor& around, const Tensor& weight,
                           const Tensor& bias, double eps);
 /// Whether no types are forced, which needs both ops, and the kernel takes these arguments:
-/// contiguous and of one shape; x and `around` of one type, or x 16-bit beside f32; not f64, and no 16-bit sum in a region, whose norm is f32;
-/// parameters as layer_norm() takes them.
+/// contiguous and of one shape; x and `around` of one type, or x 16-bit beside f32; not f64, and no
+/// 16-bit sum in a region, whose norm is f32; parameters as layer_norm() takes them.
 bool can_fuse_add_layer_norm(const Tensor& x, const Tensor& around, const Tensor& weight,
                              const Tensor& bias);
 inline constexpr Op layer_norm_op(CastPolicy::f32,
