@@ -55,6 +55,11 @@ public:
             if (shows_parts(node)) unseen.emplace(Audience::gradients_alone);
             for (const auto& gradient : node.buffer) detail::show_gradient(node.info(), gradient);
         }
+        if (operations_are_observed() && is_pair(node)) {
+            const AudienceScope aside(Audience::aside);
+            detail::show_gradient(node.info(), sum_of_gradients(node.buffer[0], node.buffer.back(),
+                                                                node.outputs[0].dtype));
+        }
         if (const auto output = node.hooked.lock()) {
             for (const auto& hook : output->hooks) hook(node.buffer[0]);
         }
@@ -80,7 +85,7 @@ private:
     }
 
     /// Whether the node's gradient function is given both and adds them itself. Only where the sum
-    /// is neither recorded nor seen.
+    /// is not recorded.
     bool stays_pair(const Node& node, const Tensor& first, const Tensor& second) const {
         if (returned_ || grad_enabled() || !takes_pair(node)) return false;
         const auto output = node.hooked.lock();

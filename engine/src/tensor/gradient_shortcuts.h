@@ -33,7 +33,8 @@ bool takes_low_gradient(const TensorImpl& leaf, const Tensor& gradient) noexcept
 /// The gradient function of a node with one output that adds up two gradients of it in its own
 /// kernel: called with one gradient or with two of the output's type, whose sum it rounds to that
 /// type before anything else. The numbers are those of an addition first; a launch and a pass over
-/// memory go. The backward pass gives two only where nobody observes the sum.
+/// memory go. The backward pass gives two only where no observer of gradients alone wants
+/// the sum.
 class PairedGradFn {
 public:
     explicit PairedGradFn(GradFn fn) : fn_(std::move(fn)) {}

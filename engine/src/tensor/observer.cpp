@@ -82,8 +82,8 @@ void notify(const OpEvent& event) {
 }
 
 bool pair_is_allowed(const Op& to) {
-    return !observed && std::ranges::all_of(attached.observers, [&](const OpObserver* each) {
-        return each->allows_pair(to);
+    return std::ranges::all_of(attached.observers, [&](const OpObserver* each) {
+        return each->sees_ops() || each->allows_pair(to);
     });
 }
 

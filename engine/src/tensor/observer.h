@@ -38,8 +38,8 @@ public:
     /// (LowGradients).
     virtual void on_gradient(const Op& /*to*/, const Tensor&) {}
     /// Whether the gradient function of `to` may add up two gradients of its output itself
-    /// (PairedGradFn). on_gradient is called for neither of them then, nor for their sum. Never
-    /// where one sees operations.
+    /// (PairedGradFn). on_gradient is called for neither of them then, nor for their sum. One that
+    /// sees operations is not asked: it is shown the sum, which is computed aside.
     virtual bool allows_pair(const Op& /*to*/) const { return false; }
     /// The operations between on_aside(true) and on_aside(false) are no part of the program: they
     /// run once more what it has just computed together. Called with true again after
@@ -85,7 +85,7 @@ std::vector<OpObserver*> op_observers();
 
 /// Whether an observer sees this thread's gradients.
 inline bool gradients_are_observed() noexcept { return gradients_observed; }
-/// Whether every observer allows a sum of two gradients of `to`'s output to go unobserved.
+/// Whether the observers of gradients alone allow two of `to`'s output to be added up unseen.
 bool pair_is_allowed(const Op& to);
 /// Passes the gradient to all observers, unless it is undefined or sparse.
 void show_gradient(const Op& to, const Tensor& gradient);

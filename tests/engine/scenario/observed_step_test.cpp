@@ -11,6 +11,7 @@
 #include "simt/work_counts.h"
 #include "support/click_run.h"
 #include "support/device_support.h"
+#include "support/few_pictures.h"
 #include "tensor/observer.h"
 #include "train/step/step_observer.h"
 
@@ -86,13 +87,18 @@ void expect_same_when_observed(const RunConfig& config, const Device& device) {
     EXPECT_FALSE(observed.seen->aside.empty()) << "something is computed together";
 }
 
-std::vector<RunConfig> networks() {
+std::vector<RunConfig> networks(const test::FewPictures& pictures) {
+    RunConfig resnet = test::small_run("resnet18", "fp32");
+    resnet.dataset.kind = "cifar10";
+    resnet.dataset.path = {pictures.path()};
+    resnet.batch_size = 2;
     return {test::small_run("mlp", "fp32"), test::small_transformer_run("fp32"),
-            test::small_click_run("fp32")};
+            test::small_click_run("fp32"), resnet};
 }
 
 TEST(ObservedStep, HasTheBitsOfAPlainOne) {
-    for (const RunConfig& config : networks()) {
+    const test::FewPictures pictures(8);
+    for (const RunConfig& config : networks(pictures)) {
         SCOPED_TRACE(config.model.kind);
         expect_same_when_observed(config, Device{});
     }
@@ -100,7 +106,8 @@ TEST(ObservedStep, HasTheBitsOfAPlainOne) {
 
 TEST(ObservedStep, HasTheKernelsOfAPlainOne) {
     HALFTONE_NEEDS_CUDA();
-    for (const RunConfig& config : networks()) {
+    const test::FewPictures pictures(8);
+    for (const RunConfig& config : networks(pictures)) {
         SCOPED_TRACE(config.model.kind);
         expect_same_when_observed(config, test::cuda);
     }

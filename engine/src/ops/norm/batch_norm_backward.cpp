@@ -175,7 +175,7 @@ TensorList synced_backward(const BatchNormBackward& a) {
 }  // namespace
 
 TensorList batch_norm_backward(const BatchNormBackward& a) {
-    const Tensor inputs[] = {a.dy, a.x, a.weight};
+    const Tensor inputs[] = {a.dy, a.x, a.weight, a.addend};
     if (a.statistics.synced.ranks)
         return record_outputs(batch_norm_backward_op, inputs, synced_backward(a), {}, {});
     return record_outputs(batch_norm_backward_op, inputs, compute(a),
