@@ -61,7 +61,7 @@ def columns(file):
 
 
 def wanted_scalars(table, events):
-    out = {f"train/{name}": cells for name, cells in table.items() if name != "step"}
+    out = {f"train/{name}": cells for name, cells in table.items() if name not in ("step", "clock_s")}
     out["train/skipped"] = {step: step - table["updates"][step] for step in table["step"]}
     for event in events:
         if event.get("event") != "epoch":
@@ -101,7 +101,7 @@ def hparams_of(folder):
     experiment = context.experiment_from_metadata(
         RequestContext(), "", include_metrics=True,
         hparams_run_to_tag_to_content=context.hparams_metadata(RequestContext(), ""),
-        hparams_from_data_provider=context.hparams_from_data_provider(RequestContext(), ""))
+        data_provider_hparams=context.hparams_from_data_provider(RequestContext(), "", None))
     request = api_pb2.ListSessionGroupsRequest(
         start_index=0, slice_size=10, allowed_statuses=[api_pb2.STATUS_SUCCESS, api_pb2.STATUS_FAILURE,
                                                         api_pb2.STATUS_RUNNING, api_pb2.STATUS_UNKNOWN])

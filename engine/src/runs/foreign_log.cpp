@@ -187,7 +187,8 @@ private:
             if (rows_++ == 0)
                 first_step_ = step;
             else
-                is_whole_ &= step == last + 1;
+                is_whole_ &=
+                    static_cast<std::uint64_t>(step) - static_cast<std::uint64_t>(last) == 1;
             last = step;
         }
         is_whole_ &= first_step_ == 0 || first_step_ == 1;
