@@ -40,7 +40,7 @@ QString tip(const engine::QueuedRun& run) {
     return lines.isEmpty() ? QueueModel::tr("default settings") : lines.join(u'\n');
 }
 
-QString settingsOf(const engine::QueuedRun& run) {
+QString queuedSettings(const engine::QueuedRun& run) {
     const QString label = settingsLabel(run.entry.label);
     return engine::is_queued_comparison(run.entry.batch) ? QueueModel::tr("Compared: %1").arg(label)
                                                          : label;
@@ -49,13 +49,13 @@ QString settingsOf(const engine::QueuedRun& run) {
 }  // namespace
 
 QueueModel::QueueModel(QObject* parent) : RowModel(parent) {
-    columns_ = {{tr("Settings"), settingsOf},
-                {tr("State"),
-                 [](const engine::QueuedRun& run) {
-                     return run.errors.empty() ? stateWords(run.state) : tr("refused");
-                 }},
-                {tr("Run"),
-                 [](const engine::QueuedRun& run) { return QString::fromStdString(run.run); }}};
+    columns_ = {
+        {tr("Settings"), queuedSettings},
+        {tr("State"),
+         [](const engine::QueuedRun& run) {
+             return run.errors.empty() ? stateWords(run.state) : tr("refused");
+         }},
+        {tr("Run"), [](const engine::QueuedRun& run) { return QString::fromStdString(run.run); }}};
 }
 
 void QueueModel::setRuns(std::vector<engine::QueuedRun> runs) {

@@ -21,7 +21,7 @@ QString timeOf(const XrayOp* op) {
 }
 
 /// "−45 %" of the second's time.
-QString changeOf(const XrayPair& pair) {
+QString pairChange(const XrayPair& pair) {
     if (pair.first == nullptr || pair.second == nullptr) return {};
     if (pair.first->us < minTime || pair.second->us < minTime) return {};
     const auto change = std::lround(100 * (pair.first->us / pair.second->us - 1));
@@ -29,7 +29,7 @@ QString changeOf(const XrayPair& pair) {
     return u"%1%2 %"_s.arg(change > 0 ? u"+"_s : u"−"_s).arg(std::abs(change));
 }
 
-QString outputOf(const XrayPair& pair) {
+QString pairOutput(const XrayPair& pair) {
     const auto written = [](const XrayOp* op) {
         return op == nullptr ? unmeasured() : bytes(op->bytes_written);
     };
@@ -37,7 +37,7 @@ QString outputOf(const XrayPair& pair) {
     return first == second ? first : u"%1 · %2"_s.arg(first, second);
 }
 
-QString nameOf(const XrayPair& pair) {
+QString pairName(const XrayPair& pair) {
     const XrayOp& op = pair.first != nullptr ? *pair.first : *pair.second;
     const QString title = QString::fromStdString(op.module + "  " + op.op).trimmed();
     return op.pass == engine::XrayPass::backward ? DifferenceTable::tr("%1 (backward)").arg(title)
@@ -48,13 +48,13 @@ QString nameOf(const XrayPair& pair) {
 
 DifferenceTable::DifferenceTable(QObject* parent) : RowModel(parent) {
     const auto painted = [](const XrayPair&) { return QString(); };
-    columns_ = {{tr("module and operation"), nameOf},
+    columns_ = {{tr("module and operation"), pairName},
                 {{}, painted},
                 {{}, painted},
                 {{}, [](const XrayPair& pair) { return timeOf(pair.first); }, true},
                 {{}, [](const XrayPair& pair) { return timeOf(pair.second); }, true},
-                {tr("change"), changeOf, true},
-                {tr("output"), outputOf, true}};
+                {tr("change"), pairChange, true},
+                {tr("output"), pairOutput, true}};
     build();
 }
 
