@@ -204,7 +204,7 @@ void couple(std::vector<GroupMemberPlan>& members, const std::optional<GroupPlan
 
 /// A run that goes on with another setting than the one that it had would be another run.
 void refuse_replaced_settings(const RunSummary& run) {
-    const std::string settings = read_text(run.folder / config_file);
+    const std::string settings = engine::read_text(run.folder / config_file);
     const auto replaced = replaced_settings(parse_run_config(settings));
     if (settings.empty() || replaced.empty()) return;
     throw Error(ErrorCode::data,
