@@ -4617,6 +4617,42 @@
         <translation>请求已撤回。可用 --timeout 多等一会儿；较早的版本或其他程序不会应答：请在它运行的地方停止它。</translation>
     </message>
     <message>
+        <source>{}: the token cannot be read</source>
+        <translation>{}：无法读取令牌</translation>
+    </message>
+    <message>
+        <source>{}: other users may read or write this token</source>
+        <translation>{}：其他用户可以读取或写入此令牌</translation>
+    </message>
+    <message>
+        <source>Run `chmod 600` on the file.</source>
+        <translation>请对该文件执行 `chmod 600`。</translation>
+    </message>
+    <message>
+        <source>{}: a token is one word of at least {} printable characters</source>
+        <translation>{}：令牌应为一个至少含 {} 个可打印字符的词</translation>
+    </message>
+    <message>
+        <source>Make one with `openssl rand -hex 32`.</source>
+        <translation>可用 `openssl rand -hex 32` 生成。</translation>
+    </message>
+    <message>
+        <source>{}: an address beyond this machine is served only with a token</source>
+        <translation>{}：本机以外的地址只有在有令牌时才提供服务</translation>
+    </message>
+    <message>
+        <source>Give one with --token-file, or leave out --bind and use `ssh -L`.</source>
+        <translation>请用 --token-file 给出令牌，或省去 --bind 并使用 `ssh -L`。</translation>
+    </message>
+    <message>
+        <source>{}, port {}: nothing can be served there</source>
+        <translation>{}，端口 {}：无法在此提供服务</translation>
+    </message>
+    <message>
+        <source>Another program may use this port: give another one with --port.</source>
+        <translation>该端口可能被其他程序占用：请用 --port 指定另一个。</translation>
+    </message>
+    <message>
         <source>{}: the run is being trained on {}</source>
         <translation>{}：该运行正在 {} 上训练</translation>
     </message>
