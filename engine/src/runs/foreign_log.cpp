@@ -367,7 +367,7 @@ void ForeignLog::add(std::int64_t step, const std::string& name, double value, d
     if (++count_ > max_figures)
         throw Error(ErrorCode::data, msg("{}: more than {} figures", title, max_figures));
     Step& at = steps[step];
-    at.clock = std::max(at.clock, clock);
+    if (at.clock == 0) at.clock = clock;
     const std::uint32_t place = place_of(name);
     const auto found =
         std::ranges::find(at.figures, place, &std::pair<std::uint32_t, double>::first);

@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <fstream>
+#include <string_view>
 
 #include "engine/base/error.h"
 #include "engine/runs/export.h"
@@ -33,6 +35,29 @@ std::string event_rows(std::int64_t first, std::int64_t rows, float scale = 1) {
         row.loss_scale = 8;
         out += tensorboard_row(row, {}, 100 + static_cast<double>(step));
     }
+    return out;
+}
+
+/// A file of PyTorch 2.15's SummaryWriter: Loss/train of steps 0 and 1, val/acc of step 1.
+constexpr std::string_view pytorch_file =
+    "4800000000000000fe92489d091098690830c3da411a0d627261696e2e4576656e743a32522e0a2c74656e73"
+    "6f72626f6172642e73756d6d6172792e7772697465722e6576656e745f66696c655f7772697465720277c0b5"
+    "1e00000000000000d9dc12320900000000000059402a130a110a0a4c6f73732f747261696e150000803f003f"
+    "4d57200000000000000029eda95009000000000040594010012a130a110a0a4c6f73732f747261696e150000"
+    "003fee804dca1d00000000000000602fdf2309000000000060594010012a100a0e0a0776616c2f6163631500"
+    "00803e6e1b383b";
+/// As TensorFlow 2 writes scalars, by TensorBoard 2.21's messages: epoch_loss of steps 0 and 1 as
+/// tensors, one with its content and one with its value.
+constexpr std::string_view tensorflow_file =
+    "1800000000000000a37f4b22090000000000e068401a0d627261696e2e4576656e743a32a8343e2e32000000"
+    "00000000241956ec0900000000000069402a270a250a0a65706f63685f6c6f7373420a080112002204000040"
+    "404a0b0a090a077363616c617273e38609a52700000000000000bbe1b14609000000000020694010012a1a0a"
+    "180a0a65706f63685f6c6f7373420a080112002a040000c03f2bff6a43";
+
+std::string unhexed(std::string_view text) {
+    std::string out;
+    for (std::size_t i = 0; i < text.size(); i += 2)
+        out += static_cast<char>(std::stoi(std::string(text.substr(i, 2)), nullptr, 16));
     return out;
 }
 
@@ -71,6 +96,23 @@ TEST_F(TensorboardLogTest, AnExportedRunComesBackWithEveryFigure) {
             EXPECT_TRUE(x == y || (std::isnan(x) && std::isnan(y))) << name << " of " << i;
         });
     }
+}
+
+TEST_F(TensorboardLogTest, FilesOfOtherProgramsAreRead) {
+    write_events(dir_ / "torch" / "events.out.tfevents.1.x", unhexed(pytorch_file));
+    write_events(dir_ / "keras" / "events.out.tfevents.1.x", unhexed(tensorflow_file));
+    const RunSummary torch = imported(dir_ / "torch");
+    EXPECT_EQ(torch.steps, 2);
+    EXPECT_EQ(StepRecordReader::open(torch.folder).row(1).loss, 0.5F);
+    EXPECT_EQ(StepRecordReader::open(torch.folder).row(1).clock_s, 101);
+    const auto epochs = store_.events(
+        torch.run, [](const Event& event) { return std::holds_alternative<EpochDone>(event); });
+    ASSERT_THAT(epochs, SizeIs(1));
+    EXPECT_EQ(std::get<EpochDone>(epochs.front()).validation.of("accuracy"), 0.25);
+    const RunSummary keras = imported(dir_ / "keras");
+    EXPECT_EQ(keras.steps, 2);
+    EXPECT_EQ(StepRecordReader::open(keras.folder).row(0).loss, 3.F);
+    EXPECT_EQ(StepRecordReader::open(keras.folder).row(1).loss, 1.5F);
 }
 
 TEST_F(TensorboardLogTest, AFileThatIsCutOffAnywhereCountsUpToThere) {
