@@ -17,7 +17,7 @@ RequestPool::RequestPool(std::size_t threads, std::size_t queued) : queued_(queu
         refusing_.emplace_back([this] { work(refused_); });
 }
 
-void RequestPool::enqueue(std::function<void()> job) {
+void RequestPool::add(std::function<void()> job) {
     std::unique_lock lock(mutex_);
     if (jobs_.size() < queued_) {
         jobs_.push_back(std::move(job));

@@ -6,6 +6,7 @@
 #include <functional>
 #include <mutex>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "runs/serve/http_library.h"
@@ -17,12 +18,18 @@ namespace engine {
 class RequestPool final : public httplib::TaskQueue {
 public:
     RequestPool(std::size_t threads, std::size_t queued);
-    void enqueue(std::function<void()> job) override;
+    /// void in some versions of the library, bool in others: whether it was taken.
+    using Enqueued = decltype(std::declval<httplib::TaskQueue&>().enqueue({}));
+    Enqueued enqueue(std::function<void()> job) override {
+        add(std::move(job));
+        return Enqueued(true);
+    }
     void shutdown() override;
     /// Whether the job of the calling thread is to be turned away.
     bool turns_away() const;
 
 private:
+    void add(std::function<void()> job);
     void work(std::deque<std::function<void()>>& jobs);
 
     const std::size_t queued_;
