@@ -3,6 +3,7 @@
 #include "engine/record/step_record.h"
 #include "engine/settings/catalog.h"
 #include "lab/lesson_text.h"
+#include "settings/config_fields.h"
 
 namespace engine {
 namespace {
