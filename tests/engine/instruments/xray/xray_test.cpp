@@ -159,6 +159,27 @@ TEST(Xray, TimesAddUpToTheStep) {
     }
 }
 
+/// Three small linear layers are one node of the tape.
+TEST(Xray, ShowsThePartsOfWhatIsComputedTogetherAndDividesItsTime) {
+    RunConfig config = lenet("fp32");
+    config.model.kind = "mlp";
+    config.model.options = {{"hidden", std::vector<std::int64_t>{16, 16}}};
+    const Xray xray = xray_first_step(config);
+    std::vector<std::string> layers;
+    std::int64_t products = 0, masks = 0;
+    for (const XrayOp& op : xray.ops) {
+        if (op.op == "linear") layers.push_back(op.module);
+        products += op.op == "mm" ? 1 : 0;
+        masks += op.op == "relu_backward" ? 1 : 0;
+        if (op.op != "linear" && op.op != "mm" && op.op != "relu_backward") continue;
+        EXPECT_GT(op.us, 0) << op.op;
+        EXPECT_EQ(op.rule, op.op == "linear" ? "off" : "gradient");
+    }
+    EXPECT_THAT(layers, ElementsAre("fc1", "fc2", "fc3"));
+    EXPECT_EQ(products, 3 + 2) << "nobody needs the pictures' gradient";
+    EXPECT_EQ(masks, 2);
+}
+
 TEST(Xray, NamesTheKeyOfAForcedOperation) {
     RunConfig config = lenet("amp-fp16");
     config.precision.force = {{"fc2", ForcedType::fp32}};
