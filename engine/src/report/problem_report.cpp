@@ -24,6 +24,7 @@
 #include "record/event_json.h"
 #include "runs/event_file.h"
 #include "runs/run_folder.h"
+#include "settings/config_fields.h"
 
 namespace engine {
 namespace fs = std::filesystem;
@@ -112,15 +113,15 @@ std::string steps_text(const fs::path& run_folder) {
 }
 
 /// The paths of a run, as names that say what lay there.
-void hide_paths(const RunConfig& config, PrivacyFilter& filter) {
+void hide_paths(RunConfig config, PrivacyFilter& filter) {
     const auto hide = [&filter](const fs::path& path, const std::string& name) {
         filter.replace(path.string(), name);
         filter.replace(path.filename().string(), name);
     };
     for (const std::string& path : config.dataset.path)
         hide(path, "<data set " + config.dataset.kind + ">");
-    hide(config.dataset.order, "<order of samples>");
     hide(config.model.init_from, "<weights>");
+    for_each_path(config, [&](const std::string& path) { hide(path, "<file>"); });
 }
 
 }  // namespace
