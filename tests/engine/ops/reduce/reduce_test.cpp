@@ -22,6 +22,7 @@
 #include "ops/reduce/softmax.h"
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"
+#include "support/expectations.h"
 #include "tensor/cast.h"
 #include "tensor/layout.h"
 
@@ -42,17 +43,6 @@ template <typename F>
 Values slopes(Tensor x, const F& f) {
     backward(sum(f(x)));
     return x.grad().values();
-}
-/// The message of the error that rejects the call.
-template <typename F>
-std::string error_text(ErrorCode code, const F& f) {
-    try {
-        f();
-    } catch (const Error& error) {
-        EXPECT_EQ(error.code(), code);
-        return error.what();
-    }
-    return "";
 }
 
 TEST(Norm, OfAnyOrderByHand) {
