@@ -1020,6 +1020,10 @@
             <translation>%1 个不同字符</translation>
         </message>
         <message>
+            <source>%1 tokens in the vocabulary</source>
+            <translation>词表有 %1 个词元</translation>
+        </message>
+        <message>
             <source>%1 different words</source>
             <translation>%1 个不同的词</translation>
         </message>
@@ -3585,6 +3589,10 @@ above</source>
             <translation>在光标处插入掩码，或替换选中的文本。</translation>
         </message>
         <message>
+            <source>The model reads up to %1 tokens.</source>
+            <translation>模型最多读取 %1 个词元。</translation>
+        </message>
+        <message>
             <source>The model reads up to %1 words.</source>
             <translation>模型最多读取 %1 个词。</translation>
         </message>
@@ -3791,6 +3799,10 @@ above</source>
         <message>
             <source>Beginning of the text; may be empty</source>
             <translation>文本开头，可留空</translation>
+        </message>
+        <message>
+            <source>Tokens</source>
+            <translation>词元数</translation>
         </message>
         <message>
             <source>Words</source>

@@ -129,8 +129,9 @@ QWidget* MaskAsk::makeTextCard() {
     insert->setToolTip(tr("Puts a mask at the cursor, or in place of the selected text."));
     connect(insert, &QPushButton::clicked, this, &MaskAsk::insertMask);
     auto* room = makeLabel(
-        form_.words ? tr("The model reads up to %1 words.").arg(count(form_.longest))
-                    : tr("The model reads up to %1 characters.").arg(count(form_.longest)),
+        form_.tokens  ? tr("The model reads up to %1 tokens.").arg(count(form_.longest))
+        : form_.words ? tr("The model reads up to %1 words.").arg(count(form_.longest))
+                      : tr("The model reads up to %1 characters.").arg(count(form_.longest)),
         "dim", card);
     room->setFont(Theme::caption());
     row->addWidget(insert);

@@ -58,7 +58,7 @@ TextAsk::TextAsk(Theme* theme, const engine::InputForm& form, const TriedModels&
                  QWidget* parent)
     : QWidget(parent), theme_(theme) {
     auto* column = makeColumn(this, {}, size::gap);
-    column->addWidget(makeControls(form.words));
+    column->addWidget(makeControls(form));
     columns_ = new RunColumns(theme_, models, narrowestText, this);
     column->addWidget(columns_, 1);
     for (RunColumn* each : columns_->columns()) {
@@ -73,7 +73,7 @@ TextAsk::TextAsk(Theme* theme, const engine::InputForm& form, const TriedModels&
     refresh();
 }
 
-QWidget* TextAsk::makeControls(bool words) {
+QWidget* TextAsk::makeControls(const engine::InputForm& form) {
     auto* card = makeCard(this);
     auto* column =
         makeColumn(card, {size::inside, size::inside, size::inside, size::inside}, size::gap);
@@ -84,8 +84,8 @@ QWidget* TextAsk::makeControls(bool words) {
     prompt_->setFixedHeight(fontMetrics().lineSpacing() * promptLines + 20);
     column->addWidget(prompt_);
     auto* row = new FlowLayout(nullptr, size::gap);
-    length_ = addField(row, words ? tr("Words") : tr("Characters"), u"200"_s,
-                       tr("Length of the continuation."));
+    const QString unit = form.tokens ? tr("Tokens") : form.words ? tr("Words") : tr("Characters");
+    length_ = addField(row, unit, u"200"_s, tr("Length of the continuation."));
     temperature_ = addField(
         row, tr("Temperature"), u"0.8"_s,
         tr("0 always takes the most probable token; above 1 the text becomes more random."));

@@ -18,7 +18,7 @@ public:
     bool isGenerating() const { return generating_ > 0; }
 
 private:
-    QWidget* makeControls(bool words);
+    QWidget* makeControls(const engine::InputForm& form);
     QLineEdit* addField(QLayout* row, const QString& label, const QString& value,
                         const QString& help);
     /// The values of the fields; marks an invalid one, and then returns nothing.

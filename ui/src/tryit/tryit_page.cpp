@@ -35,7 +35,7 @@ bool alike(const engine::InputForm& a, const engine::InputForm& b) {
         return out;
     };
     return a.kind == b.kind && a.channels == b.channels && a.words == b.words &&
-           names(a) == names(b);
+           a.tokens == b.tokens && names(a) == names(b);
 }
 
 bool trainsWithoutCheckpoint(const std::shared_ptr<RunTrack>& track) {

@@ -37,7 +37,8 @@ struct ColumnPreview {
 /// A text.
 struct TextPreview {
     bool words = true;            ///< else characters
-    std::int64_t vocabulary = 0;  ///< different tokens
+    bool tokens = false;          ///< those of a tokenizer, which are parts of words
+    std::int64_t vocabulary = 0;  ///< different words or characters; tokens that there are
     std::vector<WordCount> frequent;
     std::string passage;  ///< its beginning
 };

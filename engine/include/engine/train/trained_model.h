@@ -37,8 +37,9 @@ struct InputForm {
     Alpha alpha = Alpha::over_white;  ///< of a picture file
     std::vector<Column> columns;      ///< of a row
     bool words = false;               ///< text is read by words, else by characters
+    bool tokens = false;              ///< by the tokens of a tokenizer; `words` is set too
     std::string mask;                 ///< of a masked text: what stands for a missing word
-    std::int64_t longest = 0;         ///< of a masked text: words or characters that fit
+    std::int64_t longest = 0;         ///< of a masked text: words, characters or tokens that fit
 };
 
 /// The picture at the size of the model's input, as the pictures of its test part were.
@@ -57,7 +58,7 @@ struct Answer {
 /// How text goes on.
 struct GenerateOptions {
     std::string prompt;
-    std::int64_t length = 200;  ///< words or characters
+    std::int64_t length = 200;  ///< words, characters or tokens
     double temperature = 1;     ///< 0: always the most probable one
     std::int64_t top_k = 0;     ///< of the most probable ones; 0: of all
     std::int64_t seed = 1;
@@ -69,7 +70,7 @@ struct FilledMask {
         std::string text;
         double probability = 0;
     };
-    std::int64_t place = 0;   ///< of the mask, in words or characters of the text
+    std::int64_t place = 0;   ///< of the mask, in words, characters or tokens of the text
     std::vector<Word> words;  ///< the most probable first
 };
 

@@ -162,6 +162,7 @@ void TextDataset::describe(DatasetPreview& preview) const {
     constexpr std::size_t max_listed = 12;
     TextPreview& text_preview = preview.text.emplace();
     text_preview.words = is_words();
+    text_preview.tokens = vocabulary_->tokenizer != nullptr;
     text_preview.vocabulary = static_cast<std::int64_t>(vocabulary().size());
     const std::int64_t wanted = is_words() ? passage_words : passage_characters;
     text_preview.passage = passage(std::min(size(), wanted));

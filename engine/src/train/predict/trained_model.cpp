@@ -48,6 +48,7 @@ struct TrainedModel::Impl {
         if (!guide.tokenizer.empty())
             tokenizer =
                 std::make_unique<const TokenizerPipeline>(guide.tokenizer, "tokenizer.json");
+        form.tokens = tokenizer != nullptr;
         describe_inputs();
         const FieldSpec* value = guide.schema.find(FieldKind::value);
         if (value != nullptr && !value->names.empty()) target = value->names.front();

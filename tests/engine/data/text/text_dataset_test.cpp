@@ -185,6 +185,7 @@ TEST(TextDataset, ReadsTheTokensOfATokenizer) {
     EXPECT_THAT(read_window(*parts.train.data, 0, 8).tokens, ElementsAre(4, 5, 10, 7, 8, 6, 11, 8));
     EXPECT_THAT(read_window(*parts.train.data, 6, 2).targets, ElementsAre(8, 0));
     EXPECT_EQ(preview_of(parts.train).passage, "the dogs saw a cat. a [UNK]");
+    EXPECT_TRUE(preview_of(parts.train).tokens);
     EXPECT_EQ(preview_of(parts.train).frequent.front().word, "a");
     const InputGuide guide = guide_of(parts.train);
     EXPECT_EQ(guide.tokenizer, test::small_tokenizer());

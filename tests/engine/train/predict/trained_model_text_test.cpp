@@ -152,6 +152,7 @@ TEST_F(TrainedModels, OfATokenizerFillItsOwnMask) {
     TrainedModel model(train(config).folder);
     ASSERT_TRUE(model.fills_masks());
     EXPECT_EQ(model.form().mask, "[MASK]");
+    EXPECT_TRUE(model.form().tokens);
     const auto filled = model.fill("The dogs [MASK] a red [MASK].", 2);
     ASSERT_THAT(filled, SizeIs(2));
     EXPECT_EQ(filled[0].place, 4) << "behind [CLS], the, dog and ##s";

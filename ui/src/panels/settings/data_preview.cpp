@@ -144,7 +144,9 @@ QString DataPreview::counts(const engine::DatasetPreview& preview) {
     if (preview.unit != "images" && preview.unit != "points")
         parts.back() += u' ' + unitName(preview.unit);
     if (preview.text)
-        parts << (preview.text->words ? tr("%1 different words") : tr("%1 different characters"))
+        parts << (preview.text->tokens  ? tr("%1 tokens in the vocabulary")
+                  : preview.text->words ? tr("%1 different words")
+                                        : tr("%1 different characters"))
                      .arg(count(preview.text->vocabulary));
     else if (preview.classes > 0 && !predictsNumber(preview))
         parts << classes(preview);
