@@ -89,7 +89,9 @@ json added(const char* content, int id) {
             {"rstrip", false}, {"normalized", false}, {"special", true}};
 }
 
-TokenizerPipeline make(const json& object) { return TokenizerPipeline(object.dump(), "t.json"); }
+TokenizerPipeline make_pipeline(const json& object) {
+    return TokenizerPipeline(object.dump(), "t.json");
+}
 
 std::string error_text(const std::string& text) {
     try {
@@ -102,7 +104,7 @@ std::string error_text(const std::string& text) {
 }
 
 TEST(TokenizerPipeline, MergesInTheOrderOfTheMerges) {
-    const auto tokenizer = make(small_bpe());
+    const auto tokenizer = make_pipeline(small_bpe());
     EXPECT_THAT(ids_of(tokenizer, "abcab"), ElementsAre(4, 3));
     EXPECT_THAT(ids_of(tokenizer, "bca"), ElementsAre(1, 2, 0));
     EXPECT_THAT(ids_of(tokenizer, ""), IsEmpty());
@@ -116,14 +118,14 @@ TEST(TokenizerPipeline, FallsBackToBytes) {
     object["model"]["vocab"]["<0xA9>"] = 7;
     object["decoder"] = {{"type", "Sequence"},
                          {"decoders", {{{"type", "ByteFallback"}}, {{"type", "Fuse"}}}}};
-    const auto tokenizer = make(object);
+    const auto tokenizer = make_pipeline(object);
     EXPECT_THAT(ids_of(tokenizer, "aéb"), ElementsAre(0, 6, 7, 1));
     EXPECT_EQ(tokenizer.decode(ids_of(tokenizer, "aéb"), false), "aéb");
     EXPECT_EQ(tokenizer.decode(std::vector<std::int32_t>{0, 6, 1}, false), "a\uFFFDb");
 }
 
 TEST(TokenizerPipeline, CutsWordsIntoTheLongestPieces) {
-    const auto tokenizer = make(small_word_piece());
+    const auto tokenizer = make_pipeline(small_word_piece());
     EXPECT_THAT(ids_of(tokenizer, "abcd abc."), ElementsAre(1, 3, 1, 2, 5));
     EXPECT_EQ(tokenizer.decode(ids_of(tokenizer, "abcd abc."), false), "abcd abc.");
     const auto unknown = tokenizer.encode("abx é abcabc abx", Frames::none);
@@ -137,7 +139,7 @@ TEST(TokenizerPipeline, FindsAddedTokensInTheText) {
     stripping["lstrip"] = stripping["rstrip"] = true;
     word["single_word"] = true;
     object["added_tokens"] = {stripping, word, longer};
-    const auto tokenizer = make(object);
+    const auto tokenizer = make_pipeline(object);
     EXPECT_THAT(ids_of(tokenizer, "ab <m> ab"), ElementsAre(1, 6, 1));
     EXPECT_THAT(ids_of(tokenizer, "ab<m>>"), ElementsAre(1, 7)) << "the longest";
     EXPECT_THAT(ids_of(tokenizer, "éab"), ElementsAre(0)) << "not a word of its own";
@@ -154,25 +156,25 @@ TEST(TokenizerPipeline, PutsSpecialTokensAroundTextsAndLines) {
               {"Sequence": {"id": "A"}}, {"SpecialToken": {"id": "[SEP]"}}],
               "special_tokens": {"[CLS]": {"ids": [6]}, "[SEP]": {"ids": [7]}}})"}) {
         object["post_processor"] = json::parse(processor);
-        const auto tokenizer = make(object);
+        const auto tokenizer = make_pipeline(object);
         EXPECT_THAT(tokenizer.encode("ab\n\nabc\n", Frames::around_text).ids,
                     ElementsAre(6, 1, 1, 2, 7));
         EXPECT_THAT(tokenizer.encode("ab\n \nabc\n", Frames::around_lines).ids,
                     ElementsAre(6, 1, 7, 6, 1, 2, 7));
         EXPECT_EQ(tokenizer.mask(), 8);
     }
-    EXPECT_EQ(make(small_bpe()).mask(), -1);
+    EXPECT_EQ(make_pipeline(small_bpe()).mask(), -1);
 }
 
 TEST(TokenizerPipeline, ReadsAHugeWordInLittleTime) {
-    const auto tokenizer = make(small_bpe());
+    const auto tokenizer = make_pipeline(small_bpe());
     std::string word;
     for (int i = 0; i < 300'000; ++i) word += "abcd";
     EXPECT_EQ(ids_of(tokenizer, word).size(), 600'000U);
 }
 
 TEST(TokenizerPipeline, RefusesTextThatIsNotUtf8) {
-    const auto tokenizer = make(small_bpe());
+    const auto tokenizer = make_pipeline(small_bpe());
     for (const char* text : {"a\xFF", "\xC3", "\xED\xA0\x80", "\xC0\x80", "\xF4\x90\x80\x80"})
         EXPECT_THROW(ids_of(tokenizer, text), Error) << text;
     EXPECT_THAT(ids_of(tokenizer, std::string("a\0b", 3)), ElementsAre(3));
