@@ -27,6 +27,7 @@ public:
         for (const Tensor& each : call.inputs) line += std::string(" ") + name(each.dtype());
         lines.push_back(line);
     }
+    void on_same_value(const Tensor&, const Tensor&) override {}
     using CallTrace::unknown_maker;
     std::vector<std::string> lines;
 
@@ -75,6 +76,7 @@ TEST(TracedCall, FindsTheDimensionsOfViews) {
                                                          : std::vector<std::int64_t>{});
             dims.push_back(call.changed_dim());
         }
+        void on_same_value(const Tensor&, const Tensor&) override {}
         std::vector<std::vector<std::int64_t>> orders;
         std::vector<int> dims;
     } trace;
