@@ -1917,8 +1917,8 @@ started %7</source>
     <context>
         <name>ui::StatusLine</name>
         <message>
-            <source>on %1, last heard of %2 ago</source>
-            <translation>（位于 %1，%2 前有消息）</translation>
+            <source>on %1 (last heard of %2 s ago)</source>
+            <translation>（位于 %1，%2 秒前有消息）</translation>
         </message>
         <message>
             <source>Mean over all steps so far. X-ray shows the fastest of three.</source>

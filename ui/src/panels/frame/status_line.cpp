@@ -122,7 +122,7 @@ StatusLine::StatusLine(const Context& context, QWidget* parent)
 QString StatusLine::whereText(const engine::RunProcess& writer) {
     if (writer.host.empty()) return {};
     const QString host = QString::fromStdString(writer.host).toHtmlEscaped();
-    return u' ' + tr("on %1, last heard of %2 ago").arg(host, duration(writer.silent_s));
+    return u' ' + tr("on %1 (last heard of %2 s ago)").arg(host).arg(qRound(writer.silent_s));
 }
 
 QString StatusLine::phase() const {
