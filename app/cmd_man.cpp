@@ -41,7 +41,7 @@ std::string words_in_bold(const std::string& form) {
     for (const char c : form) {
         if (c == '|') {
             end_part();
-            out += c;
+            out += "|\\:";  // a line may break here
         } else {
             part += c;
         }
@@ -133,7 +133,7 @@ interfaces lists them.
 )";
 
 int print_manual(const Command& command) {
-    std::cout << ".TH HALFTONE 1 \"\" \"halftone " << roff(engine::program_version())
+    std::cout << ".\\\" -*- coding: UTF-8 -*-\n.TH HALFTONE 1 \"\" \"halftone " << roff(engine::program_version())
               << "\" \"User Commands\"\n.ad l\n.nh\n"
               << opening << ".SH COMMANDS\n";
     for (const auto& each : command.all_commands()) print_command(each);

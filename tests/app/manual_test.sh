@@ -23,7 +23,7 @@ for name in $settings; do
     grep -qE "^fB${name//./\\.}fR" <<< "$shown" || complain "the page has no setting $name"
 done
 if command -v groff > /dev/null; then
-    warnings=$(groff -man -Tutf8 -ww -z "$work/halftone.1" 2>&1)
+    warnings=$(groff -k -man -Tutf8 -ww -z "$work/halftone.1" 2>&1)
     [[ -z $warnings ]] || complain "groff: $(head -5 <<< "$warnings")"
 else
     echo "skipped: groff is not installed"
