@@ -2718,8 +2718,8 @@ started %7</source>
     <context>
         <name>ui::QuitDialog</name>
         <message>
-            <source>Or it goes on without the window, in a process of its own: the next window shows it, and `halftone stop` ends it.</source>
-            <translation>也可以不留窗口，让它在单独的进程中继续：下次打开窗口会显示它，`halftone stop` 可以结束它。</translation>
+            <source>Or it goes on without the window, in a process of its own: the next window shows it and can stop it.</source>
+            <translation>也可以不留窗口，让它在单独的进程中继续：下次打开窗口会显示它，也可以停止它。</translation>
         </message>
         <message>
             <source>Train on without the window</source>

@@ -25,7 +25,7 @@ QuitDialog::QuitDialog(bool canTrainOn, QWidget* parent) : QDialog(parent) {
     column->addWidget(text);
     if (canTrainOn)
         column->addWidget(makeProse(tr("Or it goes on without the window, in a process of its own: "
-                                       "the next window shows it, and `halftone stop` ends it."),
+                                       "the next window shows it and can stop it."),
                                     nullptr, this));
     auto* buttons = new QHBoxLayout;
     buttons->addStretch();
