@@ -98,9 +98,9 @@ TEST_P(Upgrade, ACheckpointIsWholeAndTheRunCanGoOnFromIt) {
     }
     EXPECT_THAT(steps, ElementsAre(4, 8));
     const RunStore store(root());
-    const ResumePlan plan = plan_resume(*store.find("1"), "last", {"max_steps=12"});
+    const ResumePlan plan = plan_resume(*store.find("1"), "last", {"epochs=4", "max_steps=16"});
     EXPECT_THAT(plan.errors, IsEmpty());
-    EXPECT_EQ(plan.config.max_steps, 12);
+    EXPECT_EQ(plan.config.max_steps, 16);
 }
 
 TEST_P(Upgrade, SettingsAndLessonsAreReadWithoutAnError) {
