@@ -21,7 +21,7 @@ constexpr int dotSize = 10;
 constexpr int currentWidth = 2;  ///< of the mark of the row that the keyboard is on
 constexpr int rowPadding = 5;
 constexpr int cellPadding = 6;  // as in the head
-constexpr int sketchWidth = 56;
+constexpr int sketchWidth = 44;
 constexpr int sketchPadding = 6;
 
 bool isPlain(const QModelIndex& index) {
