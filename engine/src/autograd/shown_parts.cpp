@@ -31,9 +31,11 @@ TensorList show_parts(const TensorList& inputs, const std::function<TensorList()
         const TensorList shown = apart(inputs);
         for (std::size_t i = 0; i < shown.size(); ++i) show_same(shown[i], results[i]);
     }
-    if (const auto& node = results.front().impl()->node)
+    if (const auto& node = results.front().impl()->node) {
+        const AudienceScope unseen(Audience::gradients_alone);
         node->grad_fn =
             ShownGradient(std::move(node->grad_fn), apart, kept ? kept(results) : inputs);
+    }
     return results;
 }
 
