@@ -100,15 +100,15 @@ TEST_F(LiveBoardTest, AShortRunIsWrittenBeforeItEnds) {
 }
 
 TEST_F(LiveBoardTest, ARunThatGoesOnAddsAFileWhichSaysWhere) {
-    RunConfig config = logged();
-    const Ended first = train(config, {}, 6);
-    const Ended whole = resume(first, "last", {"epochs=4"});
+    const Ended first = train_to(logged(), 6);
+    const Ended whole = resume(first);
     ASSERT_EQ(whole.run, first.run);
     const auto files = files_of(whole);
     ASSERT_THAT(files, SizeIs(2));
-    EXPECT_GT(files[1].restarted_at, 4);
-    EXPECT_GE(files[1].scalars.at("train/loss").begin()->first, files[1].restarted_at);
-    EXPECT_TRUE(files[1].scalars.at("train/loss").contains(16));
+    EXPECT_TRUE(files[0].scalars.at("train/loss").contains(6)) << "the last step before the end";
+    EXPECT_EQ(files[1].restarted_at, 7);
+    EXPECT_GE(files[1].scalars.at("train/loss").begin()->first, 7);
+    EXPECT_TRUE(files[1].scalars.at("train/loss").contains(12));
     expect_recorded(files[1], whole);
 }
 
