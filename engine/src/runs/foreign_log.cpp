@@ -240,11 +240,14 @@ private:
             find_kind(precisions(), own) != nullptr)
             return own;
         const std::string told = setting("precision");
-        if (told.starts_with("bf16") || setting("bf16") == "true") return "amp-bf16";
+        const bool bf16 = told.starts_with("bf16") || setting("bf16") == "true";
         const bool scaled = std::ranges::any_of(names_, [&](const LogName& name) {
             return name.part == row_part_ && name.key == "loss_scale";
         });
-        return told.starts_with("16") || setting("fp16") == "true" || scaled ? "amp-fp16" : "fp32";
+        if (!bf16 && !scaled && !told.starts_with("16") && setting("fp16") != "true")
+            return baseline_precision();
+        const std::vector<std::string> amp = amp_precisions();
+        return *std::ranges::find(amp, bf16, [](const auto& kind) { return computes_in_bf16(kind); });
     }
 
     RunStarted start() const {

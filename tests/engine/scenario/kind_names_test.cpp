@@ -37,6 +37,7 @@ const std::multimap<std::string, std::string> allowed = {
     {"engine/src/data/input_guide.h", "criteo"},                 // a notation of ids
     {"engine/src/runs/recognise_path.cpp", "mnist"},             // words of a folder's name
     {"engine/src/runs/recognise_path.cpp", "fashion"},
+    {"engine/src/runs/foreign_log.cpp", "bf16"},  // a word of other programs' settings
 };
 
 template <typename Kind>
@@ -95,6 +96,7 @@ TEST(KindNames, StandInTheirDescriptorsAlone) {
             std::string line;
             for (int number = 1; std::getline(in, line); ++number) {
                 const std::string code = line.substr(0, line.find("//"));
+                if (code.find('"') == std::string::npos) continue;  // quicker than an expression
                 std::smatch found;
                 EXPECT_FALSE(std::regex_search(code, found, search) && parts.contains(found[2]) &&
                              !is_allowed(file, found[2]))
