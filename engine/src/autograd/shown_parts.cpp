@@ -22,20 +22,22 @@ TensorList show_parts(const TensorList& inputs, const std::function<TensorList()
         results = together();
     }
     if (results.empty()) return results;
+    const auto& node = results.front().impl()->node;
+    TensorList again = inputs;
     {
         const AudienceScope aside(Audience::aside);
         const GradMode off(false);
+        if (node && kept) {
+            const AudienceScope unseen(Audience::gradients_alone);
+            again = kept(results);
+        }
         AutocastState state = autocast_state();
         state.cache_enabled = false;  // it would hold what `together` has cast
         const AutocastSnapshot uncached(state);
         const TensorList shown = apart(inputs);
         for (std::size_t i = 0; i < shown.size(); ++i) show_same(shown[i], results[i]);
     }
-    if (const auto& node = results.front().impl()->node) {
-        const AudienceScope unseen(Audience::gradients_alone);
-        node->grad_fn =
-            ShownGradient(std::move(node->grad_fn), apart, kept ? kept(results) : inputs);
-    }
+    if (node) node->grad_fn = ShownGradient(std::move(node->grad_fn), apart, std::move(again));
     return results;
 }
 
