@@ -307,8 +307,7 @@ namespace {
 /// Settings that a later version wrote, which the page's others stand without.
 std::string rejected_settings(const RunSummary& run) {
     std::string out;
-    for (const SettingError& error :
-         replaced_settings(parse_run_config(read_text(run.folder / config_file))))
+    for (const SettingError& error : parse_run_config(read_text(run.folder / config_file)).errors)
         out += "  " + one_line(error.str()) + '\n';
     return out.empty() ? out : "\nSettings that this version does not take\n" + out;
 }
