@@ -127,6 +127,7 @@ void RunSteps::submit(double rate) {
 }
 
 void RunSteps::settle() {
+    if (trainer_ == nullptr) return;
     auto start = Clock::now();
     while (auto finished = trainer_->take(/*all=*/true)) {
         const double waited = seconds_since(start);
