@@ -196,6 +196,7 @@ const QStringList& pages() {
                                  u"handbook/window-keys.md"_s,
                                  u"handbook/file-formats.md"_s,
                                  u"handbook/install.md"_s,
+                                 u"handbook/where-data-lie.md"_s,
                                  u"handbook/changes.md"_s,
                                  u"handbook/first-hour.md"_s,
                                  u"handbook/building.md"_s,
