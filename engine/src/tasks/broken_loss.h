@@ -5,7 +5,7 @@
 
 namespace engine {
 
-/// Of logits (rows, classes) and labels (rows).
+/// The loss of logits (rows, classes) and labels (rows).
 using ClassLoss = Tensor (*)(const Tensor& logits, const Tensor& labels);
 /// cross_entropy(), or the loss that teach.loss puts in its place:
 ///   bce-probabilities  binary cross entropy of sigmoid(logits), in the logits' type, against the

@@ -15,7 +15,7 @@
 #include "tensor/observer.h"
 #include "train/step/step_observer.h"
 
-// What is observed is what runs (decisions.md#training-loop, D21): with an observer a step has the
+// An observer changes nothing that runs (decisions.md#training-loop, D21): with one a step has the
 // bits and the kernels of a plain one. What runs aside, for the observer alone, is counted apart.
 namespace engine {
 namespace {
