@@ -264,6 +264,7 @@ TextTokens read_parts(const TextFiles& files, const DatasetConfig& config,
 TextReading tokens_reading(const DatasetConfig& config) {
     const TypedOptions given(config.options, text_tokens_option_specs());
     const std::string file = given.word("tokenizer");
+    find_text_files(config.path);  // whose absence is told first
     if (file.empty())
         throw Error(ErrorCode::settings,
                     msg("dataset.tokenizer: choose the tokenizer.json that cuts the text"));
