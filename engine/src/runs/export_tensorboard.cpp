@@ -26,9 +26,10 @@ void write_board(const StoredRun& run, const StepRecordReader& record, AtomicFil
                         [&](const std::string& records, double time, double share) {
                             text += records;
                             last = time;
-                            if (text.size() < bytes_at_once) return;
-                            file.write(text);
-                            text.clear();
+                            if (text.size() >= bytes_at_once) {
+                                file.write(text);
+                                text.clear();
+                            }
                             report_work(share);
                         });
     if (summary.state != running_state)
