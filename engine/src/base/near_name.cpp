@@ -28,12 +28,17 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 constexpr std::size_t longest_name = 64;
 
+/// Two edits of three letters make any word.
+std::size_t most_edits(std::size_t letters) {
+    return letters < 4 ? 1 : std::max<std::size_t>(2, letters / 3);
+}
+
 }  // namespace
 
 std::string nearest_name(std::string_view wrong, const std::vector<std::string>& known) {
     if (wrong.size() > longest_name) return {};
     std::string best;
-    std::size_t best_distance = std::max<std::size_t>(2, wrong.size() / 3) + 1;
+    std::size_t best_distance = most_edits(wrong.size()) + 1;
     for (const auto& name : known) {
         const std::size_t distance = edit_distance(wrong, name);
         if (distance < best_distance && distance < name.size()) {

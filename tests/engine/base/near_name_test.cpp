@@ -13,6 +13,8 @@ TEST(NearestName, FindsAMisspeltOneAndNothingForAnother) {
     EXPECT_EQ(nearest_name("momentun", known), "momentum");
     EXPECT_EQ(nearest_name("colour", known), "");
     EXPECT_EQ(nearest_name("", known), "");
+    EXPECT_EQ(nearest_name("foo", {"off", "static", "dynamic"}), "");
+    EXPECT_EQ(nearest_name("fp64", {"fp32", "bf16"}), "fp32");
 }
 
 TEST(NearestName, TakesExchangedLettersForOneEdit) {
