@@ -356,13 +356,17 @@ TEST(SessionFailures, ARunThatWasTakenOverIsWrittenNoMore) {
         const std::int64_t rows = session.record().size();
         const auto names = [&run] {
             std::set<std::string> out;
-            for (const auto& entry : std::filesystem::directory_iterator(run)) {
-                // The lease's thread may just be writing that the run is paused.
-                if (entry.path().filename() != "lease.1.part")
-                    out.insert(entry.path().filename().string());
-            }
+            for (const auto& entry : std::filesystem::directory_iterator(run))
+                out.insert(entry.path().filename().string());
             return out;
         };
+        // A thread of its own writes into the lease that the run is paused.
+        const auto is_told = [&run] {
+            return read_text(run / "lease.1").find("paused") != std::string::npos;
+        };
+        for (int i = 0; i < 30'000 && !is_told(); ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ASSERT_TRUE(is_told());
         std::ofstream(run / "lease.2") << "of another program";
         const auto before = names();
         clock = clock + 61;
