@@ -135,7 +135,7 @@ private:
         return reading.vocabulary.words ? make_word_tokenizer() : make_character_tokenizer();
     }
 
-    /// That of a tokenizer, whose ids the tokens have.
+    /// The tokenizer's vocabulary, whose ids the tokens have.
     TextVocabulary kept_vocabulary() {
         TextVocabulary all{.is_words = true,
                            .words = tokenizer_->take_names(),

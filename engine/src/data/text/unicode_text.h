@@ -22,7 +22,7 @@ bool is_white_space(char32_t character);
 bool is_word_character(char32_t character);
 
 void append_utf8(std::string& text, char32_t character);
-/// Lower case of each character by itself, whatever its neighbours are, with no regard to language.
+/// Each character in lower case, without regard to its neighbours or to a language.
 void append_lower_case(std::string& text, char32_t character);
 
 enum class UnicodeForm { nfc, nfd, nfkc, nfkd };
