@@ -6,13 +6,16 @@
 # HALFTONE_CUDA=1        halftone-cuda instead: the same program with CUDA. It has no window, because the licences of QCustomPlot
 #                        and of NVIDIA's run time do not go together (NOTICE)
 # HALFTONE_BUILD=FOLDER  an existing build: Release, static, without MPI, as below
-# HALFTONE_MAINTAINER    name and address in the package
+# HALFTONE_MAINTAINER    "NAME <ADDRESS>" in the package (default: the author of the commit; sources without git must be told)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=installer/release.sh
 source installer/release.sh
 out=$(realpath -m "${1:-build/packages}")
-maintainer=${HALFTONE_MAINTAINER:-"The Halftone authors <halftone@users.noreply.github.com>"}
+# Not the builder's own address, so that two people make the same package of one commit.
+maintainer=${HALFTONE_MAINTAINER:-$([[ ! -e .git ]] || git log -1 --format='%an <%ae>')}
+[[ $maintainer =~ ^[^\<\>]+\ \<[^\<\>@\ ]+@[^\<\>@\ ]+\>$ ]] ||
+    fail "no maintainer for the package: set HALFTONE_MAINTAINER to 'NAME <ADDRESS>' (now: '$maintainer')"
 
 name=halftone window=ON cuda=OFF
 if [[ ${HALFTONE_CUDA:-0} == 1 ]]; then name=halftone-cuda window=OFF cuda=ON; fi

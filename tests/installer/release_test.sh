@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # release_test.sh ROOT VERSION: deb.sh makes a package of a build, twice the same bits, with control fields, changelog, SPDX list and
-# SHA256SUMS; it refuses builds that may not be passed on or that the package would not fit; sign.sh signs, and refuses what has
-# changed. The build is a stand-in: a program of the system, with an installation of its own.
+# SHA256SUMS; its maintainer is the one given or the commit's author; it refuses builds that may not be passed on or that the package
+# would not fit; sign.sh signs, and refuses what has changed. The build is a stand-in: a program of the system, with an installation of
+# its own.
 set -uo pipefail
 root=$(realpath "${1:?usage: release_test.sh ROOT VERSION}")
 version=${2:?usage: release_test.sh ROOT VERSION}
@@ -36,8 +37,11 @@ printf '#!/bin/sh\nexit 0\n' > "$work/bin/lintian"  # it looks at whole packages
 chmod +x "$work/bin/lintian"
 export PATH=$work/bin:$PATH
 
+sources=$root
+export HALFTONE_MAINTAINER='Some One <some.one@example.org>'
+
 make() {  # BUILD FOLDER
-    HALFTONE_BUILD=$1 "$root/installer/deb.sh" "$2" > "$work/log" 2>&1
+    HALFTONE_BUILD=$1 "$sources/installer/deb.sh" "$2" > "$work/log" 2>&1
 }
 
 check_refused() {  # UI MPI CUDA LIBRARIES SENTENCE
@@ -58,6 +62,7 @@ cmp "$work/first/$package.spdx.json" "$work/second/$package.spdx.json" || compla
 field() { dpkg-deb --field "$work/first/$package" "$1"; }
 [[ $(field Version) == "$version+"* ]] || complain "version $(field Version)"
 [[ $(field Depends) == *libc6* ]] || complain "depends on $(field Depends)"
+[[ $(field Maintainer) == "$HALFTONE_MAINTAINER" ]] || complain "maintainer $(field Maintainer)"
 dpkg-deb --contents "$work/first/$package" > "$work/contents"
 for file in usr/bin/halftone usr/share/man/man1/halftone.1.gz usr/share/zsh/vendor-completions/_halftone \
     usr/share/doc/halftone/changelog.gz usr/share/doc/halftone/copyright; do
@@ -77,6 +82,27 @@ assert all(each["spdxElementId"] in ids and each["relatedSpdxElement"] in ids fo
 PY
 (cd "$work/first" && sha256sum --quiet --check SHA256SUMS) || complain "SHA256SUMS does not fit"
 [[ $(wc -l < "$work/first/SHA256SUMS") == 2 ]] || complain "SHA256SUMS: $(cat "$work/first/SHA256SUMS")"
+
+# Without a maintainer given: that of the commit, and of sources without git nobody's address.
+sources=$work/sources
+mkdir -p "$sources/resources/handbook"
+cp -r "$root/installer" "$root/CMakeLists.txt" "$sources/"
+cp "$root/resources/licences.txt" "$sources/resources/"
+cp "$root/resources/handbook/changes.md" "$sources/resources/handbook/"
+unset HALFTONE_MAINTAINER
+make "$work/build" "$work/nobody" && complain 'a package without a maintainer'
+grep -qF 'set HALFTONE_MAINTAINER' "$work/log" || complain "expected a word about the maintainer: $(cat "$work/log")"
+if command -v git > /dev/null; then
+    (cd "$sources" && git init -q && git add . && git -c user.name='The Committer' -c user.email=committer@example.org \
+        commit -q --author 'An Author <author@example.org>' -m sources) || complain 'no commit of the sources'
+    make "$work/build" "$work/author" || complain "$(cat "$work/log")"
+    maintainer=$(dpkg-deb --field "$work"/author/*.deb Maintainer)
+    [[ $maintainer == 'An Author <author@example.org>' ]] || complain "a commit's package is maintained by $maintainer"
+fi
+export HALFTONE_MAINTAINER='no address'
+make "$work/build" "$work/nobody" && complain 'a maintainer without an address'
+export HALFTONE_MAINTAINER='Some One <some.one@example.org>'
+sources=$root
 
 stand_in "$work/cuda" OFF OFF REQUIRED STATIC
 mv "$work/first" "$work/window"
