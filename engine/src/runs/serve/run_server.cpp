@@ -10,7 +10,7 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "runs/serve/access.h"
-#include "runs/serve/http_library.h"
+#include "runs/serve/bounded_server.h"
 #include "runs/serve/pages.h"
 #include "runs/serve/request_pool.h"
 #include "runs/serve/served_run.h"
@@ -27,8 +27,6 @@ constexpr std::size_t queued_requests = 64;
 constexpr std::size_t kept_runs = 16;
 constexpr std::size_t listed_runs = 200;
 constexpr std::chrono::seconds verdict_interval{15};
-constexpr int read_timeout_s = 1;
-constexpr int write_timeout_s = 5;
 constexpr std::size_t longest_body = 8192;
 constexpr char json_type[] = "application/json";
 constexpr char html_type[] = "text/html; charset=utf-8";
@@ -135,10 +133,6 @@ struct RunServer::Impl {
             const int yes = 1;
             ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
         });
-        server.set_keep_alive_max_count(1);  // an idle connection would hold a thread
-        server.set_keep_alive_timeout(read_timeout_s);
-        server.set_read_timeout(read_timeout_s);
-        server.set_write_timeout(write_timeout_s);
         server.set_payload_max_length(longest_body);
         server.set_default_headers({{"Cache-Control", "no-store"},
                                     {"X-Content-Type-Options", "nosniff"},
@@ -254,7 +248,7 @@ struct RunServer::Impl {
     const ServeOptions options;
     const Access access;
     WatchedRuns runs;
-    httplib::Server server;
+    BoundedServer server;
     RequestPool* pool = nullptr;
     int port = 0;
     std::thread thread;
