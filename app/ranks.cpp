@@ -10,7 +10,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/version.h"
-#include "engine/session/data_parallel.h"
+#include "engine/train/data_parallel.h"
 #include "follow.h"
 #include "notify.h"
 #include "settings.h"

@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "engine/base/error.h"
-#include "engine/session/data_parallel.h"
+#include "engine/train/data_parallel.h"
 #include "resume_support.h"
 #include "simt/nccl.h"
 #include "support/click_run.h"

@@ -7,14 +7,13 @@
 #include "engine/base/error.h"
 #include "engine/record/figures.h"
 #include "kernels/parallel.h"
-#include "runs/event_file.h"
 #include "tasks/task_descriptor.h"
+#include "train/run/continued_run.h"
 #include "train/run/live_board.h"
 #include "train/run/run_alerts.h"
 #include "train/run/run_checkpoints.h"
 #include "train/run/run_needs.h"
 #include "train/run/skipped_batches.h"
-#include "train/step/make_optimizer.h"
 
 namespace engine {
 
@@ -31,11 +30,12 @@ RunLoop::RunLoop(const RunConfig& config, RunStore* store, const SessionOptions&
       steps_(config_, progress_, home_, post_) {}
 
 void RunLoop::prepare(const std::stop_token& stop) {
-    const Device device = checked_device(config_, ranks_);
+    const Device device = checked_device(config_, ranks_.line());
     data_ = open_data(config_, options_, stop);
     const DataPart& train = data_.parts.train;
-    if (ranks_) check_same_data(*ranks_, data_.parts, {.threads = config_.threads});
-    const SamplerOptions sampler = training_sampler(config_, train, ranks_ ? ranks_->size() : 1);
+    if (ranks_.line() != nullptr)
+        check_same_data(*ranks_.line(), data_.parts, {.threads = config_.threads});
+    const SamplerOptions sampler = training_sampler(config_, train, ranks_.size());
     steps_planned_ = planned_steps(config_, train, sampler);
     RunConfig of_model = config_;
     // A checkpoint has all weights: the file that they came from may be gone.
@@ -48,12 +48,12 @@ void RunLoop::prepare(const std::stop_token& stop) {
     const AccountingScope accounting(trainer_->accounting());
     steps_.prepare(train, sampler, *trainer_);
     evaluation_ = std::make_unique<RunEvaluation>(config_, *trainer_, data_.parts);
-    if (!options_.dump_gradients.empty() && !follows())
+    if (!options_.dump_gradients.empty() && !ranks_.follows())
         trainer_->dump_next_gradients(options_.dump_gradients.string());
-    if (!follows()) add_listeners(sampler);
+    if (!ranks_.follows()) add_listeners(sampler);
     if (options_.continuation) {
         go_on(*options_.continuation);
-    } else if (!follows()) {
+    } else if (!ranks_.follows()) {
         home_.create(metric_column_count(trainer_->task()), start_meter());
         post_(started());
     }
@@ -75,7 +75,8 @@ void RunLoop::add_listeners(const SamplerOptions& sampler) {
     add(std::make_unique<EpochRules>(config_, task.metrics()));
     if (!options_.save_checkpoints) return;
     if (!config_.log.tensorboard.empty())
-        add(std::make_unique<LiveBoard>(config_, home_, task.metrics(), task.step_metrics(), post_));
+        add(std::make_unique<LiveBoard>(config_, home_, task.metrics(), task.step_metrics(),
+                                        post_));
     CheckpointConfig checkpoint = config_.checkpoint;
     checkpoint.best = checkpoint.best && task.has_best();
     add(std::make_unique<RunCheckpoints>(checkpoint, place, task.metrics(), post_));
@@ -121,63 +122,25 @@ RunStarted RunLoop::started() const {
 
 record_layout::OptionalColumns RunLoop::start_meter() {
     const MachineMeter& meter = steps_.start_meter();
-    return {.exchange = ranks_ != nullptr, .card = meter.has_card(), .cpu_meter = meter.has_cpu()};
+    return {.exchange = ranks_.size() > 1, .card = meter.has_card(), .cpu_meter = meter.has_cpu()};
 }
 
 void RunLoop::go_on(const Continuation& from) {
-    std::optional<SavedRun> saved;
-    const RunStarted before = last_start(from.run_folder).value_or(RunStarted{});
-    std::vector<Message> restored{from.in_place
-                                      ? msg("Nothing: the run has no checkpoint and starts again.")
-                                      : msg("Nothing: the run begins anew from the start.")};
-    if (!from.checkpoint.empty()) {
-        saved = read_saved_run(from.checkpoint);
-        restored = restored_parts(*saved, config_);
+    ContinuedRun continued(from, config_);
+    if (const SavedRun* const saved = continued.saved()) {
         load(*saved);
-        lengthen_schedule(config_, saved->config,
-                          {before.steps_planned, trainer_->steps(), trainer_->updates()},
-                          steps_planned_, from.schedule, restored);
-        trainer_->set_schedule(make_schedule(config_, steps_planned_));
+        continued.set_schedule(config_, *trainer_, steps_planned_);
     }
-    const std::int64_t threads = started().threads;
-    if (before.threads > 0 && before.threads != threads)
-        restored.push_back(
-            msg("Threads: {} instead of {}. Sums are added in another order, so the bits are not "
-                "those of a run that was never stopped.",
-                threads, before.threads));
-    if (follows()) return;
+    if (ranks_.follows()) return;
     const std::int64_t step = trainer_->steps();
-    const std::size_t columns = metric_column_count(trainer_->task());
-    const bool in_place = goes_on_in_place(from);
-    const record_layout::OptionalColumns optional = start_meter();
-    std::string parent;
-    if (in_place) {
-        home_.reopen(from, step, columns);
-    } else {
-        home_.create(columns, optional);
-        parent = EventFile(from.run_folder).run();
-    }
-    post_(started());
-    if (!parent.empty()) home_.copy_parent(from.run_folder, step, progress_.epoch_ended);
+    continued.open(home_, progress_, step, data_.same_size, metric_column_count(trainer_->task()),
+                   start_meter());
+    const RunStarted event = started();
+    post_(event);
+    continued.copy_parent(home_, progress_, step);
     steps_.meter().go_on_from(home_.last_row());
-    post_(RunResumed{{}, step, step - trainer_->updates(), parent, std::move(restored)});
-    // A new run has a checkpoint of its own to go on from.
-    if (!in_place && saved && options_.save_checkpoints) save(/*best=*/false);
-}
-
-/// False if the run goes on as a new one, as it must with another number of samples. Throws
-/// Error(data) within an epoch, whose batches would be different.
-bool RunLoop::goes_on_in_place(const Continuation& from) const {
-    if (data_.same_size) return from.in_place;
-    if (progress_.batch > 0) {
-        throw Error(ErrorCode::data,
-                    msg("The data set has another number of samples, and the checkpoint of step {} "
-                        "lies within an epoch.",
-                        trainer_->steps()),
-                    msg("Resume from a checkpoint at the end of an epoch (--from), or train a new "
-                        "run."));
-    }
-    return false;
+    post_(continued.resumed(*trainer_, event.threads));
+    if (continued.needs_checkpoint() && options_.save_checkpoints) save(/*best=*/false);
 }
 
 void RunLoop::load(const SavedRun& saved) {
@@ -192,7 +155,7 @@ void RunLoop::load(const SavedRun& saved) {
 
 /// The other ranks have no listeners.
 void RunLoop::set_rate() {
-    share(rate_);
+    ranks_.share(rate_);
     trainer_->set_rate_multiplier(rate_);
 }
 
@@ -210,7 +173,7 @@ void RunLoop::submit() {
         return each.before_step(trainer_->steps(), progress_.epoch);
     };
     if (ask(before).save) save_checkpoint();
-    tell(Order::step);
+    ranks_.send(Order::step);
     steps_.submit(rate_);
 }
 
@@ -227,7 +190,7 @@ void RunLoop::write_pending() {
 }
 
 void RunLoop::begin_evaluation() {
-    tell(Order::begin_evaluation);
+    ranks_.send(Order::begin_evaluation);
     settle();
     steps_.sum_replaced();
     evaluation_->begin();
@@ -235,7 +198,7 @@ void RunLoop::begin_evaluation() {
 
 bool RunLoop::evaluate_some() {
     home_.check_hold();
-    tell(Order::evaluate);
+    ranks_.send(Order::evaluate);
     const bool more = evaluation_->advance();
     steps_.report_damaged(evaluation_->take_replaced(), RunSteps::Damaged::left_out);
     steps_.report_warnings();
@@ -248,14 +211,19 @@ void RunLoop::finish_evaluation() {
     const bool ended = std::exchange(progress_.epoch_ended, false);
     Evaluated evaluated{evaluation_->validation(), evaluation_->test(), progress_.epoch,
                         trainer_->steps()};
-    if (!follows()) evaluated.pictures = trainer_->take_pictures();
+    if (!ranks_.follows()) evaluated.pictures = trainer_->take_pictures();
     const PartFigures training =
         figures_of(trainer_->task(), progress_.sums, progress_.loss_sum / progress_.sums.weight);
     evaluated.training = training;
     evaluated.epoch_ended = ended;
-    post_(EpochDone{{}, progress_.epoch, trainer_->steps(), training,
-                    evaluated.validation, evaluated.test,
-                    progress_.elapsed_s - progress_.epoch_start_s, ended});
+    post_(EpochDone{{},
+                    progress_.epoch,
+                    trainer_->steps(),
+                    training,
+                    evaluated.validation,
+                    evaluated.test,
+                    progress_.elapsed_s - progress_.epoch_start_s,
+                    ended});
     const RunRequest request =
         ask([&](RunListener& each) { return each.on_evaluation(evaluated); });
     progress_.evaluated = evaluated.step;
@@ -278,7 +246,7 @@ StepCapsule RunLoop::last_capsule() {
 
 /// Gathers the state of all ranks.
 TrainingState RunLoop::gathered_state() {
-    tell(Order::save);
+    ranks_.send(Order::save);
     steps_.sum_replaced();
     return trainer_->saved_state();
 }
@@ -345,43 +313,34 @@ RunDone RunLoop::end(DoneReason reason) {
 }
 
 void RunLoop::follow() {
-    for (Order order{};;) {
-        share(order);
-        switch (order) {
-            case Order::step:
-                train_step();
-                break;
-            case Order::begin_evaluation:
-                begin_evaluation();
-                break;
-            case Order::evaluate:
-                evaluate_some();
-                break;
-            case Order::save:
-                gathered_state();
-                break;
-            case Order::count:
-                steps_.sum_replaced();
-                break;
-            case Order::end:
-                return;
-        }
+    ranks_.follow([this](Order order) { obey(order); });
+}
+
+void RunLoop::obey(Order order) {
+    switch (order) {
+        case Order::step:
+            return train_step();
+        case Order::begin_evaluation:
+            return begin_evaluation();
+        case Order::evaluate:
+            evaluate_some();
+            return;
+        case Order::save:
+            gathered_state();
+            return;
+        case Order::count:
+            return steps_.sum_replaced();
+        case Order::end:
+            return;
     }
 }
 
 void RunLoop::leave(const std::string& failure) {
-    if (!ranks_ || follows() || std::exchange(left_, true)) return;
-    // Ranks that are still preparing do not receive orders yet.
-    if (!failure.empty() || !evaluation_)
-        return ranks_->abort(failure.empty() ? "The run was stopped before it began." : failure);
-    try {
-        if (failure.empty() && data_.parts.train.data->skips_damaged()) {
-            tell(Order::count);
-            steps_.sum_replaced();
-        }
-        tell(Order::end);
-    } catch (const Error&) {  // a lost rank needs no order
-    }
+    ranks_.leave(failure, /*prepared=*/evaluation_ != nullptr, [this] {
+        if (!data_.parts.train.data->skips_damaged()) return;
+        ranks_.send(Order::count);
+        steps_.sum_replaced();
+    });
 }
 
 }  // namespace engine

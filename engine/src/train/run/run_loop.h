@@ -3,6 +3,7 @@
 #include <memory>
 #include <stop_token>
 
+#include "train/run/data_parallel.h"
 #include "train/run/run_data.h"
 #include "train/run/run_evaluation.h"
 #include "train/run/run_steps.h"
@@ -96,18 +97,8 @@ public:
     StepRecordReader record() const { return home_.record(); }
 
 private:
-    /// Requests of rank 0 to the others.
-    enum class Order : std::int64_t { step, begin_evaluation, evaluate, save, count, end };
-    bool follows() const { return ranks_ && ranks_->rank() > 0; }
-    /// Replaces the value by that of rank 0; nothing in one process.
-    template <typename T>
-    void share(T& value) const {
-        static_assert(sizeof(T) == 8);
-        if (ranks_) ranks_->broadcast({&value, kernels::DType::i64, 1});
-    }
-    void tell(Order order) const {
-        if (!follows()) share(order);
-    }
+    using Order = RunRanks::Order;
+    void obey(Order order);
     RunStarted started() const;
     void add_listeners(const SamplerOptions& sampler);
     template <typename F>
@@ -116,7 +107,6 @@ private:
     /// Begins to measure the machine; the columns that the run's record needs for it.
     record_layout::OptionalColumns start_meter();
     void go_on(const Continuation& from);
-    bool goes_on_in_place(const Continuation& from) const;
     void load(const SavedRun& saved);
 
     void submit();
@@ -129,7 +119,7 @@ private:
     RunConfig config_;
     SessionOptions options_;
     PostEvent post_;
-    Communicator* const ranks_;  // null: one process
+    RunRanks ranks_;
     RunData data_;
     RunHome home_;
     std::unique_ptr<Trainer> trainer_;
@@ -141,7 +131,6 @@ private:
     std::int64_t steps_planned_ = 0;
     double rate_ = 1;  // multiplier of the schedule's rate
     bool stopped_ = false;
-    bool left_ = false;
 };
 
 }  // namespace engine

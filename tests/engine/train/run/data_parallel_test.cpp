@@ -1,4 +1,4 @@
-#include "engine/session/data_parallel.h"
+#include "train/run/data_parallel.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,6 +11,7 @@
 #include "engine/base/error.h"
 #include "engine/io/picture.h"
 #include "engine/runs/checkpoint.h"
+#include "engine/train/data_parallel.h"
 #include "engine/train/trained_model.h"
 #include "resume_support.h"
 #include "support/damaged_png.h"
@@ -23,6 +24,60 @@ namespace {
 namespace fs = std::filesystem;
 using test::Ended;
 using testing::HasSubstr;
+
+using Order = RunRanks::Order;
+
+TEST(RunRanks, OfOneProcessSendNothing) {
+    RunRanks ranks(nullptr);
+    EXPECT_EQ(ranks.size(), 1);
+    EXPECT_FALSE(ranks.follows());
+    double rate = 0.5;
+    ranks.share(rate);
+    ranks.send(Order::step);
+    ranks.leave("failed", /*prepared=*/true, [] { ADD_FAILURE(); });
+    EXPECT_EQ(rate, 0.5);
+}
+
+TEST(RunRanks, FollowTheOrdersOfRankZeroUntilItLeaves) {
+    test::on_ranks(3, [&](const std::shared_ptr<Communicator>& line) {
+        RunRanks ranks(line.get());
+        EXPECT_EQ(ranks.size(), 3);
+        EXPECT_EQ(ranks.follows(), line->rank() > 0);
+        double rate = line->rank();
+        if (ranks.follows()) {
+            std::vector<Order> received;
+            ranks.follow([&](Order order) {
+                received.push_back(order);
+                if (order == Order::evaluate) ranks.share(rate);
+            });
+            EXPECT_THAT(received, testing::ElementsAre(Order::step, Order::evaluate, Order::count));
+        } else {
+            ranks.send(Order::step);
+            ranks.send(Order::evaluate);
+            ranks.share(rate);
+            for (int i = 0; i < 2; ++i)  // once
+                ranks.leave({}, /*prepared=*/true, [&] { ranks.send(Order::count); });
+        }
+        EXPECT_EQ(rate, 0);
+    });
+}
+
+TEST(RunRanks, AFailureEndsTheCallsOfTheOthersWithItsSentence) {
+    for (const bool prepared : {true, false}) {
+        test::on_ranks(2, [&](const std::shared_ptr<Communicator>& line) {
+            RunRanks ranks(line.get());
+            if (!ranks.follows())
+                return ranks.leave(prepared ? "no memory" : "", prepared, [] { ADD_FAILURE(); });
+            try {
+                ranks.follow([](Order) { ADD_FAILURE(); });
+                ADD_FAILURE();
+            } catch (const Error& error) {
+                EXPECT_EQ(error.message().str(),
+                          prepared ? "no memory" : "The run was stopped before it began.");
+            }
+        });
+    }
+}
 
 /// Runs of several ranks, which are threads: rank 0 has the session.
 class DataParallelRun : public test::ResumedRuns {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/session/session.h"
+#include "engine/train/session_options.h"
 
 namespace engine {
 
