@@ -5,7 +5,7 @@
 
 #include "base/text_utf8.h"
 #include "data/text/subword_model.h"
-#include "data/text/text_normalizer.h"
+#include "data/text/tokenizer_parts.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 

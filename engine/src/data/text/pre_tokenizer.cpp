@@ -1,4 +1,4 @@
-#include "data/text/pre_tokenizer.h"
+#include "data/text/tokenizer_parts.h"
 
 #include <algorithm>
 #include <array>
@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "base/text_utf8.h"
-#include "data/text/text_normalizer.h"
 #include "data/text/unicode_text.h"
 #include "engine/base/json.h"
 

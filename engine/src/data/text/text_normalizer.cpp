@@ -1,4 +1,4 @@
-#include "data/text/text_normalizer.h"
+#include "data/text/tokenizer_parts.h"
 
 #include <utility>
 #include <vector>

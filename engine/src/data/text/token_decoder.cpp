@@ -1,4 +1,4 @@
-#include "data/text/token_decoder.h"
+#include "data/text/tokenizer_parts.h"
 
 #include <array>
 #include <charconv>
@@ -8,8 +8,6 @@
 #include <utility>
 
 #include "base/text_utf8.h"
-#include "data/text/pre_tokenizer.h"
-#include "data/text/text_normalizer.h"
 #include "engine/base/json.h"
 
 namespace engine {

@@ -8,10 +8,8 @@
 #include "base/text_utf8.h"
 #include "data/byte_reader.h"
 #include "data/text/added_tokens.h"
-#include "data/text/pre_tokenizer.h"
 #include "data/text/subword_model.h"
-#include "data/text/text_normalizer.h"
-#include "data/text/token_decoder.h"
+#include "data/text/tokenizer_parts.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 

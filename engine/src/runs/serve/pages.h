@@ -1,20 +1,12 @@
 #pragma once
 
-#include <string>
 #include <string_view>
 
 namespace engine {
 
-/// resources/serve/page.html and login.html, as text within the program.
+/// resources/serve/page.html and login.html, as text within the program. {{nonce}} stands where a
+/// script or style names the nonce under which it runs.
 std::string_view main_page();
 std::string_view login_page();
-
-/// A page, and the Content-Security-Policy under which it alone may run its script and styles.
-struct PageWithPolicy {
-    std::string html;
-    std::string policy;
-};
-/// Puts a new nonce in the place of each {{nonce}}.
-PageWithPolicy with_policy(std::string_view page);
 
 }  // namespace engine

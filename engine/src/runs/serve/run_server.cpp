@@ -9,6 +9,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "io/file/lease.h"
 #include "runs/serve/access.h"
 #include "runs/serve/bounded_server.h"
 #include "runs/serve/pages.h"
@@ -108,6 +109,25 @@ void refuse(httplib::Response& response, int status, const std::string& why) {
     answer_json(response, {{"error", why}});
 }
 
+/// Shows a page with a new nonce in the place of each {{nonce}}, under which alone its script and
+/// styles may run.
+void show(httplib::Response& response, std::string_view page) {
+    constexpr std::string_view mark = "{{nonce}}";
+    const std::string nonce = random_id();
+    std::string html(page.substr(0, page.find(mark)));
+    for (std::size_t at; (at = page.find(mark)) != std::string_view::npos;) {
+        page.remove_prefix(at + mark.size());
+        html += nonce;
+        html += page.substr(0, page.find(mark));
+    }
+    response.set_header("Content-Security-Policy",
+                        "default-src 'none'; script-src 'nonce-" + nonce + "'; style-src 'nonce-" +
+                            nonce +
+                            "'; img-src data:; connect-src 'self'; form-action 'self'; base-uri "
+                            "'none'; frame-ancestors 'none'");
+    response.set_content(html, html_type);
+}
+
 std::string checked_token(const ServeOptions& options) {
     if (!options.token_file.empty()) return read_token(options.token_file);
     if (is_loopback(options.bind)) return {};
@@ -202,12 +222,6 @@ struct RunServer::Impl {
             refuse(response, 401, "a token is needed");
         response.status = 401;
         return false;
-    }
-
-    static void show(httplib::Response& response, std::string_view page) {
-        const PageWithPolicy shown = with_policy(page);
-        response.set_header("Content-Security-Policy", shown.policy);
-        response.set_content(shown.html, html_type);
     }
 
     void log_in(const httplib::Request& request, httplib::Response& response) const {

@@ -12,18 +12,6 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-TEST(ServedPages, HaveANonceOfTheirOwnEachTime) {
-    const PageWithPolicy one = with_policy("<a {{nonce}}><b {{nonce}}>");
-    const PageWithPolicy other = with_policy("<a {{nonce}}><b {{nonce}}>");
-    EXPECT_NE(one.html, other.html);
-    const std::string nonce = one.html.substr(3, one.html.find('>') - 3);
-    EXPECT_GE(nonce.size(), 16U);
-    EXPECT_EQ(one.html, "<a " + nonce + "><b " + nonce + ">");
-    EXPECT_THAT(one.policy, HasSubstr("script-src 'nonce-" + nonce + "'"));
-    EXPECT_THAT(one.policy, HasSubstr("default-src 'none'"));
-    EXPECT_THAT(one.policy, HasSubstr("frame-ancestors 'none'"));
-}
-
 TEST(ServedPages, NeedNothingFromElsewhereAndRunUnderTheirPolicy) {
     for (const std::string_view page : {main_page(), login_page()}) {
         const std::string html(page);

@@ -11,6 +11,8 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
 #include <thread>
 #include <vector>
 
@@ -25,6 +27,7 @@ namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 using nlohmann::json;
 using testing::HasSubstr;
+using testing::Not;
 
 constexpr char token[] = "0123456789abcdef0123456789";
 
@@ -94,6 +97,25 @@ TEST_F(RunServerTest, ShowsThePageTheHistoryAndARun) {
     EXPECT_EQ(run["state"], "preparing");
     EXPECT_EQ(run["verdict"]["headline"], "Run 1");
     EXPECT_EQ(server_->address(), "http://127.0.0.1:" + std::to_string(server_->port()) + "/");
+}
+
+TEST_F(RunServerTest, AScriptRunsUnderANonceThatEachAnswerHasAnew) {
+    serve();
+    std::set<std::string> nonces;
+    for (int i = 0; i < 2; ++i) {
+        const auto page = client().Get("/");
+        ASSERT_TRUE(page);
+        EXPECT_THAT(page->body, Not(HasSubstr("{{nonce}}")));
+        std::smatch found;
+        ASSERT_TRUE(std::regex_search(page->body, found, std::regex("<script nonce=\"([^\"]*)\"")));
+        EXPECT_GE(found[1].length(), 16);
+        nonces.insert(found[1]);
+        const std::string policy = page->get_header_value("Content-Security-Policy");
+        EXPECT_THAT(policy, HasSubstr("script-src 'nonce-" + found[1].str() + "'"));
+        EXPECT_THAT(policy, HasSubstr("style-src 'nonce-" + found[1].str() + "'"));
+        EXPECT_THAT(policy, HasSubstr("frame-ancestors 'none'"));
+    }
+    EXPECT_EQ(nonces.size(), 2U);
 }
 
 TEST_F(RunServerTest, OfOneRunShowsNoOther) {
