@@ -41,6 +41,7 @@ libcpp-httplib-dev
 libcsv-dev
 libutf8proc-dev
 libprotozero-dev
+tao-pegtl-dev
 libsqlite3-dev
 libjpeg-dev
 libpng-dev

@@ -7552,5 +7552,233 @@
         <source>the table has the columns {}</source>
         <translation>表格的列为 {}</translation>
     </message>
+    <message>
+        <source>The line ends, where a value is needed.</source>
+        <translation>行在此结束，但这里需要一个值。</translation>
+    </message>
+    <message>
+        <source>{}: a value is needed here.</source>
+        <translation>{}：这里需要一个值。</translation>
+    </message>
+    <message>
+        <source>The line ends, where a layer is needed.</source>
+        <translation>行在此结束，但这里需要一个层。</translation>
+    </message>
+    <message>
+        <source>{}: a layer is needed here.</source>
+        <translation>{}：这里需要一个层。</translation>
+    </message>
+    <message>
+        <source>The line ends, where the name of a layer or value is needed.</source>
+        <translation>行在此结束，但这里需要层名或值名。</translation>
+    </message>
+    <message>
+        <source>{}: the name of a layer or value is needed here.</source>
+        <translation>{}：这里需要层名或值名。</translation>
+    </message>
+    <message>
+        <source>The line ends, where a name is needed.</source>
+        <translation>行在此结束，但这里需要一个名字。</translation>
+    </message>
+    <message>
+        <source>{}: a name is needed here: a word that is no keyword.</source>
+        <translation>{}：这里需要一个名字，即不是关键字的单词。</translation>
+    </message>
+    <message>
+        <source>The line ends, where a number is needed.</source>
+        <translation>行在此结束，但这里需要一个数。</translation>
+    </message>
+    <message>
+        <source>{}: a number is needed here.</source>
+        <translation>{}：这里需要一个数。</translation>
+    </message>
+    <message>
+        <source>The line ends, where a default is needed.</source>
+        <translation>行在此结束，但这里需要默认值。</translation>
+    </message>
+    <message>
+        <source>{}: a default is needed here: a number, a word, true, false, or a list of them.</source>
+        <translation>{}：这里需要默认值：数、单词、true、false，或由它们组成的列表。</translation>
+    </message>
+    <message>
+        <source>The line ends, where "=" is needed.</source>
+        <translation>行在此结束，但这里需要“=”。</translation>
+    </message>
+    <message>
+        <source>{}: "=" is needed here.</source>
+        <translation>{}：这里需要“=”。</translation>
+    </message>
+    <message>
+        <source>The line ends, where ":" is needed.</source>
+        <translation>行在此结束，但这里需要“:”。</translation>
+    </message>
+    <message>
+        <source>{}: ":" is needed here.</source>
+        <translation>{}：这里需要“:”。</translation>
+    </message>
+    <message>
+        <source>The line ends, where "(" is needed.</source>
+        <translation>行在此结束，但这里需要“(”。</translation>
+    </message>
+    <message>
+        <source>{}: "(" is needed here.</source>
+        <translation>{}：这里需要“(”。</translation>
+    </message>
+    <message>
+        <source>The line ends, where ")" is needed.</source>
+        <translation>行在此结束，但这里需要“)”。</translation>
+    </message>
+    <message>
+        <source>{}: "," or ")" is needed here.</source>
+        <translation>{}：这里需要“,”或“)”。</translation>
+    </message>
+    <message>
+        <source>The line ends, where "]" is needed.</source>
+        <translation>行在此结束，但这里需要“]”。</translation>
+    </message>
+    <message>
+        <source>{}: "," or "]" is needed here.</source>
+        <translation>{}：这里需要“,”或“]”。</translation>
+    </message>
+    <message>
+        <source>The line ends, where "}" is needed.</source>
+        <translation>行在此结束，但这里需要“}”。</translation>
+    </message>
+    <message>
+        <source>{}: "}" is needed here.</source>
+        <translation>{}：这里需要“}”。</translation>
+    </message>
+    <message>
+        <source>The string does not end on its line. Add " at its end.</source>
+        <translation>字符串没有在本行结束，请在末尾加上 "。</translation>
+    </message>
+    <message>
+        <source>The line ends, where ".." is needed.</source>
+        <translation>行在此结束，但这里需要“..”。</translation>
+    </message>
+    <message>
+        <source>{}: ".." is needed here.</source>
+        <translation>{}：这里需要“..”。</translation>
+    </message>
+    <message>
+        <source>The line ends, where "." is needed.</source>
+        <translation>行在此结束，但这里需要“.”。</translation>
+    </message>
+    <message>
+        <source>{}: "." is needed here: init names a kind and its parameter, Conv2d.weight.</source>
+        <translation>{}：这里需要“.”：init 后写层的种类和参数，如 Conv2d.weight。</translation>
+    </message>
+    <message>
+        <source>The line ends, where "else" is needed.</source>
+        <translation>行在此结束，但这里需要“else”。</translation>
+    </message>
+    <message>
+        <source>{}: "else" is needed here.</source>
+        <translation>{}：这里需要“else”。</translation>
+    </message>
+    <message>
+        <source>A name in quotes is empty, or holds a "}" alone.</source>
+        <translation>引号中的名字为空，或含有单独的“}”。</translation>
+    </message>
+    <message>
+        <source>{}: the line should end here.</source>
+        <translation>{}：行应在此结束。</translation>
+    </message>
+    <message>
+        <source>The line ends, where a statement is needed.</source>
+        <translation>行在此结束，但这里需要一条语句。</translation>
+    </message>
+    <message>
+        <source>{}: a statement is needed here.</source>
+        <translation>{}：这里需要一条语句。</translation>
+    </message>
+    <message>
+        <source>Nothing may follow the network. Write this line above it.</source>
+        <translation>network 之后不能再有内容，请把这一行移到它上面。</translation>
+    </message>
+    <message>
+        <source>There is no network. End the text with "network(image):" and its layers.</source>
+        <translation>没有 network。请在文本末尾写“network(image):”和它的各层。</translation>
+    </message>
+    <message>
+        <source>{}: option, init, block or network is needed here.</source>
+        <translation>{}：这里需要 option、init、block 或 network。</translation>
+    </message>
+    <message>
+        <source>This is indented deeper than line {}, which takes no lines below it.</source>
+        <translation>这一行比第 {} 行缩进得更深，但那一行下面不能有内容。</translation>
+    </message>
+    <message>
+        <source>Lines that are indented deeper are missing below this one.</source>
+        <translation>这一行下面缺少缩进更深的行。</translation>
+    </message>
+    <message>
+        <source>output is the last line of a body. Move it to the end.</source>
+        <translation>output 是一段中的最后一行，请移到末尾。</translation>
+    </message>
+    <message>
+        <source>A layer is missing here, or lines below it that are indented deeper.</source>
+        <translation>这里缺少一个层，或下面缺少缩进更深的行。</translation>
+    </message>
+    <message>
+        <source>More than {} operators inside one another.</source>
+        <translation>运算符嵌套超过 {} 层。</translation>
+    </message>
+    <message>
+        <source>{}: arguments without a name come first.</source>
+        <translation>{}：不带名字的参数写在前面。</translation>
+    </message>
+    <message>
+        <source>{} is out of range.</source>
+        <translation>{} 超出范围。</translation>
+    </message>
+    <message>
+        <source>This is notation {}; this program reads notation {}. A newer version of Halftone reads it.</source>
+        <translation>这是第 {} 版记法，本程序读第 {} 版。请用更新的 Halftone 打开。</translation>
+    </message>
+    <message>
+        <source>A tab. Use spaces.</source>
+        <translation>这里是制表符，请用空格。</translation>
+    </message>
+    <message>
+        <source>The first line is indented. Write it without spaces before it.</source>
+        <translation>第一行有缩进，请去掉行首的空格。</translation>
+    </message>
+    <message>
+        <source>More than {} levels.</source>
+        <translation>缩进超过 {} 层。</translation>
+    </message>
+    <message>
+        <source>{} spaces: no open level has that many. Write {}.</source>
+        <translation>{} 个空格：没有哪一层是这样缩进的，请写 {} 个。</translation>
+    </message>
+    <message>
+        <source>More than {} brackets inside one another.</source>
+        <translation>括号嵌套超过 {} 层。</translation>
+    </message>
+    <message>
+        <source>{} is not closed.</source>
+        <translation>{} 没有闭合。</translation>
+    </message>
+    <message>
+        <source>{} is not closed: line {} is not indented deeper.</source>
+        <translation>{} 没有闭合：第 {} 行没有缩进得更深。</translation>
+    </message>
+    <message>
+        <source>The text has more than {} KiB.</source>
+        <translation>文本超过 {} KiB。</translation>
+    </message>
+    <message>
+        <source>The text has more than {} lines.</source>
+        <translation>文本超过 {} 行。</translation>
+    </message>
+    <message>
+        <source>A NUL character. Remove it.</source>
+        <translation>这里是 NUL 字符，请删除。</translation>
+    </message>
+    <message>
+        <source>This is not UTF-8. Save the text as UTF-8.</source>
+        <translation>这里不是 UTF-8，请将文本保存为 UTF-8。</translation>
+    </message>
 </context>
 </TS>
