@@ -41,14 +41,16 @@ Tensor add_gradients(const Tensor& a, const Tensor& b) {
     return a.is_sparse() || b.is_sparse() ? add_sparse(a, b) : add(a, b);
 }
 
+Tensor late_cast(const Tensor& gradient, DType type) {
+    if (gradient.dtype() == type || !is_low(gradient.dtype())) return gradient;
+    // It was passed on past its cast, unseen.
+    if (detail::gradients_are_observed()) detail::show_gradient(cast_op, gradient);
+    return cast_gradient(gradient, type);
+}
+
 Tensor sum_of_gradients(const Tensor& a, const Tensor& b, DType type) {
-    const auto fitted = [type](const Tensor& gradient) {
-        if (gradient.dtype() == type || !is_low(gradient.dtype())) return gradient;
-        // It was passed on past its cast, unseen, and does not stay.
-        if (detail::gradients_are_observed()) detail::show_gradient(cast_op, gradient);
-        return cast_gradient(gradient, type);
-    };
-    return add_gradients(fitted(a), fitted(b));
+    const Tensor last = late_cast(b, type);
+    return add_gradients(late_cast(a, type), last);
 }
 
 Tensor cast_gradient(const Tensor& gradient, DType dtype) {

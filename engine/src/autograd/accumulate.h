@@ -7,8 +7,10 @@ namespace engine {
 
 /// a + b of one shape, recorded if gradient mode is on. Equal types stay; mixed ones promote.
 Tensor add_gradients(const Tensor& a, const Tensor& b);
-/// a + b for an output or a leaf of this type: 16-bit gradients that were left uncast
-/// (LowGradients) are cast to it first.
+/// A gradient of an output or a leaf of this type: cast to it if it was left in 16 bits
+/// (LowGradients).
+Tensor late_cast(const Tensor& gradient, DType type);
+/// a + b for an output or a leaf of this type, each as late_cast() gives it.
 Tensor sum_of_gradients(const Tensor& a, const Tensor& b, DType type);
 /// gradient in another type, recorded if gradient mode is on.
 Tensor cast_gradient(const Tensor& gradient, DType dtype);

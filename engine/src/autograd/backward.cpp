@@ -50,16 +50,10 @@ public:
 
     /// The gradients of the node's inputs; a leaf keeps its own.
     TensorList apply(Node& node) const {
-        if (detail::gradients_are_observed() && is_seen(node) && !is_pair(node)) {
-            std::optional<AudienceScope> unseen;
-            if (shows_parts(node)) unseen.emplace(Audience::gradients_alone);
-            for (const auto& gradient : node.buffer) detail::show_gradient(node.info(), gradient);
-        }
-        if (operations_are_observed() && is_pair(node)) {
-            const AudienceScope aside(Audience::aside);
-            detail::show_gradient(node.info(), sum_of_gradients(node.buffer[0], node.buffer.back(),
-                                                                node.outputs[0].dtype));
-        }
+        // What is added to an earlier gradient does not stay in 16 bits.
+        if (node.leaf && node.leaf->grad)
+            node.buffer[0] = late_cast(node.buffer[0], node.leaf->dtype);
+        if (detail::gradients_are_observed()) show(node);
         if (const auto output = node.hooked.lock()) {
             for (const auto& hook : output->hooks) hook(node.buffer[0]);
         }
@@ -103,11 +97,27 @@ private:
         return edge.node && edge.node->leaf &&
                takes_low_gradient(*edge.node->leaf, node.buffer.front());
     }
-    /// Whether observers see the node's gradients: not those that stay in the leaf's grad as they
-    /// are, neither at the cast that passes them on nor at the leaf.
+    /// Whether all observers see the node's gradients: not the two of a pair, nor those that stay
+    /// in the leaf's grad as they are, neither at the cast that passes them on nor at the leaf.
     bool is_seen(const Node& node) const {
         if (node.leaf) return node.buffer.front().dtype() == node.leaf->dtype;
-        return !passes_on(node);
+        return !is_pair(node) && !passes_on(node);
+    }
+    /// Shows observers the node's gradients. To those of operations alone also what a shortcut
+    /// leaves out, aside: the sum of a pair, and the cast of a leaf's gradient.
+    void show(const Node& node) const {
+        if (is_seen(node)) {
+            std::optional<AudienceScope> unseen;
+            if (shows_parts(node)) unseen.emplace(Audience::gradients_alone);
+            for (const auto& gradient : node.buffer) detail::show_gradient(node.info(), gradient);
+        } else if (operations_are_observed() && !passes_on(node)) {
+            const AudienceScope aside(Audience::aside);
+            const Tensor& first = node.buffer.front();
+            const DType type = node.outputs.front().dtype;
+            detail::show_gradient(node.info(),
+                                  is_pair(node) ? sum_of_gradients(first, node.buffer.back(), type)
+                                                : late_cast(first, type));
+        }
     }
 
     bool returned_;

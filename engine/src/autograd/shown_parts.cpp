@@ -3,6 +3,7 @@
 #include "autograd/backward.h"
 #include "tensor/cast.h"
 #include "tensor/observer.h"
+#include "tensor/tape_detail.h"
 
 namespace engine {
 namespace {
@@ -40,6 +41,8 @@ TensorList show_parts(const TensorList& inputs, const std::function<TensorList()
     if (node) node->grad_fn = ShownGradient(std::move(node->grad_fn), apart, std::move(again));
     return results;
 }
+
+Edge in_open_module(const Tensor& parameter) { return detail::make_edge(parameter); }
 
 TensorList ShownGradient::operator()(std::span<const Tensor> grads, const Saved& saved) const {
     if (grad_enabled() || !operations_are_observed()) return together_(grads, saved);

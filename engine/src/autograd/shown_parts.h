@@ -22,6 +22,10 @@ using Operations = std::function<TensorList(const TensorList& inputs)>;
 TensorList show_parts(const TensorList& inputs, const std::function<TensorList()>& together,
                       const Operations& apart, const Operations& kept = nullptr);
 
+/// For a node of several modules: the place of a parameter on the tape, made in the open module, so
+/// that observers see its gradient there. To be kept until the node is recorded.
+Edge in_open_module(const Tensor& parameter);
+
 /// The gradient function of such a node. Its gradients are shown as those of its parts, so that the
 /// backward pass shows them to observers of gradients alone.
 class ShownGradient {

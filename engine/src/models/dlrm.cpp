@@ -127,7 +127,12 @@ Tensor Dlrm::side_by_side(const Tensor& x, const Tensor& ids) const {
             reshape(cat(vectors, 1), {in[0].size(0), std::ssize(vectors), in[0].size(1)})};
     };
     TensorList inputs{x};
-    inputs.insert(inputs.end(), tables_.begin(), tables_.end());
+    std::vector<Edge> leaves;
+    for (std::size_t t = 0; t < tables_.size(); ++t) {
+        const ModuleScope opened(table_names_[t]);
+        inputs.push_back(tables_[t]);
+        leaves.push_back(in_open_module(tables_[t]));
+    }
     return (joins ? show_parts(
                         inputs, [&] { return TensorList{together()}; }, apart)
                   : apart(inputs))

@@ -33,8 +33,13 @@ Tensor as_one(std::span<const Linear> layers, const Tensor& x) {
 Tensor shown_as_one(std::span<const Linear> layers, const Tensor& x) {
     TensorList inputs{x};
     std::vector<ModuleName> modules;
+    std::vector<Edge> leaves;
     for (const Linear& each : layers) {
-        inputs.insert(inputs.end(), {each.weight, each.bias});
+        const ModuleScope opened(each.module);
+        for (const Tensor& parameter : {each.weight, each.bias}) {
+            inputs.push_back(parameter);
+            leaves.push_back(in_open_module(parameter));
+        }
         modules.push_back(each.module);
     }
     const auto together = [&] {

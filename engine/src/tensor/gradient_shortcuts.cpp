@@ -14,7 +14,7 @@ bool held_by_its_node_alone(const Tensor& kept) {
 
 /// Whether nobody reads what this backward pass has read, once it goes on.
 bool nothing_is_kept() {
-    return detail::backward_frees_graph() && !grad_enabled() && !detail::observed;
+    return detail::backward_frees_graph() && !grad_enabled() && !detail::inputs_are_read();
 }
 
 }  // namespace

@@ -12,7 +12,8 @@ namespace engine {
 /// For gradient functions: lets the result overwrite the memory of `kept`, a saved tensor that the
 /// function has read and holds one handle to. Returns it outside any graph; counts as a write.
 /// Undefined where the old contents may still be read: by a later pass over the graph, by the
-/// gradient of this gradient, through another handle or view, or by an op observer.
+/// gradient of this gradient, through another handle or view, or by an observer of operations
+/// (OpObserver::reads_inputs()).
 Tensor reuse_saved(const Tensor& kept);
 
 /// Hands out the memory of a gradient that the function was given: undefined where anyone but the
@@ -22,7 +23,7 @@ Tensor reuse_gradient(const Tensor& given);
 /// While it lives, and while gradient mode is off in them, backward passes of this thread may leave
 /// the gradient of a leaf that has a 16-bit copy (decisions.md#low-precision-weights, D6) in the
 /// copy's type. It has the values that a cast to the leaf's type would have; gradients that are
-/// added up are cast first. Observers of operations see neither the cast nor the gradient. For
+/// added up are cast first. Observers of operations are shown the cast, which runs aside. For
 /// callers whose next step reads gradients of any type.
 using LowGradients = ContextScope<&ComputeContext::low_gradients>;
 /// Whether one lives on this thread.

@@ -81,6 +81,10 @@ void notify(const OpEvent& event) {
     for (OpObserver* observer : op_observers()) observer->on_op(event);
 }
 
+bool inputs_are_read() {
+    return observed && std::ranges::any_of(op_observers(), &OpObserver::reads_inputs);
+}
+
 bool pair_is_allowed(const Op& to) {
     return std::ranges::all_of(attached.observers, [&](const OpObserver* each) {
         return each->sees_ops() || each->allows_pair(to);

@@ -33,9 +33,12 @@ public:
     virtual void on_return(std::span<const Tensor> /*outputs*/) {}
     /// The weight cache returned a copy instead of a new cast.
     virtual void on_cached_cast(const Tensor& /*source*/, const Tensor& /*cast*/) {}
+    /// Whether it reads values of an operation's inputs in a backward pass. Else results may lie in
+    /// their memory, as they do without observers (tensor/gradient_shortcuts.h).
+    virtual bool reads_inputs() const { return true; }
     /// A gradient of an output of `to` in a backward pass, before it is used. Not called for
-    /// undefined and sparse ones, nor for one that a leaf takes in another type than its own
-    /// (LowGradients).
+    /// undefined and sparse ones. One that a leaf takes in another type than its own (LowGradients)
+    /// is shown to observers of operations alone, cast aside.
     virtual void on_gradient(const Op& /*to*/, const Tensor&) {}
     /// Whether the gradient function of `to` may add up two gradients of its output itself
     /// (PairedGradFn). on_gradient is called for neither of them then, nor for their sum. One that
@@ -85,6 +88,8 @@ std::vector<OpObserver*> op_observers();
 
 /// Whether an observer sees this thread's gradients.
 inline bool gradients_are_observed() noexcept { return gradients_observed; }
+/// Whether an observer of this thread's operations reads values of their inputs.
+bool inputs_are_read();
 /// Whether the observers of gradients alone allow two of `to`'s output to be added up unseen.
 bool pair_is_allowed(const Op& to);
 /// Passes the gradient to all observers, unless it is undefined or sparse.

@@ -1,6 +1,9 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <string>
 #include <thread>
+#include <vector>
 
 #include "amp/autocast.h"
 #include "autograd/backward.h"
@@ -18,6 +21,8 @@
 
 namespace engine {
 namespace {
+
+using testing::ElementsAre;
 
 Tensor weight(bool requires_grad = true) {
     Tensor w = Tensor::of({1, 2, 3, 4}, {2, 2});
@@ -249,6 +254,43 @@ TEST(LowGradients, AreAddedUpInTheTypeOfTheWeight) {
     w.set_grad({});
     backward(add(product_with(2048, w, false), product_with(1, w, false)));
     EXPECT_EQ(w.grad().item(), 2049) << "of two casts in one pass";
+}
+
+/// Lists the casts of f16 gradients, and gradients with their types; in brackets what is shown
+/// aside.
+class ShownGradients final : public OpObserver {
+public:
+    void on_op(const OpEvent& event) override {
+        if (event.in_backward && event.info == &cast_op && event.inputs[0].dtype() == DType::f16)
+            add("cast");
+    }
+    void on_gradient(const Op& to, const Tensor& gradient) override {
+        if (&to == &cast_op && gradient.dtype() == DType::f16) add("of the cast");
+        if (to.name == "accumulate_grad") add(std::string("of the weight ") + name(gradient.dtype()));
+    }
+    void on_aside(bool begins) override { aside_ = begins; }
+
+    std::vector<std::string> seen;
+
+private:
+    void add(const std::string& text) { seen.push_back(aside_ ? "(" + text + ")" : text); }
+
+    bool aside_ = false;
+};
+
+TEST(LowGradients, AreShownCastAside) {
+    const LowGradients low(true);
+    const Tensor w = copied_weight();
+    ShownGradients shown;
+    const ObserverScope attached(shown);
+    backward(product_with(3, w));
+    EXPECT_EQ(w.grad().dtype(), DType::f16) << "as without an observer";
+    EXPECT_THAT(shown.seen, ElementsAre("(of the cast)", "(cast)", "(of the weight f32)"));
+    shown.seen.clear();
+    backward(product_with(3, w));
+    EXPECT_EQ(w.grad().item(), 6);
+    EXPECT_THAT(shown.seen, ElementsAre("of the cast", "cast", "of the weight f32", "of the cast", "cast"))
+        << "it is cast to be added to the first one, which is cast then";
 }
 
 }  // namespace

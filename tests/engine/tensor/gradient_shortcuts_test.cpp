@@ -110,15 +110,20 @@ TEST(ReuseSaved, LeavesATensorOfAGraphThatIsKept) {
     EXPECT_TRUE(found.reused);
 }
 
-TEST(ReuseSaved, LeavesATensorWhileOpsAreObserved) {
-    struct Blind : OpObserver {
-        void on_op(const OpEvent&) override {}
-    } blind;
+TEST(ReuseSaved, LeavesATensorWhileAnObserverReadsValuesOfInputs) {
+    struct Observer : OpObserver {
+        bool reads_inputs() const override { return reads; }
+        bool reads = true;
+    } observer, blind;
+    blind.reads = false;
     const Tensor x = pair_leaf();
     Found found;
-    const Tensor y = sum(doubled(mul(x, 3.0), found));
+    const auto run = [&] { backward(sum(doubled(mul(x, 3.0), found))); };
     const ObserverScope attached(blind);
-    backward(y);
+    run();
+    EXPECT_TRUE(found.reused) << "of types and shapes alone";
+    const ObserverScope beside(observer);
+    run();
     EXPECT_FALSE(found.reused);
 }
 

@@ -70,6 +70,7 @@ public:
     Pass(const Device& device, SplitNames& names, CountedTensors* kept)
         : slots_(device), names_(names), kept_(kept), scope_(*this) {}
 
+    bool reads_inputs() const override { return false; }
     void on_op(const OpEvent& event) override {
         if (event.in_backward || recomputing()) return;
         const ModuleName module = current_module_name();

@@ -3,11 +3,13 @@
 #include <cstddef>
 #include <string>
 
+#include "tensor/cast.h"
 #include "train/step/step_observer.h"
 
 namespace engine {
 
-/// A gradient as it is before the update: multiplied by the loss scale, dense or coalesced.
+/// A gradient as it is before the update: multiplied by the loss scale, dense or coalesced. In the
+/// type of the parameter, of which a step may leave it uncast (LowGradients).
 struct PhaseGradient {
     const Optimizer& optimizer;
     std::size_t index;  ///< of the parameter in its optimizer
@@ -25,7 +27,10 @@ void for_each_gradient(const StepView& step, const F& f) {
         for (std::size_t i = 0; i < optimizer.parameters().size(); ++i) {
             const Parameter& parameter = optimizer.parameters()[i];
             const Tensor gradient = parameter.tensor.grad();
-            if (gradient.defined()) f(PhaseGradient{optimizer, i, parameter.name, gradient});
+            if (!gradient.defined()) continue;
+            const bool fits = gradient.is_sparse() || gradient.dtype() == parameter.tensor.dtype();
+            f(PhaseGradient{optimizer, i, parameter.name,
+                            fits ? gradient : to(gradient.detach(), parameter.tensor.dtype())});
         }
     }
 }

@@ -90,6 +90,7 @@ private:
     void on_cached_cast(const Tensor& source, const Tensor& cast) override;
     void on_op(const OpEvent& event) override;
     void on_aside(bool begins) override;
+    bool reads_inputs() const override { return false; }
 
     XrayOp described(const Op& info, const ForceRule* forced) const;
     void note_cast(const OpEvent& event);

@@ -20,6 +20,7 @@
 #include "tensor/cast.h"
 #include "tensor/f16_range.h"
 #include "tensor/layout.h"
+#include "tensor/observer.h"
 #include "tensor/profiler_range.h"
 
 namespace engine {
@@ -45,6 +46,15 @@ void add_gradient(const Tensor& parameter, const Tensor& gradient) {
     const Tensor before = parameter.grad();
     parameter.set_grad(before.defined() ? sum_of_gradients(before, gradient, parameter.dtype())
                                         : gradient);
+}
+
+/// Shows observers the product of loss and scale, and its gradient, where neither is computed.
+void show_scaled(const LossScaler& scaler, const Tensor& loss) {
+    if (!operations_are_observed()) return;
+    const AudienceScope aside(Audience::aside);
+    const Tensor seen = loss.detach().set_requires_grad(true);
+    const Tensor product = scaler.scaled(seen);
+    grad({&product, 1}, {&seen, 1});
 }
 
 /// In host memory a bucket costs few microseconds by itself. Short ones are exchanged while they
@@ -195,11 +205,11 @@ void ForwardBackward::differentiate(std::size_t phase, std::size_t micro_batch,
 /// Only the parameters of the phase's optimizers take part.
 void ForwardBackward::backward_of(const Phase& phase, const Tensor& loss, bool retain_graph) {
     // On a GPU the pass begins with the scale as the loss's gradient, the 1 * scale that the
-    // product of both would give it: three small kernels less. Observers see the product.
+    // product of both would give it: three small kernels less.
     const Tensor scale = precision_.loss_scale();
     const bool begins_scaled = scale.defined() && device_.kind == Device::Kind::cuda &&
-                               !observers_.any() && loss.dtype() == scale.dtype() &&
-                               loss.shape() == scale.shape();
+                               loss.dtype() == scale.dtype() && loss.shape() == scale.shape();
+    if (begins_scaled) show_scaled(precision_.scaler(), loss);
     const Tensor root = begins_scaled ? loss : precision_.scaler().scaled(loss);
     const Tensor first = begins_scaled ? scale : Tensor();  // undefined: 1
     if (phase.optimizers.size() == update_.optimizers().size())

@@ -41,8 +41,7 @@ void TrainStep::begin(std::size_t batches, std::span<const std::int64_t> terms) 
 
 void TrainStep::compute(std::size_t batches, const BatchSupply& supply, StepMarks* marks) {
     begin(batches, supply.terms);
-    // Observers see f32 gradients of f32 weights (autocast.md#casts-and-gradients, 1.6).
-    const LowGradients low(low_gradients_ && !observers_.any());
+    const LowGradients low(low_gradients_);
     const StepObservers::Observation observed(observers_);
     const std::span<const Phase> phases = forward_backward_.phases();
     for (std::size_t i = 0; i < phases.size(); ++i) {
