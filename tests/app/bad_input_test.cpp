@@ -232,7 +232,7 @@ TEST(BadInput, ASecondCtrlCEndsAtOnce) {
     std::string line;
     ASSERT_TRUE(program.read_line(line));
     program.signal(SIGINT);
-    ::usleep(50'000);  // two signals in quick succession count as one
+    program.wait_for_delivery(SIGINT);  // two that are pending count as one
     program.signal(SIGINT);
     program.finish();
     EXPECT_EQ(program.exit_code(), 130);

@@ -71,16 +71,21 @@ void Program::close_output() {
 void Program::signal(int number) { ::kill(child_, number); }
 
 void Program::wait_for_handler(int number) const {
-    const std::string status = "/proc/" + std::to_string(child_) + "/status";
-    for (bool handled = false; !handled; ::usleep(10'000)) {
-        std::ifstream file(status);
-        std::string field;
-        while (file >> field && field != "SigCgt:") {
-        }
-        std::uint64_t caught = 0;  // one bit per signal, from signal 1 on
-        if (!(file >> std::hex >> caught)) return;
-        handled = (caught >> (number - 1) & 1) != 0;
+    while (has_signal("SigCgt:", number) == false) ::usleep(1000);
+}
+
+void Program::wait_for_delivery(int number) const {
+    while (has_signal("ShdPnd:", number) == true) ::usleep(1000);
+}
+
+std::optional<bool> Program::has_signal(const char* set, int number) const {
+    std::ifstream file("/proc/" + std::to_string(child_) + "/status");
+    std::string field;
+    while (file >> field && field != set) {
     }
+    std::uint64_t signals = 0;  // one bit each, from signal 1 on
+    if (!(file >> std::hex >> signals)) return std::nullopt;
+    return (signals >> (number - 1) & 1) != 0;
 }
 
 void Program::finish() {

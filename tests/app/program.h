@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,8 @@ public:
     void signal(int number);
     /// Waits until the program has installed a handler for this signal, or has ended.
     void wait_for_handler(int number) const;
+    /// Waits until no signal of this number is pending, or the program has ended.
+    void wait_for_delivery(int number) const;
     /// Reads all output and waits for the end.
     void finish();
 
@@ -42,6 +45,10 @@ public:
     std::filesystem::path runs() const { return home_ / "halftone" / "runs"; }
 
 private:
+    /// Whether a set of signals of /proc/PID/status ("SigCgt:") has this one; nothing: it has
+    /// ended.
+    std::optional<bool> has_signal(const char* set, int number) const;
+
     test_support::TempFolder home_;
     pid_t child_ = -1;
     int output_ = -1;

@@ -12,15 +12,16 @@
 #include "engine/lab/lesson_results.h"
 #include "engine/record/histogram_record.h"
 #include "support/lesson_texts.h"
+#include "support/patience.h"
 #include "temp_folder.h"
 
 namespace engine {
 namespace {
 
+using test::comes_true;
+using test::patience_s;
 using test_support::small_lesson;
 using test_support::with;
-
-constexpr double patience_s = 300;
 
 LessonStart quick(std::int64_t seed = 1) {
     return {.seed = seed, .knobs = {}, .paced = false, .folder = {}};
@@ -110,12 +111,10 @@ TEST(LessonRunner, PausesAndStepsInLockstep) {
     LessonRunner runner(lesson, quick());
     const auto rows = [&](std::size_t run) { return runner.runs()[run].record.size(); };
     const auto until = [&](auto&& condition) {
-        const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(300);
-        while (!condition() && std::chrono::steady_clock::now() < end) {
+        return comes_true([&] {
             runner.update();
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        }
-        return condition();
+            return condition();
+        });
     };
     runner.step();
     ASSERT_TRUE(until([&] { return rows(0) == 1 && rows(1) == 1; }));

@@ -205,15 +205,22 @@ TEST(GradientExchange, SendsWhileTheBackwardPassGoesOn) {
         GradientExchange exchange(*line, parts, {.message_size = 1});
         exchange_once(exchange, parts);
         EXPECT_EQ(exchange.times().hidden_ms, 0) << "the first pass shows the order";
-        exchange.begin();
-        backward(sum(parts[1]), {});
-        std::this_thread::sleep_for(std::chrono::milliseconds(200));
-        for (const Tensor& part : parts) {
-            if (!part.grad().defined()) part.set_grad(Tensor::full({100'000}, 1, DType::f32));
+        // The rest of the pass takes so long, and longer where another thread is slow to begin.
+        bool hidden = false;
+        for (const int ms : {50, 1000, 20'000}) {
+            if (hidden) break;
+            for (const Tensor& part : parts) part.set_grad({});
+            exchange.begin();
+            backward(sum(parts[1]), {});
+            std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+            for (const Tensor& part : parts) {
+                if (!part.grad().defined()) part.set_grad(Tensor::full({100'000}, 1, DType::f32));
+            }
+            exchange.finish();
+            EXPECT_GE(exchange.times().total_ms, exchange.times().hidden_ms);
+            hidden = !any(*line, exchange.times().hidden_ms <= 0);
         }
-        exchange.finish();
-        EXPECT_GT(exchange.times().hidden_ms, 0);
-        EXPECT_GE(exchange.times().total_ms, exchange.times().hidden_ms);
+        EXPECT_TRUE(hidden);
     });
 }
 

@@ -47,9 +47,13 @@ TEST(PolledRecord, SeesNewRowsAfterAWhile) {
     test_support::TempFolder dir;
     auto writer = StepRecordWriter::create(dir.path(), max_metrics, test::every_column);
     append_steps(writer, 500);
+    const auto start = std::chrono::steady_clock::now();
     const auto reader = polled(dir);
     append_steps(writer, 100);
-    EXPECT_EQ(reader.size(), 500) << "it is not asked for at every call";
+    const std::int64_t at_once = reader.size();
+    if (std::chrono::steady_clock::now() - start < 200ms) {
+        EXPECT_EQ(at_once, 500) << "it is not asked for at every call";
+    }
     std::this_thread::sleep_for(longer_than_a_poll);
     ASSERT_EQ(reader.size(), 600);
     expect_equal(reader.row(599), row_of(600));

@@ -4,10 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <fstream>
 #include <optional>
-#include <thread>
 
 #include "engine/base/error.h"
 #include "engine/runs/run_store.h"
@@ -15,12 +13,12 @@
 #include "runs/run_hold.h"
 #include "step_record_support.h"
 #include "support/part_figures.h"
+#include "support/patience.h"
 #include "temp_folder.h"
 
 namespace engine {
 namespace {
 
-using namespace std::chrono_literals;
 using test::append_steps;
 using testing::HasSubstr;
 
@@ -41,11 +39,11 @@ struct FollowedRunTest : testing::Test {
     /// Polls until the run has this state. Returns the events.
     std::vector<Event> look_until(RunState state) {
         std::vector<Event> events;
-        for (int i = 0; i < 300 && followed.state() != state; ++i) {
+        EXPECT_TRUE(test::comes_true([&] {
+            if (followed.state() == state) return true;
             for (auto& event : followed.drain()) events.push_back(std::move(event));
-            std::this_thread::sleep_for(20ms);
-        }
-        EXPECT_EQ(followed.state(), state);
+            return followed.state() == state;
+        }));
         return events;
     }
     template <typename T>

@@ -95,7 +95,7 @@ TEST_F(OutsideRequestTest, AStoppedRunHasNoHolder) {
 TEST_F(OutsideRequestTest, IsToldApartFromOneThatIsTakenAndNotDoneYet) {
     const auto theirs = holder(
         [this](const WrittenRequest& request) { hold_->lease().answer(request.id); });
-    EXPECT_FALSE(send_request(dir_.path(), OutsideRequest::stop, 0.5).is_done);
+    EXPECT_FALSE(send_request(dir_.path(), OutsideRequest::stop, 3).is_done);
 }
 
 TEST_F(OutsideRequestTest, WithoutAnAnswerIsWithdrawn) {

@@ -228,7 +228,7 @@ TEST(RunIndex, AnIndexThatAnotherProgramHoldsDoesNotSlowTrainingDown) {
         for (int i = 1; i <= 200; ++i) store.append(RunWarning{run, msg("number {}", i), i});
         store.append(done_of(run));
     });
-    EXPECT_LT(time, 1.5);
+    EXPECT_LT(time, 10) << "for 202 events, each of which tries once";
     holder.release();
     RunStore store(dir.path());
     EXPECT_EQ(store.find(run)->state, "done") << "entered at the next start";
@@ -283,7 +283,7 @@ TEST(RunIndex, PeopleAreToldThatAnotherProgramHoldsTheIndex) {
         EXPECT_THAT(error, HasSubstr("another program is using the run history"));
         EXPECT_THAT(error, Not(HasSubstr("can be written")));
         const auto run = store.create({});
-        EXPECT_LT(seconds([&] { store.append(done_of(run.run)); }), 0.5);
+        EXPECT_LT(seconds([&] { store.append(done_of(run.run)); }), 5);
     }
     ::kill(child, SIGKILL);
     ::waitpid(child, nullptr, 0);

@@ -5,17 +5,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <set>
-#include <thread>
 
 #include "engine/base/error.h"
 #include "runs/database.h"
+#include "support/patience.h"
 #include "temp_folder.h"
 
 namespace engine {
 namespace {
 
+using test::comes_true;
 using test_support::TempFolder;
 using testing::ElementsAre;
 using testing::IsEmpty;
@@ -155,20 +157,25 @@ TEST(RunQueue, TwoProcessesShareTheRunsWithoutTakingOneTwice) {
     std::vector<QueueEntry> entries;
     for (int i = 0; i < count; ++i) entries.push_back(entry(std::to_string(i)));
     RunQueue(folder.path()).add(entries);
-    const auto work = [&](const std::string& who) {
+    const auto work = [&](const std::string& who, int most) {
         RunQueue queue(folder.path());
-        while (auto taken = queue.take()) {
+        for (int i = 0; i < most; ++i) {
+            auto taken = queue.take();
+            if (!taken) return;
             taken->set_run(who);
-            std::this_thread::sleep_for(std::chrono::milliseconds(2));
             taken->finish(QueueState::done);
         }
     };
     const pid_t child = ::fork();
     if (child == 0) {
-        work("child");
+        work("child", count / 2);
         ::_exit(0);
     }
-    work("parent");
+    EXPECT_TRUE(comes_true([&] {
+        return std::ranges::any_of(RunQueue(folder.path()).list(),
+                                   [](const QueuedRun& run) { return run.run == "child"; });
+    }));
+    work("parent", count);
     int status = 0;
     ::waitpid(child, &status, 0);
     EXPECT_EQ(status, 0);

@@ -5,15 +5,16 @@
 
 #include <cmath>
 #include <fstream>
-#include <thread>
 
 #include "engine/session/session.h"
-#include "patience.h"
+#include "support/patience.h"
 #include "temp_folder.h"
 
 namespace engine {
 namespace {
 
+using test::comes_true;
+using test::patience_s;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -93,13 +94,12 @@ TEST_F(KeptHistogramsTest, AreSampledByThemselvesWithoutChangingABit) {
 TEST_F(KeptHistogramsTest, AreNotMadeUnlessTheyAreAskedFor) {
     const auto session = made(config_of(1000, 0));
     session->post(Command::step);
-    while (session->state() != RunState::paused && session->state() != RunState::done)
-        std::this_thread::yield();
+    ASSERT_TRUE(comes_true([&] { return session->state() == RunState::paused; }));
     const auto folder = folder_of(*session);
     EXPECT_FALSE(HistogramRecordReader::exists(folder));
     session->post(Command::sample_histograms);
     session->post(Command::step);
-    while (session->record().size() < 2) std::this_thread::yield();
+    ASSERT_TRUE(comes_true([&] { return session->record().size() == 2; }));
     session->post(Command::stop);
     ASSERT_TRUE(session->wait(patience_s));
     EXPECT_THAT(steps_of(folder), ElementsAre(2));
@@ -119,7 +119,7 @@ TEST_F(KeptHistogramsTest, ChangeNoBitOfTheRun) {
 TEST_F(KeptHistogramsTest, ThatCannotBeWrittenDoNotEndTheRun) {
     const auto session = made(config_of(20, 5));
     session->post(Command::step);
-    while (session->state() != RunState::paused) std::this_thread::yield();
+    ASSERT_TRUE(comes_true([&] { return session->state() == RunState::paused; }));
     std::ofstream(folder_of(*session) / "histograms") << "in the way";
     session->post(Command::resume);
     ASSERT_TRUE(session->wait(patience_s));

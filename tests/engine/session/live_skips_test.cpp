@@ -4,19 +4,18 @@
 #include <gtest/gtest.h>
 
 #include <bit>
-#include <chrono>
 #include <cmath>
-#include <thread>
 
 #include "engine/instruments/skips.h"
-#include "patience.h"
 #include "support/device_support.h"
+#include "support/patience.h"
 #include "temp_folder.h"
 
 namespace engine {
 namespace {
 
-using namespace std::chrono_literals;
+using test::comes_true;
+using test::patience_s;
 using test::small_run;
 using test::small_text_run;
 using testing::ElementsAre;
@@ -115,18 +114,11 @@ protected:
         make(config).post(Command::start);
         return ended();
     }
-    template <typename Condition>
-    static bool eventually(Condition holds) {
-        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(patience_s);
-        while (!holds() && std::chrono::steady_clock::now() < deadline)
-            std::this_thread::sleep_for(1ms);
-        return holds();
-    }
     bool steps_to(std::int64_t rows) {
         while (session_->record().size() < rows) {
             const std::int64_t before = session_->record().size();
             session_->post(Command::step);
-            if (!eventually([&] {
+            if (!comes_true([&] {
                     return session_->record().size() > before &&
                            session_->state() == RunState::paused;
                 }))
@@ -256,7 +248,7 @@ TEST_F(LiveSkipsTest, AStopGivesAnExaminationUp) {
     RunConfig config = calibrating(0);
     config.scaler.init_scale = 0x1p60;
     make(config).post(Command::start);
-    ASSERT_TRUE(eventually([&] { return session_->examination().operations > 0; }));
+    ASSERT_TRUE(comes_true([&] { return session_->examination().operations > 0; }));
     session_->post(Command::stop);
     const Ended run = ended();
     EXPECT_EQ(session_->state(), RunState::done);
@@ -269,7 +261,7 @@ TEST_F(LiveSkipsTest, ASessionThatGoesEndsAnExamination) {
     RunConfig config = calibrating(0);
     config.scaler.init_scale = 0x1p60;
     make(config).post(Command::start);
-    ASSERT_TRUE(eventually([&] { return session_->examination().step > 0; }));
+    ASSERT_TRUE(comes_true([&] { return session_->examination().step > 0; }));
     session_.reset();
 }
 

@@ -4,24 +4,18 @@
 
 #include <chrono>
 #include <future>
-#include <thread>
 
 #include "engine/instruments/microscope.h"
 #include "engine/instruments/xray.h"
 #include "engine/session/session.h"
+#include "support/patience.h"
 #include "temp_folder.h"
 
 namespace engine {
 namespace {
 
-using namespace std::chrono_literals;
-
-// With a sanitizer a session on the simulated device takes ten times as long.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr std::chrono::seconds patience = 2000s;
-#else
-constexpr std::chrono::seconds patience = 300s;
-#endif
+using test::comes_true;
+using test::patience_s;
 
 class NextStepTest : public testing::Test {
 protected:
@@ -57,7 +51,7 @@ protected:
         return promise->get_future();
     }
     static NextStepCapture answer_of(std::future<NextStepCapture>& asked) {
-        if (asked.wait_for(patience) != std::future_status::ready) {
+        if (asked.wait_for(std::chrono::seconds(patience_s)) != std::future_status::ready) {
             ADD_FAILURE() << "no answer";
             return {};
         }
@@ -67,18 +61,11 @@ protected:
         auto asked = ask();
         return answer_of(asked);
     }
-    template <typename Condition>
-    static bool eventually(Condition holds) {
-        const auto deadline = std::chrono::steady_clock::now() + patience;
-        while (!holds() && std::chrono::steady_clock::now() < deadline)
-            std::this_thread::sleep_for(1ms);
-        return holds();
-    }
     bool reaches(RunState state) {
-        return eventually([&] { return session_->state() == state; });
+        return comes_true([&] { return session_->state() == state; });
     }
     bool has_rows(std::int64_t rows) {
-        return eventually([&] { return session_->record().size() >= rows; });
+        return comes_true([&] { return session_->record().size() >= rows; });
     }
     std::vector<StepRecord> rows() const {
         std::vector<StepRecord> out;
@@ -91,7 +78,7 @@ protected:
         const auto count = static_cast<std::int64_t>(found.size());
         RunConfig same = config(count);
         make(same).post(Command::start);
-        ASSERT_TRUE(session_->wait(static_cast<double>(patience.count())));
+        ASSERT_TRUE(session_->wait(patience_s));
         const auto plain = rows();
         ASSERT_EQ(plain.size(), found.size());
         for (std::size_t i = 0; i < found.size(); ++i) {
@@ -147,7 +134,7 @@ TEST_F(NextStepTest, OfARunThatTrainsIsTakenBetweenTwoSteps) {
         ASSERT_TRUE(has_rows(found.step->step()));
     }
     session.post(Command::stop);
-    ASSERT_TRUE(session.wait(static_cast<double>(patience.count())));
+    ASSERT_TRUE(session.wait(patience_s));
     const auto trained = rows();
     for (const auto& [step, loss] : traced)
         EXPECT_EQ(static_cast<float>(loss), trained.at(static_cast<std::size_t>(step) - 1).loss);
@@ -157,7 +144,7 @@ TEST_F(NextStepTest, OfARunThatTrainsIsTakenBetweenTwoSteps) {
 TEST_F(NextStepTest, AskedWhileTheRunPreparesIsItsFirst) {
     Session& session = make(config(0));
     session.post(Command::step);
-    ASSERT_TRUE(eventually([&] { return session.state() != RunState::idle; }));
+    ASSERT_TRUE(comes_true([&] { return session.state() != RunState::idle; }));
     const NextStepCapture found = capture();
     ASSERT_TRUE(found.step) << found.problem.str();
     EXPECT_LE(found.step->step(), 2);
@@ -173,7 +160,7 @@ TEST_F(NextStepTest, OfARunThatHasNotStartedIsRefused) {
 TEST_F(NextStepTest, OfARunThatHasEndedIsRefused) {
     Session& session = make(config(3));
     session.post(Command::start);
-    ASSERT_TRUE(session.wait(static_cast<double>(patience.count())));
+    ASSERT_TRUE(session.wait(patience_s));
     for (int i = 0; i < 2; ++i) {
         const NextStepCapture found = capture();
         EXPECT_FALSE(found.step);
@@ -195,7 +182,7 @@ TEST_F(NextStepTest, AskedForWhileTheRunStopsIsAnswered) {
             const NextStepCapture found = answer_of(each);
             EXPECT_NE(found.step.has_value(), !found.problem.empty());
         }
-        ASSERT_TRUE(session.wait(static_cast<double>(patience.count())));
+        ASSERT_TRUE(session.wait(patience_s));
     }
 }
 

@@ -2,18 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-#include <thread>
-
 #include "engine/session/session.h"
-#include "patience.h"
 #include "runs/run_hold.h"
+#include "support/patience.h"
 #include "temp_folder.h"
 
 namespace engine {
 namespace {
 
-using namespace std::chrono_literals;
+using test::comes_true;
+using test::patience_s;
 
 /// A session whose run other programs find in the store's folder.
 class RequestWatchTest : public testing::Test {
@@ -27,18 +25,12 @@ protected:
         config.threads = 1;
         session_ = std::make_unique<Session>(config, std::make_shared<ComputeThread>(), store_);
         session_->post(Command::start);
-        for (int i = 0; i < patience_s * 1000 && session_->record().size() < 2; ++i)
-            std::this_thread::sleep_for(1ms);
-        ASSERT_GE(session_->record().size(), 2);
+        ASSERT_TRUE(comes_true([&] { return session_->record().size() >= 2; }));
         folder_ = store_->find(session_->run())->folder;
     }
     /// The lease is written by a thread of its own.
     bool becomes(const std::string& activity) const {
-        for (int i = 0; i < patience_s * 1000; ++i) {
-            if (holder_of(folder_).activity == activity) return true;
-            std::this_thread::sleep_for(1ms);
-        }
-        return false;
+        return comes_true([&] { return holder_of(folder_).activity == activity; });
     }
     bool send(OutsideRequest request) const {
         return send_request(folder_, request, patience_s).is_done;
@@ -57,9 +49,7 @@ TEST_F(RequestWatchTest, PausesARunAndLetsItGoOn) {
     EXPECT_TRUE(send(OutsideRequest::pause)) << "it is paused already";
     const std::int64_t steps = session_->record().size();
     EXPECT_TRUE(send(OutsideRequest::unpause));
-    for (int i = 0; i < patience_s * 1000 && session_->record().size() == steps; ++i)
-        std::this_thread::sleep_for(1ms);
-    EXPECT_GT(session_->record().size(), steps);
+    EXPECT_TRUE(comes_true([&] { return session_->record().size() > steps; }));
     EXPECT_FALSE(RunStore(root_.path()).find(session_->run())->paused);
 }
 

@@ -3,20 +3,19 @@
 #include <sys/resource.h>
 
 #include <atomic>
-#include <chrono>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <functional>
 #include <memory>
 #include <set>
-#include <thread>
 #include <vector>
 
 #include "engine/base/error.h"
 #include "engine/session/session.h"
 #include "io/file/lease.h"
 #include "runs/run_folder.h"
+#include "support/patience.h"
 #include "temp_folder.h"
 #include "tensor/check_values.h"
 #include "tensor/device.h"
@@ -25,6 +24,8 @@
 namespace engine {
 namespace {
 
+using test::comes_true;
+using test::patience_s;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
@@ -53,8 +54,8 @@ struct TwoHalves {
         Session bad(failing, thread, store, options), good(spirals(32, {8}), thread, store);
         bad.post(Command::start);
         good.post(Command::start);
-        ASSERT_TRUE(bad.wait(300));  // the simulated device with a sanitizer is slow
-        ASSERT_TRUE(good.wait(300));
+        ASSERT_TRUE(bad.wait(patience_s));
+        ASSERT_TRUE(good.wait(patience_s));
         EXPECT_EQ(bad.state(), RunState::failed);
         EXPECT_EQ(good.state(), RunState::done) << "the neighbour lives on";
         EXPECT_EQ(good.record().size(), 20);
@@ -125,9 +126,7 @@ TEST(SessionFailures, AValueThatTheGpuRefusesEndsTheRunWithItsWordsOneStepLate) 
     config.max_steps = 0;
     Session session(config, halves.thread, halves.store);
     const auto wait_for = [&](RunState state) {
-        for (int i = 0; i < 30'000 && session.state() != state; ++i)
-            std::this_thread::sleep_for(std::chrono::milliseconds(10));
-        return session.state() == state;
+        return comes_true([&] { return session.state() == state; });
     };
     session.post(Command::step);
     ASSERT_TRUE(wait_for(RunState::paused));
@@ -176,9 +175,7 @@ std::unique_ptr<Session> paused_by_a_full_disk(const TwoHalves& halves, std::int
     options.pause_when_disk_full = true;
     auto session = std::make_unique<Session>(config, halves.thread, halves.store, options);
     session->post(Command::start);
-    for (int i = 0; i < 10'000 && session->state() != RunState::paused; ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    EXPECT_EQ(session->state(), RunState::paused);
+    EXPECT_TRUE(comes_true([&] { return session->state() == RunState::paused; }));
     EXPECT_EQ(session->record().size(), rows_that_fit);
     return session;
 }
@@ -189,7 +186,7 @@ TEST(SessionFailures, ARunPausedByAFullDiskStopsWhenAsked) {
     const auto session = paused_by_a_full_disk(halves, 5000);
     (void)session->drain();
     session->post(Command::stop);
-    ASSERT_TRUE(session->wait(20));
+    ASSERT_TRUE(session->wait(patience_s));
     EXPECT_EQ(session->state(), RunState::done);
     EXPECT_LE(session->drain().size(), 8U) << "it does not try again and again";
 }
@@ -202,7 +199,7 @@ TEST(SessionFailures, ARunPausedByAFullDiskAtItsLastStepEndsThereOnceThereIsRoom
         session = paused_by_a_full_disk(halves, rows_that_fit + 1);
     }
     session->post(Command::start);
-    ASSERT_TRUE(session->wait(20));
+    ASSERT_TRUE(session->wait(patience_s));
     EXPECT_EQ(session->state(), RunState::done);
     EXPECT_EQ(session->record().size(), rows_that_fit + 1);
 }
@@ -218,17 +215,12 @@ RunFailed failure_after(const TwoHalves& halves,
     Session bad(config, halves.thread, halves.store), good(config, halves.thread, halves.store);
     bad.post(Command::start);
     good.post(Command::start);
-    const auto wait_for = [](auto&& condition) {
-        for (int i = 0; i < 20'000 && !condition(); ++i)
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        return condition();
-    };
-    EXPECT_TRUE(wait_for([&] { return bad.record().size() > 600; }));
+    EXPECT_TRUE(comes_true([&] { return bad.record().size() > 600; }));
     damage(halves.folder / bad.run());
-    EXPECT_TRUE(bad.wait(20));
+    EXPECT_TRUE(bad.wait(patience_s));
     EXPECT_EQ(bad.state(), RunState::failed);
     const std::int64_t then = good.record().size();
-    EXPECT_TRUE(wait_for([&] { return good.record().size() > then + 10; }))
+    EXPECT_TRUE(comes_true([&] { return good.record().size() > then + 10; }))
         << "the neighbour lives on";
     std::vector<RunFailed> failures;
     for (const auto& event : bad.drain()) {
@@ -304,11 +296,10 @@ TEST(SessionFailures, PicturesThatCannotBeWrittenCostNothingElse) {
     const auto store = std::make_shared<RunStore>(folder.path());
     Session session(config, std::make_shared<ComputeThread>(), store);
     session.post(Command::step);
-    while (session.state() != RunState::paused)
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    ASSERT_TRUE(comes_true([&] { return session.state() == RunState::paused; }));
     std::ofstream(store->find(session.run())->folder / "samples") << "no folder";
     session.post(Command::resume);
-    ASSERT_TRUE(session.wait(300));
+    ASSERT_TRUE(session.wait(patience_s));
     EXPECT_EQ(session.state(), RunState::done);
     EXPECT_EQ(session.record().size(), 4);
     int warnings = 0;
@@ -345,12 +336,9 @@ TEST(SessionFailures, ARunThatWasTakenOverIsWrittenNoMore) {
         config.checkpoint.best = false;  // only that of the end: none is being written in the pause
         Session session(config, thread, store);
         session.post(Command::start);
-        for (int i = 0; i < 30'000 && session.record().size() < 20; ++i)
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        ASSERT_TRUE(comes_true([&] { return session.record().size() >= 20; }));
         session.post(Command::pause);
-        for (int i = 0; i < 30'000 && session.state() != RunState::paused; ++i)
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        ASSERT_EQ(session.state(), RunState::paused);
+        ASSERT_TRUE(comes_true([&] { return session.state() == RunState::paused; }));
         const std::filesystem::path run = folder / session.run();
         const std::string events = read_text(run / events_file);
         const std::int64_t rows = session.record().size();
@@ -367,14 +355,12 @@ TEST(SessionFailures, ARunThatWasTakenOverIsWrittenNoMore) {
         const auto is_told = [&run] {
             return read_text(run / "lease.1").find("paused") != std::string::npos;
         };
-        for (int i = 0; i < 30'000 && !is_told(); ++i)
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-        ASSERT_TRUE(is_told());
+        ASSERT_TRUE(comes_true(is_told));
         std::ofstream(run / "lease.2") << "of another program";
         const auto before = names();
         clock = clock + 61;
         session.post(then);
-        ASSERT_TRUE(session.wait(300));
+        ASSERT_TRUE(session.wait(patience_s));
         EXPECT_EQ(session.record().size(), rows);
         EXPECT_EQ(read_text(run / events_file), events) << "no end, no checkpoint";
         EXPECT_EQ(names(), before);

@@ -8,14 +8,16 @@
 #include <thread>
 
 #include "engine/base/error.h"
-#include "patience.h"
 #include "record/event_json.h"
+#include "support/patience.h"
 #include "temp_folder.h"
 
 namespace engine {
 namespace {
 
 using namespace std::chrono_literals;
+using test::comes_true;
+using test::patience_s;
 
 /// A store in its own folder, a compute thread, and a quick run.
 class SessionTest : public testing::Test {
@@ -43,14 +45,10 @@ protected:
         return std::make_unique<Session>(config, thread_, store_, options);
     }
     static void wait_for(const Session& session, RunState state) {
-        for (int i = 0; i < patience_s * 1000 && session.state() != state; ++i)
-            std::this_thread::sleep_for(1ms);
-        ASSERT_EQ(session.state(), state);
+        ASSERT_TRUE(comes_true([&] { return session.state() == state; }));
     }
     static void wait_for_rows(const Session& session, std::int64_t rows) {
-        for (int i = 0; i < patience_s * 1000 && session.record().size() < rows; ++i)
-            std::this_thread::sleep_for(1ms);
-        ASSERT_GE(session.record().size(), rows);
+        ASSERT_TRUE(comes_true([&] { return session.record().size() >= rows; }));
     }
     static std::vector<float> losses(const Session& session) {
         std::vector<float> out;
@@ -267,12 +265,7 @@ TEST_F(SessionTest, TellsAnEvaluationOnRequestFromAnEpochsEnd) {
     wait_for(*session, RunState::paused);
     session->post(Command::validate_now);
     std::vector<EpochDone> seen;
-    for (int i = 0; i < patience_s * 1000 && seen.empty(); ++i) {
-        for (const auto& event : session->drain()) {
-            if (const auto* done = std::get_if<EpochDone>(&event)) seen.push_back(*done);
-        }
-        std::this_thread::sleep_for(1ms);
-    }
+    comes_true([&] { return !(seen = all<EpochDone>(session->drain())).empty(); });
     ASSERT_EQ(seen.size(), 1u);
     EXPECT_FALSE(seen[0].epoch_ended);
     EXPECT_EQ(seen[0].step, 1);
@@ -289,10 +282,7 @@ TEST_F(SessionTest, ValidatesOnRequestWhilePaused) {
     session->drain();
     session->post(Command::validate_now);
     std::vector<EpochDone> seen;
-    for (int i = 0; i < patience_s * 1000 && seen.empty(); ++i) {
-        std::this_thread::sleep_for(1ms);
-        seen = all<EpochDone>(session->drain());
-    }
+    comes_true([&] { return !(seen = all<EpochDone>(session->drain())).empty(); });
     ASSERT_EQ(seen.size(), 1U);
     EXPECT_EQ(seen[0].step, 1);
     EXPECT_FALSE(std::isnan(seen[0].test.of("accuracy")));

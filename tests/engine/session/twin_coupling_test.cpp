@@ -48,7 +48,7 @@ protected:
     }
 
     Ended end(Session& session) {
-        EXPECT_TRUE(session.wait(test::resume_patience_s));
+        EXPECT_TRUE(session.wait(test::patience_s));
         Ended out{session.run(),
                   {},
                   session.record(),
@@ -82,8 +82,9 @@ protected:
         options.twin_side = Twin::Side::other;
         Session other(plan.runs[1].config, thread_, store_, options);
         const auto step = [](Session& session, std::int64_t to) {
-            while (session.record().size() < to || session.state() != RunState::paused)
-                std::this_thread::sleep_for(std::chrono::microseconds(100));
+            ASSERT_TRUE(test::comes_true([&] {
+                return session.record().size() >= to && session.state() == RunState::paused;
+            }));
         };
         for (std::int64_t i = 1; i <= steps; ++i) {
             reference.post(Command::step);
@@ -99,7 +100,7 @@ protected:
         if (stop == Stop::other_first) std::ranges::reverse(order);
         for (Session* session : order) {
             session->post(Command::stop);
-            EXPECT_TRUE(session->wait(test::resume_patience_s));
+            EXPECT_TRUE(session->wait(test::patience_s));
         }
         return {*store_->find(reference.run()), *store_->find(other.run())};
     }
@@ -161,8 +162,8 @@ TEST_F(TwinTest, TheRecordIsThereWithTheStartOfItsRun) {
     other.post(Command::start);
     const StepRecordReader second = started(other);
     EXPECT_FALSE(reference.run().empty());
-    ASSERT_TRUE(reference.wait(test::resume_patience_s));
-    ASSERT_TRUE(other.wait(test::resume_patience_s));
+    ASSERT_TRUE(reference.wait(test::patience_s));
+    ASSERT_TRUE(other.wait(test::patience_s));
     EXPECT_EQ(first.size(), 30);
     EXPECT_EQ(second.size(), 30);
 }
@@ -308,8 +309,8 @@ TEST_F(TwinTest, OneHalfGoesOnWhenTheOtherHasEnded) {
     Session other(spirals(10), thread_, store_, options);
     reference.post(Command::start);
     other.post(Command::start);
-    EXPECT_TRUE(other.wait(test::resume_patience_s));
-    EXPECT_TRUE(reference.wait(test::resume_patience_s));
+    EXPECT_TRUE(other.wait(test::patience_s));
+    EXPECT_TRUE(reference.wait(test::patience_s));
     EXPECT_EQ(reference.record().size(), 30);
     EXPECT_EQ(other.record().size(), 10);
 }
@@ -323,20 +324,18 @@ TEST_F(TwinTest, StaysInStepWhileOneIsPausedAndGoesOnWhenItIsStopped) {
     Session other(spirals(100'000), thread_, store_, options);
     reference.post(Command::start);
     other.post(Command::start);
-    const auto wait_until = [](const auto& is_so) {
-        while (!is_so()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    };
-    wait_until([&] { return other.record().size() >= 5; });
+    ASSERT_TRUE(test::comes_true([&] { return other.record().size() >= 5; }));
     other.post(Command::pause);
-    wait_until([&] { return other.state() == RunState::paused; });
+    ASSERT_TRUE(test::comes_true([&] { return other.state() == RunState::paused; }));
     // The other half computes each step first, so the reference may have one to catch up.
-    wait_until([&] { return reference.record().size() >= other.record().size(); });
+    ASSERT_TRUE(
+        test::comes_true([&] { return reference.record().size() >= other.record().size(); }));
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
     const std::int64_t paused = other.record().size();
     EXPECT_EQ(reference.record().size(), paused);
     other.post(Command::stop);
-    EXPECT_TRUE(other.wait(test::resume_patience_s));
-    wait_until([&] { return reference.record().size() >= paused + 5; });
+    EXPECT_TRUE(other.wait(test::patience_s));
+    EXPECT_TRUE(test::comes_true([&] { return reference.record().size() >= paused + 5; }));
 }
 
 /// The first step of a difference; 0: there is none. NaN equals nothing.
@@ -405,8 +404,8 @@ TEST_F(TwinTest, RefusesModelsThatDiffer) {
     Session other(completed(smaller), thread_, store_, options);
     reference.post(Command::start);
     other.post(Command::start);
-    EXPECT_TRUE(reference.wait(test::resume_patience_s));
-    EXPECT_TRUE(other.wait(test::resume_patience_s));
+    EXPECT_TRUE(reference.wait(test::patience_s));
+    EXPECT_TRUE(other.wait(test::patience_s));
     EXPECT_TRUE(reference.state() == RunState::failed || other.state() == RunState::failed);
 }
 

@@ -3,28 +3,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <sstream>
-#include <thread>
 
 #include "engine/runs/checkpoint.h"
 #include "engine/session/session.h"
 #include "engine/train/resume.h"
 #include "io/safetensors/tensor_file.h"
 #include "support/device_support.h"
+#include "support/patience.h"
 #include "temp_folder.h"
 
 // Runs that stop and are resumed, through sessions and folders.
 namespace engine::test {
 
 namespace fs = std::filesystem;
-using namespace std::chrono_literals;
-
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int resume_patience_s = 2000;
-#else
-constexpr int resume_patience_s = 300;
-#endif
 
 /// The results of the steps, one line each: everything except times. NaN equals NaN.
 using Computed = std::vector<std::string>;
@@ -86,25 +78,28 @@ protected:
             const auto ended = [&] {
                 return session.state() == RunState::done || session.state() == RunState::failed;
             };
-            while (session.record().size() < stop_after && !ended())
-                std::this_thread::sleep_for(100us);
+            EXPECT_TRUE(
+                comes_true([&] { return session.record().size() >= stop_after || ended(); }));
             session.post(Command::stop);
         }
-        EXPECT_TRUE(session.wait(resume_patience_s));
+        EXPECT_TRUE(session.wait(patience_s));
         Ended out{session.run(), {}, session.record(), computed(session.record()), session.drain()};
         if (!out.run.empty()) out.folder = store_->find(out.run)->folder;
         return out;
     }
+    /// Makes one step, the one that gives the record `rows` rows.
+    static void step_to(Session& session, std::int64_t rows) {
+        session.post(Command::step);
+        ASSERT_TRUE(comes_true([&] {
+            return session.record().size() >= rows && session.state() == RunState::paused;
+        }));
+    }
     /// Runs `steps` single steps and stops.
     Ended train_to(const RunConfig& config, std::int64_t steps) {
         Session session(config, thread_, store_);
-        for (std::int64_t i = 1; i <= steps; ++i) {
-            session.post(Command::step);
-            while (session.record().size() < i || session.state() != RunState::paused)
-                std::this_thread::sleep_for(100us);
-        }
+        for (std::int64_t i = 1; i <= steps; ++i) step_to(session, i);
         session.post(Command::stop);
-        EXPECT_TRUE(session.wait(resume_patience_s));
+        EXPECT_TRUE(session.wait(patience_s));
         return {session.run(), store_->find(session.run())->folder, session.record(),
                 computed(session.record()), session.drain()};
     }

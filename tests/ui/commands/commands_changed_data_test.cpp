@@ -46,7 +46,7 @@ struct ChangedDataTest : WindowFixture {
             }));
         }
         session.post(engine::Command::stop);
-        EXPECT_TRUE(session.wait(60));
+        EXPECT_TRUE(session.wait(300));
         return *feed.store()->find(session.run());
     }
     /// Resumes the run and returns what the window asks; null if it does not.

@@ -36,7 +36,7 @@ struct ExperimentTest : testing::Test {
                 experiment.updateState();
                 return experiment.state() == state;
             },
-            30'000);
+            60'000);
     }
 
     QTemporaryDir folder;

@@ -27,7 +27,7 @@ struct StoredRunsTest : testing::Test {
     engine::RunSummary trained() {
         engine::Session session(fewSteps(), std::make_shared<engine::ComputeThread>(), store, {});
         session.post(engine::Command::start);
-        EXPECT_TRUE(session.wait(60));
+        EXPECT_TRUE(session.wait(300));
         return store->find(session.run()).value_or(engine::RunSummary{});
     }
 
@@ -59,7 +59,7 @@ TEST_F(StoredRunsTest, ARunThatIsBeingWrittenIsFollowedToItsEnd) {
         runs.drain(pending);
         return track->state() == RunState::paused;
     };
-    EXPECT_TRUE(QTest::qWaitFor(isPaused, 5'000)) << "as its process is";
+    EXPECT_TRUE(QTest::qWaitFor(isPaused, 60'000)) << "as its process is";
     EXPECT_TRUE(track->writer.is_there);
     EXPECT_EQ(track->writer.host, "") << "this machine";
     runs.show({trained(), entered}, *store);
@@ -69,7 +69,7 @@ TEST_F(StoredRunsTest, ARunThatIsBeingWrittenIsFollowedToItsEnd) {
     foreign.writer.post(engine::Command::resume);
     bool ended = false;
     EXPECT_TRUE(
-        QTest::qWaitFor([&] { return ended = runs.drain(pending).ended || ended; }, 30'000));
+        QTest::qWaitFor([&] { return ended = runs.drain(pending).ended || ended; }, 60'000));
     EXPECT_FALSE(runs.follows());
     EXPECT_EQ(track->state(), RunState::done) << "states do not wait for rows";
     EXPECT_FALSE(track->done()) << "other events do";
@@ -88,7 +88,7 @@ TEST_F(StoredRunsTest, ARunOfAnotherMachineSaysWhichItIs) {
             runs.drain(pending);
             return track->writer.host == "node7";
         },
-        5'000));
+        60'000));
     EXPECT_EQ(track->writer.process, 12);
 }
 

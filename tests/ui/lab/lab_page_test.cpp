@@ -155,10 +155,12 @@ TEST_F(LabPageTest, CopiesBlocksThatALessonTakes) {
 TEST_F(LabPageTest, PresentsTheNumberInLargerTypeAndTurnsThreeParts) {
     showNumbers();
     QTest::keyClick(window.get(), Qt::Key_F5);
-    ASSERT_TRUE(QTest::qWaitFor([this] {
-        const auto* made = window->findChild<NumbersPresent*>();
-        return made != nullptr && made->isVisible();
-    }));
+    ASSERT_TRUE(QTest::qWaitFor(
+        [this] {
+            const auto* made = window->findChild<NumbersPresent*>();
+            return made != nullptr && made->isVisible();
+        },
+        60'000));
     standsStill();
     auto* shown = window->findChild<NumbersPresent*>();
     EXPECT_TRUE(shown->isFullScreen());

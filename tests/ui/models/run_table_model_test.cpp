@@ -3,7 +3,8 @@
 #include <gtest/gtest.h>
 
 #include <QAbstractItemModelTester>
-#include <QElapsedTimer>
+#include <ctime>
+#include <functional>
 #include <limits>
 
 namespace ui {
@@ -171,12 +172,12 @@ TEST_F(RunTableModelTest, FiveThousandRunsAreFilteredAndSortedWithoutAPause) {
         runs.back().config.optimizer.options["lr"] = 0.001 * (i % 50);
     }
     const auto list = listOf(std::move(runs));
-    QElapsedTimer clock;
     const auto took = [&](const char* what, const std::function<void()>& act) {
-        clock.start();
+        const std::clock_t start = std::clock();
         act();
-        RecordProperty(what, static_cast<int>(clock.elapsed()));
-        EXPECT_LT(clock.elapsed(), 1000) << what;  // the machine may be busy
+        const auto ms = (std::clock() - start) * 1000 / CLOCKS_PER_SEC;
+        RecordProperty(what, static_cast<int>(ms));
+        EXPECT_LT(ms, 1000) << what << ", of the processor: a sanitizer takes ten times as long";
     };
     took("set_ms", [&] { model.setRuns(list); });
     took("filter_ms", [&] { filter("lr>0.01 test_accuracy>=0.5 precision=amp-fp16 -starred"); });

@@ -59,7 +59,7 @@ struct PlotWindowTest : testing::Test {
         config.checkpoint.every_steps = checkpointEvery;
         engine::Session session(config, std::make_shared<engine::ComputeThread>(), store, {});
         session.post(engine::Command::start);
-        EXPECT_TRUE(session.wait(60));
+        EXPECT_TRUE(session.wait(300));
     }
 
     LinePlot* plot(const QString& panel) const {

@@ -30,7 +30,7 @@ std::string train(const std::shared_ptr<engine::RunStore>& store, const std::str
     config.max_steps = 30;
     engine::Session session(config, std::make_shared<engine::ComputeThread>(), store, {});
     session.post(engine::Command::start);
-    EXPECT_TRUE(session.wait(60));
+    EXPECT_TRUE(session.wait(300));
     return session.run();
 }
 

@@ -60,7 +60,7 @@ struct RunsPageTest : WindowFixture {
                 .config,
             std::make_shared<engine::ComputeThread>(), feed.store());
         session.post(engine::Command::start);
-        ASSERT_TRUE(session.wait(30));
+        ASSERT_TRUE(session.wait(300));
     }
     void open(int count) {
         commands.showPage(u"runs"_s);
@@ -69,7 +69,7 @@ struct RunsPageTest : WindowFixture {
         table = page->findChild<RunTable*>();
         filter = page->findChild<QLineEdit*>(u"runFilter"_s);
         ASSERT_TRUE(QTest::qWaitFor(
-            [&] { return table->runs()->runCount() == static_cast<std::size_t>(count); }));
+            [&] { return table->runs()->runCount() == static_cast<std::size_t>(count); }, 60'000));
         standsStill();
     }
     void choose(const std::set<std::string>& runs) { table->select(runs); }
@@ -117,7 +117,7 @@ TEST_F(RunsPageTest, FreesCheckpointsAfterAQuestionAndShowsTheSizeOnDisk) {
     EXPECT_EQ(agree->text(), u"Free"_s);
     EXPECT_EQ(steps(), 4U) << "asks first";
     agree->click();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return steps() <= 2; }, 20'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return steps() <= 2; }, 60'000));
     button("freeCheckpoints")->click();
     EXPECT_EQ(shown<QPushButton>("deleteAgreed"), nullptr) << "there is nothing left to free";
     button("deleteRuns")->click();
@@ -287,7 +287,7 @@ TEST_F(RunsPageTest, DeletesIntoTheTrashOnceTheUserAgreed) {
     EXPECT_TRUE(feed.store()->find("1").has_value());
     QTest::keyClick(table, Qt::Key_Delete);
     button("deleteAgreed")->click();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return table->model()->rowCount() == 1; }));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return table->model()->rowCount() == 1; }, 60'000));
     EXPECT_FALSE(std::filesystem::exists(gone));
     EXPECT_TRUE(QFileInfo::exists(folder.filePath(u"home/Trash/files/1/config.json"_s)));
 }
@@ -300,7 +300,7 @@ TEST_F(RunsPageTest, ARunThatTrainsShowsItsStepsAndCannotBeDeleted) {
                   {u"fp32"_s, u"amp-fp16"_s});
     commands.compare();
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return feed.tracks().size() == 2 && feed.tracks()[1]->rows() > 3; }, 30'000));
+        [&] { return feed.tracks().size() == 2 && feed.tracks()[1]->rows() > 3; }, 60'000));
     open(2);
     auto* grouped = page->findChild<CheckBox*>();
     EXPECT_TRUE(grouped->isChecked()) << "a comparison is one object";
@@ -309,7 +309,8 @@ TEST_F(RunsPageTest, ARunThatTrainsShowsItsStepsAndCannotBeDeleted) {
     ASSERT_GT(steps, 0);
     const auto cell = [&] { return table->model()->index(0, steps).data().toString(); };
     const QString before = cell();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return cell() != before; })) << "its figures are live";
+    EXPECT_TRUE(QTest::qWaitFor([&] { return cell() != before; }, 60'000))
+        << "its figures are live";
     choose({"2"});
     table->setFocus();
     QTest::keyClick(table, Qt::Key_Delete);
@@ -324,7 +325,7 @@ TEST_F(RunsPageTest, ARunThatTrainsShowsItsStepsAndCannotBeDeleted) {
     choose({"1"});
     EXPECT_EQ(table->chosen().size(), 1u);
     commands.stop();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
 }
 
 TEST_F(RunsPageTest, ARunOfAnotherProgramAppears) {
@@ -332,7 +333,7 @@ TEST_F(RunsPageTest, ARunOfAnotherProgramAppears) {
     open(1);
     engine::RunStore other(folder.path().toStdString());
     other.create({});
-    EXPECT_TRUE(QTest::qWaitFor([&] { return table->runs()->runCount() == 2; }, 5'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return table->runs()->runCount() == 2; }, 60'000));
 }
 
 TEST_F(RunsPageTest, SortsByAClickOnAHeadAndRemembersColumnsAndOrder) {
@@ -367,7 +368,7 @@ TEST_F(RunsPageTest, ADroppedRunIsImported) {
     engine::export_run_file(feed.store()->find("1")->folder, file.toStdString());
     open(1);
     commands.openPath(file);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return table->runs()->runCount() == 2; }));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return table->runs()->runCount() == 2; }, 60'000));
     EXPECT_TRUE(feed.store()->find("2").has_value());
     EXPECT_TRUE(window->findChild<QFrame*>(u"message"_s)->isVisible()) << "it says so";
 }

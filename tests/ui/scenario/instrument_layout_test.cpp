@@ -27,8 +27,7 @@ TEST_F(InstrumentLayoutTest, CtrlEExportsFromEveryInstrument) {
     link.select(1, feed.tracks()[1]);
     show(u"skips"_s);
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return !shownPage()->findChild<SkipsModel*>()->skips().list.empty(); },
-        30'000));
+        [&] { return !shownPage()->findChild<SkipsModel*>()->skips().list.empty(); }, 60'000));
     show(u"xray"_s);
     auto* xray = part<XrayPage>()->findChild<XrayModel*>();
     xray->traceStep();
@@ -50,7 +49,7 @@ TEST_F(InstrumentLayoutTest, CtrlEExportsFromEveryInstrument) {
         });
         looks.start(10);
         QTest::keyClick(window.get(), Qt::Key_E, Qt::ControlModifier);
-        EXPECT_TRUE(QTest::qWaitFor([&] { return !proposed.isEmpty(); }, 5'000));
+        EXPECT_TRUE(QTest::qWaitFor([&] { return !proposed.isEmpty(); }, 60'000));
         EXPECT_TRUE(QFileInfo(proposed).fileName().startsWith(name)) << proposed.toStdString();
     }
 }

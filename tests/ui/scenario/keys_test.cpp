@@ -30,8 +30,8 @@ struct KeysTest : WindowFixture {
                               "model": {"kind": "mlp"}, "batch_size": 32, "max_steps": 2})")
                           .config);
         commands.start();
-        ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; },
-                                    30'000));
+        ASSERT_TRUE(
+            QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
     }
     /// The widgets that Tab reaches in `of`.
     static std::vector<QPointer<QWidget>> focusable(const QWidget* of) {
@@ -116,8 +116,8 @@ TEST_F(KeysTest, SpacePausesFromAFieldForNumbersWhileARunTrains) {
                           "model": {"kind": "mlp"}, "batch_size": 32, "epochs": 100000})")
                       .config);
     commands.start();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::training; },
-                                30'000));
+    ASSERT_TRUE(
+        QTest::qWaitFor([&] { return feed.state() == engine::RunState::training; }, 60'000));
     window->activateWindow();
     SettingsField* seed = nullptr;
     for (auto* each : window->findChildren<SettingsField*>()) {
@@ -130,7 +130,7 @@ TEST_F(KeysTest, SpacePausesFromAFieldForNumbersWhileARunTrains) {
     edit->selectAll();
     QTest::keyClick(edit, Qt::Key_Space);
     EXPECT_EQ(edit->text(), before);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 30'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 60'000));
     QTest::keyClicks(edit, u"123"_s);
     EXPECT_EQ(edit->text(), before) << "locked";
     auto* kind = window->findChild<QComboBox*>();
@@ -140,7 +140,7 @@ TEST_F(KeysTest, SpacePausesFromAFieldForNumbersWhileARunTrains) {
     QTest::keyClick(kind, Qt::Key_Down);
     EXPECT_EQ(kind->currentIndex(), chosen);
     commands.stop();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
     EXPECT_FALSE(edit->isReadOnly());
 }
 

@@ -30,7 +30,7 @@ struct ForeignRun {
                     return writer.record().size() > before &&
                            writer.state() == engine::RunState::paused;
                 },
-                30'000));
+                60'000));
         }
     }
     std::filesystem::path folder() const { return home / "torch"; }

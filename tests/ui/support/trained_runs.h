@@ -49,10 +49,11 @@ struct TrainedRuns : WindowFixture {
         session.post(engine::Command::start);
         if (steps > 0) {
             EXPECT_TRUE(QTest::qWaitFor(
-                [&] { return session.record().size() >= before + steps || session.wait(0); }));
+                [&] { return session.record().size() >= before + steps || session.wait(0); },
+                60'000));
             session.post(engine::Command::stop);
         }
-        EXPECT_TRUE(session.wait(60));
+        EXPECT_TRUE(session.wait(300));
         const auto run = feed.store()->find(session.run());
         EXPECT_TRUE(run);
         return run.value_or(engine::RunSummary{});
@@ -79,13 +80,16 @@ struct TrainedRuns : WindowFixture {
 
     std::shared_ptr<RunTrack> open(const engine::RunSummary& run) {
         feed.showStored({run});
-        EXPECT_TRUE(QTest::qWaitFor([&] {
-            return feed.tracks().size() == 1 && feed.tracks().front()->run() == run.run &&
-                   feed.tracks().front()->rows() == feed.tracks().front()->published() &&
-                   feed.tracks().front()->rows() > 0;
-        })) << feed.tracks().size()
-            << " tracks, the first of " << feed.tracks().front()->run() << " with "
-            << feed.tracks().front()->rows() << " rows of " << feed.tracks().front()->published();
+        EXPECT_TRUE(QTest::qWaitFor(
+            [&] {
+                return feed.tracks().size() == 1 && feed.tracks().front()->run() == run.run &&
+                       feed.tracks().front()->rows() == feed.tracks().front()->published() &&
+                       feed.tracks().front()->rows() > 0;
+            },
+            60'000))
+            << feed.tracks().size() << " tracks, the first of " << feed.tracks().front()->run()
+            << " with " << feed.tracks().front()->rows() << " rows of "
+            << feed.tracks().front()->published();
         standsStill();
         return feed.tracks().front();
     }

@@ -33,7 +33,7 @@ struct TwinBadgeTest : WindowFixture {
         settings.load(settings.config(), precisions);
         commands.startTwin({});
         ASSERT_TRUE(ends(2));
-        EXPECT_TRUE(QTest::qWaitFor([this] { return model.steps() == 10; }));
+        EXPECT_TRUE(QTest::qWaitFor([this] { return model.steps() == 10; }, 60'000));
     }
 
     TwinModel model{context};
@@ -90,9 +90,9 @@ TEST_F(TwinBadgeTest, AClickEndsACheckThatRuns) {
                         return checkBits(endless, endless, limits, progress);
                     });
     badge.click();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return began.load(); }, 10'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return began.load(); }, 60'000));
     badge.click();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return !badge.checking(); }, 20'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !badge.checking(); }, 60'000));
 }
 
 TEST_F(TwinBadgeTest, ATwinOfOnePrecisionIsItsOwnCheck) {

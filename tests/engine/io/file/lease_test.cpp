@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/base/error.h"
+#include "support/patience.h"
 #include "temp_folder.h"
 
 namespace engine {
@@ -20,6 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
+using test::comes_true;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -168,8 +170,7 @@ TEST_F(LeaseTest, IsRenewedByItsThreadSoThatItDoesNotFallSilent) {
     EXPECT_TRUE(look(seen, here()).held);
     for (int i = 0; i < 3; ++i) {
         const std::string before = text_of(folder_ / "lease.1");
-        for (int k = 0; k < 5000 && text_of(folder_ / "lease.1") == before; ++k)
-            std::this_thread::sleep_for(1ms);
+        ASSERT_TRUE(comes_true([&] { return text_of(folder_ / "lease.1") != before; }));
         reader_ = reader_ + 60;
         const LeaseState state = look(seen, here());
         EXPECT_TRUE(state.held);
@@ -178,16 +179,18 @@ TEST_F(LeaseTest, IsRenewedByItsThreadSoThatItDoesNotFallSilent) {
 }
 
 TEST_F(LeaseTest, ItsThreadWritesAtOnceWhatItShowsAndAnswers) {
-    const auto theirs = take(on("node1"));
+    LeaseRules rules = on("node1");
+    rules.renewal = 1h;
+    const auto theirs = take(rules);
     LeaseSighting seen;
     EXPECT_EQ(look(seen, here()).activity, "");
     theirs->show("paused");
     theirs->answer("r1");
     LeaseState state;
-    for (int i = 0; i < 5000 && state.answered.empty(); ++i) {
-        std::this_thread::sleep_for(1ms);  // its renewal is due in 10 s
+    ASSERT_TRUE(comes_true([&] {
         state = look(seen, here());
-    }
+        return !state.answered.empty();
+    }));
     EXPECT_EQ(state.id, theirs->id());
     EXPECT_EQ(state.activity, "paused");
     EXPECT_EQ(state.answered, "r1");
@@ -389,17 +392,16 @@ TEST_F(LeaseTest, AStoppedProcessWritesNothingOnceAnotherMachineHasTakenIt) {
             std::this_thread::sleep_for(1ms);
         }
     }
-    for (int i = 0; i < 5000 && text_of(rows).empty(); ++i) std::this_thread::sleep_for(1ms);
+    ASSERT_TRUE(comes_true([&] { return !text_of(rows).empty(); }));
     EXPECT_FALSE(take(other)) << "it is held as long as it is renewed";
     ASSERT_EQ(::kill(child, SIGSTOP), 0);
     LeaseSighting seen;
     LeaseState state;
     std::unique_ptr<Lease> taken;
-    for (int i = 0; i < 5000 && !taken; ++i) {
-        std::this_thread::sleep_for(1ms);
+    ASSERT_TRUE(comes_true([&] {
         taken = Lease::try_take(folder_.path(), seen, state, other);
-    }
-    ASSERT_TRUE(taken);
+        return taken != nullptr;
+    }));
     const std::size_t before = text_of(rows).size();
     ASSERT_EQ(::kill(child, SIGCONT), 0);
     int status = 0;

@@ -3,21 +3,19 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 
 #include "engine/runs/run_store.h"
 #include "record/step_record.h"
 #include "runs/run_hold.h"
 #include "support/part_figures.h"
+#include "support/patience.h"
 #include "temp_folder.h"
 
 namespace engine {
 namespace {
 
-using namespace std::chrono_literals;
 using nlohmann::ordered_json;
 
 /// A run that the test writes, as another process would.
@@ -59,13 +57,11 @@ protected:
     /// The answer once the run is in this state and has so many steps.
     ordered_json answer_at(const std::string& cursor, const std::string& state, std::int64_t steps) {
         ordered_json out;
-        for (int i = 0; i < 500; ++i) {
+        EXPECT_TRUE(test::comes_true([&] {
             out = served_.answer(cursor);
             const bool there = !out["last"].is_null() && out["last"]["step"] == steps;
-            if (out["state"] == state && there && !out["behind"]) return out;
-            std::this_thread::sleep_for(20ms);
-        }
-        ADD_FAILURE() << out.dump(1);
+            return out["state"] == state && there && !out["behind"];
+        })) << out.dump(1);
         return out;
     }
     static std::string text(const ordered_json& answer) { return answer["cursor"]; }

@@ -14,6 +14,7 @@
 #include "simt/device.h"
 #include "simt/queue.h"
 #include "support/mebibyte.h"
+#include "support/patience.h"
 #include "tensor/memory/memory.h"
 #include "tensor/memory/reclaimable_cache.h"
 
@@ -22,7 +23,7 @@ namespace engine {
 namespace {
 
 const Device gpu{Device::Kind::cuda, 0};
-/// Work of the GPU that runs until it is stopped, at most 20 s.
+/// Work of the GPU that runs until it is stopped, at most patience_s.
 class LongWork {
 public:
     LongWork() {
@@ -30,7 +31,8 @@ public:
             std::unique_lock lock(mutex_);
             runs_ = true;
             changed_.notify_all();
-            in_time_ = changed_.wait_for(lock, std::chrono::seconds(20), [&] { return ends_; });
+            in_time_ = changed_.wait_for(lock, std::chrono::seconds(test::patience_s),
+                                         [&] { return ends_; });
         });
     }
     void wait_until_it_runs() {

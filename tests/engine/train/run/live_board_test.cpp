@@ -91,12 +91,10 @@ TEST_F(LiveBoardTest, AShortRunIsWrittenBeforeItEnds) {
             if (entry.is_regular_file(error) && entry.file_size(error) > 1000) return true;
         return false;
     };
-    for (int i = 0; i < 3000 && !has_file(); ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    EXPECT_TRUE(has_file());
+    EXPECT_TRUE(test::comes_true(has_file));
     EXPECT_TRUE(session.state() != RunState::done);
     session.post(Command::stop);
-    EXPECT_TRUE(session.wait(test::resume_patience_s));
+    EXPECT_TRUE(session.wait(test::patience_s));
 }
 
 TEST_F(LiveBoardTest, ARunThatGoesOnAddsAFileWhichSaysWhere) {

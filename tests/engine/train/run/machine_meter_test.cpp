@@ -3,27 +3,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "support/nvml_stand_in.h"
+#include "support/patience.h"
 #include "temp_folder.h"
 
 namespace engine {
 namespace {
 
+using test::comes_true;
 using test_support::CardStandIn;
 using test_support::CardState;
 using test_support::write_package;
 using Seconds = MachineMeter::Seconds;
 
 constexpr char stand_in[] = HALFTONE_NVML_STAND_IN;
-
-/// Waits at most ten seconds.
-bool comes_true(const std::function<bool()>& condition) {
-    for (int i = 0; i < 1000 && !condition(); ++i)
-        std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    return condition();
-}
 
 TEST(MachineMeter, HasTheCardsFiguresAndTheEnergyOfTheRunsOwnTime) {
     const CardStandIn library(stand_in);

@@ -8,9 +8,8 @@
 namespace engine {
 namespace {
 
-using namespace std::chrono_literals;
 using test::Ended;
-using test::resume_patience_s;
+using test::patience_s;
 using test::small_run;
 using test::spirals;
 using testing::ElementsAre;
@@ -159,13 +158,9 @@ TEST_F(ResumeLonger, ALengthenedRunGoesOnAndIsLengthenedOnceMore) {
     options.continuation = plan.continuation;
     options.continuation->schedule = LongerSchedule::cycle;
     Session session(plan.config, thread_, store_, options);
-    for (std::int64_t i = 1; i <= 4; ++i) {
-        session.post(Command::step);
-        while (session.record().size() < 10 + i || session.state() != RunState::paused)
-            std::this_thread::sleep_for(100us);
-    }
+    for (std::int64_t i = 1; i <= 4; ++i) step_to(session, 10 + i);
     session.post(Command::stop);
-    ASSERT_TRUE(session.wait(resume_patience_s));
+    ASSERT_TRUE(session.wait(patience_s));
     const Ended stopped{session.run(), store_->find(session.run())->folder, {}, {}, {}};
     EXPECT_EQ(resume(stopped).figures, twice.figures);
 }

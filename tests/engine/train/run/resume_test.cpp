@@ -13,10 +13,10 @@ namespace engine {
 namespace {
 
 namespace fs = std::filesystem;
-using namespace std::chrono_literals;
+using test::comes_true;
 using test::Ended;
 using test::losses_of;
-using test::resume_patience_s;
+using test::patience_s;
 using test::small_click_run;
 using test::small_masked_run;
 using test::small_run;
@@ -292,8 +292,7 @@ TEST_F(Resume, ARunThatIsTrainedIsNotResumed) {
     SessionOptions options;
     options.continuation = plan_resume(*store_->find(stopped.run)).continuation;
     Session first(spirals(1000), thread_, store_, options);
-    first.post(Command::step);
-    while (first.state() != RunState::paused) std::this_thread::sleep_for(1ms);
+    step_to(first, 4);
     const Ended second = train(spirals(1000), options);
     ASSERT_EQ(second.all<RunFailed>().size(), 1U);
     EXPECT_EQ(second.all<RunFailed>()[0].code, ErrorCode::state);
@@ -318,8 +317,7 @@ TEST_F(Resume, APlanThatIsOlderThanTheRunTakesNothingBack) {
 
 TEST_F(Resume, ACheckpointOnRequestIsWrittenWhileARunIsPaused) {
     Session session(spirals(1000), thread_, store_);
-    session.post(Command::step);
-    while (session.state() != RunState::paused) std::this_thread::sleep_for(1ms);
+    step_to(session, 1);
     session.post(Command::checkpoint);
     std::vector<Event> events;
     const auto saved = [&] {
@@ -327,7 +325,7 @@ TEST_F(Resume, ACheckpointOnRequestIsWrittenWhileARunIsPaused) {
         return std::ranges::any_of(
             events, [](const Event& e) { return std::holds_alternative<CheckpointSaved>(e); });
     };
-    while (!saved()) std::this_thread::sleep_for(1ms);
+    ASSERT_TRUE(comes_true(saved));
     EXPECT_EQ(find_checkpoint(store_->find(session.run())->folder, "last").step, 1);
 }
 
@@ -359,13 +357,9 @@ TEST_F(Resume, AnEpochThatEndedButWasNotEvaluatedIsEvaluatedFirst) {
     SessionOptions no_evaluation;
     no_evaluation.evaluate = false;
     Session session(config, thread_, store_, no_evaluation);
-    for (std::int64_t i = 1; i <= per_epoch; ++i) {
-        session.post(Command::step);
-        while (session.record().size() < i || session.state() != RunState::paused)
-            std::this_thread::sleep_for(100us);
-    }
+    for (std::int64_t i = 1; i <= per_epoch; ++i) step_to(session, i);
     session.post(Command::stop);
-    ASSERT_TRUE(session.wait(resume_patience_s));
+    ASSERT_TRUE(session.wait(patience_s));
     const Ended stopped{session.run(), store_->find(session.run())->folder, {}, {}, {}};
     const Ended resumed = resume(stopped);
     ASSERT_EQ(resumed.all<EpochDone>().size(), 2U);

@@ -18,8 +18,8 @@ struct NextRunNoteTest : WindowFixture {
     QString text() const { return note->findChild<QLabel*>()->text(); }
     void run() {
         commands.start();
-        ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; },
-                                    30'000));
+        ASSERT_TRUE(
+            QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
     }
     NextRunNote* note;
 };
@@ -50,8 +50,8 @@ TEST_F(NextRunNoteTest, ItsLinkUnlocksTheSettingsWhileARunTrains) {
     settings.set(u"max_steps"_s, u"0"_s);
     settings.set(u"epochs"_s, u"100000"_s);
     commands.start();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::training; },
-                                30'000));
+    ASSERT_TRUE(
+        QTest::qWaitFor([&] { return feed.state() == engine::RunState::training; }, 60'000));
     EXPECT_TRUE(note->locked());
     EXPECT_FALSE(note->isHidden());
     note->findChild<QToolButton*>()->click();
@@ -59,7 +59,7 @@ TEST_F(NextRunNoteTest, ItsLinkUnlocksTheSettingsWhileARunTrains) {
     settings.set(u"seed"_s, u"5"_s);
     EXPECT_TRUE(text().contains(settings.label(u"seed"_s)));
     commands.stop();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 30'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
 }
 
 }  // namespace

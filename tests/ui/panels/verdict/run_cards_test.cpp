@@ -97,7 +97,8 @@ TEST_F(RunCardsTest, NameTheMetricOfTheFileOnceItIsRead) {
     file.close();
     settings.set(u"dataset.kind"_s, u"csv"_s);
     settings.set(u"dataset.path"_s, file.fileName());
-    EXPECT_TRUE(QTest::qWaitFor([&] { return words(*cards, *window).contains(u"test acc."_s); }));
+    EXPECT_TRUE(
+        QTest::qWaitFor([&] { return words(*cards, *window).contains(u"test acc."_s); }, 60'000));
     EXPECT_TRUE(words(*cards, *window).contains(u"rows/s"_s));
 }
 
@@ -149,11 +150,14 @@ TEST_F(RunCardsTest, ARunThatEndsInNaNByItsPlanHasDivergedEverywhere) {
     EXPECT_EQ(stateText(*feed.store()->find(track.run())), text);
     EXPECT_TRUE(words(*cards, *window).contains(text));
     const QString sentence = doneText(*track.done(), track.config());
-    EXPECT_TRUE(QTest::qWaitFor([&] {
-        const auto labels = window->findChild<StatusLine*>()->findChildren<QLabel*>();
-        return std::ranges::any_of(
-            labels, [&](const QLabel* label) { return label->text() == sentence; });
-    })) << "and not Done";
+    EXPECT_TRUE(QTest::qWaitFor(
+        [&] {
+            const auto labels = window->findChild<StatusLine*>()->findChildren<QLabel*>();
+            return std::ranges::any_of(
+                labels, [&](const QLabel* label) { return label->text() == sentence; });
+        },
+        60'000))
+        << "and not Done";
 }
 
 TEST_F(RunCardsTest, ATableHoldsWhereARunDiverged) {
