@@ -7780,5 +7780,109 @@
         <source>This is not UTF-8. Save the text as UTF-8.</source>
         <translation>这里不是 UTF-8，请将文本保存为 UTF-8。</translation>
     </message>
+    <message>
+        <source>{}: the cluster has a job for this run</source>
+        <translation>{}：集群上有这个运行的作业</translation>
+    </message>
+    <message>
+        <source>Cancel it first.</source>
+        <translation>请先取消它。</translation>
+    </message>
+    <message>
+        <source>The path of Halftone on this machine.</source>
+        <translation>Halftone 在本机上的路径。</translation>
+    </message>
+    <message>
+        <source>What Halftone has to do, for example train SETTINGS --out FOLDER.</source>
+        <translation>Halftone 要做的事，例如 train SETTINGS --out FOLDER。</translation>
+    </message>
+    <message>
+        <source>The name of the job.</source>
+        <translation>作业的名称。</translation>
+    </message>
+    <message>
+        <source>The folder of the job, with settings, script and output.</source>
+        <translation>作业的文件夹，其中有设置、脚本和输出。</translation>
+    </message>
+    <message>
+        <source>The folder of the run, which Halftone makes.</source>
+        <translation>运行的文件夹，由 Halftone 创建。</translation>
+    </message>
+    <message>
+        <source>The script has to begin with its shell, for example {}.</source>
+        <translation>脚本的第一行必须指明 shell，例如 {}。</translation>
+    </message>
+    <message>
+        <source>The script has {}, which stands for nothing.</source>
+        <translation>脚本中的 {} 不代表任何内容。</translation>
+    </message>
+    <message>
+        <source>The script lacks {}, so the job would train nothing.</source>
+        <translation>脚本缺少 {}，作业不会训练任何东西。</translation>
+    </message>
+    <message>
+        <source>Change {}, or delete it for the default.</source>
+        <translation>请修改 {}，或删除它以使用默认脚本。</translation>
+    </message>
+    <message>
+        <source>{}: the folder for jobs needs a whole path that begins with /</source>
+        <translation>{}：作业文件夹需要以 / 开头的完整路径</translation>
+    </message>
+    <message>
+        <source>{}: the folder for jobs has a control character in its name</source>
+        <translation>{}：作业文件夹的名称中有控制字符</translation>
+    </message>
+    <message>
+        <source>{}: no JSON object with a folder for jobs</source>
+        <translation>{}：不是含有作业文件夹的 JSON 对象</translation>
+    </message>
+    <message>
+        <source>Correct the file, or delete it for the default.</source>
+        <translation>请改正该文件，或删除它以使用默认值。</translation>
+    </message>
+    <message>
+        <source>Correct {}, or delete it for the default.</source>
+        <translation>请改正 {}，或删除它以使用默认值。</translation>
+    </message>
+    <message>
+        <source>This machine has no sbatch, so it cannot give jobs to Slurm.</source>
+        <translation>本机没有 sbatch，无法向 Slurm 提交作业。</translation>
+    </message>
+    <message>
+        <source>Start Halftone on the cluster's login node, or let the runs train here.</source>
+        <translation>请在集群的登录节点上启动 Halftone，或让这些运行在本机训练。</translation>
+    </message>
+    <message>
+        <source>{}: the cluster has no job for this run</source>
+        <translation>{}：集群上没有这个运行的作业</translation>
+    </message>
+    <message>
+        <source>Slurm did not cancel job {}: {}</source>
+        <translation>Slurm 没有取消作业 {}：{}</translation>
+    </message>
+    <message>
+        <source>The job waits in Slurm: {}</source>
+        <translation>作业在 Slurm 中等待：{}</translation>
+    </message>
+    <message>
+        <source>Slurm did not take the job: {}</source>
+        <translation>Slurm 没有接受作业：{}</translation>
+    </message>
+    <message>
+        <source>Slurm does not answer: {}</source>
+        <translation>Slurm 没有应答：{}</translation>
+    </message>
+    <message>
+        <source>The job ended before its run began ({})</source>
+        <translation>作业在运行开始之前就结束了（{}）</translation>
+    </message>
+    <message>
+        <source>The job ended before its run did ({}). The run can go on from its last checkpoint.</source>
+        <translation>作业在运行结束之前就结束了（{}）。该运行可以从最后一个检查点继续。</translation>
+    </message>
+    <message>
+        <source>The job was cancelled.</source>
+        <translation>作业已取消。</translation>
+    </message>
 </context>
 </TS>

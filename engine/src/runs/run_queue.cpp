@@ -25,13 +25,23 @@ constexpr char queue_schema[] =
     "CREATE TABLE IF NOT EXISTS queue (id INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER NOT "
     "NULL, batch TEXT NOT NULL, label TEXT NOT NULL, config TEXT NOT NULL, state TEXT NOT NULL, "
     "run TEXT NOT NULL); CREATE INDEX IF NOT EXISTS queue_batch ON queue (batch)";
+constexpr char has_job_columns[] =
+    "SELECT COUNT(*) FROM pragma_table_info('queue') WHERE name = 'target'";
+/// A queue of an earlier version gets these.
+constexpr char job_columns[] =
+    "ALTER TABLE queue ADD COLUMN target TEXT NOT NULL DEFAULT 'here';"
+    "ALTER TABLE queue ADD COLUMN job TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE queue ADD COLUMN job_folder TEXT NOT NULL DEFAULT '';"
+    "ALTER TABLE queue ADD COLUMN job_note TEXT NOT NULL DEFAULT 'none';"
+    "ALTER TABLE queue ADD COLUMN job_words TEXT NOT NULL DEFAULT ''";
 /// ?1 is 1 where one batch is meant, and ?2 that batch.
 constexpr char select_queue[] =
-    "SELECT id, batch, label, config, state, run FROM queue WHERE (?1 = 0 OR batch = ?2) ORDER BY "
-    "place, id";
+    "SELECT id, batch, label, config, state, run, target, job, job_folder, job_note, job_words "
+    "FROM queue WHERE (?1 = 0 OR batch = ?2) ORDER BY place, id";
 
-QueueState state_of(const std::string& word) {
-    if (const auto state = value_of_name<QueueState>(word)) return *state;
+template <Named E>
+E stored_value(const std::string& word) {
+    if (const auto value = value_of_name<E>(word)) return *value;
     throw DamagedDatabase{};
 }
 
@@ -75,7 +85,14 @@ struct RunQueue::Impl {
         patiently([this] {
             if (!database) database.emplace(file());
             database->run(queue_schema);
+            if (database->integer(has_job_columns) == 0) add_job_columns();
         });
+    }
+
+    void add_job_columns() {
+        Transaction transaction(*database);
+        if (database->integer(has_job_columns) == 0) database->run(job_columns);
+        transaction.commit();
     }
 
     /// f() in one transaction, which no other process is in.
@@ -112,12 +129,16 @@ struct RunQueue::Impl {
             QueuedRun& run = out.emplace_back();
             run.id = rows.integer(0);
             const ParsedConfig& parsed = parsed_settings(run.id, rows.text(3));
-            run.entry = {parsed.config, rows.text(2), rows.text(1)};
+            run.entry = {parsed.config, rows.text(2), rows.text(1),
+                         stored_value<QueuePlace>(rows.text(6))};
             run.errors = parsed.errors;
-            run.state = state_of(rows.text(4));
+            run.state = stored_value<QueueState>(rows.text(4));
             run.run = rows.text(5);
+            run.job = {rows.text(7), rows.text(8), stored_value<JobNote>(rows.text(9)),
+                       rows.text(10)};
             // Its process died.
-            if (run.state == QueueState::running && !FileLock::is_held(lock_of(run.id)))
+            if (run.state == QueueState::running && !run.has_live_job() &&
+                !FileLock::is_held(lock_of(run.id)))
                 run.state = QueueState::waiting;
         }
         return out;
@@ -138,15 +159,22 @@ struct RunQueue::Impl {
 
     void refuse_running(std::int64_t id) {
         const auto found = find(id);
+        if (found && found->has_live_job()) {
+            throw Error(ErrorCode::state, msg("{}: the cluster has a job for this run", id),
+                        msg("Cancel it first."));
+        }
         if (found && found->state == QueueState::running) {
             throw Error(ErrorCode::state, msg("{}: this run of the queue is being trained", id),
                         msg("Stop it first."));
         }
     }
 
-    void set(std::int64_t id, QueueState state, const std::string& run) {
-        Statement(*database, "UPDATE queue SET state = ?, run = ? WHERE id = ?")
-            .bind(std::string(name(state)), run, id)
+    void set(const QueuedRun& run) {
+        Statement(*database,
+                  "UPDATE queue SET state = ?, run = ?, job = ?, job_folder = ?, job_note = ?, "
+                  "job_words = ? WHERE id = ?")
+            .bind(std::string(name(run.state)), run.run, run.job.id, run.job.folder.string(),
+                  std::string(name(run.job.note)), run.job.words, run.id)
             .run();
     }
 
@@ -167,8 +195,9 @@ struct RunQueue::Lease {
 
     void end(QueueState state) {
         finished = true;
+        queued.state = state;
         try {
-            queue.in_transaction([&] { queue.set(queued.id, state, queued.run); });
+            queue.in_transaction([&] { queue.set(queued); });
         } catch (const std::exception&) {
             if (state != QueueState::waiting) throw;  // without its lock it waits anyway
         }
@@ -187,9 +216,10 @@ const QueuedRun& RunQueue::Taken::queued() const { return lease_->queued; }
 
 void RunQueue::Taken::set_run(const std::string& run) {
     lease_->queued.run = run;
-    lease_->queue.in_transaction(
-        [&] { lease_->queue.set(lease_->queued.id, QueueState::running, run); });
+    lease_->queue.in_transaction([&] { lease_->queue.set(lease_->queued); });
 }
+
+void RunQueue::Taken::set_job(const ClusterJob& job) { lease_->queued.job = job; }
 
 void RunQueue::Taken::finish(QueueState state) { lease_->end(state); }
 
@@ -205,9 +235,10 @@ std::vector<std::int64_t> RunQueue::add(const std::vector<QueueEntry>& entries) 
             entry.config = with_absolute_paths(std::move(entry.config));
             if (!entry.batch.empty() && impl_->has(entry)) continue;
             Statement(*impl_->database,
-                      "INSERT INTO queue (place, batch, label, config, state, run) VALUES (?, ?, "
-                      "?, ?, 'waiting', '')")
-                .bind(++place, entry.batch, entry.label, to_json(entry.config))
+                      "INSERT INTO queue (place, batch, label, config, state, run, target) VALUES "
+                      "(?, ?, ?, ?, 'waiting', '', ?)")
+                .bind(++place, entry.batch, entry.label, to_json(entry.config),
+                      std::string(name(entry.where)))
                 .run();
             ids.push_back(impl_->database->integer("SELECT last_insert_rowid()"));
         }
@@ -246,20 +277,45 @@ void RunQueue::remove(std::int64_t id) {
     });
 }
 
-void RunQueue::reset(std::int64_t id) {
+void RunQueue::set_where(std::int64_t id, QueuePlace where) {
     impl_->in_transaction([&] {
         impl_->refuse_running(id);
-        impl_->set(id, QueueState::waiting, "");
+        Statement(*impl_->database, "UPDATE queue SET target = ? WHERE id = ?")
+            .bind(std::string(name(where)), id)
+            .run();
     });
 }
 
-std::optional<RunQueue::Taken> RunQueue::take(const std::optional<std::string>& batch) {
+void RunQueue::update_job(const QueuedRun& run) {
+    impl_->in_transaction([&] {
+        const auto found = impl_->find(run.id);
+        if (found && found->has_live_job() && found->job.id == run.job.id) impl_->set(run);
+    });
+}
+
+void RunQueue::reset(std::int64_t id) {
+    impl_->in_transaction([&] {
+        impl_->refuse_running(id);
+        auto run = impl_->find(id);
+        if (!run) return;
+        const bool goes_on = run->state == QueueState::stopped;
+        run->job = {.folder = goes_on ? run->job.folder : fs::path()};
+        if (!goes_on) run->run.clear();
+        run->state = QueueState::waiting;
+        impl_->set(*run);
+    });
+}
+
+std::optional<RunQueue::Taken> RunQueue::take(const std::optional<std::string>& batch,
+                                              QueuePlace where) {
     return impl_->in_transaction([&]() -> std::optional<Taken> {
         for (QueuedRun& run : impl_->read(batch)) {
-            if (run.state != QueueState::waiting || !run.errors.empty()) continue;
+            const bool waits = run.state == QueueState::waiting && run.errors.empty();
+            if (!waits || run.entry.where != where) continue;
             FileLock lock = FileLock::take(impl_->lock_of(run.id));
             run.state = QueueState::running;
-            impl_->set(run.id, run.state, run.run);
+            run.job.id.clear();
+            impl_->set(run);
             return Taken(
                 std::unique_ptr<Lease>(new Lease{*impl_, std::move(run), std::move(lock)}));
         }

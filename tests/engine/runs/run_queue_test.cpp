@@ -244,6 +244,105 @@ TEST(RunQueue, SettingsThatThisVersionRefusesAreListedWithTheirErrorsAndNotTaken
     EXPECT_FALSE(queue.take());
 }
 
+/// A run that a job of the cluster trains.
+std::int64_t add_submitted(RunQueue& queue) {
+    QueueEntry wanted = entry("job");
+    wanted.where = QueuePlace::slurm;
+    const std::int64_t id = queue.add({wanted}).front();
+    auto taken = queue.take({}, QueuePlace::slurm);
+    taken->set_job({"41", "/jobs/1", JobNote::waits, "Priority"});
+    taken->finish(QueueState::submitted);
+    return id;
+}
+
+TEST(RunQueue, ARunIsTakenForItsPlaceAlone) {
+    const TempFolder folder;
+    RunQueue queue(folder.path());
+    const auto ids = queue.add({entry("a"), entry("b")});
+    queue.set_where(ids[0], QueuePlace::slurm);
+    EXPECT_EQ(queue.list()[0].entry.where, QueuePlace::slurm);
+    EXPECT_EQ(taken_label(queue), "b");
+    EXPECT_EQ(taken_label(queue), "none");
+    auto taken = queue.take({}, QueuePlace::slurm);
+    ASSERT_TRUE(taken);
+    EXPECT_EQ(taken->queued().entry.label, "a");
+}
+
+TEST(RunQueue, AJobOutlivesTheProgramsAndCannotBeRemoved) {
+    const TempFolder folder;
+    const std::int64_t id = [&] {
+        RunQueue queue(folder.path());
+        return add_submitted(queue);
+    }();
+    RunQueue queue(folder.path());
+    QueuedRun run = queue.list().at(0);
+    EXPECT_EQ(run.state, QueueState::submitted);
+    EXPECT_EQ(run.job, (ClusterJob{"41", "/jobs/1", JobNote::waits, "Priority"}));
+    EXPECT_THROW(queue.remove(id), Error);
+    EXPECT_THROW(queue.reset(id), Error);
+    EXPECT_THROW(queue.set_where(id, QueuePlace::here), Error);
+    run.state = QueueState::running;
+    run.run = "7";
+    queue.update_job(run);
+    EXPECT_EQ(queue.list().at(0).state, QueueState::running) << "no process holds it, and it runs";
+    EXPECT_FALSE(queue.take({}, QueuePlace::slurm));
+}
+
+TEST(RunQueue, AJobThatTheQueueNoLongerHasChangesNothing) {
+    const TempFolder folder;
+    RunQueue queue(folder.path());
+    const std::int64_t id = add_submitted(queue);
+    QueuedRun old = queue.list().at(0);
+    QueuedRun done = old;
+    done.state = QueueState::done;
+    queue.update_job(done);
+    old.state = QueueState::failed;
+    queue.update_job(old);
+    EXPECT_EQ(queue.list().at(0).state, QueueState::done) << "its end is known";
+    queue.reset(id);
+    queue.update_job(old);
+    EXPECT_EQ(queue.list().at(0).state, QueueState::waiting);
+    EXPECT_TRUE(queue.list().at(0).job.id.empty());
+}
+
+TEST(RunQueue, ARunWhoseJobWasStoppedKeepsItsRun) {
+    const TempFolder folder;
+    RunQueue queue(folder.path());
+    const std::int64_t id = add_submitted(queue);
+    QueuedRun run = queue.list().at(0);
+    run.state = QueueState::stopped;
+    run.run = "7";
+    queue.update_job(run);
+    queue.reset(id);
+    EXPECT_EQ(queue.list().at(0).state, QueueState::waiting);
+    EXPECT_EQ(queue.list().at(0).run, "7");
+    EXPECT_EQ(queue.list().at(0).job, (ClusterJob{.folder = "/jobs/1"}));
+}
+
+TEST(RunQueue, AFileOfAnEarlierVersionIsRead) {
+    const TempFolder folder;
+    const QueueEntry wanted = entry("a");
+    {
+        Database database(folder / "queue.db");
+        database.run(
+            "CREATE TABLE queue (id INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER NOT NULL, "
+            "batch TEXT NOT NULL, label TEXT NOT NULL, config TEXT NOT NULL, state TEXT NOT NULL, "
+            "run TEXT NOT NULL)");
+        Statement(database,
+                  "INSERT INTO queue (place, batch, label, config, state, run) VALUES (1, '', 'a', "
+                  "?, 'done', '5')")
+            .bind(to_json(wanted.config))
+            .run();
+    }
+    RunQueue queue(folder.path()), other(folder.path());
+    const QueuedRun run = queue.list().at(0);
+    EXPECT_EQ(run.entry.config, wanted.config);
+    EXPECT_EQ(run.entry.where, QueuePlace::here);
+    EXPECT_EQ(run.state, QueueState::done);
+    EXPECT_EQ(run.run, "5");
+    EXPECT_EQ(run.job, ClusterJob{});
+}
+
 TEST(RunQueue, AFileThatIsNoQueueIsRefusedWithASentence) {
     const TempFolder folder;
     folder.write("queue.db", std::string(5000, 'x'));

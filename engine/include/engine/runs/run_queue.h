@@ -14,18 +14,55 @@ namespace engine {
 
 enum class QueueState {
     waiting,
-    running,  ///< taken by a process that lives
-    done,     ///< ended as planned
-    failed,   ///< ended by an error, or diverged
+    running,    ///< taken by a process that lives, or trained by a job
+    done,       ///< ended as planned
+    failed,     ///< ended by an error, or diverged
+    submitted,  ///< a job of the cluster, which has not begun the run yet
+    stopped,    ///< a job that ended before its run did; the run can go on
 };
 template <>
-inline constexpr std::array enum_names<QueueState> = {"waiting", "running", "done", "failed"};
+inline constexpr std::array enum_names<QueueState> = {"waiting", "running",   "done",
+                                                      "failed",  "submitted", "stopped"};
+
+/// Who trains a run.
+enum class QueuePlace {
+    here,   ///< the program that takes it out of the queue
+    slurm,  ///< a job of a cluster (engine/runs/cluster.h)
+};
+template <>
+inline constexpr std::array enum_names<QueuePlace> = {"here", "slurm"};
 
 /// Settings to train, and their name.
 struct QueueEntry {
     RunConfig config;
     std::string label;  ///< for people: "optimizer.lr=0.1"
     std::string batch;  ///< the sweep that it belongs to; empty: none
+    QueuePlace where = QueuePlace::here;
+};
+
+/// Why a job is where it is; job_sentence() has the words
+/// (engine/runs/queue_listing.h).
+enum class JobNote {
+    none,
+    waits,      ///< in the cluster's queue
+    refused,    ///< the cluster did not take it
+    silent,     ///< the cluster does not answer
+    no_run,     ///< it ended before its run began
+    cut_off,    ///< it ended before its run did
+    cancelled,  ///< by the queue's user
+};
+template <>
+inline constexpr std::array enum_names<JobNote> = {"none",   "waits",   "refused",  "silent",
+                                                   "no_run", "cut_off", "cancelled"};
+
+/// The job of a run on a cluster.
+struct ClusterJob {
+    std::string id = {};  ///< "1234", or "1234;cluster" of another cluster; empty: not submitted
+    /// Its settings, script and output, and the folder of the run, "run". Empty: none yet.
+    std::filesystem::path folder = {};
+    JobNote note = JobNote::none;
+    std::string words = {};  ///< of the cluster, on the note
+    bool operator==(const ClusterJob&) const = default;
 };
 
 /// A run of the queue.
@@ -38,11 +75,18 @@ struct QueuedRun {
     /// Errors of settings that another version of this program wrote and this one rejects: such a
     /// run is never taken.
     std::vector<SettingError> errors{};
+    ClusterJob job{};
+
+    /// Whether a cluster has a job for it that has not ended.
+    bool has_live_job() const {
+        return !job.id.empty() &&
+               (state == QueueState::submitted || state == QueueState::running);
+    }
 };
 
-/// Runs to be trained one after another, in the file queue.db of the store's root. Several
-/// processes may share it. If a run's process dies, the run waits again, in its old place. Used by
-/// one thread at a time. Every call waits up to two seconds for another process that holds the
+/// Runs to be trained one after another or by a cluster, in the file queue.db of the store's root.
+/// Several processes may share it. If a run's process dies, the run waits again, in its old place.
+/// A job of a cluster outlives all processes that use the queue. Used by one thread at a time. Every call waits up to two seconds for another process that holds the
 /// file, then throws Error(io), as it does for an unusable file.
 class RunQueue {
     struct Lease;
@@ -62,8 +106,13 @@ public:
     std::vector<QueuedRun> list(const std::optional<std::string>& batch = {}) const;
     /// Puts a run before another one; 0: at the end. Throws Error(value) for an unknown run.
     void move(std::int64_t id, std::int64_t before);
-    /// Throws Error(state) for one that is running. Unknown ids are ignored.
+    /// Throws Error(state) for one that is running, or has a live job. Unknown ids are ignored.
     void remove(std::int64_t id);
+    /// Throws Error(state) as remove() does.
+    void set_where(std::int64_t id, QueuePlace where);
+    /// Writes state, run and job of a job as `run` has them, unless the queue has another job for
+    /// that run by now, or knows its end.
+    void update_job(const QueuedRun& run);
 
     /// A run that this process trains. If it is destroyed without finish(), or the process dies,
     /// the run waits again.
@@ -72,6 +121,8 @@ public:
         const QueuedRun& queued() const;
         /// The run in the store that trains it.
         void set_run(const std::string& run);
+        /// Kept by finish(). With QueueState::submitted the job trains the run.
+        void set_job(const ClusterJob& job);
         void finish(QueueState state);
 
     private:
@@ -84,10 +135,12 @@ public:
         Taken& operator=(Taken&&) noexcept;
         ~Taken();
     };
-    /// Takes the first waiting run, with a batch only from this batch. Nothing if there is none.
-    /// The queue must outlive it.
-    std::optional<Taken> take(const std::optional<std::string>& batch = {});
-    /// The run has to be trained again. Throws Error(state) for one that is running.
+    /// Takes the first run that waits for this place, with a batch only from this batch. Nothing if
+    /// there is none. The queue must outlive it.
+    std::optional<Taken> take(const std::optional<std::string>& batch = {},
+                              QueuePlace where = QueuePlace::here);
+    /// The run has to be trained again; one whose job was stopped goes on. Throws Error(state) as
+    /// remove() does.
     void reset(std::int64_t id);
 
 private:

@@ -1,0 +1,169 @@
+#include "runs/cluster/slurm.h"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <sstream>
+
+#include "base/run_program.h"
+#include "engine/base/plain_text.h"
+
+namespace engine::slurm {
+namespace {
+
+using Phase = SlurmJob::Phase;
+
+constexpr std::chrono::seconds patience{60};
+constexpr std::size_t longest_words = 400;
+
+/// "1234;cluster" in its two parts.
+struct JobName {
+    std::string id, cluster;
+
+    explicit JobName(const std::string& job)
+        : id(job.substr(0, job.find(';'))),
+          cluster(job.find(';') == std::string::npos ? "" : job.substr(job.find(';') + 1)) {}
+};
+
+std::vector<std::string> lines_in(const std::string& text) {
+    std::vector<std::string> out;
+    std::istringstream stream(text);
+    for (std::string line; std::getline(stream, line);)
+        if (line.find_first_not_of(" \t\r") != std::string::npos) out.push_back(line);
+    return out;
+}
+
+std::vector<std::string> cells_in(const std::string& line) {
+    std::vector<std::string> out;
+    std::istringstream stream(line);
+    for (std::string cell; std::getline(stream, cell, '|');) out.push_back(cell);
+    return out;
+}
+
+/// The words that a program of Slurm printed on its failure: "Invalid account".
+std::string words_of(const ProgramOutcome& outcome, const std::string& program) {
+    if (!outcome.started) return program + " cannot be run";
+    if (!outcome.in_time) return program + " has not answered in a minute";
+    std::vector<std::string> lines = lines_in(outcome.errors);
+    for (std::string& line : lines) {
+        for (const char* kind : {": error: ", ": fatal: "}) {
+            const std::string prefix = program + kind;
+            if (line.starts_with(prefix)) line.erase(0, prefix.size());
+        }
+    }
+    std::string out = one_line(join(lines, "; "));
+    if (out.size() > longest_words) {
+        out.resize(longest_words);
+        out.resize(out.size() - cut_character(out));
+        out += "…";
+    }
+    return out.empty() ? program + " failed" : out;
+}
+
+void name_cluster(std::vector<std::string>& command, const std::string& cluster) {
+    if (!cluster.empty()) command.push_back("--clusters=" + cluster);
+}
+
+Phase phase_of(const std::string& state) {
+    constexpr std::array over = {"BOOT_FAIL", "CANCELLED", "COMPLETED",     "DEADLINE",
+                                 "FAILED",    "NODE_FAIL", "OUT_OF_MEMORY", "PREEMPTED",
+                                 "REVOKED",   "TIMEOUT",   "LAUNCH_FAILED", "RECONFIG_FAIL"};
+    constexpr std::array running = {"RUNNING", "COMPLETING", "SUSPENDED", "SIGNALING", "STAGE_OUT"};
+    if (std::ranges::find(over, state) != over.end()) return Phase::over;
+    return std::ranges::find(running, state) != running.end() ? Phase::running : Phase::waiting;
+}
+
+/// "CANCELLED by 1000" and "RUNNING+" without what follows the word.
+std::string first_word(const std::string& text) { return text.substr(0, text.find_first_of(" +")); }
+
+using Jobs = std::map<std::string, SlurmJob>;  // by id, without a cluster
+
+/// Nothing if Slurm does not answer.
+std::optional<Jobs> ask_squeue(const std::vector<std::string>& ids, const std::string& cluster,
+                               std::string& words) {
+    std::vector<std::string> command = {"squeue", "--noheader", "--states=all",
+                                        "--format=%i|%T|%r", "--jobs=" + join(ids, ",")};
+    name_cluster(command, cluster);
+    const ProgramOutcome outcome = run_program(command, patience);
+    // The answer to a single job that it has forgotten.
+    const bool forgotten = outcome.errors.find("Invalid job id") != std::string::npos;
+    if (!outcome.succeeded() && !forgotten) {
+        words = words_of(outcome, "squeue");
+        return std::nullopt;
+    }
+    Jobs out;
+    for (const std::string& line : lines_in(outcome.output)) {
+        const auto cells = cells_in(line);  // with a cluster, a line names that alone
+        if (cells.size() < 2) continue;
+        const std::string reason = cells.size() > 2 && cells[2] != "None" ? cells[2] : "";
+        out[cells[0]] = {phase_of(cells[1]), cells[1], reason};
+    }
+    return out;
+}
+
+/// Many clusters keep no accounts: then nothing is found.
+Jobs ask_sacct(const std::vector<std::string>& ids, const std::string& cluster) {
+    std::vector<std::string> command = {"sacct", "--noheader", "--allocations", "--parsable2",
+                                        "--format=JobID,State", "--jobs=" + join(ids, ",")};
+    name_cluster(command, cluster);
+    Jobs out;
+    for (const std::string& line : lines_in(run_program(command, patience).output)) {
+        const auto cells = cells_in(line);
+        if (cells.size() < 2) continue;
+        const std::string state = first_word(cells[1]);
+        out[cells[0]] = {phase_of(state), state, {}};
+    }
+    return out;
+}
+
+Jobs ask_cluster(const std::vector<std::string>& ids, const std::string& cluster,
+                 std::string& words) {
+    auto found = ask_squeue(ids, cluster, words);
+    if (!found) return {};
+    std::vector<std::string> forgotten;
+    std::ranges::copy_if(ids, std::back_inserter(forgotten),
+                         [&](const std::string& id) { return !found->contains(id); });
+    if (forgotten.empty()) return *found;
+    found->merge(ask_sacct(forgotten, cluster));
+    for (const std::string& id : forgotten) found->try_emplace(id);
+    return *found;
+}
+
+}  // namespace
+
+Submission submit(const std::filesystem::path& script, const std::string& name,
+                  const std::filesystem::path& folder) {
+    // A path of the output may hold a "%", which sbatch would replace: a name in --chdir's folder.
+    const ProgramOutcome outcome = run_program(
+        {"sbatch", "--parsable", "--job-name=" + name, "--chdir=" + folder.string(),
+         "--output=slurm.out", "--error=slurm.out", "--open-mode=append", script.string()},
+        patience);
+    if (!outcome.succeeded()) return {.words = words_of(outcome, "sbatch")};
+    const auto lines = lines_in(outcome.output);
+    const std::string job = lines.empty() ? "" : lines.back();
+    if (!to_number<std::int64_t>(JobName(job).id))
+        return {.words = "sbatch printed no number of a job"};
+    return {.job = job};
+}
+
+std::map<std::string, SlurmJob> ask(const std::vector<std::string>& jobs, std::string& words) {
+    std::map<std::string, std::vector<std::string>> clusters;
+    for (const std::string& job : jobs) clusters[JobName(job).cluster].push_back(JobName(job).id);
+    std::map<std::string, SlurmJob> out;
+    for (const auto& [cluster, ids] : clusters) {
+        for (auto& [id, job] : ask_cluster(ids, cluster, words))
+            out[cluster.empty() ? id : id + ';' + cluster] = std::move(job);
+    }
+    return out;
+}
+
+std::string cancel(const std::string& job) {
+    const JobName parts(job);
+    std::vector<std::string> command = {"scancel"};
+    name_cluster(command, parts.cluster);
+    command.push_back(parts.id);
+    const ProgramOutcome outcome = run_program(command, patience);
+    return outcome.succeeded() ? "" : words_of(outcome, "scancel");
+}
+
+}  // namespace engine::slurm

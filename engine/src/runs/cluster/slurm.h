@@ -1,0 +1,40 @@
+#pragma once
+
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/base/message.h"
+
+namespace engine {
+
+/// A job as Slurm sees it.
+struct SlurmJob {
+    enum class Phase { waiting, running, over };
+    Phase phase = Phase::over;
+    std::string state = {};  ///< Slurm's word: "PENDING", "TIMEOUT"; empty: Slurm has forgotten it
+    std::string reason = {};
+};
+
+/// The programs of Slurm. Blocking; a minute at most each.
+namespace slurm {
+
+/// Gives a batch script to sbatch. The job's output goes to slurm.out in `folder`.
+struct Submission {
+    std::string job = {};    ///< "1234" or "1234;cluster"; empty: refused
+    std::string words = {};  ///< why
+};
+Submission submit(const std::filesystem::path& script, const std::string& name,
+                  const std::filesystem::path& folder);
+
+/// The jobs by their ids, as squeue and, where it has forgotten one, sacct know them. One that is
+/// not among them could not be asked for; `words` says why.
+std::map<std::string, SlurmJob> ask(const std::vector<std::string>& jobs, std::string& words);
+
+/// Cancels a job. Empty, or why not.
+std::string cancel(const std::string& job);
+
+}  // namespace slurm
+}  // namespace engine

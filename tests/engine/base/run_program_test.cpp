@@ -1,0 +1,47 @@
+#include "base/run_program.h"
+
+#include <gtest/gtest.h>
+
+namespace engine {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(RunProgram, GivesArgumentsAsTheyAreAndReadsBothOutputs) {
+    const auto out = run_program(
+        {"sh", "-c", "printf '%s|' \"$@\"; echo wrong >&2; exit 3", "sh", "a b", "$HOME; `id`", ""},
+        60s);
+    EXPECT_TRUE(out.started);
+    EXPECT_TRUE(out.in_time);
+    EXPECT_EQ(out.exit_code, 3);
+    EXPECT_FALSE(out.succeeded());
+    EXPECT_EQ(out.output, "a b|$HOME; `id`||");
+    EXPECT_EQ(out.errors, "wrong\n");
+}
+
+TEST(RunProgram, ReadsMoreThanAPipeHolds) {
+    const auto out = run_program({"sh", "-c", "head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2"}, 60s);
+    EXPECT_TRUE(out.succeeded());
+    EXPECT_EQ(out.output.size(), 300000u);
+    EXPECT_EQ(out.errors.size(), 200000u);
+}
+
+TEST(RunProgram, GivesNoStandardInput) {
+    EXPECT_TRUE(run_program({"cat"}, 60s).succeeded());
+}
+
+TEST(RunProgram, EndsAProgramThatTakesTooLongWithItsChildren) {
+    const auto out = run_program({"sh", "-c", "sleep 1000 & wait"}, 1s);
+    EXPECT_TRUE(out.started);
+    EXPECT_FALSE(out.in_time);
+    EXPECT_EQ(out.exit_code, -1);
+}
+
+TEST(RunProgram, AProgramThatIsNotThereIsNotStarted) {
+    EXPECT_FALSE(run_program({"no-such-program-of-any-kind"}, 60s).started);
+    EXPECT_FALSE(is_program("no-such-program-of-any-kind"));
+    EXPECT_TRUE(is_program("sh"));
+}
+
+}  // namespace
+}  // namespace engine
