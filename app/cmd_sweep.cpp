@@ -4,6 +4,7 @@
 
 #include "commands.h"
 #include "engine/base/error.h"
+#include "engine/runs/cluster.h"
 #include "engine/runs/run_group.h"
 #include "engine/runs/sweep_run.h"
 #include "engine/session/session.h"
@@ -22,6 +23,7 @@ struct SweepArguments {
     std::string list;
     std::string out;
     std::string notify;
+    std::string where = "here";
     bool again = false;
     bool accept_data = false;
     bool json = false;
@@ -51,18 +53,8 @@ std::optional<engine::SweepPlan> read_plan(const SweepArguments& args) {
     return plan;
 }
 
-/// Where a run goes on, or how a new one begins where the earlier try cannot go on.
 engine::SessionOptions options_for(const engine::SweepRun::Turn& turn) {
-    engine::SessionOptions options;
-    try {
-        if (turn.earlier) {
-            const engine::ResumePlan plan = engine::plan_resume(*turn.earlier);
-            options.continuation = plan.continuation;
-            for (const auto& note : plan.notes) std::cerr << "halftone: " << note.str() << '\n';
-        }
-    } catch (const engine::Error& error) {
-        std::cerr << "halftone: " << error.what() << '\n';
-    }
+    engine::SessionOptions options = options_to_go_on(turn.earlier);
     if (!options.continuation) {
         options.folder = turn.folder;
         options.data_of = turn.data_of;
@@ -127,15 +119,47 @@ std::vector<engine::QueuedRun> queue_with(const std::string& group, const IsOwn&
     return queue.list();
 }
 
+/// Gives the runs of a sweep that the queue lacks to Slurm, each as a job of its own.
+int submit_sweep(const engine::SweepPlan& plan) {
+    const auto store = open_store();
+    engine::RunQueue queue(store->root());
+    std::vector<engine::QueueEntry> entries = plan.entries();
+    for (auto& entry : entries) entry.where = engine::QueuePlace::slurm;
+    queue.add(entries);
+    const auto changes = engine::submit_jobs(*store, entries.front().batch);
+    const auto refused = std::ranges::count(changes, engine::QueueState::failed,
+                                            &engine::JobChange::state);
+    std::cout << std::ssize(changes) - refused << " jobs of " << entries.size()
+              << " runs submitted; `halftone queue` shows them.\n";
+    return refused == 0 ? 0 : engine::exit_code(engine::ErrorCode::state);
+}
+
 int sweep(const SweepArguments& args) {
     auto plan = read_plan(args);
     if (!plan) return engine::exit_code(engine::ErrorCode::settings);
+    if (args.where == "slurm") return submit_sweep(*plan);
+    if (args.where != "here")
+        throw engine::Error(engine::ErrorCode::settings,
+                            engine::msg("--where: {}: use here or slurm", args.where));
     for (const auto& point : plan->points) engine::check_device(point.config);
     return notifying_failure(args.notify, "sweep",
                              [&] { return run_sweep(args, std::move(*plan)); });
 }
 
 }  // namespace
+
+engine::SessionOptions options_to_go_on(const std::optional<engine::RunSummary>& earlier) {
+    engine::SessionOptions options;
+    if (!earlier) return options;
+    try {
+        const engine::ResumePlan plan = engine::plan_resume(*earlier);
+        options.continuation = plan.continuation;
+        for (const auto& note : plan.notes) std::cerr << "halftone: " << note.str() << '\n';
+    } catch (const engine::Error& error) {
+        std::cerr << "halftone: " << error.what() << '\n';
+    }
+    return options;
+}
 
 std::optional<int> continue_sweep(const std::string& group, bool accept_data, bool json,
                                   const std::string& notify) {
@@ -183,6 +207,10 @@ void describe_sweep(Command command) {
         .within(1, 10'000);
     command.text("--out", args->out, "Folder for the runs; without one, the run history")
         .not_empty().takes("FOLDER");
+    command
+        .text("--where", args->where,
+              "Who trains: this machine, or a cluster, with a job for each run")
+        .takes("here|slurm");
     command.flag("--again", args->again, "Run points that have already ended once more");
     command.flag("--accept-data", args->accept_data,
                  "Go on although the data set has changed since the first runs of the sweep");

@@ -11,6 +11,7 @@ struct TrainArguments {
     std::vector<std::string> overrides;
     std::string out;
     std::string dump_gradients;
+    std::string group;
     std::string notify;
     bool json = false;
 };
@@ -21,6 +22,7 @@ int train(const TrainArguments& args) {
                           engine::SessionOptions options;
                           options.folder = args.out;
                           options.dump_gradients = args.dump_gradients;
+                          options.group = args.group;
                           options.communicator = line;
                           return train_as_rank(config, options, args.json, args.notify);
                       });
@@ -41,6 +43,11 @@ void describe_train(Command command) {
             "--dump-gradients", args->dump_gradients,
             "Write the loss and the unscaled gradients of the first step to this safetensors file")
         .not_empty().takes("FILE");
+    command
+        .text("--group", args->group,
+              "The comparison or sweep that the run belongs to: any word, the same for all of its "
+              "runs")
+        .not_empty().takes("NAME");
     describe_notify(command, args->notify);
     command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return train(*args); });

@@ -4,6 +4,8 @@
 #include <string>
 
 #include "command_line.h"
+#include "engine/runs/run_store.h"
+#include "engine/train/session_options.h"
 
 namespace app {
 
@@ -16,5 +18,9 @@ namespace app {
 /// were begun. Returns its exit code; nothing if none of them can go on.
 std::optional<int> continue_sweep(const std::string& group, bool accept_data, bool json,
                                   const std::string& notify);
+
+/// Options with which a session continues an earlier try, or begins anew where there is none or it
+/// cannot go on; notes go to standard error.
+engine::SessionOptions options_to_go_on(const std::optional<engine::RunSummary>& earlier);
 
 }  // namespace app

@@ -24,7 +24,7 @@ TRAINS = ("train", "compare", "sweep", "twin")
 TAKE_SETTINGS = (*TRAINS, "xray", "find-lr", "lint", "bench", "search-precision")
 # Not run: names that stand for a file, a number or a text of the reader's, and programs that a machine may lack.
 PLACEHOLDER = re.compile(r"\[|\||\b(CONFIG|FILE|FOLDER|NAME|COMMAND|CAPSULE|CASES|DIR|N)\b|my\.lesson|small-net|mail|workers|answers|"
-                         r"measured plans|OPERATIONS|label RUN|delete|resume|--to run|server-runs|serve --all")
+                         r"measured plans|OPERATIONS|label RUN|delete|resume|--to run|server-runs|serve --all|slurm|queue start|queue cancel|/shared")
 # Keys of --json that a small run need not print.
 SOMETIMES = {"parent", "origin", "host", "silent_s", "paused", "teach", "pay_off", "details", "judged_from", "earlier", "diverged", "rounding",
              "first_difference", "no_prediction", "notes", "profile", "confusion", "classes", "hardest", "verdict", "cost"}
@@ -129,7 +129,7 @@ class Checker:
         commands = {"runs": ["runs"], "show RUN RUN": ["show", "1", "2"], "compare": ["compare", *mlp], "whatif RUN": ["whatif", "2"],
                     "sweep": ["sweep", *mlp, "--grid", "optimizer.lr=0.1,0.01"], "twin": ["twin", *mlp], "find-lr": ["find-lr", *mlp, "--steps", "20"],
                     "lint": ["lint", "--set", "precision.preset=amp-fp16", "--set", "precision.scaler=off"], "eval RUN": ["eval", "1"],
-                    "bench": ["bench", *mlp, "--steps", "1", "--blocks", "1", "--warm-up", "0"], "doctor": ["doctor"]}
+                    "queue": ["queue"], "bench": ["bench", *mlp, "--steps", "1", "--blocks", "1", "--warm-up", "0"], "doctor": ["doctor"]}
         for row, words in commands.items():
             done = self.run([*self.settings(words), "--json"])
             objects = [json.loads(line) for line in done.stdout.splitlines()]
