@@ -3155,7 +3155,78 @@ above</source>
         <source>Compared: %1</source>
         <translation>对比：%1</translation>
     </message>
+    <message>
+        <source>Where</source>
+        <translation>位置</translation>
+    </message>
+    <message>
+        <source>this machine</source>
+        <translation>本机</translation>
+    </message>
+    <message>
+        <source>Slurm</source>
+        <translation>Slurm</translation>
+    </message>
+    <message>
+        <source>Slurm, job %1</source>
+        <translation>Slurm，作业 %1</translation>
+    </message>
+    <message>
+        <source>submitted</source>
+        <translation>已提交</translation>
+    </message>
+    <message>
+        <source>stopped</source>
+        <translation>已停止</translation>
+    </message>
 </context>
+    <context>
+        <name>ui::ClusterDialog</name>
+        <message>
+            <source>Jobs for Slurm</source>
+            <translation>Slurm 作业</translation>
+        </message>
+        <message>
+            <source>Each run becomes a job of its own: sbatch gets this script, with the words in braces replaced.</source>
+            <translation>每个运行成为一个单独的作业：花括号中的词被替换后，脚本交给 sbatch。</translation>
+        </message>
+        <message>
+            <source>Kept in %1.</source>
+            <translation>保存在 %1。</translation>
+        </message>
+        <message>
+            <source>Batch script</source>
+            <translation>批处理脚本</translation>
+        </message>
+        <message>
+            <source>Folder for jobs:</source>
+            <translation>作业文件夹：</translation>
+        </message>
+        <message>
+            <source>Folder for jobs</source>
+            <translation>作业文件夹</translation>
+        </message>
+        <message>
+            <source>On a file system that the nodes share. Each job gets a folder in it, with its settings, its output and its run.</source>
+            <translation>位于各节点共享的文件系统上。每个作业在其中有一个文件夹，存放其设置、输出和运行。</translation>
+        </message>
+        <message>
+            <source>Choose…</source>
+            <translation>选择…</translation>
+        </message>
+        <message>
+            <source>Default script</source>
+            <translation>默认脚本</translation>
+        </message>
+        <message>
+            <source>Cancel</source>
+            <translation>取消</translation>
+        </message>
+        <message>
+            <source>Save</source>
+            <translation>保存</translation>
+        </message>
+    </context>
     <context>
         <name>ui::QueuePanel</name>
         <message>
@@ -3189,10 +3260,6 @@ above</source>
         <message>
             <source>The current run continues; no other one starts.</source>
             <translation>当前运行继续训练，之后不再开始新的运行。</translation>
-        </message>
-        <message>
-            <source>Trains the waiting runs one after another.</source>
-            <translation>依次训练等待中的运行。</translation>
         </message>
         <message>
             <source>default settings</source>
@@ -3253,6 +3320,54 @@ above</source>
     <message>
         <source>A command is forgotten when Halftone quits. It gets HALFTONE_KIND, HALFTONE_RUN, HALFTONE_STATE and HALFTONE_REASON.</source>
         <translation>命令在退出 Halftone 后不会保留。它会得到 HALFTONE_KIND、HALFTONE_RUN、HALFTONE_STATE 和 HALFTONE_REASON。</translation>
+    </message>
+    <message>
+        <source>Where:</source>
+        <translation>位置：</translation>
+    </message>
+    <message>
+        <source>this machine</source>
+        <translation>本机</translation>
+    </message>
+    <message>
+        <source>Slurm</source>
+        <translation>Slurm</translation>
+    </message>
+    <message>
+        <source>Who trains what is added from now on: this machine, one run after another, or a cluster with Slurm, as a job for each run.</source>
+        <translation>此后加入的运行由谁训练：本机逐个训练，或由 Slurm 集群训练，每个运行一个作业。</translation>
+    </message>
+    <message>
+        <source>Job script…</source>
+        <translation>作业脚本…</translation>
+    </message>
+    <message>
+        <source>The batch script of the jobs, and the folder for them.</source>
+        <translation>作业的批处理脚本，以及存放作业的文件夹。</translation>
+    </message>
+    <message>
+        <source>Trains the waiting runs one after another. Those for Slurm are submitted at once.</source>
+        <translation>依次训练等待中的运行。给 Slurm 的运行会立即提交。</translation>
+    </message>
+    <message>
+        <source>Go on</source>
+        <translation>继续</translation>
+    </message>
+    <message>
+        <source>Train on this machine</source>
+        <translation>在本机训练</translation>
+    </message>
+    <message>
+        <source>Give to Slurm</source>
+        <translation>交给 Slurm</translation>
+    </message>
+    <message>
+        <source>Cancel the job</source>
+        <translation>取消作业</translation>
+    </message>
+    <message>
+        <source>Show what the job printed</source>
+        <translation>查看作业的输出</translation>
     </message>
 </context>
     <context>

@@ -47,6 +47,28 @@ TEST(QueueModel, SaysWhyARunIsRefused) {
     EXPECT_TRUE(model.index(0, 0).data(Qt::ToolTipRole).toString().contains(u"of-tomorrow"_s));
 }
 
+TEST(QueueModel, SaysWhoTrainsARunAndWhyItsJobIsWhereItIs) {
+    QueueModel model;
+    auto job = queued(1, engine::QueueState::submitted);
+    job.entry.where = engine::QueuePlace::slurm;
+    model.setRuns({queued(2, engine::QueueState::waiting), job});
+    EXPECT_EQ(queueText(model, 0, QueueModel::Where), u"this machine"_s);
+    EXPECT_EQ(queueText(model, 1, QueueModel::Where), u"Slurm"_s);
+    job.job = {"41", "/jobs/queue-1", engine::JobNote::waits, "Resources"};
+    model.setRuns({queued(2, engine::QueueState::waiting), job});
+    EXPECT_EQ(queueText(model, 1, QueueModel::Where), u"Slurm, job 41"_s);
+    EXPECT_EQ(queueText(model, 1, QueueModel::State), u"submitted"_s);
+    const auto tip = [&](int column) {
+        return model.index(1, column).data(Qt::ToolTipRole).toString();
+    };
+    EXPECT_EQ(tip(QueueModel::State), u"The job waits in Slurm: Resources"_s);
+    EXPECT_EQ(tip(QueueModel::Settings), u"Learning rate: 0.25"_s);
+    const QSignalSpy resets(&model, &QAbstractItemModel::modelReset);
+    job.job.words = "Priority";
+    model.setRuns({queued(2, engine::QueueState::waiting), job});
+    EXPECT_EQ(resets.size(), 1) << "a note is news";
+}
+
 TEST(QueueModel, IsNotResetWhereNothingHasChanged) {
     QueueModel model;
     model.setRuns({queued(1, engine::QueueState::waiting)});

@@ -3,6 +3,7 @@
 #include <QTimer>
 #include <algorithm>
 
+#include "commands/cluster_jobs.h"
 #include "commands/commands.h"
 #include "engine/runs/run_group.h"
 #include "engine/runs/sweep_run.h"
@@ -28,7 +29,9 @@ std::string sweepOf(const std::string& batch) { return batch.substr(0, batch.fin
 }  // namespace
 
 QueueRunner::QueueRunner(EventFeed* feed, Commands* commands, QObject* parent)
-    : QObject(parent), feed_(feed), commands_(commands) {
+    : QObject(parent), feed_(feed), commands_(commands), jobs_(new ClusterJobs(feed, commands, this)) {
+    connect(jobs_, &ClusterJobs::changed, this, &QueueRunner::takeChanges);
+    connect(jobs_, &ClusterJobs::failed, this, &QueueRunner::turnOff);
     connect(feed_, &EventFeed::storeChanged, this, &QueueRunner::openQueue);
     connect(feed_, &EventFeed::eventArrived, this, &QueueRunner::take);
     connect(feed_, &EventFeed::stateChanged, this, &QueueRunner::stateChanged);
@@ -44,6 +47,8 @@ void QueueRunner::openQueue() {
     queue_.reset();
     told_ = false;
     use([](engine::RunQueue&) {});
+    // An earlier window may have submitted jobs.
+    jobs_->follow(std::ranges::any_of(runs(), &engine::QueuedRun::has_live_job));
     emit changed();
 }
 
@@ -65,8 +70,11 @@ std::vector<engine::QueuedRun> QueueRunner::runs() {
 }
 
 void QueueRunner::add(const std::vector<engine::QueueEntry>& entries) {
-    use([&](engine::RunQueue& queue) { queue.add(entries); });
+    std::vector<engine::QueueEntry> placed = entries;
+    for (auto& entry : placed) entry.where = where_;
+    use([&](engine::RunQueue& queue) { queue.add(placed); });
     emit changed();
+    next();
 }
 
 void QueueRunner::remove(const std::vector<std::int64_t>& ids) {
@@ -82,6 +90,44 @@ void QueueRunner::move(std::int64_t id, std::int64_t before) {
 void QueueRunner::runAgain(std::int64_t id) {
     use([&](engine::RunQueue& queue) { queue.reset(id); });
     emit changed();
+}
+
+void QueueRunner::moveTo(engine::QueuePlace where, const std::vector<std::int64_t>& ids) {
+    for (const std::int64_t id : ids)
+        use([&](engine::RunQueue& queue) { queue.set_where(id, where); });
+    emit changed();
+    next();
+}
+
+void QueueRunner::cancelJobs(const std::vector<std::int64_t>& ids) {
+    for (const std::int64_t id : ids) jobs_->cancel(id);
+}
+
+bool QueueRunner::haveClusterWork() {
+    const auto all = runs();
+    const auto waits = [this](const engine::QueuedRun& run) {
+        return run.state == QueueState::waiting && run.entry.where == engine::QueuePlace::slurm &&
+               run.errors.empty() && (only_.empty() || run.entry.batch == only_);
+    };
+    if (!jobs_->isBusy() && std::ranges::any_of(all, waits))
+        jobs_->submit(only_.empty() ? std::nullopt : std::optional(only_));
+    return jobs_->isBusy() || std::ranges::any_of(all, &engine::QueuedRun::has_live_job);
+}
+
+void QueueRunner::takeChanges(const std::vector<engine::JobChange>& changes) {
+    for (const engine::JobChange& change : changes) {
+        if (change.state != QueueState::done && change.state != QueueState::failed) continue;
+        if (!change.run.empty()) ended_.runs.push_back(change.run);
+        done_ += change.state == QueueState::done ? 1 : 0;
+        failed_ += change.state == QueueState::failed ? 1 : 0;
+    }
+    const bool anyLive = std::ranges::any_of(runs(), &engine::QueuedRun::has_live_job);
+    const bool submitted = std::ranges::any_of(changes, [](const engine::JobChange& change) {
+        return change.state == QueueState::submitted;
+    });
+    if (submitted || !anyLive) jobs_->follow(anyLive);
+    emit changed();
+    next();
 }
 
 void QueueRunner::start(const std::string& group) {
@@ -123,8 +169,11 @@ void QueueRunner::announceEnd(const std::string& state) {
 }
 
 void QueueRunner::next() {
-    if (!on_ || !flights_.empty() || !isOver(feed_->state())) return;
+    if (!on_) return;
+    const bool onCluster = haveClusterWork();
+    if (!flights_.empty() || !isOver(feed_->state())) return;
     takeNext();
+    if (flights_.empty() && onCluster) return;
     if (flights_.empty()) {
         turnOff();
         return announceEnd(failed_ > 0 && done_ == 0 ? "failed" : "done");

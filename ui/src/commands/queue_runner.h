@@ -6,18 +6,20 @@
 #include <vector>
 
 #include "engine/record/event.h"
+#include "engine/runs/cluster.h"
 #include "engine/runs/end_notice.h"
 #include "engine/runs/run_queue.h"
 #include "engine/runs/run_store.h"
 
 namespace ui {
 
+class ClusterJobs;
 class Commands;
 class EventFeed;
 class RunTrack;
 
 /// The queue of the run store in the window: shows its runs and trains them one after another, the
-/// runs of a queued comparison together. GUI thread.
+/// runs of a queued comparison together, or gives them to a cluster. GUI thread.
 class QueueRunner final : public QObject {
     Q_OBJECT
 public:
@@ -26,14 +28,23 @@ public:
 
     /// The runs in their order; empty where the queue cannot be read, which is reported once.
     std::vector<engine::QueuedRun> runs();
-    /// Each reports what goes wrong.
+    /// Who trains what is added from now on.
+    void setWhere(engine::QueuePlace where) { where_ = where; }
+    engine::QueuePlace where() const { return where_; }
+    /// Each reports what goes wrong. add() is for the place of where().
     void add(const std::vector<engine::QueueEntry>& entries);
     void remove(const std::vector<std::int64_t>& ids);
     /// Before another run; 0: to the end.
     void move(std::int64_t id, std::int64_t before);
     void runAgain(std::int64_t id);
+    /// Who trains these runs, none of which is trained yet.
+    void moveTo(engine::QueuePlace where, const std::vector<std::int64_t>& ids);
+    /// Cancels the jobs of these runs on the cluster.
+    void cancelJobs(const std::vector<std::int64_t>& ids);
 
-    /// Trains what waits, one run after another; with a RunSummary::group of a sweep only its runs.
+    /// Trains what waits, one run after another, and submits what waits for a cluster; with a
+    /// RunSummary::group of a sweep only its runs. Jobs go on without the window, and are followed
+    /// by the next one.
     void start(const std::string& group = {});
     /// Whether runs of this sweep wait or have waited here, so that start() goes on with it.
     bool hasSweep(const std::string& group);
@@ -63,6 +74,9 @@ private:
     template <typename F>
     void use(F&& f);
     void openQueue();
+    /// Submits what waits for the cluster. Whether jobs live, or are being submitted.
+    bool haveClusterWork();
+    void takeChanges(const std::vector<engine::JobChange>& changes);
     /// A run that was taken, and its track once it trains.
     struct Flight {
         engine::RunQueue::Taken taken;
@@ -89,7 +103,9 @@ private:
 
     EventFeed* feed_;
     Commands* commands_;
+    ClusterJobs* jobs_;
     std::unique_ptr<engine::RunQueue> queue_;
+    engine::QueuePlace where_ = engine::QueuePlace::here;
     std::vector<Flight> flights_;
     std::string only_;     ///< the sweep whose runs are trained; empty: all
     bool ending_ = false;  ///< a run in flight was stopped: no other one begins

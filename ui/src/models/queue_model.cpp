@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "engine/runs/queue_listing.h"
 #include "engine/runs/run_group.h"
 #include "engine/settings/command_line.h"
+#include "text/language.h"
 #include "text/setting_text.h"
 
 namespace ui {
@@ -22,8 +24,18 @@ QString stateWords(engine::QueueState state) {
             return QueueModel::tr("done");
         case engine::QueueState::failed:
             return QueueModel::tr("failed");
+        case engine::QueueState::submitted:
+            return QueueModel::tr("submitted");
+        case engine::QueueState::stopped:
+            return QueueModel::tr("stopped");
     }
     return {};
+}
+
+QString whereWords(const engine::QueuedRun& run) {
+    if (run.entry.where == engine::QueuePlace::here) return QueueModel::tr("this machine");
+    if (run.job.id.empty()) return QueueModel::tr("Slurm");
+    return QueueModel::tr("Slurm, job %1").arg(QString::fromStdString(run.job.id));
 }
 
 QString tip(const engine::QueuedRun& run) {
@@ -51,6 +63,7 @@ QString queuedSettings(const engine::QueuedRun& run) {
 QueueModel::QueueModel(QObject* parent) : RowModel(parent) {
     columns_ = {
         {tr("Settings"), queuedSettings},
+        {tr("Where"), whereWords},
         {tr("State"),
          [](const engine::QueuedRun& run) {
              return run.errors.empty() ? stateWords(run.state) : tr("refused");
@@ -60,7 +73,8 @@ QueueModel::QueueModel(QObject* parent) : RowModel(parent) {
 
 void QueueModel::setRuns(std::vector<engine::QueuedRun> runs) {
     const auto same = [](const engine::QueuedRun& a, const engine::QueuedRun& b) {
-        return a.id == b.id && a.state == b.state && a.run == b.run;
+        return a.id == b.id && a.state == b.state && a.run == b.run && a.job == b.job &&
+               a.entry.where == b.entry.where;
     };
     // A reset would lose the place of a reader.
     if (!std::ranges::equal(runs, allRows(), same)) setRows(std::move(runs));
@@ -71,8 +85,10 @@ int QueueModel::rowOf(std::int64_t id) const {
     return at == allRows().end() ? -1 : static_cast<int>(at - allRows().begin());
 }
 
-QVariant QueueModel::value(const engine::QueuedRun& run, int /*column*/, int role) const {
-    return role == Qt::ToolTipRole ? tip(run) : QVariant();
+QVariant QueueModel::value(const engine::QueuedRun& run, int column, int role) const {
+    if (role != Qt::ToolTipRole) return {};
+    const QString note = engineText(engine::job_sentence(run));
+    return (column == Where || column == State) && !note.isEmpty() ? note : tip(run);
 }
 
 }  // namespace ui

@@ -5,12 +5,13 @@
 
 namespace ui {
 
-/// The runs of the queue in their order: what each sets, its state and its run in the history.
-/// Tooltip: the settings that differ from the defaults, or why they are refused.
+/// The runs of the queue in their order: what each sets, who trains it, its state and its run in the
+/// history. Tooltip: the settings that differ from the defaults, or why they are refused; of a job
+/// why it is where it is.
 class QueueModel final : public RowModel<engine::QueuedRun> {
     Q_OBJECT
 public:
-    enum Column { Settings, State, Run };
+    enum Column { Settings, Where, State, Run };
 
     explicit QueueModel(QObject* parent = nullptr);
 

@@ -1,18 +1,25 @@
 #include "panels/queue/queue_panel.h"
 
+#include <QDesktopServices>
+#include <QFileInfo>
 #include <QHeaderView>
 #include <QLineEdit>
 #include <QPushButton>
 #include <QShortcut>
 #include <QTableView>
+#include <QUrl>
 
 #include "commands/commands.h"
 #include "commands/queue_runner.h"
+#include "engine/runs/cluster.h"
+#include "engine/runs/queue_listing.h"
 #include "engine/runs/run_group.h"
 #include "engine/settings/command_line.h"
 #include "models/queue_model.h"
 #include "models/settings_model.h"
+#include "panels/queue/cluster_dialog.h"
 #include "text/format.h"
+#include "text/language.h"
 #include "theme/theme.h"
 #include "widgets/choices.h"
 #include "widgets/panel.h"
@@ -23,7 +30,9 @@ namespace {
 constexpr int refreshQueueEvery = 1000;  // ms: another process may train runs of the queue, too
 
 bool hasEnded(const engine::QueuedRun& run) {
-    return run.state == engine::QueueState::done || run.state == engine::QueueState::failed;
+    using engine::QueueState;
+    return run.state == QueueState::done || run.state == QueueState::failed ||
+           run.state == QueueState::stopped;
 }
 
 /// The settings that differ from the defaults.
@@ -41,8 +50,14 @@ QueuePanel::QueuePanel(const Context& context, QWidget* parent)
     setObjectName(u"card"_s);
     auto* column = makeColumn(this, {size::inside, size::gap, size::inside, size::gap}, size::gap);
     column->addWidget(makeHead());
+    column->addLayout(makeWhere());
     makeTable();
     column->addWidget(table_, 1);
+    note_ = withName(makeProse({}, "dim", this), u"queueNote"_s);
+    note_->setTextFormat(Qt::PlainText);
+    note_->setTextInteractionFlags(Qt::TextSelectableByMouse);
+    note_->hide();
+    column->addWidget(note_);
     column->addLayout(makeEnd());
     connect(context_.queue, &QueueRunner::changed, this, &QueuePanel::refresh);
     connect(context_.settings, &SettingsModel::changed, this, &QueuePanel::refresh);
@@ -81,6 +96,38 @@ QWidget* QueuePanel::makeHead() {
     });
     row->addWidget(start_);
     return head;
+}
+
+QLayout* QueuePanel::makeWhere() {
+    auto* row = makeRow(size::gap);
+    auto* label = makeLabel(tr("Where:"), "dim", this);
+    auto* where = withName(new ChoiceBox(this), u"queueWhere"_s);
+    where->addItems({tr("this machine"), tr("Slurm")});
+    where->setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    where->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
+    where->setAccessibleName(tr("Where:"));
+    where->setToolTip(
+        tr("Who trains what is added from now on: this machine, one run after another, or a cluster "
+           "with Slurm, as a job for each run."));
+    label->setBuddy(where);
+    auto* script = withName(makeLink(tr("Job script…"), this), u"queueScript"_s);
+    script->setToolTip(tr("The batch script of the jobs, and the folder for them."));
+    connect(script, &QToolButton::clicked, this,
+            [this] { (new ClusterDialog(context_.commands, this))->show(); });
+    auto* problem = withName(makeLabel({}, "caution", this), u"queueNoSlurm"_s);
+    const auto take = [this, where, script, problem] {
+        const auto chosen = static_cast<engine::QueuePlace>(where->currentIndex());
+        const bool cluster = chosen == engine::QueuePlace::slurm;
+        context_.queue->setWhere(chosen);
+        script->setVisible(cluster);
+        problem->setText(cluster ? engineText(engine::why_no_slurm()) : QString());
+    };
+    where->setCurrentIndex(static_cast<int>(context_.queue->where()));
+    connect(where, &QComboBox::currentIndexChanged, this, take);
+    addWidgets(row, {label, where, script, problem});
+    row->addStretch();
+    take();
+    return row;
 }
 
 QLayout* QueuePanel::makeEnd() {
@@ -123,6 +170,8 @@ void QueuePanel::makeTable() {
     head->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
     head->setHighlightSections(false);
     connect(table_, &QWidget::customContextMenuRequested, this, &QueuePanel::openMenu);
+    connect(table_->selectionModel(), &QItemSelectionModel::selectionChanged, this,
+            &QueuePanel::showNote);
     const auto key = [this](const QKeySequence& keys, auto slot) {
         auto* shortcut = new QShortcut(keys, table_);
         shortcut->setContext(Qt::WidgetShortcut);
@@ -166,15 +215,26 @@ void QueuePanel::refresh() {
             table_->selectionModel()->select(
                 model_->index(row, 0), QItemSelectionModel::Select | QItemSelectionModel::Rows);
     }
+    showNote();
     const bool on = context_.queue->isOn();
     start_->setText(on ? tr("Pause queue") : tr("Start queue"));
     start_->setEnabled(on || waiting > 0);
     start_->setToolTip(on ? tr("The current run continues; no other one starts.")
-                          : tr("Trains the waiting runs one after another."));
+                          : tr("Trains the waiting runs one after another. Those for Slurm are "
+                               "submitted at once."));
     add_->setEnabled(context_.settings->errors().empty());
     const QString why = context_.settings->comparisonProblem();
     compare_->setEnabled(add_->isEnabled() && why.isEmpty() &&
                          context_.settings->config().workers <= 1);
+}
+
+void QueuePanel::showNote() {
+    const auto ids = chosen();
+    const int row = ids.size() == 1 ? model_->rowOf(ids.front()) : -1;
+    const QString text =
+        row < 0 ? QString() : engineText(engine::job_sentence(model_->row(row)));
+    note_->setText(text);
+    note_->setVisible(!text.isEmpty());
 }
 
 std::vector<std::int64_t> QueuePanel::chosen() const {
@@ -213,15 +273,45 @@ void QueuePanel::openMenu(const QPoint& at) {
     };
     add(tr("Move up"), one, [this] { moveChosen(-1); });
     add(tr("Move down"), one, [this] { moveChosen(1); });
-    add(tr("Run again"), one, [this, ids] { context_.queue->runAgain(ids.front()); });
+    const int place = one ? model_->rowOf(ids.front()) : -1;
+    const bool stopped = place >= 0 && model_->row(place).state == engine::QueueState::stopped;
+    add(stopped ? tr("Go on") : tr("Run again"), one,
+        [this, ids] { context_.queue->runAgain(ids.front()); });
     add(tr("Load settings"), one, [this, ids] {
         const int row = model_->rowOf(ids.front());
         if (row >= 0) context_.settings->load(model_->row(row).entry.config);
     });
     menu->addSeparator();
+    addJobActions(menu, ids);
+    menu->addSeparator();
     add(tr("Remove from the queue"), !ids.empty(), [this, ids] { context_.queue->remove(ids); });
     add(tr("Remove all that have ended"), true, [this] { removeEnded(); });
     menu->popup(table_->viewport()->mapToGlobal(at));
+}
+
+void QueuePanel::addJobActions(QMenu* menu, const std::vector<std::int64_t>& ids) {
+    std::vector<std::int64_t> live, free;
+    QString output;
+    for (const std::int64_t id : ids) {
+        const int row = model_->rowOf(id);
+        if (row < 0) continue;
+        const engine::QueuedRun& run = model_->row(row);
+        if (run.has_live_job()) live.push_back(id);
+        if (!run.has_live_job() && run.state != engine::QueueState::running) free.push_back(id);
+        if (ids.size() == 1) output = QString::fromStdString(engine::job_output(run).string());
+    }
+    const auto add = [&](const QString& text, bool enabled, auto slot) {
+        auto* action = menu->addAction(text);
+        action->setEnabled(enabled);
+        connect(action, &QAction::triggered, this, slot);
+    };
+    add(tr("Train on this machine"), !free.empty(),
+        [this, free] { context_.queue->moveTo(engine::QueuePlace::here, free); });
+    add(tr("Give to Slurm"), !free.empty(),
+        [this, free] { context_.queue->moveTo(engine::QueuePlace::slurm, free); });
+    add(tr("Cancel the job"), !live.empty(), [this, live] { context_.queue->cancelJobs(live); });
+    add(tr("Show what the job printed"), QFileInfo::exists(output),
+        [output] { QDesktopServices::openUrl(QUrl::fromLocalFile(output)); });
 }
 
 }  // namespace ui

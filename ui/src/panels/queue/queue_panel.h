@@ -6,6 +6,7 @@
 
 class QLabel;
 class QLayout;
+class QMenu;
 class QPushButton;
 class QTableView;
 
@@ -13,7 +14,8 @@ namespace ui {
 
 class QueueModel;
 
-/// The queue: adds the current settings, orders and removes runs, and starts or pauses it.
+/// The queue: adds the current settings for this machine or a cluster, orders and removes runs, and
+/// starts or pauses it.
 class QueuePanel final : public QFrame {
     Q_OBJECT
 public:
@@ -21,6 +23,8 @@ public:
 
 private:
     QWidget* makeHead();
+    /// The choice of who trains what is added.
+    QLayout* makeWhere();
     /// The choice of what happens at the queue's end.
     QLayout* makeEnd();
     void makeTable();
@@ -28,6 +32,9 @@ private:
     void addComparison();
     void refresh();
     void openMenu(const QPoint& at);
+    void addJobActions(QMenu* menu, const std::vector<std::int64_t>& ids);
+    /// Why the chosen run's job is where it is.
+    void showNote();
     std::vector<std::int64_t> chosen() const;
     void removeEnded();
     /// One place up (-1) or down (1).
@@ -37,6 +44,7 @@ private:
     QueueModel* model_;
     QTableView* table_;
     QLabel* counts_;
+    QLabel* note_;
     QPushButton* add_;
     QPushButton* compare_;
     QPushButton* start_;

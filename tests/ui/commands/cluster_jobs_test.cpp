@@ -1,0 +1,119 @@
+// Runs of the window's queue as jobs, with programs that stand in for Slurm's.
+#include "commands/cluster_jobs.h"
+
+#include <gmock/gmock.h>
+
+#include <QSignalSpy>
+
+#include "commands/queue_runner.h"
+#include "engine/runs/cluster.h"
+#include "support/slurm_stand_in.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+using namespace Qt::StringLiterals;
+using engine::QueuePlace;
+using engine::QueueState;
+using testing::HasSubstr;
+
+struct ClusterJobsTest : WindowFixture {
+    ClusterJobsTest() {
+        engine::write_cluster_settings({shared / "jobs", engine::default_job_script()});
+        slurm.answer("sbatch", "41\n");
+        slurm.answer("squeue", "41|PENDING|Priority\n");
+        queue.setWhere(QueuePlace::slurm);
+    }
+    /// Before the programs go.
+    ~ClusterJobsTest() override { QThreadPool::globalInstance()->waitForDone(); }
+
+    void add(std::int64_t seed = 1) {
+        const auto config =
+            engine::parse_run_config("{}", {"seed=" + std::to_string(seed)}).config;
+        queue.add({{config, "a run", ""}});
+    }
+    bool comesTo(const std::vector<QueueState>& wanted) {
+        return QTest::qWaitFor(
+            [&] {
+                std::vector<QueueState> states;
+                for (const auto& run : queue.runs()) states.push_back(run.state);
+                return states == wanted;
+            },
+            60'000);
+    }
+    /// The job on its node trains the run.
+    void trainThere(const engine::QueuedRun& run, engine::DoneReason reason) {
+        const auto made = elsewhere.create(run.entry.config, run.job.folder / "run");
+        engine::RunStarted started{};
+        started.run = made.run;
+        started.config = run.entry.config;
+        elsewhere.append(started);
+        engine::RunDone done{};
+        done.run = made.run;
+        done.reason = reason;
+        elsewhere.append(done);
+    }
+
+    test_support::SlurmStandIn slurm;
+    test_support::TempFolder shared;
+    engine::RunStore elsewhere{shared / "there"};
+};
+
+TEST_F(ClusterJobsTest, AreSubmittedByTheQueueAndEndIt) {
+    add(1);
+    EXPECT_EQ(queue.runs()[0].entry.where, QueuePlace::slurm);
+    EXPECT_EQ(slurm.calls(), "") << "nothing is submitted before the queue starts";
+    const QSignalSpy ended(&queue, &QueueRunner::ended);
+    queue.start();
+    ASSERT_TRUE(comesTo({QueueState::submitted}));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return queue.runs()[0].job.words == "Priority"; }, 60'000));
+    EXPECT_TRUE(queue.isOn()) << "until the job has ended";
+    trainThere(queue.runs()[0], engine::DoneReason::epochs);
+    ASSERT_TRUE(comesTo({QueueState::done}));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !queue.isOn(); }, 60'000));
+    ASSERT_EQ(ended.size(), 1);
+    EXPECT_EQ(ended[0][1].toInt(), 1);
+    EXPECT_TRUE(feed.store()->find(queue.runs()[0].run)) << "it is in the history";
+}
+
+TEST_F(ClusterJobsTest, AreFoundAgainByTheNextWindow) {
+    add();
+    queue.start();
+    ASSERT_TRUE(comesTo({QueueState::submitted}));
+    trainThere(queue.runs()[0], engine::DoneReason::epochs);
+    QueueRunner next(&feed, &commands);
+    ASSERT_TRUE(comesTo({QueueState::done}));
+    EXPECT_FALSE(next.isOn());
+}
+
+TEST_F(ClusterJobsTest, AreCancelled) {
+    add();
+    queue.start();
+    ASSERT_TRUE(comesTo({QueueState::submitted}));
+    slurm.answer("squeue", "41|CANCELLED|None\n");
+    queue.cancelJobs({queue.runs()[0].id});
+    ASSERT_TRUE(comesTo({QueueState::stopped}));
+    EXPECT_THAT(slurm.calls(), HasSubstr("scancel [41]\n"));
+}
+
+TEST_F(ClusterJobsTest, AMachineWithoutSlurmIsReportedAndTheQueueEnds) {
+    slurm.remove("sbatch");
+    QString said;
+    QObject::connect(&commands, &Commands::failed, &commands,
+                     [&](const Problem& problem) { said = problem.sentence; });
+    add();
+    queue.start();
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !said.isEmpty() && !queue.isOn(); }, 60'000));
+    EXPECT_TRUE(said.contains(u"sbatch"_s)) << said.toStdString();
+    EXPECT_EQ(queue.runs()[0].state, QueueState::waiting);
+}
+
+TEST_F(ClusterJobsTest, ARunThatWaitsIsMovedToThisMachine) {
+    add();
+    queue.moveTo(QueuePlace::here, {queue.runs()[0].id});
+    EXPECT_EQ(queue.runs()[0].entry.where, QueuePlace::here);
+}
+
+}  // namespace
+}  // namespace ui

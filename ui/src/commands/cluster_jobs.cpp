@@ -1,0 +1,72 @@
+#include "commands/cluster_jobs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "commands/commands.h"
+#include "feed/event_feed.h"
+
+namespace ui {
+namespace {
+
+/// Slurm's own guides ask programs not to ask more often.
+constexpr int followJobsEvery = 15'000;  // ms
+
+}  // namespace
+
+ClusterJobs::ClusterJobs(EventFeed* feed, Commands* commands, QObject* parent)
+    : QObject(parent), feed_(feed), commands_(commands) {
+    timer_.setInterval(followJobsEvery);
+    connect(&timer_, &QTimer::timeout, this, [this] { follow(true); });
+}
+
+void ClusterJobs::submit(const std::optional<std::string>& batch) {
+    start({Kind::submit,
+           [batch](engine::RunStore& store) { return engine::submit_jobs(store, batch); }});
+}
+
+void ClusterJobs::cancel(std::int64_t id) {
+    start({Kind::cancel, [id](engine::RunStore& store) {
+               engine::cancel_job(store, id);
+               return engine::follow_jobs(store);
+           }});
+}
+
+void ClusterJobs::follow(bool anyLive) {
+    if (!anyLive) return timer_.stop();
+    timer_.start();
+    const bool waits =
+        std::ranges::any_of(waiting_, [](const Work& work) { return work.kind == Kind::follow; });
+    if (!waits) start({Kind::follow, engine::follow_jobs});
+}
+
+void ClusterJobs::start(Work work) {
+    busy_ = busy_ || work.kind != Kind::follow;
+    waiting_.push_back(std::move(work));
+    next();
+}
+
+void ClusterJobs::next() {
+    const auto store = feed_->store();
+    if (running_ || waiting_.empty() || !store) return;
+    running_ = true;
+    const Work work = std::move(waiting_.front());
+    waiting_.pop_front();
+    inBackground(
+        this, [store, run = work.run] { return run(*store); },
+        [this, kind = work.kind](const Outcome<Changes>& outcome) { end(kind, outcome); });
+}
+
+void ClusterJobs::end(Kind kind, const Outcome<Changes>& outcome) {
+    running_ = false;
+    busy_ =
+        std::ranges::any_of(waiting_, [](const Work& work) { return work.kind != Kind::follow; });
+    // Following fails again and again, as while the queue is on a disk that is away.
+    const bool told = kind == Kind::follow && std::exchange(told_, outcome.error.has_value());
+    if (outcome.error && !told) commands_->report(*outcome.error);
+    if (outcome.error && kind == Kind::submit) emit failed();
+    if (outcome.result) emit changed(*outcome.result);
+    next();
+}
+
+}  // namespace ui
