@@ -64,12 +64,20 @@ void print_generations() {
 void print_launching() {
     const engine::LaunchFacts facts = engine::launch_facts();
     std::cout << "MPI     ";
-    if (facts.mpi.empty())
+    if (!facts.is_built) {
         std::cout << "not in this build: a run has one worker\n";
-    else if (facts.mpirun.empty())
-        std::cout << facts.mpi << "; there is no mpirun in PATH to start workers with\n";
+        return;
+    }
+    if (facts.mpi.empty()) {
+        std::cout << facts.problem.str() << '\n';
+        return;
+    }
+    const std::string file = facts.file.empty() ? "" : " (" + facts.file + ")";
+    std::cout << facts.mpi << file;
+    if (facts.mpirun.empty())
+        std::cout << "; there is no mpirun in PATH to start workers with\n";
     else
-        std::cout << facts.mpi << ", workers are started by " << facts.mpirun << '\n';
+        std::cout << ", workers are started by " << facts.mpirun << '\n';
 }
 
 void print(const engine::MachineReport& report) {

@@ -139,7 +139,11 @@ std::string to_json(const engine::MachineReport& report, const engine::LaunchFac
                {"measured_plans", report.measured_plans},
                {"generations", generations_json()}}},
              {"mpi",
-              {{"built", !launch.mpi.empty()}, {"library", launch.mpi}, {"mpirun", launch.mpirun}}},
+              {{"built", launch.is_built},
+               {"library", launch.mpi},
+               {"file", launch.file},
+               {"problem", launch.problem.str()},
+               {"mpirun", launch.mpirun}}},
              {"precisions", gains_json(report)}});
 }
 

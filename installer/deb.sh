@@ -5,7 +5,7 @@
 #
 # HALFTONE_CUDA=1        halftone-cuda instead: the same program with CUDA. It has no window, because the licences of QCustomPlot
 #                        and of NVIDIA's run time do not go together (NOTICE)
-# HALFTONE_BUILD=FOLDER  an existing build: Release, static, without MPI, as below
+# HALFTONE_BUILD=FOLDER  an existing build: Release, static, with Open MPI, as below
 # HALFTONE_MAINTAINER    "NAME <ADDRESS>" in the package (default: the author of the commit; sources without git must be told)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -111,6 +111,7 @@ Replaces: halftone
 EOF
     fi
     cat << 'EOF'
+Suggests: openmpi-bin
 Section: science
 Priority: optional
 Description: trains in mixed precision and shows the loss scale

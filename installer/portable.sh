@@ -4,7 +4,7 @@
 # Debian 12 and needs glibc 2.36, and for the window a display. Where appimagetool is on PATH it makes an AppImage of the same
 # folder, too.
 #
-# HALFTONE_BUILD=FOLDER   an existing build: Release, static, with the window, without CUDA (NOTICE) and without MPI
+# HALFTONE_BUILD=FOLDER   an existing build: Release, static, with the window and Open MPI, without CUDA (NOTICE)
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # shellcheck source=installer/release.sh

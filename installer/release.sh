@@ -30,8 +30,7 @@ source_date() {
 build_release() {
     local build=$1
     shift
-    cmake --preset release -B "$build" -DCMAKE_INSTALL_PREFIX=/usr -DHALFTONE_TESTS=OFF -DHALFTONE_BENCH=OFF \
-        -DHALFTONE_MPI=OFF "$@" || fail "the build could not be configured"
+    cmake --preset release -B "$build" -DCMAKE_INSTALL_PREFIX=/usr -DHALFTONE_TESTS=OFF -DHALFTONE_BENCH=OFF "$@" || fail "the build could not be configured"
     cmake --build "$build" --target halftone --parallel "$(build_jobs "$build")" || fail "the build failed"
 }
 
@@ -45,7 +44,8 @@ check_build() {
     [[ -x $1/halftone ]] || fail "$1 has no program"
     [[ $(cached "$1" HALFTONE_LIBRARIES) == STATIC ]] || fail "$1 is a build in shared libraries, for tests"
     [[ $(cached "$1" HALFTONE_UI) == "$2" ]] || fail "$1 was built with -DHALFTONE_UI=$(cached "$1" HALFTONE_UI)"
-    [[ $(cached "$1" HALFTONE_MPI) == OFF ]] || fail "$1 was built with MPI, whose library the package would need"
+    [[ $(cached "$1" HALFTONE_MPI_USE) == opened ]] ||
+        fail "$1 has MPI '$(cached "$1" HALFTONE_MPI_USE)': a package's program opens Open MPI while it runs"
     local cuda
     cuda=$(cached "$1" HALFTONE_CUDA)
     [[ $3 == OFF && $cuda != OFF || $3 == ON && $cuda != REQUIRED ]] && fail "$1 was built with -DHALFTONE_CUDA=$cuda"

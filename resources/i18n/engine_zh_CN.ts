@@ -897,6 +897,14 @@
         <translation>请用 HALFTONE_MPI=ON 构建，或不经 mpirun 启动。</translation>
     </message>
     <message>
+        <source>This program is one of several ranks, and Open MPI cannot be opened: {}.</source>
+        <translation>此程序是多个进程之一，但无法打开 Open MPI：{}。</translation>
+    </message>
+    <message>
+        <source>Install it (Debian's package openmpi-bin), or start the program without mpirun.</source>
+        <translation>请安装它（Debian 软件包 openmpi-bin），或不经 mpirun 启动程序。</translation>
+    </message>
+    <message>
         <source>The ranks cannot reach one another: {}.</source>
         <translation>各进程（rank）之间无法通信：{}。</translation>
     </message>
@@ -935,6 +943,18 @@
     <message>
         <source>Set workers to 1, or install Open MPI and build with HALFTONE_MPI=ON.</source>
         <translation>请把 workers 设为 1，或安装 Open MPI 并用 HALFTONE_MPI=ON 构建。</translation>
+    </message>
+    <message>
+        <source>Several workers need Open MPI (Debian's package openmpi-bin), which cannot be opened: {}.</source>
+        <translation>多个工作进程需要 Open MPI（Debian 软件包 openmpi-bin），但无法打开它：{}。</translation>
+    </message>
+    <message>
+        <source>Set workers to 1, or install Open MPI (Debian's package openmpi-bin).</source>
+        <translation>请把 workers 设为 1，或安装 Open MPI（Debian 软件包 openmpi-bin）。</translation>
+    </message>
+    <message>
+        <source>Set workers to 1, or put the mpirun of {} in PATH.</source>
+        <translation>请把 workers 设为 1，或把 {} 的 mpirun 放入 PATH。</translation>
     </message>
     <message>
         <source>srun started {} processes that cannot find each other.</source>

@@ -46,7 +46,7 @@ opened=$(sources '"[^"]*lib[A-Za-z0-9_]+\.so' | grep -oE 'lib[A-Za-z0-9_]+\.so' 
 for stem in $opened; do check_listed "opened library" Opened "$stem"; done
 # The names above are complete only while libraries are opened in these places.
 while read -r file; do
-    [[ ${file#"$root"/} == kernels/cuda/library.cpp || ${file#"$root"/} == kernels/shared/power_meters.cpp ]] && continue
+    case ${file#"$root"/} in kernels/cuda/library.cpp | kernels/shared/power_meters.cpp | engine/src/parallel/mpi_api.cpp) continue ;; esac
     echo "$file opens libraries: name them in resources/licences.txt, and this file here"
     failures=$((failures + 1))
 done < <(grep -rlE '\bdlm?open\(|\bQLibrary\b|\bQPluginLoader\b' "${folders[@]}" --include='*.h' --include='*.cpp' --include='*.cu')

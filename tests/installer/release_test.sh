@@ -22,7 +22,7 @@ complain() {
 stand_in() {
     mkdir -p "$1"
     cp /bin/true "$1/halftone"
-    printf 'HALFTONE_%s\n' "UI:BOOL=$2" "MPI:BOOL=$3" "CUDA:STRING=$4" "LIBRARIES:STRING=$5" > "$1/CMakeCache.txt"
+    printf 'HALFTONE_%s\n' "UI:BOOL=$2" "MPI_USE:INTERNAL=$3" "CUDA:STRING=$4" "LIBRARIES:STRING=$5" > "$1/CMakeCache.txt"
     mkdir -p "$1/share/"{doc/halftone,man/man1,zsh/site-functions}
     echo '.TH HALFTONE 1' > "$1/share/man/man1/halftone.1"
     echo terms > "$1/share/doc/halftone/copyright"
@@ -51,7 +51,7 @@ check_refused() {  # UI MPI CUDA LIBRARIES SENTENCE
     grep -qF -- "$5" "$work/log" || complain "expected '$5': $(cat "$work/log")"
 }
 
-stand_in "$work/build" ON OFF OFF STATIC
+stand_in "$work/build" ON opened OFF STATIC
 make "$work/build" "$work/first" || { cat "$work/log"; exit 1; }
 sleep 1
 make "$work/build" "$work/second" || complain "$(cat "$work/log")"
@@ -63,6 +63,7 @@ field() { dpkg-deb --field "$work/first/$package" "$1"; }
 [[ $(field Version) == "$version+"* ]] || complain "version $(field Version)"
 [[ $(field Depends) == *libc6* ]] || complain "depends on $(field Depends)"
 [[ $(field Maintainer) == "$HALFTONE_MAINTAINER" ]] || complain "maintainer $(field Maintainer)"
+[[ $(field Suggests) == openmpi-bin ]] || complain "suggests $(field Suggests)"
 dpkg-deb --contents "$work/first/$package" > "$work/contents"
 for file in usr/bin/halftone usr/share/man/man1/halftone.1.gz usr/share/zsh/vendor-completions/_halftone \
     usr/share/doc/halftone/changelog.gz usr/share/doc/halftone/copyright; do
@@ -104,7 +105,7 @@ make "$work/build" "$work/nobody" && complain 'a maintainer without an address'
 export HALFTONE_MAINTAINER='Some One <some.one@example.org>'
 sources=$root
 
-stand_in "$work/cuda" OFF OFF REQUIRED STATIC
+stand_in "$work/cuda" OFF opened REQUIRED STATIC
 mv "$work/first" "$work/window"
 if HALFTONE_CUDA=1 make "$work/cuda" "$work/first"; then
     package=$(basename "$work"/first/halftone-cuda_*.deb)
@@ -114,10 +115,11 @@ else
     complain "no package with CUDA: $(cat "$work/log")"
 fi
 
-check_refused ON OFF REQUIRED STATIC '-DHALFTONE_CUDA=REQUIRED'
-check_refused OFF OFF OFF STATIC '-DHALFTONE_UI=OFF'
-check_refused ON ON OFF STATIC 'built with MPI'
-check_refused ON OFF OFF SHARED 'shared libraries'
+check_refused ON opened REQUIRED STATIC '-DHALFTONE_CUDA=REQUIRED'
+check_refused OFF opened OFF STATIC '-DHALFTONE_UI=OFF'
+check_refused ON none OFF STATIC "has MPI 'none'"
+check_refused ON linked OFF STATIC "has MPI 'linked'"
+check_refused ON opened OFF SHARED 'shared libraries'
 
 if command -v gpg > /dev/null; then
     export GNUPGHOME=$work/keys

@@ -6,6 +6,7 @@ import os
 import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 
@@ -15,8 +16,8 @@ SHORT = SETTINGS[:3] + ["epochs=1000", "max_steps=20", "threads=1"]
 
 
 class Tests:
-    def __init__(self, halftone, folder, launcher):
-        self.halftone, self.folder, self.launcher = halftone, folder, launcher
+    def __init__(self, halftone, folder, launcher, lacking):
+        self.halftone, self.folder, self.launcher, self.lacking = halftone, folder, launcher, lacking
         self.problems = Problems()
 
     def train(self, *overrides, ranks=0, more=()):
@@ -118,6 +119,51 @@ class Tests:
             os.environ["PATH"] = path
         self.expect_code(launch, 4, "no mpirun", "which is not in PATH")
 
+    def open_mpi_is_opened_and_not_linked(self):
+        if not self.lacking:
+            print("this build is linked with its MPI")
+            return
+        loaded = subprocess.run(["ldd", self.halftone], capture_output=True, text=True, check=True).stdout
+        self.problems.expect("libc.so" in loaded, f"ldd shows no libraries: {loaded}")
+        self.problems.expect("libmpi" not in loaded, f"linked with MPI: {loaded}")
+
+    def without_open_mpi_a_sentence_names_the_package(self):
+        if not self.lacking:
+            return
+        damaged = self.folder / "damaged" / self.lacking.name
+        damaged.parent.mkdir()
+        damaged.write_text("no library")
+        ranks = {"OMPI_COMM_WORLD_RANK": "0", "OMPI_COMM_WORLD_SIZE": "2"}
+        for library, why in ((self.lacking, "has no MPI_Testsome"), (damaged, str(damaged))):
+            place = {"LD_LIBRARY_PATH": str(library.parent)}
+            for more, sentence in (({}, "Debian's package openmpi-bin), which cannot be opened"),
+                                   (ranks, "one of several ranks, and Open MPI cannot be opened")):
+                command = [self.halftone, "train", "--json", *words(SHORT + ["workers=2"])]
+                launch = Launch(command, self.folder, self.folder, settings=place | more)
+                self.expect_code(launch, 4, f"{library}", sentence)
+                self.problems.expect(why in launch.error_text(), f"{library}: not why: {launch.error_text()}")
+            found = self.doctor(place)
+            self.problems.expect(found["built"] and not found["library"] and "openmpi-bin" in found["problem"],
+                                 f"{library}: {found}")
+            alone = Launch([self.halftone, "train", "--json", *words(SHORT)], self.folder, self.folder, settings=place)
+            self.expect_code(alone, 0, f"one worker with {library}")
+
+    def the_library_beside_mpirun_is_opened(self):
+        if not self.lacking:
+            return
+        place = self.folder / "prefix"
+        (place / "bin").mkdir(parents=True)
+        (place / "lib").mkdir()
+        shutil.copy("/bin/true", place / "bin" / "mpirun")
+        shutil.copy(self.lacking, place / "lib" / self.lacking.name)
+        found = self.doctor({"PATH": f"{place / 'bin'}:{os.environ['PATH']}"})
+        self.problems.expect(found["file"] == str(place / "lib" / self.lacking.name), f"beside mpirun: {found}")
+
+    def doctor(self, settings):
+        ended = subprocess.run([self.halftone, "doctor", "--json"], capture_output=True, text=True, check=True,
+                               env={**os.environ, **settings})
+        return json.loads(ended.stdout)["mpi"]
+
     def more_workers_than_cores_train(self):
         """Without the tests' own permission: the program asks mpirun for it."""
         command = [self.halftone, "train", "--json", *words(SHORT + ["workers=2"])]
@@ -170,15 +216,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--halftone", required=True)
     parser.add_argument("--launcher", default="mpirun", help='or "srun --mpi=pmix"')
+    parser.add_argument("--lacking", type=pathlib.Path, help="of a program that opens Open MPI: a library like it that lacks MPI_Testsome")
     parser.add_argument("--only", help="name of one test")
     args = parser.parse_args()
     if shutil.which("mpirun") is None:
         print("there is no mpirun")
         return 77
     with tempfile.TemporaryDirectory(prefix="halftone-launch-") as folder:
-        tests = Tests(args.halftone, pathlib.Path(folder), args.launcher.split())
+        tests = Tests(args.halftone, pathlib.Path(folder), args.launcher.split(), args.lacking)
         for name in [name for name in vars(Tests) if not name.startswith("_")]:
-            is_test = name not in ("train", "expect_code", "check_whole_run")
+            is_test = name not in ("train", "expect_code", "check_whole_run", "doctor")
             if is_test and args.only in (None, name):
                 print(name, flush=True)
                 getattr(tests, name)()

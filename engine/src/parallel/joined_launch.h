@@ -3,6 +3,7 @@
 #include <memory>
 #include <string>
 
+#include "engine/base/message.h"
 #include "parallel/communicator.h"
 
 namespace engine {
@@ -18,11 +19,22 @@ public:
     virtual bool speaks() = 0;
 };
 
-// One of two files defines these: mpi_launch.cpp, or mpi_absent.cpp in a build without MPI.
+/// The MPI library of this program.
+struct MpiLibrary {
+    bool is_built = true;  ///< whether the program was built with MPI
+    std::string name{};    ///< with the version: "Open MPI v4.1.4"; empty if there is none
+    std::string file{};    ///< of a library that is opened while the program runs
+    Message problem{};     ///< why there is none
+    Message remedy{};      ///< what to do where workers cannot be started
+};
+
+// mpi_absent.cpp defines these in a build without MPI.
 
 /// Initialises MPI and meets the other ranks. Throws Error(device).
 std::shared_ptr<JoinedLaunch> join_launch();
-/// Name and version of the MPI library; empty without one.
-std::string mpi_library();
+MpiLibrary mpi_library();
+
+/// Name and version by MPI itself; there must be a library.
+std::string mpi_name();
 
 }  // namespace engine

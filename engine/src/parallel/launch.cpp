@@ -70,7 +70,7 @@ std::shared_ptr<Communicator> launched_communicator() {
     throw Error(ErrorCode::device,
                 msg("{} processes were started together, and this program's MPI finds {} of them.",
                     started, line->size()),
-                msg("Use the mpirun that belongs to {}.", mpi_library()));
+                msg("Use the mpirun that belongs to {}.", mpi_library().name));
 }
 
 void check_agreement(Communicator& line, std::string_view version, const RunConfig& config) {
@@ -94,12 +94,19 @@ void give_up_launch(const std::string& sentence) {
 
 int leave_launch(int exit_code) { return joined() ? joined()->leave(exit_code) : exit_code; }
 
-LaunchFacts launch_facts() { return {mpi_library(), find_mpirun(mpi_library())}; }
+LaunchFacts launch_facts() {
+    const MpiLibrary library = mpi_library();
+    return {.is_built = library.is_built,
+            .mpi = library.name,
+            .file = library.file,
+            .problem = library.problem,
+            .mpirun = find_mpirun(library.name)};
+}
 
 Message why_no_workers() {
-    if (mpi_library().empty())
-        return msg("Several workers need MPI, and this program was built without it.");
-    if (find_mpirun(mpi_library()).empty())
+    const MpiLibrary library = mpi_library();
+    if (library.name.empty()) return library.problem;
+    if (find_mpirun(library.name).empty())
         return msg("Several workers are started by mpirun, which is not in PATH.");
     return {};
 }

@@ -9,6 +9,10 @@ std::shared_ptr<JoinedLaunch> join_launch() {
                 msg("Build it with HALFTONE_MPI=ON, or start it without mpirun."));
 }
 
-std::string mpi_library() { return {}; }
+MpiLibrary mpi_library() {
+    return {.is_built = false,
+            .problem = msg("Several workers need MPI, and this program was built without it."),
+            .remedy = msg("Set workers to 1, or install Open MPI and build with HALFTONE_MPI=ON.")};
+}
 
 }  // namespace engine

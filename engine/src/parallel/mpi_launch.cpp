@@ -1,11 +1,10 @@
-#include <mpi.h>
-
 #include <array>
 #include <mutex>
 #include <string_view>
 #include <vector>
 
 #include "parallel/joined_launch.h"
+#include "parallel/mpi_api.h"
 #include "parallel/mpi_thread.h"
 
 namespace engine {
@@ -88,10 +87,10 @@ std::shared_ptr<JoinedLaunch> join_launch() { return std::make_shared<MpiLaunch>
 // The first line of what the library says of itself, without what follows a comma: "Open MPI
 // v4.1.4"; "MPICH Version:", a tab and the number are made "MPICH 4.0.2". MPI allows this call
 // before it is initialised.
-std::string mpi_library() {
+std::string mpi_name() {
     std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
     int length = 0;
-    MPI_Get_library_version(text.data(), &length);
+    mpi().get_library_version(text.data(), &length);
     const std::string all(text.data(), static_cast<std::size_t>(length));
     const std::string name = all.substr(0, all.find_first_of(",\n"));
     const std::string_view mpich = "MPICH Version:";

@@ -33,7 +33,7 @@ void check_mpi(int code) {
     if (code == MPI_SUCCESS) return;
     std::array<char, MPI_MAX_ERROR_STRING> text{};
     int length = 0;
-    MPI_Error_string(code, text.data(), &length);
+    mpi().error_string(code, text.data(), &length);
     throw Error(ErrorCode::training,
                 msg("The ranks cannot reach one another: {}.",
                     std::string(text.data(), static_cast<std::size_t>(length))));
@@ -41,15 +41,15 @@ void check_mpi(int code) {
 
 void MpiMessages::send(const void* data, std::int64_t bytes, int rank, int tag) {
     in_pieces(static_cast<const char*>(data), bytes, [&](const char* piece, int size) {
-        check_mpi(MPI_Isend(piece, size, MPI_BYTE, rank, tag, MPI_COMM_WORLD,
-                            &pending_.emplace_back(MPI_REQUEST_NULL)));
+        check_mpi(mpi().isend(piece, size, mpi().byte, rank, tag, mpi().comm_world,
+                              &pending_.emplace_back(mpi().request_null)));
     });
 }
 
 void MpiMessages::receive(void* data, std::int64_t bytes, int rank, int tag) {
     in_pieces(static_cast<char*>(data), bytes, [&](char* piece, int size) {
-        check_mpi(MPI_Irecv(piece, size, MPI_BYTE, rank, tag, MPI_COMM_WORLD,
-                            &pending_.emplace_back(MPI_REQUEST_NULL)));
+        check_mpi(mpi().irecv(piece, size, mpi().byte, rank, tag, mpi().comm_world,
+                              &pending_.emplace_back(mpi().request_null)));
     });
 }
 
@@ -58,10 +58,10 @@ bool MpiMessages::arrived() {
     if (pending_.empty()) return true;
     int count = 0;
     indices_.resize(pending_.size());
-    check_mpi(MPI_Testsome(static_cast<int>(pending_.size()), pending_.data(), &count,
-                           indices_.data(), MPI_STATUSES_IGNORE));
+    check_mpi(mpi().test_some(static_cast<int>(pending_.size()), pending_.data(), &count,
+                              indices_.data(), MPI_STATUSES_IGNORE));
     moved_ = count > 0;
-    if (moved_) std::erase(pending_, MPI_REQUEST_NULL);
+    if (moved_) std::erase(pending_, mpi().request_null);
     return pending_.empty();
 }
 

@@ -1,12 +1,11 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "kernels/array.h"
+#include "parallel/mpi_api.h"
 
 namespace engine {
 

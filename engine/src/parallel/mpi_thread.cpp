@@ -66,10 +66,10 @@ MpiThread::~MpiThread() {
 void MpiThread::work(std::promise<void>& joined) {
     try {
         int provided = 0;
-        check_device(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
-        MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-        MPI_Comm_rank(MPI_COMM_WORLD, &rank_);
-        MPI_Comm_size(MPI_COMM_WORLD, &ranks_);
+        check_device(mpi().init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided));
+        mpi().comm_set_errhandler(mpi().comm_world, mpi().errors_return);
+        mpi().comm_rank(mpi().comm_world, &rank_);
+        mpi().comm_size(mpi().comm_world, &ranks_);
         watch_ = std::make_unique<MpiWatch>(rank_, ranks_);
         local_rank_ = watch_->local_rank();
         const int processors = kernels::cpu::hardware_threads();
@@ -198,7 +198,7 @@ void MpiThread::end_if_overdue() {
 
 void MpiThread::finalize() {
     watch_->close();
-    MPI_Finalize();
+    mpi().finalize();
     const std::lock_guard lock(mutex_);
     ended_ = true;
     changed_.notify_all();
@@ -210,7 +210,7 @@ void MpiThread::abort_launch(int exit_code) {
         std::this_thread::sleep_for(time_to_abort);
         _exit(exit_code);
     }).detach();
-    MPI_Abort(MPI_COMM_WORLD, exit_code);
+    mpi().abort(mpi().comm_world, exit_code);
     _exit(exit_code);
 }
 

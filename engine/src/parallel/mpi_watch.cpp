@@ -43,7 +43,8 @@ std::vector<RankCard> exchange_cards(int ranks) {
     const RankCard own = own_card();
     std::vector<RankCard> cards(static_cast<std::size_t>(ranks));
     constexpr int bytes = sizeof own;
-    check_mpi(MPI_Allgather(&own, bytes, MPI_BYTE, cards.data(), bytes, MPI_BYTE, MPI_COMM_WORLD));
+    check_mpi(mpi().all_gather(&own, bytes, mpi().byte, cards.data(), bytes, mpi().byte,
+                               mpi().comm_world));
     return cards;
 }
 
@@ -56,7 +57,7 @@ MpiWatch::MpiWatch(int rank, int ranks)
       parent_(getppid()),
       beats_(rank, ranks, Clock::now()),
       looked_(Clock::now()),
-      sent_beats_(static_cast<std::size_t>(ranks), MPI_REQUEST_NULL) {
+      sent_beats_(static_cast<std::size_t>(ranks), mpi().request_null) {
     const RankCard& own = cards_[static_cast<std::size_t>(rank)];
     for (int other = 0; other < ranks; ++other) {
         const RankCard& card = cards_[static_cast<std::size_t>(other)];
@@ -118,19 +119,20 @@ std::optional<Loss> MpiWatch::ended_process() const {
 }
 
 void MpiWatch::await_beat() {
-    check_mpi(MPI_Irecv(nullptr, 0, MPI_BYTE, MPI_ANY_SOURCE, beat_tag, MPI_COMM_WORLD, &beat_));
+    check_mpi(
+        mpi().irecv(nullptr, 0, mpi().byte, MPI_ANY_SOURCE, beat_tag, mpi().comm_world, &beat_));
 }
 
 void MpiWatch::await_notice() {
-    check_mpi(MPI_Irecv(notice_text_.data(), notice_bytes, MPI_BYTE, MPI_ANY_SOURCE, notice_tag,
-                        MPI_COMM_WORLD, &notice_));
+    check_mpi(mpi().irecv(notice_text_.data(), notice_bytes, mpi().byte, MPI_ANY_SOURCE, notice_tag,
+                          mpi().comm_world, &notice_));
 }
 
 void MpiWatch::take_beats(Clock::time_point now) {
     for (;;) {
         int arrived = 0;
         MPI_Status status;
-        check_mpi(MPI_Test(&beat_, &arrived, &status));
+        check_mpi(mpi().test(&beat_, &arrived, &status));
         if (arrived == 0) return;
         beats_.received(status.MPI_SOURCE, now);
         await_beat();
@@ -141,9 +143,9 @@ void MpiWatch::send_beats() {
     for (const int peer : beats_.peers()) {
         MPI_Request& last = sent_beats_[static_cast<std::size_t>(peer)];
         int arrived = 0;
-        check_mpi(MPI_Test(&last, &arrived, MPI_STATUS_IGNORE));
+        check_mpi(mpi().test(&last, &arrived, MPI_STATUS_IGNORE));
         if (arrived == 0) continue;  // the last beat is still unread; no second one
-        check_mpi(MPI_Isend(nullptr, 0, MPI_BYTE, peer, beat_tag, MPI_COMM_WORLD, &last));
+        check_mpi(mpi().isend(nullptr, 0, mpi().byte, peer, beat_tag, mpi().comm_world, &last));
     }
 }
 
@@ -151,10 +153,10 @@ void MpiWatch::send_beats() {
 std::optional<Loss> MpiWatch::notice() {
     int arrived = 0;
     MPI_Status status;
-    check_mpi(MPI_Test(&notice_, &arrived, &status));
+    check_mpi(mpi().test(&notice_, &arrived, &status));
     if (arrived == 0) return std::nullopt;
     int bytes = 0;
-    check_mpi(MPI_Get_count(&status, MPI_BYTE, &bytes));
+    check_mpi(mpi().get_count(&status, mpi().byte, &bytes));
     Loss loss;
     std::memcpy(&loss.rank, notice_text_.data(), sizeof loss.rank);
     loss.reason = unpacked(std::string_view(notice_text_.data(), static_cast<std::size_t>(bytes))
@@ -179,11 +181,11 @@ void MpiWatch::tell(const Loss& loss) {
 void MpiWatch::close() {
     take_beats(Clock::now());  // MPICH reports messages that were never received
     for (MPI_Request* request : {&beat_, &notice_}) {
-        MPI_Cancel(request);
-        MPI_Request_free(request);
+        mpi().cancel(request);
+        mpi().request_free(request);
     }
     for (MPI_Request& request : sent_beats_) {
-        if (request != MPI_REQUEST_NULL) MPI_Request_free(&request);
+        if (request != mpi().request_null) mpi().request_free(&request);
     }
 }
 

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <mpi.h>
-
 #include <array>
 #include <optional>
 #include <vector>
@@ -9,6 +7,7 @@
 #include "base/local_process.h"
 #include "engine/base/message.h"
 #include "parallel/liveness.h"
+#include "parallel/mpi_api.h"
 
 namespace engine {
 
@@ -66,8 +65,8 @@ private:
     Clock::time_point looked_;                ///< last call of look()
     std::optional<Clock::time_point> woken_;  ///< after a stop that was too long
     std::vector<MPI_Request> sent_beats_;     ///< by peer
-    MPI_Request beat_ = MPI_REQUEST_NULL;
-    MPI_Request notice_ = MPI_REQUEST_NULL;
+    MPI_Request beat_ = mpi().request_null;
+    MPI_Request notice_ = mpi().request_null;
     std::array<char, notice_bytes> notice_text_{};
 };
 

@@ -127,7 +127,7 @@ int wait_status(pid_t child) {
 
 /// Whether the library is Open MPI 5 or later. mpirun is taken to be of the same version.
 bool is_open_mpi_5() {
-    const std::string library = mpi_library(), name = "Open MPI v";
+    const std::string library = mpi_library().name, name = "Open MPI v";
     return library.starts_with(name) && std::atoi(library.c_str() + name.size()) >= 5;
 }
 
@@ -199,9 +199,9 @@ std::string find_mpirun(std::string_view library) {
 
 int run_workers(std::int64_t workers, const std::vector<std::string>& command) {
     if (const Message problem = why_no_workers(); !problem.empty())
-        throw Error(ErrorCode::device, problem,
-                    msg("Set workers to 1, or install Open MPI and build with HALFTONE_MPI=ON."));
-    std::vector<std::string> words = {find_mpirun(mpi_library()), "-n", std::to_string(workers)};
+        throw Error(ErrorCode::device, problem, mpi_library().remedy);
+    std::vector<std::string> words = {find_mpirun(mpi_library().name), "-n",
+                                      std::to_string(workers)};
     words.insert(words.end(), command.begin(), command.end());
     std::vector<char*> arguments;
     for (auto& word : words) arguments.push_back(word.data());

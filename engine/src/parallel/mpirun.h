@@ -6,8 +6,8 @@
 
 namespace engine {
 
-/// The mpirun of PATH that belongs to an MPI library (mpi_library()), as far as its name says so:
-/// the first folder with an mpirun decides. Empty if there is none.
+/// The mpirun of PATH that belongs to an MPI library (its name in mpi_library()), as far as its
+/// name says so: the first folder with an mpirun decides. Empty if there is none.
 std::string find_mpirun(std::string_view library);
 
 /// Whether a run that mpirun starts stays on this machine: no batch system and no list of hosts

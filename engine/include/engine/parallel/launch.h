@@ -44,8 +44,11 @@ int leave_launch(int exit_code);
 
 /// Facts about launching that `halftone doctor` prints.
 struct LaunchFacts {
-    std::string mpi;     ///< "Open MPI v4.1.4"; empty: built without MPI
-    std::string mpirun;  ///< path; empty: there is none in PATH
+    bool is_built = true;  ///< whether the program was built with MPI
+    std::string mpi;       ///< "Open MPI v4.1.4"; empty: there is no library
+    std::string file;      ///< of a library that is opened while the program runs
+    Message problem;       ///< why there is no library
+    std::string mpirun;    ///< path; empty: there is none in PATH
 };
 LaunchFacts launch_facts();
 
