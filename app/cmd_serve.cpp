@@ -46,8 +46,8 @@ std::optional<engine::ServedVerdict> judge_beside(const engine::RunStore& store,
     const auto verdicts = engine::make_report(compared).verdicts;
     if (verdicts.empty()) return std::nullopt;
     const engine::Verdict& verdict = verdicts.front();
-    return engine::ServedVerdict{engine::name(verdict.tone), verdict.headline.str(),
-                                 verdict.details()};
+    return engine::ServedVerdict{engine::name(verdict.tone), verdict.headline, verdict.cost,
+                                 verdict.evidence, verdict.details()};
 }
 
 int serve(const ServeArguments& args) {

@@ -5,6 +5,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/base/message.h"
 #include "engine/runs/run_store.h"
@@ -14,8 +15,10 @@ namespace engine {
 /// A verdict as the page of a run shows it.
 struct ServedVerdict {
     std::string tone;  ///< name(VerdictTone)
-    std::string headline;
-    std::string details;
+    Message headline;
+    std::vector<Message> cost;      ///< parts of a sentence
+    std::vector<Message> evidence;  ///< sentences
+    std::string details;            ///< both in English
 };
 
 struct ServeOptions {

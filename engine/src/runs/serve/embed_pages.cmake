@@ -1,10 +1,10 @@
-# cmake -DFOLDER=... -DOUT=... -P: the pages of `halftone serve` as C++ text (runs/serve/pages.h).
+# cmake -DPAGES=... -DTEXTS=... -DOUT=... -P: the pages of `halftone serve` and their texts as C++ text (runs/serve/pages.h).
 set(functions "")
-foreach(page page:main_page login:login_page)
-  string(REPLACE ":" ";" page ${page})
-  list(GET page 0 name)
-  list(GET page 1 function)
-  file(READ ${FOLDER}/${name}.html text HEX)
+foreach(function main_page login_page chinese_texts)
+  set(file_main_page ${PAGES}/page.html)
+  set(file_login_page ${PAGES}/login.html)
+  set(file_chinese_texts ${TEXTS}/engine_zh_CN.ts)
+  file(READ ${file_${function}} text HEX)
   string(LENGTH "${text}" digits)
   math(EXPR bytes "${digits} / 2")
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" text "${text}")

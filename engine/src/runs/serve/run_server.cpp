@@ -31,6 +31,20 @@ constexpr std::chrono::seconds verdict_interval{15};
 constexpr std::size_t longest_body = 8192;
 constexpr char json_type[] = "application/json";
 constexpr char html_type[] = "text/html; charset=utf-8";
+constexpr char texts_type[] = "application/xml; charset=utf-8";
+
+/// A message in English, and its parts for another language, named as in events.jsonl.
+void write_message(ordered_json& object, const std::string& field, const Message& message) {
+    object[field] = message.str();
+    object[field + "_text"] = message.text;
+    object[field + "_args"] = message.args;
+}
+
+ordered_json messages_json(const std::vector<Message>& messages) {
+    ordered_json out = ordered_json::array();
+    for (const Message& each : messages) write_message(out.emplace_back(), "part", each);
+    return out;
+}
 
 /// A run that somebody looks at.
 struct Watched {
@@ -50,9 +64,12 @@ struct Watched {
             judged_at = Clock::now();
         }
         if (!verdict) return nullptr;
-        return {{"tone", verdict->tone},
-                {"headline", verdict->headline},
-                {"details", verdict->details}};
+        ordered_json out = {{"tone", verdict->tone},
+                            {"details", verdict->details},
+                            {"cost", messages_json(verdict->cost)},
+                            {"evidence", messages_json(verdict->evidence)}};
+        write_message(out, "headline", verdict->headline);
+        return out;
     }
 
     const std::filesystem::path folder;
@@ -173,6 +190,10 @@ struct RunServer::Impl {
             if (response.body.empty()) refuse(response, response.status, "no such page");
         });
         server.Get("/", [](const auto&, auto& response) { show(response, main_page()); });
+        server.Get("/texts/zh", [](const auto&, auto& response) {
+            const std::string_view texts = chinese_texts();
+            response.set_content(texts.data(), texts.size(), texts_type);
+        });
         server.Get("/api/runs", [this](const auto&, auto& response) { list(response); });
         server.Get("/api/run", [this](const auto& request, auto& response) {
             run(request, response);

@@ -24,5 +24,11 @@ TEST(ServedPages, NeedNothingFromElsewhereAndRunUnderTheirPolicy) {
     }
 }
 
+TEST(ServedPages, HaveTheMessagesOfTheEngineInChinese) {
+    const std::string texts(chinese_texts());
+    EXPECT_THAT(texts, HasSubstr("<source>{} pays off: a step takes {} ms instead of {} ms.</source>"));
+    EXPECT_THAT(texts, HasSubstr("</TS>"));
+}
+
 }  // namespace
 }  // namespace engine

@@ -80,7 +80,11 @@ protected:
 
 TEST_F(RunServerTest, ShowsThePageTheHistoryAndARun) {
     serve({.verdict = [](const RunSummary& run) {
-        return std::optional(ServedVerdict{"good", "Run " + run.run, "details"});
+        return std::optional(ServedVerdict{.tone = "good",
+                                           .headline = msg("{} pays off: {} ms.", run.run, 3),
+                                           .cost = {"16 % slower"},
+                                           .evidence = {},
+                                           .details = "details"});
     }});
     const auto page = client().Get("/");
     ASSERT_TRUE(page);
@@ -95,7 +99,13 @@ TEST_F(RunServerTest, ShowsThePageTheHistoryAndARun) {
     const json run = json::parse(client().Get("/api/run?run=1&cursor=")->body);
     EXPECT_EQ(run["run"], "1");
     EXPECT_EQ(run["state"], "preparing");
-    EXPECT_EQ(run["verdict"]["headline"], "Run 1");
+    EXPECT_EQ(run["verdict"]["headline"], "1 pays off: 3 ms.");
+    EXPECT_EQ(run["verdict"]["headline_text"], "{} pays off: {} ms.");
+    EXPECT_EQ(run["verdict"]["headline_args"], json({"1", "3"}));
+    EXPECT_EQ(run["verdict"]["cost"][0]["part_text"], "16 % slower");
+    const auto texts = client().Get("/texts/zh");
+    EXPECT_EQ(texts->status, 200);
+    EXPECT_THAT(texts->body, HasSubstr("<source>"));
     EXPECT_EQ(server_->address(), "http://127.0.0.1:" + std::to_string(server_->port()) + "/");
 }
 
@@ -152,6 +162,7 @@ TEST_F(RunServerTest, AsksForItsToken) {
     serve({.token_file = dir_ / "token"});
     EXPECT_EQ(status_of("/api/runs"), 401);
     EXPECT_EQ(status_of("/api/run?run=1"), 401);
+    EXPECT_EQ(status_of("/texts/zh"), 401);
     EXPECT_EQ(status_of("/api/runs?token=0123456789abcdef0123456789"), 401) << "not in addresses";
     EXPECT_EQ(status_of("/api/runs", {{"Authorization", "Bearer guess"}}), 401);
     EXPECT_EQ(status_of("/api/runs", {{"Authorization", std::string("Bearer ") + token}}), 200);
@@ -220,6 +231,24 @@ TEST_F(RunServerTest, Answers503BeyondItsQueueAndGoesOn) {
     int status = 0;
     for (int i = 0; i < 100 && status != 200; ++i) status = status_of("/api/runs");
     EXPECT_EQ(status, 200);
+}
+
+TEST_F(RunServerTest, AThousandClientsAtOnceAreAnsweredOrTurnedAway) {
+    serve();
+    std::atomic<int> answered{0}, turned_away{0}, dropped{0};
+    std::vector<std::jthread> clients;
+    for (int i = 0; i < 100; ++i)
+        clients.emplace_back([&] {
+            for (int k = 0; k < 10; ++k) {
+                const int status = status_of("/api/run?run=1&cursor=");
+                ++(status == 200 ? answered : status == 503 ? turned_away : dropped);
+            }
+        });
+    clients.clear();
+    EXPECT_EQ(dropped, 0);
+    EXPECT_GT(answered, 0);
+    EXPECT_EQ(answered + turned_away, 1000);
+    EXPECT_EQ(status_of("/api/runs"), 200);
 }
 
 }  // namespace
