@@ -31,13 +31,17 @@ shared=$folder/shared
 mkdir -p "$folder"/{munge,state,spool,log} "$shared"
 hostname login
 ip link set lo up
+# Slurm looks for an address beside 127.0.0.1; these are loopback's as well.
+for number in 1 2 3; do ip address add 10.97.0.$number/32 dev lo; done
+printf '127.0.0.1 localhost\n10.97.0.1 login\n10.97.0.2 node1\n10.97.0.3 node2\n' > "$folder/hosts"
+mount --bind "$folder/hosts" /etc/hosts
 export XDG_DATA_HOME=$shared/home/data XDG_CONFIG_HOME=$shared/home/config SLURM_CONF=$folder/slurm.conf
 unset "${!SBATCH_@}" "${!SLURM_JOB@}" DISPLAY
 
 fail() {
     echo "FAILED: $*"
     squeue --states=all || true
-    tail -n 20 "$folder"/log/* "$shared"/jobs/*/slurm.out 2> /dev/null || true
+    tail -n 5 "$folder"/log/* "$shared"/jobs/*/slurm.out 2> /dev/null || true
     exit 1
 }
 
@@ -54,7 +58,7 @@ until_true() {
 start_cluster() {
     cat > "$SLURM_CONF" << CONF
 ClusterName=halftone
-SlurmctldHost=login(127.0.0.1)
+SlurmctldHost=login(10.97.0.1)
 SlurmUser=root
 SlurmctldPort=16817
 AuthType=auth/munge
@@ -77,8 +81,8 @@ JobAcctGatherType=jobacct_gather/none
 MpiDefault=none
 ReturnToService=2
 KillWait=60
-NodeName=node1 NodeAddr=127.0.0.2 Port=17001 CPUs=1
-NodeName=node2 NodeAddr=127.0.0.3 Port=17002 CPUs=1
+NodeName=node1 NodeAddr=10.97.0.2 Port=17001 CPUs=1
+NodeName=node2 NodeAddr=10.97.0.3 Port=17002 CPUs=1
 PartitionName=main Nodes=node1,node2 Default=YES MaxTime=INFINITE State=UP
 CONF
     head -c 1024 /dev/urandom > "$folder/munge/key"
@@ -92,7 +96,7 @@ CONF
         unshare --uts --mount --pid --fork --kill-child --mount-proc bash -c \
             "hostname $node && mount -t tmpfs tmpfs /tmp && exec slurmd -D" > "$folder/log/$node.out" 2>&1 &
     done
-    until_true 90 "two idle nodes" eval '[[ $(sinfo --noheader --Node --format=%T | grep -c idle) == 2 ]]'
+    until_true 90 "two idle nodes" eval '[[ $(sinfo --noheader --Node --format=%T 2> /dev/null | grep -c idle) == 2 ]]'
     sinfo
 }
 

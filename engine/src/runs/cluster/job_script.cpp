@@ -10,7 +10,7 @@
 namespace engine {
 namespace {
 
-/// SIGUSR1 and SIGTERM interrupt the shell's wait, so it waits again until the run has ended.
+/// A signal interrupts the shell's wait, so it waits again until the run has ended.
 constexpr char default_script[] = R"(#!/bin/bash
 #SBATCH --nodes=1
 #SBATCH --ntasks=1
@@ -26,8 +26,10 @@ constexpr char default_script[] = R"(#!/bin/bash
 
 {{program}} {{arguments}} &
 run=$!
-# Two minutes before the time is over, and when it is cancelled, the run saves a checkpoint and ends.
-trap 'kill -USR1 "$run"' USR1 TERM
+# Two minutes before the time is over the run saves a checkpoint and ends. When the job is cancelled
+# it does so by itself: Slurm signals all processes, and a second signal would end it at once.
+trap 'kill -USR1 "$run"' USR1
+trap : TERM
 wait "$run"; code=$?
 while kill -0 "$run" 2>/dev/null; do wait "$run"; code=$?; done
 exit "$code"

@@ -65,18 +65,28 @@ TEST(JobScript, TheDefaultEndsWithTheRunsOwnExitCode) {
     EXPECT_EQ(run_program({"bash", file}, std::chrono::seconds(60)).exit_code, 5);
 }
 
-TEST(JobScript, TheDefaultPassesTheSignalsOnAndWaitsForTheRun) {
+/// A run that writes how often it was signalled while it saves, as the default template sees it.
+ProgramOutcome run_signalled(const std::string& signals) {
     const test_support::TempFolder folder;
-    for (const std::string signal : {"USR1", "TERM"}) {
-        JobScriptValues given = values();
-        given.program = "bash";
-        given.arguments = {"-c", "trap 'sleep 0.3; echo saved; exit 4' USR1; kill -" + signal +
-                                     " $PPID; while :; do sleep 0.05; done"};
-        const auto file = folder.write("job.sh", fill_job_script(default_job_script(), given));
-        const auto out = run_program({"bash", file}, std::chrono::seconds(60));
-        EXPECT_EQ(out.output, "saved\n") << signal;
-        EXPECT_EQ(out.exit_code, 4) << signal;
-    }
+    JobScriptValues given = values();
+    given.program = "bash";
+    given.arguments = {"-c",
+                       "count=0; trap 'count=$((count + 1))' USR1 TERM; " + signals +
+                           "while ((count == 0)); do sleep 0.05; done; sleep 0.5; echo $count; exit 4"};
+    const auto file = folder.write("job.sh", fill_job_script(default_job_script(), given));
+    return run_program({"bash", file}, std::chrono::seconds(60));
+}
+
+TEST(JobScript, TheDefaultPassesTheSignalBeforeTheTimeLimitOnAndWaitsForTheRun) {
+    const auto out = run_signalled("kill -USR1 $PPID; ");
+    EXPECT_EQ(out.output, "1\n");
+    EXPECT_EQ(out.exit_code, 4);
+}
+
+TEST(JobScript, ARunWhoseJobIsCancelledGetsOneSignal) {
+    const auto out = run_signalled("kill -TERM $PPID $$; ");
+    EXPECT_EQ(out.output, "1\n");
+    EXPECT_EQ(out.exit_code, 4);
 }
 
 }  // namespace
