@@ -13,8 +13,7 @@
 #include "ops/linalg/linear.h"
 #include "ops/linalg/linear_chain.h"
 #include "ops/norm/batch_counts.h"
-#include "ops/norm/batch_norm.h"
-#include "ops/norm/composed_norm.h"
+#include "ops/norm/norms.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/binary.h"
 
@@ -233,19 +232,14 @@ Tensor BatchNorm2d::operator()(const Tensor& x, bool training) const {
     const ModuleScope opened(module);
     count(training);
     const auto [mean, var] = running(training);
-    if (norms_are_composed()) return composed_batch_norm(x, weight, bias, mean, var, training);
-    return batch_norm(x, weight, bias, mean, var, training);
+    return Norms::of_thread().batch(x, {weight, bias, mean, var}, training);
 }
 
 Tensor BatchNorm2d::relu(const Tensor& x, const Tensor& residual, bool training) const {
     const ModuleScope opened(module);
     count(training);
     const auto [mean, var] = running(training);
-    if (norms_are_composed()) {
-        const Tensor y = composed_batch_norm(x, weight, bias, mean, var, training);
-        return engine::relu(residual.defined() ? add(y, residual) : y);
-    }
-    return batch_norm_relu(x, residual, weight, bias, mean, var, training);
+    return Norms::of_thread().batch_relu(x, residual, {weight, bias, mean, var}, training);
 }
 
 ConvTranspose2d::ConvTranspose2d(TensorRegistry& registry, const std::string& name, std::int64_t in,

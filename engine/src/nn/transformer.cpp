@@ -5,7 +5,7 @@
 #include "ops/attention/attention.h"
 #include "ops/attention/scaled_scores.h"
 #include "ops/linalg/products.h"
-#include "ops/norm/composed_norm.h"
+#include "ops/norm/norms.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/dropout.h"
 #include "ops/shape/view.h"
@@ -35,12 +35,11 @@ LayerNorm::LayerNorm(TensorRegistry& registry, const std::string& name, std::int
 
 Tensor LayerNorm::operator()(const Tensor& x) const {
     const ModuleScope opened(module);
-    if (norms_are_composed()) return composed_layer_norm(x, weight, bias, eps);
-    return layer_norm(x, weight.shape(), weight, bias, eps);
+    return Norms::of_thread().layer(x, weight, bias, eps);
 }
 
 SumAndNorm LayerNorm::of_sum(const Tensor& x, const Tensor& around) const {
-    if (norms_are_composed() || !can_fuse_add_layer_norm(x, around, weight, bias)) {
+    if (!Norms::of_thread().join_sums() || !can_fuse_add_layer_norm(x, around, weight, bias)) {
         const Tensor sum = add(x, around);
         return {sum, (*this)(sum)};
     }
@@ -67,7 +66,9 @@ SumAndNorm LayerNorm::of_sum(const Tensor& x, const Tensor& around) const {
     return {y[0], y[1]};
 }
 
-bool LayerNorm::may_join_sum() noexcept { return !types_are_forced() && !norms_are_composed(); }
+bool LayerNorm::may_join_sum() noexcept {
+    return !types_are_forced() && Norms::of_thread().join_sums();
+}
 
 Conv1D::Conv1D(TensorRegistry& registry, const std::string& name, std::int64_t in, std::int64_t out,
                double deviation)

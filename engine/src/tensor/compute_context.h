@@ -1,7 +1,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "kernels/thread_context.h"
 
@@ -13,6 +12,7 @@ class MemoryAccounting;
 class MemoryPool;
 class ModuleNames;
 class ModuleScope;
+class Norms;
 class ScaledScores;
 
 /// Purpose of a block of memory (decisions.md#memory, D8).
@@ -38,8 +38,8 @@ struct ComputeContext {
     Communicator* norm_ranks = nullptr;   ///< batch norms take their statistics over these ranks
     bool uncounted_rows = false;          ///< in which the rows computed here do not count
     BatchCounts* batch_counts = nullptr;  ///< collects the counts of batch norms
-    std::optional<double> composed_norms{};  ///< ops/norm/composed_norm.h: epsilon; 0: the layer's
-    ScaledScores* scaled_scores = nullptr;   ///< ops/attention/scaled_scores.h
+    const Norms* norms = nullptr;         ///< of layers (ops/norm/norms.h); null: intact ones
+    ScaledScores* scaled_scores = nullptr;  ///< ops/attention/scaled_scores.h
 
     static ComputeContext& of_thread() noexcept;
 };

@@ -16,6 +16,7 @@
 #include "train/run/run_needs.h"
 #include "train/step/step_observer.h"
 #include "train/teach/broken_scaler.h"
+#include "train/teach/composed_norms.h"
 #include "train/teach/planted_fault.h"
 
 namespace engine {
@@ -88,7 +89,7 @@ Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& da
                  std::int64_t planned, std::shared_ptr<Communicator> ranks,
                  std::int64_t memory_limit)
     : config_(config),
-      context_(config, device, std::move(ranks)),
+      context_(config, device, std::move(ranks), make_composed_norms(config.teach)),
       scratch_(context_.accounting(), device),
       task_(make_task(config, data)),
       rows_(device, *task_) {

@@ -108,11 +108,11 @@ Message tell_one(const AttentionFallback& fallback) {
 }  // namespace
 
 RunContext::RunContext(const RunConfig& config, const Device& device,
-                       std::shared_ptr<Communicator> ranks)
+                       std::shared_ptr<Communicator> ranks, std::unique_ptr<Norms> norms)
     : device_(device),
       precision_(resolve(config.precision)),
       plans_{.measured = true, .bit_stable = config.deterministic},
-      teach_(config.teach),
+      norms_(std::move(norms)),
       threads_(config.threads > 0 ? static_cast<int>(config.threads)
                                   : kernels::cpu::hardware_threads()),
       ranks_(ranks && device.kind == Device::Kind::cuda
@@ -131,8 +131,7 @@ RunContext::Entry::Entry(RunContext& context)
     compute.accounting = &context.accounting_;
     compute.tf32 = context.precision_.tf32;
     if (context.synced_norms_ && context.ranks()) compute.norm_ranks = context.ranks();
-    if (context.teach_.norm == TeachNorm::composed)
-        compute.composed_norms = context.teach_.norm_epsilon;
+    compute.norms = context.norms_.get();
     kernels::LibraryContext& library = kernels::LibraryContext::of_thread();
     library.plans = context.plans_;
     library.fallbacks = &context.fallbacks_;

@@ -6,6 +6,7 @@
 #include "engine/base/message.h"
 #include "engine/settings/run_config.h"
 #include "kernels/library_fallback.h"
+#include "ops/norm/norms.h"
 #include "parallel/communicator.h"
 #include "tensor/device.h"
 #include "tensor/memory/memory.h"
@@ -18,8 +19,10 @@ namespace engine {
 class RunContext {
 public:
     /// `ranks` connects the ranks that compute the run together. Null: this process alone.
+    /// `norms`: in place of those of the layers; null: those.
     RunContext(const RunConfig& config, const Device& device,
-               std::shared_ptr<Communicator> ranks = nullptr);
+               std::shared_ptr<Communicator> ranks = nullptr,
+               std::unique_ptr<Norms> norms = nullptr);
     RunContext(const RunContext&) = delete;
     RunContext& operator=(const RunContext&) = delete;
 
@@ -48,7 +51,7 @@ private:
     Device device_;
     ResolvedPrecision precision_;
     kernels::PlanChoice plans_;
-    TeachConfig teach_;
+    std::unique_ptr<Norms> norms_;
     int threads_;
     std::shared_ptr<Communicator> ranks_;
     bool synced_norms_;

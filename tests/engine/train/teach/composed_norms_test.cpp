@@ -1,4 +1,4 @@
-#include "ops/norm/composed_norm.h"
+#include "train/teach/composed_norms.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,14 +9,21 @@
 #include "autograd/backward.h"
 #include "nn/layers.h"
 #include "nn/transformer.h"
-#include "ops/norm/batch_norm.h"
-#include "ops/norm/layer_norm.h"
 #include "ops/pointwise/binary.h"
 #include "ops/shape/sum.h"
 #include "tensor/cast.h"
+#include "train/step/run_context.h"
 
 namespace engine {
 namespace {
+
+std::unique_ptr<Norms> composed_norms(double epsilon = 0) {
+    return make_composed_norms({.norm = TeachNorm::composed, .norm_epsilon = epsilon});
+}
+
+Tensor composed_layer_norm(const Tensor& x, const Tensor& weight = {}, double epsilon = 0) {
+    return composed_norms(epsilon)->layer(x, weight, {}, 1e-5);
+}
 
 Tensor numbers(const Shape& shape, DType dtype, double step = 0.37) {
     std::vector<double> values;
@@ -40,21 +47,22 @@ TEST(ComposedNorm, InF32ItIsTheNormButForRounding) {
     const auto [mean_a, var_a] = statistics();
     const auto [mean_b, var_b] = statistics();
     // E[x^2] - E[x]^2 cancels: both are about 2, so the variance of about 2 is off by about 1e-6.
-    expect_near(composed_batch_norm(x, weight, bias, mean_a, var_a, true),
+    const auto composed = composed_norms();
+    expect_near(composed->batch(x, {weight, bias, mean_a, var_a}, true),
                 batch_norm(x, weight, bias, mean_b, var_b, true), 1e-5);
     expect_near(mean_a, mean_b, 1e-6);
     expect_near(var_a, var_b, 1e-5);
-    expect_near(composed_batch_norm(x, weight, bias, mean_b, var_b, false),
+    expect_near(composed->batch(x, {weight, bias, mean_b, var_b}, false),
                 batch_norm(x, weight, bias, mean_b, var_b, false), 1e-5);
     const Tensor rows = numbers({5, 8}, DType::f32), scale = numbers({8}, DType::f32, 0.9);
-    expect_near(composed_layer_norm(rows, scale, {}), layer_norm(rows, {8}, scale), 1e-5);
+    expect_near(composed_layer_norm(rows, scale), layer_norm(rows, {8}, scale), 1e-5);
 }
 
 TEST(ComposedNorm, SquaresAbove255OverflowInFp16AndNotInTheNorm) {
     const Tensor x = Tensor::of({300, -300, 100, -100}, {1, 4}, DType::f16);
     const auto whole = layer_norm(x, {4}).values();
     for (const double v : whole) EXPECT_TRUE(std::isfinite(v));
-    const auto composed = composed_layer_norm(x, {}, {}).values();
+    const auto composed = composed_layer_norm(x).values();
     for (const double v : composed)
         EXPECT_EQ(v, 0) << "divided by the square root of an infinite variance";
 }
@@ -62,14 +70,12 @@ TEST(ComposedNorm, SquaresAbove255OverflowInFp16AndNotInTheNorm) {
 TEST(ComposedNorm, AnEpsilonOf1e8Is0InFp16SoThatAConstantRowIsNaN) {
     const Tensor x = Tensor::full({1, 4}, 0.5, DType::f16);
     const auto with = [&x](double epsilon) {
-        const ComposedNorms composed(epsilon);
-        return composed_layer_norm(x, {}, {}).values()[0];
+        return composed_layer_norm(x, {}, epsilon).values()[0];
     };
     EXPECT_TRUE(std::isnan(with(1e-8))) << "0 / 0";
     EXPECT_EQ(with(1e-5), 0);
     const Tensor wide = Tensor::full({1, 4}, 0.5, DType::f32);
-    const ComposedNorms composed(1e-8);
-    EXPECT_EQ(composed_layer_norm(wide, {}, {}).values()[0], 0) << "f32 holds 1e-8";
+    EXPECT_EQ(composed_layer_norm(wide, {}, 1e-8).values()[0], 0) << "f32 holds 1e-8";
 }
 
 TEST(ComposedNorm, ARegionComputesItInItsLowType) {
@@ -77,27 +83,29 @@ TEST(ComposedNorm, ARegionComputesItInItsLowType) {
     const AutocastRegion region(Device::Kind::cpu, true, DType::f16);
     const auto entered = region.enter();
     EXPECT_EQ(layer_norm(x, {8}).dtype(), DType::f32);
-    EXPECT_EQ(composed_layer_norm(x, {}, {}).dtype(), DType::f16);
+    EXPECT_EQ(composed_layer_norm(x).dtype(), DType::f16);
 }
 
-TEST(ComposedNorm, LayersComputeItWithinTheScopeAlone) {
+TEST(ComposedNorm, LayersComputeItInARunThatAsksForIt) {
     TensorRegistry registry(1, Device{});
     const BatchNorm2d layer(registry, "bn", 2);
     const LayerNorm rows(registry, "ln", 4, 1e-5);
     const Tensor image = Tensor::full({2, 2, 1, 1}, 300, DType::f16);
     const Tensor line = Tensor::of({300, -300, 100, -100}, {1, 4}, DType::f16);
-    EXPECT_FALSE(norms_are_composed());
-    const auto outside = rows(line).values();
-    EXPECT_GT(std::abs(outside[0]), 1);
+    const auto intact = rows(line).values();
+    EXPECT_GT(std::abs(intact[0]), 1);
     {
-        const ComposedNorms composed(0);
-        EXPECT_TRUE(norms_are_composed());
+        RunContext context(RunConfig(), Device{}, nullptr, composed_norms());
+        const RunContext::Entry entered(context);
         EXPECT_EQ(rows(line).values()[0], 0);
         // The mean of 300^2 is inf, and so is the square of the mean 300: inf - inf.
         EXPECT_TRUE(std::isnan(layer(image, true).values()[0]));
+        EXPECT_TRUE(std::isnan(layer.relu(image, {}, true).values()[0]));
+        EXPECT_FALSE(LayerNorm::may_join_sum()) << "which is one kernel in f32";
     }
-    EXPECT_FALSE(norms_are_composed());
-    EXPECT_EQ(rows(line).values(), outside);
+    EXPECT_TRUE(LayerNorm::may_join_sum());
+    EXPECT_EQ(rows(line).values(), intact);
+    EXPECT_EQ(make_composed_norms({}), nullptr);
 }
 
 TEST(ComposedNorm, HasTheGradientOfTheNorm) {
@@ -108,7 +116,7 @@ TEST(ComposedNorm, HasTheGradientOfTheNorm) {
         backward(sum(mul(y, numbers({3, 8}, DType::f32, 0.21))));
         return x.grad();
     };
-    expect_near(gradient([](const Tensor& x) { return composed_layer_norm(x, {}, {}); }),
+    expect_near(gradient([](const Tensor& x) { return composed_layer_norm(x); }),
                 gradient([](const Tensor& x) { return layer_norm(x, {8}); }), 1e-5);
 }
 
