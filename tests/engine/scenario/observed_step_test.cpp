@@ -220,8 +220,8 @@ TEST_P(ObservedStep, HasTheKernelsOfAPlainOne) {
 }
 
 INSTANTIATE_TEST_SUITE_P(InEachPrecision, ObservedStep, testing::ValuesIn(precisions),
-                         [](const auto& info) {
-                             std::string name = info.param;
+                         [](const auto& each) {
+                             std::string name = each.param;
                              std::erase(name, '-');
                              return name;
                          });
