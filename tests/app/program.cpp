@@ -28,6 +28,7 @@ Program::Program(const std::vector<std::string>& args, const Options& options) {
     if (child_ == 0) {
         ::setenv("XDG_DATA_HOME", data_home.c_str(), 1);
         ::setenv("XDG_CONFIG_HOME", data_home.c_str(), 1);
+        ::setenv("TMPDIR", home_.path().c_str(), 1);  // for a history whose folder cannot be written
         ::dup2(ends[1], STDOUT_FILENO);
         const int errors = ::open((home_ / "stderr").c_str(), O_WRONLY | O_CREAT, 0644);
         ::dup2(errors, STDERR_FILENO);

@@ -20,10 +20,11 @@ OVERSUBSCRIBE = {"OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_defau
 
 
 def environment(home, mark):
-    """The user's variables, a history for this test alone, and permission for root and for more ranks than cores. Open MPI 5
-    reads the PRTE_ variable, Open MPI 4 the OMPI_MCA_ variable, and both read the permission for root."""
+    """The user's variables, a history and temporary files for this test alone, and permission for root and for more ranks than
+    cores. Open MPI 5 reads the PRTE_ variable, Open MPI 4 the OMPI_MCA_ variable, and both read the permission for root."""
     added = {
         "XDG_DATA_HOME": str(home),
+        "TMPDIR": str(home),  # mpirun that is killed leaves a folder there
         "HALFTONE_TEST_MARK": mark,
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
