@@ -97,20 +97,18 @@ int follow_to_the_end(engine::RunStore& store, engine::RunQueue& queue, bool jso
 int add(const QueueArguments& args, engine::RunQueue& queue) {
     if (args.what.size() > 1)
         throw_usage(engine::msg("{}: one settings file at a time", args.what[1]));
-    const auto config =
-        read_settings(args.what.empty() ? "" : args.what.front(), args.overrides);
+    const auto config = read_settings(args.what.empty() ? "" : args.what.front(), args.overrides);
     if (!config) return engine::exit_code(engine::ErrorCode::settings);
     const std::string label = engine::join(engine::to_overrides(*config), " ");
-    const auto ids = queue.add(
-        {{*config, label.empty() ? "default settings" : label, {}, place(args.where)}});
+    const auto ids =
+        queue.add({{*config, label.empty() ? "default settings" : label, {}, place(args.where)}});
     for (const engine::QueuedRun& run : queue.list())
         if (run.id == ids.front()) print(run, args.json);
     return 0;
 }
 
 /// Trains what waits for this machine, one run after another. Returns the exit code.
-int train_here(const std::shared_ptr<engine::RunStore>& store, engine::RunQueue& queue,
-               bool json) {
+int train_here(const std::shared_ptr<engine::RunStore>& store, engine::RunQueue& queue, bool json) {
     int exit_code = 0;
     while (auto taken = queue.take()) {
         const auto earlier = engine::earlier_try(taken->queued(), *store);
@@ -173,7 +171,8 @@ int script(const QueueArguments& args) {
     const bool own = settings.script != engine::default_job_script();
     const std::string file = engine::job_script_file().string();
     std::cerr << "halftone: "
-              << (own ? "the script in " + file : "the default; a file " + file + " takes its place")
+              << (own ? "the script in " + file
+                      : "the default; a file " + file + " takes its place")
               << "\nhalftone: jobs get folders in " << settings.folder.string() << '\n';
     for (const auto& each : engine::script_placeholders())
         std::cerr << "  {{" << each.name << "}}  " << each.meaning.str() << '\n';
@@ -187,15 +186,14 @@ int run_queue(const QueueArguments& args) {
     if (args.action == "add") return add(args, queue);
     if (args.action == "start") return start(args, store, queue);
     if (args.action == "cancel")
-        return each_named(args, queue,
-                          [&](std::int64_t id) { engine::cancel_job(*store, id); });
+        return each_named(args, queue, [&](std::int64_t id) { engine::cancel_job(*store, id); });
     if (args.action == "again")
         return each_named(args, queue, [&](std::int64_t id) { queue.reset(id); });
     if (args.action == "remove")
         return each_named(args, queue, [&](std::int64_t id) { queue.remove(id); });
     if (!args.action.empty())
-        throw_usage(engine::msg("queue: {}: use add, start, cancel, again, remove or script",
-                           args.action));
+        throw_usage(
+            engine::msg("queue: {}: use add, start, cancel, again, remove or script", args.action));
     if (args.follow) return follow_to_the_end(*store, queue, args.json);
     engine::follow_jobs(*store);
     list(queue, args.json);
@@ -206,10 +204,11 @@ int run_queue(const QueueArguments& args) {
 
 void describe_queue(Command command) {
     auto args = std::make_shared<QueueArguments>();
-    command.text("add|start|cancel|again|remove|script", args->action,
-                 "add: a run with the settings CONFIG. start: submits what waits for Slurm, and "
-                 "trains here what waits for this machine. cancel, again, remove: the runs ID ... "
-                 "script: prints the template of the batch script. Without one, the queue is listed");
+    command.text(
+        "add|start|cancel|again|remove|script", args->action,
+        "add: a run with the settings CONFIG. start: submits what waits for Slurm, and "
+        "trains here what waits for this machine. cancel, again, remove: the runs ID ... "
+        "script: prints the template of the batch script. Without one, the queue is listed");
     command.texts("CONFIG|ID", args->what, "Settings to add, or runs of the queue").optional();
     command.repeated_text("--set", args->overrides, "path=value, for add").takes("PATH=VALUE");
     command.text("--where", args->where, "Who trains the added run: this machine or a cluster")

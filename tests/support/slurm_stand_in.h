@@ -12,8 +12,8 @@
 namespace test_support {
 
 /// Programs that stand in for Slurm's at the front of the PATH, which is set back at the end. Each
-/// notes its arguments and gives the answer that it was set to. Settings of the user lie in a folder
-/// of their own meanwhile.
+/// notes its arguments and gives the answer that it was set to. Settings of the user lie in a
+/// folder of their own meanwhile.
 class SlurmStandIn {
 public:
     SlurmStandIn() : path_("PATH"), config_("XDG_CONFIG_HOME") {
@@ -44,13 +44,13 @@ public:
     }
 
 private:
-    static constexpr char script[] = R"(#!/bin/sh
+    static constexpr char script[] = R"SH(#!/bin/sh
 here=${0%/*} name=${0##*/}
 { printf '%s' "$name"; for word; do printf ' [%s]' "$word"; done; echo; } >>"$here/calls"
 cat "$here/$name.err" >&2
 cat "$here/$name.out"
 exit "$(cat "$here/$name.code")"
-)";
+)SH";
     /// A variable of the environment, set back at the end.
     struct Variable {
         explicit Variable(const char* its_name) : name(its_name) {

@@ -86,8 +86,8 @@ void read_some(int& from, std::string& text) {
 /// False: the time was over first.
 bool read_to_end(Pipe& output, Pipe& errors, ProgramOutcome& out, Clock::time_point deadline) {
     while (output.read_end >= 0 || errors.read_end >= 0) {
-        const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(
-            deadline - Clock::now());
+        const auto left =
+            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
         if (left.count() <= 0) return false;
         std::array<pollfd, 2> waited{pollfd{output.read_end, POLLIN, 0},
                                      pollfd{errors.read_end, POLLIN, 0}};

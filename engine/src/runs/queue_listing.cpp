@@ -21,9 +21,10 @@ Message job_sentence(const QueuedRun& run) {
         case JobNote::no_run:
             return msg("The job ended before its run began ({})", job.words);
         case JobNote::cut_off:
-            return msg("The job ended before its run did ({}). The run can go on from its last "
-                       "checkpoint.",
-                       job.words);
+            return msg(
+                "The job ended before its run did ({}). The run can go on from its last "
+                "checkpoint.",
+                job.words);
         case JobNote::cancelled:
             return msg("The job was cancelled.");
     }

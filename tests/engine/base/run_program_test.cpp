@@ -20,15 +20,14 @@ TEST(RunProgram, GivesArgumentsAsTheyAreAndReadsBothOutputs) {
 }
 
 TEST(RunProgram, ReadsMoreThanAPipeHolds) {
-    const auto out = run_program({"sh", "-c", "head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2"}, 60s);
+    const auto out =
+        run_program({"sh", "-c", "head -c 300000 /dev/zero; head -c 200000 /dev/zero >&2"}, 60s);
     EXPECT_TRUE(out.succeeded());
     EXPECT_EQ(out.output.size(), 300000u);
     EXPECT_EQ(out.errors.size(), 200000u);
 }
 
-TEST(RunProgram, GivesNoStandardInput) {
-    EXPECT_TRUE(run_program({"cat"}, 60s).succeeded());
-}
+TEST(RunProgram, GivesNoStandardInput) { EXPECT_TRUE(run_program({"cat"}, 60s).succeeded()); }
 
 TEST(RunProgram, EndsAProgramThatTakesTooLongWithItsChildren) {
     const auto out = run_program({"sh", "-c", "sleep 1000 & wait"}, 1s);

@@ -29,8 +29,7 @@ struct ClusterJobsTest : WindowFixture {
     ~ClusterJobsTest() override { QThreadPool::globalInstance()->waitForDone(); }
 
     void add(std::int64_t seed = 1) {
-        const auto config =
-            engine::parse_run_config("{}", {"seed=" + std::to_string(seed)}).config;
+        const auto config = engine::parse_run_config("{}", {"seed=" + std::to_string(seed)}).config;
         queue.add({{config, "a run", ""}});
     }
     bool comesTo(const std::vector<QueueState>& wanted) {
@@ -44,7 +43,8 @@ struct ClusterJobsTest : WindowFixture {
     }
     /// The job on its node trains the run.
     void trainThere(const engine::QueuedRun& run, engine::DoneReason reason) {
-        const auto made = elsewhere.create(run.entry.config, run.job.folder / "run");
+        const auto made =
+            elsewhere.create(run.entry.config, run.job.folder / run.job.folder.filename());
         engine::RunStarted started{};
         started.run = made.run;
         started.config = run.entry.config;

@@ -18,8 +18,9 @@ namespace engine {
 
 /// Where jobs lie, and what they run. Two files of the user, in the folder that has the presets.
 struct ClusterSettings {
-    std::filesystem::path folder;  ///< on a file system that the nodes share; each job has one in it
-    std::string script;            ///< template of the batch script
+    std::filesystem::path
+        folder;          ///< on a file system that the nodes share; each job has one in it
+    std::string script;  ///< template of the batch script
 };
 
 /// A word in two braces that the template may have, and what takes its place.
@@ -51,8 +52,8 @@ struct JobChange {
 };
 
 /// Submits all runs of the queue that wait for Slurm, or those of one batch, as one job each. One
-/// that Slurm refuses has failed, and its note has Slurm's words. Blocks for as long as sbatch takes.
-/// Throws Error(state) on a machine without sbatch; the runs go on waiting then.
+/// that Slurm refuses has failed, and its note has Slurm's words. Blocks for as long as sbatch
+/// takes. Throws Error(state) on a machine without sbatch; the runs go on waiting then.
 std::vector<JobChange> submit_jobs(RunStore& store, const std::optional<std::string>& batch = {});
 /// Looks after all live jobs of the queue, and enters runs that have begun into the history. Blocks
 /// for as long as the folders and Slurm take to answer.

@@ -58,7 +58,8 @@ inline constexpr std::array enum_names<JobNote> = {"none",   "waits",   "refused
 /// The job of a run on a cluster.
 struct ClusterJob {
     std::string id = {};  ///< "1234", or "1234;cluster" of another cluster; empty: not submitted
-    /// Its settings, script and output, and the folder of the run, "run". Empty: none yet.
+    /// Its settings, script and output, and in it the folder of the run, which has the same name.
+    /// Empty: none yet.
     std::filesystem::path folder = {};
     JobNote note = JobNote::none;
     std::string words = {};  ///< of the cluster, on the note

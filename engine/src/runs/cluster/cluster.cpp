@@ -24,7 +24,6 @@ namespace {
 
 constexpr char script_name[] = "job.sh";
 constexpr char settings_name[] = "settings.json";
-constexpr char run_name[] = "run";
 constexpr std::size_t longest_output = std::size_t{1} << 16;  ///< bytes whose last line is shown
 constexpr std::size_t longest_line = 300;
 
@@ -34,6 +33,9 @@ std::string own_program() {
     if (image != nullptr && image[0] == '/') return image;
     return fs::read_symlink("/proc/self/exe").string();
 }
+
+/// The folder of a job's run. The history calls the run by its name.
+fs::path job_run_folder(const fs::path& job_folder) { return job_folder / job_folder.filename(); }
 
 /// Makes a folder of its own for a job of this run. Throws Error(io).
 fs::path make_job_folder(const fs::path& root, std::int64_t id) {
@@ -60,7 +62,7 @@ std::vector<std::string> command_of(const QueuedRun& queued, const ClusterJob& j
                                     const std::optional<RunSummary>& earlier) {
     if (earlier) return {"resume", earlier->folder.string()};
     std::vector<std::string> out = {"train", (job.folder / settings_name).string(), "--out",
-                                    (job.folder / run_name).string()};
+                                    job_run_folder(job.folder).string()};
     if (const std::string group = group_of(queued.entry); !group.empty()) {
         out.emplace_back("--group");
         out.push_back(group);
@@ -73,14 +75,13 @@ ClusterJob submit_job(const QueuedRun& queued, const std::optional<RunSummary>& 
                       const ClusterSettings& settings) {
     ClusterJob job{.folder = make_job_folder(settings.folder, queued.id)};
     const std::string name = "halftone-" + std::to_string(queued.id);
-    const fs::path run_folder = earlier ? earlier->folder : job.folder / run_name;
+    const fs::path run_folder = earlier ? earlier->folder : job_run_folder(job.folder);
     write_file(job.folder / settings_name, to_json(queued.entry.config));
-    write_file(job.folder / script_name,
-               fill_job_script(settings.script, {name, own_program(),
-                                                 command_of(queued, job, earlier),
-                                                 job.folder.string(), run_folder.string()}));
-    const slurm::Submission submission =
-        slurm::submit(job.folder / script_name, name, job.folder);
+    write_file(
+        job.folder / script_name,
+        fill_job_script(settings.script, {name, own_program(), command_of(queued, job, earlier),
+                                          job.folder.string(), run_folder.string()}));
+    const slurm::Submission submission = slurm::submit(job.folder / script_name, name, job.folder);
     job.id = submission.job;
     if (!job.id.empty()) return job;
     job.note = JobNote::refused;
@@ -103,7 +104,7 @@ std::string last_line(const QueuedRun& queued) {
 
 /// The run that a job trains, as its folder has it; nothing until it has begun.
 std::optional<RunSummary> run_in_folder(const QueuedRun& queued, RunStore& store) {
-    fs::path folder = queued.job.folder / run_name;
+    fs::path folder = job_run_folder(queued.job.folder);
     if (!queued.run.empty()) {
         const auto known = store.find(queued.run);
         if (!known) return std::nullopt;
@@ -224,7 +225,8 @@ std::vector<JobChange> follow_jobs(RunStore& store) {
         if (!settled.back()) asked.push_back(queued.job.id);
     }
     std::string words;
-    const auto answers = asked.empty() ? std::map<std::string, SlurmJob>{} : slurm::ask(asked, words);
+    const auto answers =
+        asked.empty() ? std::map<std::string, SlurmJob>{} : slurm::ask(asked, words);
     std::vector<JobChange> out;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         QueuedRun& queued = jobs[i];

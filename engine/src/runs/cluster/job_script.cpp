@@ -72,8 +72,9 @@ std::vector<ScriptPlaceholder> script_placeholders() {
 std::string default_job_script() { return default_script; }
 
 std::string shell_quoted(const std::string& word) {
-    constexpr std::string_view plain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-                                       "_-./=,:@%+";
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+        "_-./=,:@%+";
     if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
     std::string out = "'";
     for (const char letter : word) {

@@ -81,8 +81,8 @@ using Jobs = std::map<std::string, SlurmJob>;  // by id, without a cluster
 /// Nothing if Slurm does not answer.
 std::optional<Jobs> ask_squeue(const std::vector<std::string>& ids, const std::string& cluster,
                                std::string& words) {
-    std::vector<std::string> command = {"squeue", "--noheader", "--states=all",
-                                        "--format=%i|%T|%r", "--jobs=" + join(ids, ",")};
+    std::vector<std::string> command = {"squeue", "--noheader", "--states=all", "--format=%i|%T|%r",
+                                        "--jobs=" + join(ids, ",")};
     name_cluster(command, cluster);
     const ProgramOutcome outcome = run_program(command, patience);
     // The answer to a single job that it has forgotten.
@@ -103,8 +103,9 @@ std::optional<Jobs> ask_squeue(const std::vector<std::string>& ids, const std::s
 
 /// Many clusters keep no accounts: then nothing is found.
 Jobs ask_sacct(const std::vector<std::string>& ids, const std::string& cluster) {
-    std::vector<std::string> command = {"sacct", "--noheader", "--allocations", "--parsable2",
-                                        "--format=JobID,State", "--jobs=" + join(ids, ",")};
+    std::vector<std::string> command = {
+        "sacct",       "--noheader",           "--allocations",
+        "--parsable2", "--format=JobID,State", "--jobs=" + join(ids, ",")};
     name_cluster(command, cluster);
     Jobs out;
     for (const std::string& line : lines_in(run_program(command, patience).output)) {

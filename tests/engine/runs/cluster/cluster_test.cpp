@@ -35,7 +35,8 @@ struct ClusterTest : testing::Test {
     QueuedRun only() const { return queue.list().at(0); }
     /// The job on its node, which has a history of its own, begins the run.
     std::string begin(const QueuedRun& run) {
-        const auto made = elsewhere.create(run.entry.config, run.job.folder / "run");
+        const auto made =
+            elsewhere.create(run.entry.config, run.job.folder / run.job.folder.filename());
         RunStarted started{};
         started.run = made.run;
         started.config = run.entry.config;
@@ -67,10 +68,10 @@ TEST_F(ClusterTest, SubmitsEachRunThatWaitsForSlurmAndNoOther) {
     EXPECT_EQ(runs[1].job.id, "41");
     const fs::path folder = root / "jobs" / "queue-2";
     EXPECT_EQ(runs[1].job.folder, folder);
-    EXPECT_EQ(slurm.calls(), "sbatch [--parsable] [--job-name=halftone-2] [--chdir=" +
-                                 folder.string() +
-                                 "] [--output=slurm.out] [--error=slurm.out] [--open-mode=append] [" +
-                                 (folder / "job.sh").string() + "]\n");
+    EXPECT_EQ(slurm.calls(),
+              "sbatch [--parsable] [--job-name=halftone-2] [--chdir=" + folder.string() +
+                  "] [--output=slurm.out] [--error=slurm.out] [--open-mode=append] [" +
+                  (folder / "job.sh").string() + "]\n");
     EXPECT_THAT(submit_jobs(store), IsEmpty());
 }
 
@@ -84,7 +85,7 @@ TEST_F(ClusterTest, TheJobTrainsTheSettingsOfTheRunAsPartOfItsSweep) {
     const std::string script(std::istreambuf_iterator<char>(script_file), {});
     EXPECT_EQ(parse_run_config(settings).config, config_with_seed(5));
     EXPECT_THAT(script, HasSubstr(" train " + (folder / "settings.json").string() + " --out " +
-                                  (folder / "run").string() + " --group sweep-x &\n"));
+                                  (folder / folder.filename()).string() + " --group sweep-x &\n"));
     EXPECT_THAT(script, Not(HasSubstr("{{")));
 }
 
@@ -143,7 +144,7 @@ TEST_F(ClusterTest, SlurmIsAskedWhileTheRunHasNoFolder) {
     EXPECT_EQ(only().state, QueueState::running);
     const auto found = store.find(only().run);
     ASSERT_TRUE(found) << "it is in the history";
-    EXPECT_TRUE(fs::equivalent(found->folder, run.job.folder / "run"));
+    EXPECT_TRUE(fs::equivalent(found->folder, run.job.folder / run.job.folder.filename()));
 }
 
 TEST_F(ClusterTest, AnEndIsFoundInTheFolder) {
@@ -211,7 +212,9 @@ TEST_F(ClusterTest, ARunThatTheTimeLimitStoppedGoesOnInAnotherJob) {
     EXPECT_EQ(only().state, QueueState::submitted);
     std::ifstream file(only().job.folder / "job.sh");
     const std::string script(std::istreambuf_iterator<char>(file), {});
-    EXPECT_THAT(script, HasSubstr(" resume " + fs::canonical(run.job.folder / "run").string()));
+    EXPECT_THAT(
+        script,
+        HasSubstr(" resume " + fs::canonical(run.job.folder / run.job.folder.filename()).string()));
 
     slurm.answer("squeue", "42|PENDING|Priority\n");
     follow_jobs(store);

@@ -14,7 +14,10 @@ namespace {
 using testing::HasSubstr;
 
 JobScriptValues values() {
-    return {"halftone-7", "/opt/half tone/halftone", {"train", "it's $HOME.json"}, "/jobs/7",
+    return {"halftone-7",
+            "/opt/half tone/halftone",
+            {"train", "it's $HOME.json"},
+            "/jobs/7",
             "/jobs/7/run"};
 }
 
@@ -29,9 +32,9 @@ TEST(JobScript, WordsOfAnyKindReachTheProgram) {
     JobScriptValues given = values();
     given.program = "printf";
     given.arguments = {"%s|", "a b", "$(id)", "`id`", "\"", "'", "", "*", "line\nline", "ümläut"};
-    const auto out = run_program(
-        {"sh", "-c", fill_job_script("#!/bin/sh\n{{program}} {{arguments}}", given)},
-        std::chrono::seconds(60));
+    const auto out =
+        run_program({"sh", "-c", fill_job_script("#!/bin/sh\n{{program}} {{arguments}}", given)},
+                    std::chrono::seconds(60));
     EXPECT_EQ(out.output, "a b|$(id)|`id`|\"|'||*|line\nline|ümläut|");
 }
 
@@ -70,9 +73,9 @@ ProgramOutcome run_signalled(const std::string& signals) {
     const test_support::TempFolder folder;
     JobScriptValues given = values();
     given.program = "bash";
-    given.arguments = {"-c",
-                       "count=0; trap 'count=$((count + 1))' USR1 TERM; " + signals +
-                           "while ((count == 0)); do sleep 0.05; done; sleep 0.5; echo $count; exit 4"};
+    given.arguments = {
+        "-c", "count=0; trap 'count=$((count + 1))' USR1 TERM; " + signals +
+                  "while ((count == 0)); do sleep 0.05; done; sleep 0.5; echo $count; exit 4"};
     const auto file = folder.write("job.sh", fill_job_script(default_job_script(), given));
     return run_program({"bash", file}, std::chrono::seconds(60));
 }

@@ -73,9 +73,9 @@ QLayout* ClusterDialog::makeFolder() {
     auto* label = makeLabel(tr("Folder for jobs:"), "dim", this);
     label->setBuddy(folder_);
     folder_->setAccessibleName(tr("Folder for jobs:"));
-    folder_->setToolTip(
-        tr("On a file system that the nodes share. Each job gets a folder in it, with its settings, "
-           "its output and its run."));
+    folder_->setToolTip(tr(
+        "On a file system that the nodes share. Each job gets a folder in it, with its settings, "
+        "its output and its run."));
     auto* choose = new QPushButton(tr("Choose…"), this);
     connect(choose, &QPushButton::clicked, this, [this] {
         const QString chosen =

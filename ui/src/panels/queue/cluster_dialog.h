@@ -13,8 +13,8 @@ namespace ui {
 
 class Commands;
 
-/// The batch script of jobs for Slurm, with what its placeholders stand for, and the folder in which
-/// jobs lie. Says what is wrong as it is typed.
+/// The batch script of jobs for Slurm, with what its placeholders stand for, and the folder in
+/// which jobs lie. Says what is wrong as it is typed.
 class ClusterDialog final : public QDialog {
     Q_OBJECT
 public:
