@@ -66,11 +66,14 @@ constexpr std::size_t huge_page = std::size_t{2} << 20;
 /// An address range for one more device. All ranges are contiguous, as the race detector requires.
 std::byte* next_reserve() {
     static std::byte* const all = [] {
-        void* at = mmap(nullptr, max_devices * reserved, PROT_NONE,
+        void* at = mmap(nullptr, max_devices * reserved + huge_page, PROT_NONE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (at == MAP_FAILED) throw std::bad_alloc();
-        // The heap is opened and closed whenever the host waits for the device; for a ResNet in
-        // small pages that took a third of the time.
+        const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(at);
+        at = static_cast<std::byte*>(at) + (huge_page - begin % huge_page) % huge_page;
+        // The heap is opened and closed whenever the host waits for the device; in small pages that
+        // took a third of the time. So a closed heap is left alone until it is opened, and its end
+        // is that of a huge page; a build with the address sanitizer finds what lies past a block.
         static_cast<void>(madvise(at, max_devices * reserved, MADV_HUGEPAGE));
         watch_device_memory(at, max_devices * reserved);
         return static_cast<std::byte*>(at);
@@ -80,26 +83,18 @@ std::byte* next_reserve() {
     return all + reserved * taken++;
 }
 
-/// The pages that hold a range of memory.
-class Pages {
-public:
-    Pages(void* data, std::size_t bytes)
-        : before_(reinterpret_cast<std::uintptr_t>(data) % page),
-          start_(static_cast<std::byte*>(data) - before_),
-          bytes_((before_ + bytes + page - 1) / page * page) {}
-    void protect(int access) const { mprotect(start_, bytes_, access); }
-
-private:
-    static constexpr std::size_t page = 4096;
-    std::size_t before_;
-    std::byte* start_;
-    std::size_t bytes_;
-};
+void protect(std::byte* from, const std::byte* to, int access) {
+    if (from < to) mprotect(from, static_cast<std::size_t>(to - from), access);
+}
 
 }  // namespace
 
 Heap::Heap() : reserve_(next_reserve()) {}
 Heap::~Heap() { munmap(reserve_, reserved); }
+
+std::byte* Heap::end() const {
+    return reserve_ + (used_ + huge_page - 1) / huge_page * huge_page;
+}
 
 void* Heap::take(std::size_t bytes) {
     const std::size_t size = (bytes + alignment - 1) / alignment * alignment;
@@ -109,18 +104,15 @@ void* Heap::take(std::size_t bytes) {
         free_.erase(found);
     } else {
         const std::size_t unit = size < huge_page ? alignment : huge_page;
-        const std::uintptr_t next = reinterpret_cast<std::uintptr_t>(reserve_) + used_;
-        const std::size_t start = used_ + (unit - next % unit) % unit;
+        const std::size_t start = (used_ + unit - 1) / unit * unit;
         if (start + size > reserved) throw std::bad_alloc();
+        std::byte* const before = end();
         data = reserve_ + start;
         used_ = start + size;
+        if (open_ > 0) protect(before, end(), PROT_READ | PROT_WRITE);
     }
-    // Only the block's own pages, which nobody may have made accessible yet: changing those of the
-    // whole heap takes most of a small test's time.
-    const Pages pages(data, size);
-    pages.protect(PROT_READ | PROT_WRITE);
-    std::memset(data, 0xff, size);
-    if (open_ == 0) pages.protect(PROT_NONE);
+    fresh_.emplace_back(data, size);
+    if (open_ > 0) fill_fresh();
     blocks_[data] = size;
     bytes_ += static_cast<std::int64_t>(size);
     return data;
@@ -133,12 +125,19 @@ void Heap::give(void* data) {
     blocks_.erase(found);
 }
 
+void Heap::fill_fresh() {
+    for (const auto& [data, size] : fresh_) std::memset(data, 0xff, size);
+    fresh_.clear();
+}
+
 void Heap::open() {
-    if (open_++ == 0 && used_ > 0) Pages(reserve_, used_).protect(PROT_READ | PROT_WRITE);
+    if (open_++ > 0) return;
+    protect(reserve_, end(), PROT_READ | PROT_WRITE);
+    fill_fresh();
 }
 
 void Heap::close() {
-    if (--open_ == 0 && used_ > 0) Pages(reserve_, used_).protect(PROT_NONE);
+    if (--open_ == 0) protect(reserve_, end(), PROT_NONE);
 }
 
 #endif

@@ -3,6 +3,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <utility>
+#include <vector>
 
 namespace kernels::simt {
 
@@ -22,8 +24,12 @@ public:
     void close();
 
 private:
+    std::byte* end() const;
+    void fill_fresh();
+
     std::byte* reserve_ = nullptr;
     std::size_t used_ = 0;
+    std::vector<std::pair<void*, std::size_t>> fresh_;  ///< not filled yet
     std::map<void*, std::size_t> blocks_;
     std::multimap<std::size_t, void*> free_;
     std::int64_t bytes_ = 0;
