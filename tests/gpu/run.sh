@@ -14,7 +14,8 @@
 # library's first choice. Parts that time run alone on the card and share one store of measured plans.
 #
 # Results and state are written to one folder as they arrive. At its end a call packs the folder, with the measured plans,
-# into RESULTS.tar.gz beside it; on another machine that file is enough to go on.
+# into RESULTS.tar.gz beside it; on another machine that file is enough to go on. A call that is killed leaves the folder as it
+# was; the next call first ends what that one left running.
 #
 # HALFTONE_PREBUILT folder with halftone and tests/: nothing is built (default: prebuilt, if it exists)
 # HALFTONE_PREFIX   folder of installer/prefix.sh, where the machine lacks the libraries
@@ -98,6 +99,22 @@ if ask_card compute_mode | head -1 | grep -qi exclusive; then exclusive=1; fi
 width=${HALFTONE_JOBS:-8}
 if [[ $exclusive ]]; then width=1; fi
 shares=${HALFTONE_SHARES:-$width}
+
+# VARIABLE=VALUE: ends every program that was started with it, but this one. A process group does not hold them all: each
+# `timeout` makes one of its own.
+end_programs() {
+    local round file files found
+    for ((round = 0; round < 10; ++round)); do
+        found=''
+        mapfile -t files < <(env -u HALFTONE_CALL -u HALFTONE_PART grep -lzsxF "$1" /proc/[0-9]*/environ)
+        for file in "${files[@]}"; do
+            file=${file//[^0-9]/}
+            if ((file != $$)); then kill -KILL "$file" 2> /dev/null && found=1; fi
+        done
+        [[ $found ]] || return 0
+        sleep 0.1
+    done
+}
 
 # FUNCTION ARGUMENT...: calls it for each, `width` at a time.
 side_by_side() {
@@ -528,12 +545,14 @@ run_part() {
         echo "$part: waits for the next call"
         return
     fi
+    local -x HALFTONE_PART=$HALFTONE_CALL/$part
     case $part in
         resnet-*) local rest=${part#resnet-}; timeout -k 5 "$limit" "$self" --inside resnet "${rest%-*}" "${rest##*-}" ;;
         fashion | steps) XDG_CACHE_HOME=$training_cache timeout -k 5 "$limit" "$self" --inside "part_$part" ;;
         *) timeout -k 5 "$limit" "$self" --inside "part_$part" ;;
     esac > "$log" 2>&1
     code=$?
+    end_programs "HALFTONE_PART=$HALFTONE_PART"
     case $code in
         0) echo "passed in $((SECONDS - start)) s" > "$state/$part" ;;
         "$skipped") tail -1 "$log" > "$state/$part" ;;
@@ -594,13 +613,22 @@ if [[ ! -d $state && -e $packed ]]; then
     tar -xzf "$packed" -C "$(dirname "$results")" || exit 2
 fi
 mkdir -p "$state"
+# All programs of calls with these results have this variable, and so has this one from the start.
+call=$(stat -c %d:%i "$results")
+seconds=${HALFTONE_SECONDS:-540}
+if [[ ${HALFTONE_CALL:-} != "$call" ]]; then
+    # The last seconds are for programs that have to be killed, for the table and for packing.
+    unset HALFTONE_DEADLINE
+    if ((seconds > 0)); then export HALFTONE_DEADLINE=$(($(date +%s) - SECONDS + seconds - 15)); fi
+    HALFTONE_CALL=$call exec "$self" "$@"
+fi
+end_programs "HALFTONE_CALL=$call"
 # Measured plans of an earlier call, on a machine that has none.
 if [[ -d $results/plans && ! -e $XDG_CACHE_HOME/halftone ]]; then
     mkdir -p "$XDG_CACHE_HOME" && cp -r "$results/plans" "$XDG_CACHE_HOME/halftone"
 fi
 
 chosen=("${first[@]}" "${second[@]}")
-seconds=${HALFTONE_SECONDS:-540}
 case ${1:-} in
     '') ;;
     first) chosen=("${first[@]}") ;;
@@ -620,10 +648,8 @@ case ${1:-} in
         done
         chosen=("$@") ;;
 esac
-# The last seconds are for packing.
-if ((seconds > 0)); then export HALFTONE_DEADLINE=$(($(date +%s) + seconds - 10)); fi
 trap pack EXIT
-trap 'exit 130' INT TERM
+trap 'end_programs "HALFTONE_CALL=$call"; exit 130' INT TERM
 
 # This machine, its card and these programs: the smoke test holds for them alone.
 machine() {
@@ -640,7 +666,10 @@ for group in "${chosen[@]}"; do
         fi
         todo+=("$part")
     done
-    ((${#todo[@]} == 0)) || side_by_side run_part "${todo[@]}"
+    if ((${#todo[@]} > 0)); then
+        side_by_side run_part "${todo[@]}"
+        table > "$results/table.md"
+    fi
     for part in build smoke; do
         if [[ $group == "$part" ]] && ! grep -qs '^passed' "$state/$part"; then
             echo "nothing else can be shown without $part"

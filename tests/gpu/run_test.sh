@@ -63,7 +63,7 @@ for test in $all; do
     echo "plans $HALFTONE_TEST_PLANS, workspaces $CUBLAS_WORKSPACE_CONFIG" >> "$calls"
     case $test in
         *Crashes*) kill -SEGV $$ ;;
-        *Hangs*) exec sleep 100 ;;
+        *Hangs*) echo "hangs $$" >> "$calls"; exec sleep 100 ;;
         *Fails*) code=1; echo "$test: 1 is not 2" ;;
         *Slow*) sleep 2; echo "ended $test" >> "$calls" ;;
     esac
@@ -115,22 +115,28 @@ EOF
     printf '%s\n' '#!/bin/sh' "echo \"cmake \$*\" >> '$calls'" 'exit 1' > "$bin/cmake"
     chmod +x "$bin"/*
 }
-run_on() {  # FOLDER ARGUMENT...: output in FOLDER/out; the exit code
+begin_on() {  # FOLDER ARGUMENT...: in place of this shell
     local machine=$1
     shift
     : > "$calls"
-    env PATH="$machine/bin:$PATH" HALFTONE_OUT="$machine/results" HALFTONE_DATA="$machine/no-data" "${settings[@]}" \
+    exec env PATH="$machine/bin:$PATH" HALFTONE_OUT="$machine/results" HALFTONE_DATA="$machine/no-data" "${settings[@]}" \
         "$machine/kit/tests/gpu/run.sh" "$@" > "$machine/out" 2>&1
+}
+run_on() (begin_on "$@")  # FOLDER ARGUMENT...: output in FOLDER/out; the exit code
+ended() {  # PROCESS: killed, it may still be in the list of processes, as a zombie
+    ! grep -qs '^State:.*[RSDT] ' "/proc/$1/status"
 }
 # A call whose time is up goes on on another machine, from the one file.
 time_is_up() {
     make_machine "$work/e"
     make_program "$work/e/kit/prebuilt/tests/engine/core_test" {A,B,C,D,E,F,G,H,I,J,K,L,M,N,O,P}.Slow
-    settings=(HALFTONE_JOBS=1 HALFTONE_SECONDS=36)
+    settings=(HALFTONE_JOBS=1)
+    run_on "$work/e" build smoke bench-first profile kernels races
+    settings+=(HALFTONE_SECONDS=38)
     started=$SECONDS
     run_on "$work/e" first
-    ((SECONDS - started <= 40)) || complain "it took $((SECONDS - started)) s of 36"
-    expect 'engine: not at its end, goes on at the next call' "$work/e/out"
+    ((SECONDS - started <= 38)) || complain "it took $((SECONDS - started)) s of 38"
+    grep -q '^engine: .* at the next call$' "$work/e/out" || complain "engine is at its end: $(cat "$work/e/out")"
     expect 'core_test A.Slow' "$calls"
     expect_none 'core_test P.Slow' "$calls"
     cp -r "$work/e" "$work/f"
@@ -158,15 +164,57 @@ trap '' TERM
 echo \$\$ > "$work/i/hangs"
 sleep 60
 EOF
-    settings=(HALFTONE_DATA="$work/i/data" HALFTONE_SECONDS=22)
+    settings=(HALFTONE_DATA="$work/i/data" HALFTONE_SECONDS=28)
     run_on "$work/i" profile
     expect 'profile: cut off' "$work/i/out"
     [[ -s $work/i/hangs ]] || complain "no program hangs"
-    # Killed, it may still be in the list of processes, as a zombie.
-    ! grep -qs '^State:.*[RSDT] ' "/proc/$(cat "$work/i/hangs")/status" || complain "a program that hangs is left behind"
+    ended "$(cat "$work/i/hangs")" || complain "a program that hangs is left behind"
+    # So does one that has a limit of its own, beyond the end of the call.
+    rm "$work/i/hangs"
+    printf '%s\n' '#!/bin/sh' "echo \$\$ > '$work/i/hangs'" 'exec sleep 60' > "$work/i/bin/ncu"
+    chmod +x "$work/i/bin/ncu"
+    run_on "$work/i" profile
+    expect 'profile: cut off' "$work/i/out"
+    [[ -s $work/i/hangs ]] || complain "no ncu hangs"
+    ended "$(cat "$work/i/hangs")" || complain "ncu is left behind"
 }
 
-# Both wait for their limits, so they do it beside the others, each with a list of calls of its own.
+# A call that is killed leaves the results of what is done, and the next one ends what it left running and goes on. One that is
+# told to end does that itself.
+call_is_killed() {
+    local signal call hanging
+    make_machine "$work/n"
+    settings=(HALFTONE_JOBS=2)
+    for signal in KILL TERM; do
+        make_program "$work/n/kit/prebuilt/tests/engine/core_test" "A$signal.Adds" "B$signal.Hangs"
+        begin_on "$work/n" first &
+        call=$!
+        for ((hanging = 0; hanging < 600; ++hanging)); do
+            ! grep -qs '^hangs' "$calls" || break
+            sleep 0.2
+        done
+        kill -$signal $call
+        wait $call 2> /dev/null
+        hanging=$(sed -n 's/^hangs //p' "$calls")
+        [[ $hanging ]] || { complain "nothing hangs"; continue; }
+        expect '| kernels | passed' "$work/n/results/table.md"
+        if [[ $signal == TERM ]]; then
+            ended "$hanging" || complain "a call that is told to end leaves a program behind"
+            tar -tzf "$work/n/results.tar.gz" | grep -q state/kernels || complain "a call that is told to end does not pack"
+        else
+            ! ended "$hanging" || complain "a program that hangs ends by itself"
+        fi
+        make_program "$work/n/kit/prebuilt/tests/engine/core_test" "A$signal.Adds" "B$signal.Adds"
+        run_on "$work/n" first || complain "the call after one with $signal"
+        ended "$hanging" || complain "the next call leaves a program of the one before"
+        grep -q '^kernels: passed.*(before)' "$work/n/out" || complain "what had passed runs again"
+        expect_count 1 "core_test B$signal.Adds" "$calls"
+        expect '| engine | passed' "$work/n/results/table.md"
+        rm "$work/n/results/state/engine"
+    done
+}
+
+# These wait for their limits, so they do it beside the others, each with a list of calls of its own.
 beside() {  # FUNCTION
     (
         calls=$work/calls-$1 failures=0
@@ -178,6 +226,7 @@ beside() {  # FUNCTION
 waiting=()
 beside time_is_up
 beside part_hangs
+beside call_is_killed
 
 settings=(HALFTONE_JOBS=2 HALFTONE_SUITE_SECONDS=20)
 
@@ -265,7 +314,7 @@ run_on "$work/g" first && complain "a build that fails passes"
 expect '-DHALFTONE_CUDA=REQUIRED' "$calls"
 cp "$work/g/bin/cmake" "$work/g/failing-cmake"
 printf '%s\n' '#!/bin/sh' 'exec sleep 60' > "$work/g/bin/cmake"
-settings=(HALFTONE_SECONDS=24)
+settings=(HALFTONE_SECONDS=30)
 run_on "$work/g" first
 expect 'build: cut off after' "$work/g/out"
 mv "$work/g/failing-cmake" "$work/g/bin/cmake"
