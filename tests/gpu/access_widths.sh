@@ -28,6 +28,10 @@ fold_kernel a walk over sorted keys, unrolled, with an early end
 end_step_kernel one thread copies the figures of a step
 merge_gradient_statistics_kernel one thread copies the figures of a step
 add_score_pairs_kernel counters of 64 bits, added one by one
+math_kernelILNS_7UnaryOpE[0-9]+EdE coefficients of sin and cos in double, from a table of CUDA's own library
+(begin_step|set_learning_rate)_kernel the same, for the cosine of a schedule in one thread
+data_gradient_kernelI neighbouring threads read the same values, so each load is one sector; nvcc unrolls the sum on 10.0
+welford_merge_kernel counts of all parts, the same for all threads; nvcc unrolls the loop on 10.0
 LIST
 }
 
