@@ -175,6 +175,7 @@ const QStringList& pages() {
                                  u"handbook/hazards.md"_s,
                                  u"handbook/comparisons.md"_s,
                                  u"handbook/train-there-watch-here.md"_s,
+                                 u"handbook/queue-to-a-cluster.md"_s,
                                  u"handbook/other-programs.md"_s,
                                  u"handbook/verdicts.md"_s,
                                  u"handbook/glossary.md"_s,
