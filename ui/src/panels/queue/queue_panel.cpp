@@ -103,6 +103,7 @@ QLayout* QueuePanel::makeWhere() {
     auto* label = makeLabel(tr("Where:"), "dim", this);
     auto* where = withName(new ChoiceBox(this), u"queueWhere"_s);
     where->addItems({tr("this machine"), tr("Slurm")});
+    where->setMinimumContentsLength(14);  // the arrow takes a part of it
     where->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     where->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
     where->setAccessibleName(tr("Where:"));
