@@ -15,7 +15,7 @@
 namespace app {
 namespace {
 
-/// Steps of a run that is judged while it is shown: a verdict reads whole records.
+/// Longer runs get no verdict: it reads the whole record again each time.
 constexpr std::int64_t most_judged_steps = 1'000'000;
 
 struct ServeArguments {

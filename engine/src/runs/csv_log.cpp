@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Columns that count the rows, the best first: the last one counts epochs.
+/// Names of columns that number the rows, in order of preference; the last one numbers epochs.
 constexpr std::array<std::string_view, 7> step_names = {
     "step",      "_step", "global_step", "trainer/global_step", "train/global_step",
     "iteration", "epoch"};

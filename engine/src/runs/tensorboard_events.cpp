@@ -199,7 +199,7 @@ HparamType type_of(const ordered_json& value) {
     return value.is_number() ? HparamType::number : HparamType::text;
 }
 
-/// A builder writes to `data` until it goes.
+/// A builder writes to `data` until it is destroyed.
 void add_experiment(std::string& data, const Hparams& hparams, std::span<const Metric> metrics,
                     double time) {
     pbf_builder<HparamsField> plugin(data);

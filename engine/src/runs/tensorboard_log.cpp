@@ -29,7 +29,7 @@ bool is_event_file(const fs::path& path) {
     return path.filename().string().find(tensorboard_mark) != std::string::npos;
 }
 
-/// A field of another type than its message has is skipped.
+/// The next four are false for a field whose type is not the message's, which is skipped.
 bool is_varint(const pbf_reader& field, protozero::pbf_tag_type tag) {
     return field.tag() == tag && field.wire_type() == pbf_wire_type::varint;
 }

@@ -12,9 +12,9 @@
 
 namespace engine {
 
-/// Looks for requests of other programs to a run that this process trains, on a thread of its own:
-/// a paused run has no other that would look. Answers each one, and shows in the run's lease what
-/// the run does.
+/// Looks for requests of other programs to a run that this process trains, on a thread of its own,
+/// since the compute thread does not look while a run is paused. Answers each one, and shows in the
+/// run's lease what the run does.
 class RequestWatch {
 public:
     /// `obey` is called on the thread of this object and must return soon.

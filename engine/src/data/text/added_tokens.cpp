@@ -1,4 +1,4 @@
-#include "data/text/added_tokens.h"
+#include "data/text/tokenizer_parts.h"
 
 #include <algorithm>
 

@@ -7,8 +7,6 @@
 #include "base/regular_file.h"
 #include "base/text_utf8.h"
 #include "data/byte_reader.h"
-#include "data/text/added_tokens.h"
-#include "data/text/subword_model.h"
 #include "data/text/tokenizer_parts.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"

@@ -14,10 +14,10 @@ bool is_loopback(const std::string& address);
 /// may read; Error(io).
 std::string read_token(const std::filesystem::path& file);
 
-/// Who may ask a server.
+/// Decides by its Host header and a token whether a request is answered.
 class Access {
 public:
-    /// `token`: empty: everybody who reaches the address.
+    /// Without a `token` everybody who reaches the address has access.
     Access(std::string bind_address, std::string token);
 
     /// Whether a Host header names this server, so that no page of another site has given its own
@@ -29,8 +29,8 @@ public:
     bool is_token(std::string_view given) const;
     /// Whether the headers Authorization and Cookie, which may be empty, grant access.
     bool is_granted(std::string_view authorization, std::string_view cookie) const;
-    /// Set-Cookie for who has given the token. The cookie is another random text, which ends with
-    /// this object.
+    /// The header Set-Cookie after the token was given: a random text that grants access as long as
+    /// this object exists.
     std::string set_cookie() const;
 
 private:
