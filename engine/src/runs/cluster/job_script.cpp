@@ -26,8 +26,9 @@ constexpr char default_script[] = R"(#!/bin/bash
 
 {{program}} {{arguments}} &
 run=$!
-# Two minutes before the time is over the run saves a checkpoint and ends. When the job is cancelled
-# it does so by itself: Slurm signals all processes, and a second signal would end it at once.
+# Two minutes before the time is over the run saves a checkpoint and ends.
+# A job that is cancelled signals the run itself, which a second signal
+# would end at once.
 trap 'kill -USR1 "$run"' USR1
 trap : TERM
 wait "$run"; code=$?
