@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <map>
+#include <sstream>
 #include <utility>
 
 #include "base/regular_file.h"
@@ -24,7 +25,7 @@ namespace {
 
 constexpr char script_name[] = "job.sh";
 constexpr char settings_name[] = "settings.json";
-constexpr std::size_t longest_output = std::size_t{1} << 16;  ///< bytes whose last line is shown
+constexpr std::size_t longest_output = std::size_t{1} << 16;  ///< bytes that are looked through
 constexpr std::size_t longest_line = 300;
 
 /// The program as nodes find it: an AppImage's own file is on a mount of this machine.
@@ -89,17 +90,22 @@ ClusterJob submit_job(const QueuedRun& queued, const std::optional<RunSummary>& 
     return job;
 }
 
-/// The last line that a job has printed; empty if there is none.
-std::string last_line(const QueuedRun& queued) {
-    std::string text = read_regular_file(job_output(queued), longest_output).value_or("");
-    while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-    std::string line = one_line(text.substr(text.rfind('\n') + 1));
-    if (line.size() > longest_line) {
-        line.resize(longest_line);
-        line.resize(line.size() - cut_character(line));
-        line += "…";
+/// The last error that the program has printed in a job, else the last line; empty if there is
+/// none.
+std::string last_words(const QueuedRun& queued) {
+    std::istringstream lines(read_regular_file(job_output(queued), longest_output).value_or(""));
+    std::string last, error;
+    for (std::string line; std::getline(lines, line);) {
+        if (line.starts_with("halftone: ")) error = line;
+        if (!line.empty()) last = line;
     }
-    return line;
+    std::string out = one_line(error.empty() ? last : error);
+    if (out.size() > longest_line) {
+        out.resize(longest_line);
+        out.resize(out.size() - cut_character(out));
+        out += "…";
+    }
+    return out;
 }
 
 /// The run that a job trains, as its folder has it; nothing until it has begun.
@@ -165,7 +171,7 @@ void settle_by_slurm(QueuedRun& queued, const SlurmJob& job) {
     queued.job.note = queued.run.empty() ? JobNote::no_run : JobNote::cut_off;
     queued.state = queued.run.empty() ? QueueState::failed : QueueState::stopped;
     if (queued.run.empty()) {
-        if (const std::string line = last_line(queued); !line.empty())
+        if (const std::string line = last_words(queued); !line.empty())
             queued.job.words += ": " + line;
     }
 }

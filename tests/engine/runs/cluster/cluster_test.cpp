@@ -168,7 +168,8 @@ TEST_F(ClusterTest, ARunThatFailedOnItsNodeHasFailed) {
 
 TEST_F(ClusterTest, AJobThatEndsBeforeItsRunBeginsSaysWhatItPrinted) {
     const QueuedRun run = submitted();
-    std::ofstream(run.job.folder / "slurm.out") << "loading\nhalftone: data.csv: no such file\n";
+    std::ofstream(run.job.folder / "slurm.out")
+        << "loading\nhalftone: data.csv: no such file\nGive the path.\n";
     slurm.answer("squeue", "", 1, "slurm_load_jobs error: Invalid job id specified\n");
     slurm.answer("sacct", "41|FAILED\n");
     follow_jobs(store);
