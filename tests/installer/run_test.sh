@@ -299,7 +299,7 @@ test_interruption() {
     env -u DISPLAY -u WAYLAND_DISPLAY HOME="$work/home" PATH="$work/bin:/usr/bin:/bin" perl -e '
         $SIG{INT} = "DEFAULT"; setpgrp; exec @ARGV' "$tree/installer/run.sh" > "$printed" 2>&1 < /dev/null &
     pid=$!
-    for ((tries = 0; tries < 100; tries++)); do
+    for ((tries = 0; tries < 600; tries++)); do
         grep -q -- --build "$calls" && break
         sleep 0.1
     done

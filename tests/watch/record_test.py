@@ -221,10 +221,19 @@ class Ends(support.FolderTest):
         self.assertEqual(self.state(), "diverged")
         self.assertEqual(self.watched()[-1]["diverged_at"], 2)
 
+    def rows_so_far(self):
+        """The count of rows of a record that its writer may only begin."""
+        try:
+            return published_rows(self.folder)
+        except (OSError, struct.error):
+            return 0
+
     def test_a_killed_program_leaves_an_interrupted_run_with_its_steps(self):
         child = self.python(SLOW_WRITER + "time.sleep(60)", self.folder, 300, 0.001)
         self.assertEqual(child.stdout.readline(), "written\n")
-        time.sleep(0.5)  # the writer looks five times a second
+        deadline = time.monotonic() + support.TIMEOUT
+        while self.rows_so_far() < 300 and time.monotonic() < deadline:
+            time.sleep(0.01)
         child.send_signal(signal.SIGKILL)
         child.communicate()
         self.assertEqual(self.state(), "interrupted")

@@ -14,18 +14,19 @@ public:
     Stillness() { qApp->installEventFilter(this); }
 
     /// Lets the window work until it is laid out and painted, its jobs have ended and nothing more
-    /// comes for `ms`. False if it still moves after `limit` ms.
+    /// comes for `ms` and three rounds. False if it still moves after `limit` rounds, each of which
+    /// takes a millisecond, and longer where the machine is busy.
     bool wait(int ms = 30, int limit = 500) {
-        QElapsedTimer all;
-        all.start();
         changed_ = true;
-        for (QElapsedTimer quiet; all.elapsed() < limit;) {
+        QElapsedTimer quiet;
+        for (int round = 0, still = 0; round < limit; ++round) {
             QCoreApplication::processEvents(QEventLoop::AllEvents, 10);
             QCoreApplication::sendPostedEvents(nullptr, QEvent::DeferredDelete);
             if (changed_ || QThreadPool::globalInstance()->activeThreadCount() > 0) {
                 changed_ = false;
+                still = 0;
                 quiet.start();
-            } else if (quiet.elapsed() >= ms) {
+            } else if (++still >= 3 && quiet.elapsed() >= ms) {
                 return true;
             }
             QThread::msleep(1);
