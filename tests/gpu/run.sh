@@ -668,7 +668,7 @@ for group in "${chosen[@]}"; do
     done
     if ((${#todo[@]} > 0)); then
         side_by_side run_part "${todo[@]}"
-        table > "$results/table.md"
+        (($(left) < 10)) || table > "$results/table.md"
     fi
     for part in build smoke; do
         if [[ $group == "$part" ]] && ! grep -qs '^passed' "$state/$part"; then
