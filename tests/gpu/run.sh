@@ -146,7 +146,10 @@ part_build() {
             cmake --build "$build" --target halftone "${targets[@]}" || return
     fi
     "$program" doctor | tee "$results/doctor.txt"
-    grep '^cuda:0' "$results/doctor.txt" || { echo "no device that this program can use"; return 1; }
+    grep '^cuda:0' "$results/doctor.txt" || {
+        echo "no device that this program can use: $(sed -n 's/^CUDA  *//p' "$results/doctor.txt" | head -1)"
+        return 1
+    }
 }
 
 # The part fails without a device, a product, a convolution or a replayed step. Attention and recurrent networks are

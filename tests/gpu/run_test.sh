@@ -283,8 +283,9 @@ expect '| memcheck | skipped: no compute-sanitizer here |' "$work/b/results/tabl
 # Without a card, or where the smoke fails, nothing else is begun.
 settings=(HALFTONE_JOBS=2)
 make_machine "$work/c"
-printf '#!/bin/sh\necho "no device"\n' > "$work/c/kit/prebuilt/halftone"
+printf '#!/bin/sh\necho "CUDA    No CUDA: no NVIDIA driver on this machine."\n' > "$work/c/kit/prebuilt/halftone"
 run_on "$work/c" first && complain "no card passes"
+expect 'no device that this program can use: No CUDA: no NVIDIA driver on this machine.' "$work/c/out"
 expect 'nothing else can be shown without build' "$work/c/out"
 expect_none kernels_test "$calls"
 make_machine "$work/d"
