@@ -1772,6 +1772,14 @@ started %7</source>
     <context>
         <name>ui::SettingsField</name>
         <message>
+            <source>Choose a folder…</source>
+            <translation>选择文件夹…</translation>
+        </message>
+        <message>
+            <source>Choose a file…</source>
+            <translation>选择文件…</translation>
+        </message>
+        <message>
             <source>Back to default (%1)</source>
             <translation>恢复默认值（%1）</translation>
         </message>

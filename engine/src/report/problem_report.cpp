@@ -67,8 +67,11 @@ std::string versions(const std::string& toolkit) {
     out += std::string(system.sysname) + ' ' + system.release + ' ' + system.machine + '\n';
     out += std::string("glibc ") + gnu_get_libc_version() + '\n';
     std::ifstream release("/etc/os-release");
-    for (std::string line; std::getline(release, line);)
-        if (line.starts_with("PRETTY_NAME=")) out += line.substr(line.find('=') + 1) + '\n';
+    for (std::string line; std::getline(release, line);) {
+        if (!line.starts_with("PRETTY_NAME=")) continue;
+        std::erase(line, '"');
+        out += line.substr(line.find('=') + 1) + '\n';
+    }
     if (!toolkit.empty()) out += toolkit + '\n';
     return out;
 }

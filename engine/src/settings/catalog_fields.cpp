@@ -23,6 +23,7 @@ void add_type(FieldInfo& info, const Field&, const SettingSpec& spec) {
     }
     info.text = SettingWord<Field> || std::is_same_v<Field, std::string> ||
                 std::is_same_v<Field, std::vector<std::string>>;
+    info.path_kind = spec.range.path_kind;
 }
 template <typename Field>
 void add_type(FieldInfo& info, const std::optional<Field>&, const SettingSpec& spec) {
@@ -43,6 +44,7 @@ FieldInfo option_field(std::string_view group, const OptionSpec& spec) {
     info.prominent = spec.prominent;
     info.text = std::holds_alternative<std::string>(spec.default_value) ||
                 std::holds_alternative<std::vector<std::string>>(spec.default_value);
+    if (spec.is_file) info.path_kind = PathKind::file;
     if (!spec.needs.empty()) info.needs = option_path(group, spec.needs);
     return info;
 }

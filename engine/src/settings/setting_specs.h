@@ -18,6 +18,7 @@ struct SettingRange {
     /// The words that a text may be; null: any.
     std::vector<FieldChoice> (*choices)() = nullptr;
     bool only_choices = true;
+    PathKind path_kind = PathKind::none;  ///< of a text that is a path
 };
 
 /// A field of RunConfig but for its default: all that files, command line, checks and window need.
@@ -48,6 +49,7 @@ Message growth_factor(double value);
 Message backoff_factor(double value);
 Message scale_limit(double value);
 
+constexpr SettingRange path_to(PathKind kind) { return {.path_kind = kind}; }
 constexpr SettingRange one_of(std::vector<FieldChoice> (*choices)()) {
     return {.choices = choices};
 }
@@ -91,7 +93,8 @@ void for_each_setting(Config&& c, F&& f) {
         "Use only the first N test samples (0 = all).", "samples", at_least(0));
     row(c.dataset.order, "dataset.order", "Order file",
         "File with the sample indices of one batch per line, to replay another program's batches "
-        "exactly. Empty: shuffled by the seed.");
+        "exactly. Empty: shuffled by the seed.",
+        "", path_to(PathKind::file));
     row(c.dataset.validation_share, "dataset.validation_share", "Validation share",
         "Share of the training part that is kept out of training and evaluated after each epoch (0 "
         "= none).",
@@ -106,7 +109,8 @@ void for_each_setting(Config&& c, F&& f) {
     row(c.model.options, "model.options");
     row(c.model.init_from, "model.init_from", "Start from",
         "File with the initial weights: safetensors, or PyTorch's .pt or .pth. Empty: random "
-        "weights from the seed.");
+        "weights from the seed.",
+        "", path_to(PathKind::file));
     row(c.model.init_key, "model.init_key", "Key in the file",
         "Of a file with several models, the one to start from: its key or the prefix of its names. "
         "Empty: the only one.");
@@ -238,7 +242,8 @@ void for_each_setting(Config&& c, F&& f) {
         "every step.");
     row(c.log.tensorboard, "log.tensorboard", "TensorBoard folder",
         "Writes the figures of the run as they come into a folder of its own below this one, where "
-        "TensorBoard shows them. At most 20 steps a second, and every skipped one. Empty: not.");
+        "TensorBoard shows them. At most 20 steps a second, and every skipped one. Empty: not.",
+        "", path_to(PathKind::folder));
     row(c.teach.clip_before_unscale, "teach.clip_before_unscale", "Clip before unscaling",
         "Broken on purpose: clips the gradients while they still carry the loss scale, so the "
         "limit is too tight by that factor.");

@@ -51,6 +51,20 @@ QIcon themedIcon(const Theme& theme, const QString& name) {
     return inColors(name, t.text, blend(t.panel, t.dim, 0.65));
 }
 
+QIcon iconInside(const QWidget& field, const QString& name, int width) {
+    // A smaller pixmap would be stretched.
+    const qreal ratio = field.devicePixelRatioF();
+    QPixmap icon(QSize(size::icon, size::icon) * ratio);
+    icon.setDevicePixelRatio(ratio);
+    icon.fill(Qt::transparent);
+    QPainter painter(&icon);
+    const int margin = (size::icon - width) / 2;
+    painter.drawPixmap(
+        margin, margin,
+        iconPixmap(name, field.palette().color(QPalette::PlaceholderText), width, ratio));
+    return QIcon(icon);
+}
+
 QIcon accentIcon(const Theme& theme, const QString& name) {
     const Tokens& t = theme.tokens();
     return inColors(name, t.onAccent, blend(t.panel, t.dim, 0.65));

@@ -4,6 +4,7 @@
 #include <QIcon>
 #include <QPixmap>
 #include <QString>
+#include <QWidget>
 
 namespace ui {
 
@@ -14,6 +15,8 @@ QPixmap iconPixmap(const QString& name, const QColor& color, int size, qreal sca
 
 /// An icon in the theme's text colour, dim where disabled.
 QIcon themedIcon(const Theme& theme, const QString& name);
+/// An icon for the inside of a field, dim, drawn `width` wide in the middle of an icon's room.
+QIcon iconInside(const QWidget& field, const QString& name, int width);
 /// An icon in the colour of text on the accent.
 QIcon accentIcon(const Theme& theme, const QString& name);
 

@@ -188,9 +188,17 @@ void TryItPage::settle() {
     const auto first =
         std::ranges::find_if(models_, [](auto* model) { return model->facts().has_value(); });
     if (first == models_.end()) {
-        if (std::ranges::all_of(context_.feed->tracks(), trainsWithoutCheckpoint))
+        if (std::ranges::all_of(context_.feed->tracks(), trainsWithoutCheckpoint)) {
+            // Choosing comes back here with the weights of a paused run; it must not delete what
+            // called this.
+            const int live = checkpoint_->findData(QString::fromLatin1(liveWeights));
+            if (live >= 0 && live != checkpoint_->currentIndex())
+                QMetaObject::invokeMethod(
+                    checkpoint_, [this, live] { checkpoint_->setCurrentIndex(live); },
+                    Qt::QueuedConnection);
             return showWords(
                 tr("No checkpoint yet. Run > Save a checkpoint now saves one at once."));
+        }
         QStringList problems;
         for (auto* model : models_) problems << model->title() + u": "_s + model->problem();
         return showWords(problems.join(u'\n'));

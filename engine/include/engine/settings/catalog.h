@@ -214,6 +214,9 @@ struct ScheduleDescriptor {
 };
 std::span<const ScheduleDescriptor> schedules();
 
+/// A text of the settings that is a path, and where it leads.
+enum class PathKind { none, file, folder };
+
 /// One field of RunConfig: how to show and explain it. An option shared by several kinds of its
 /// section is one field, with the description of the first kind.
 struct FieldInfo {
@@ -229,6 +232,7 @@ struct FieldInfo {
     bool prominent = false;               ///< of an option: shown without being asked for
     std::string needs = {};               ///< of an option: path of the flag it plays a part with
     bool text = false;                    ///< a text or texts, which a bare number can be
+    PathKind path_kind = PathKind::none;  ///< of a text that is a path
 };
 std::span<const FieldInfo> fields();
 /// Null if there is no such field.

@@ -59,6 +59,21 @@ TEST_F(SettingsWindowTest, MakeTheFieldsThatAreNotInSightOnlyOnceTheyAreWanted) 
               static_cast<qsizetype>(std::size(engine::fields())));
 }
 
+TEST_F(SettingsWindowTest, AFieldThatNamesAFileOrAFolderHasAButtonToChooseOne) {
+    for (const auto& [path, words] : {std::pair{u"log.tensorboard"_s, u"Choose a folder…"_s},
+                                      {u"dataset.tokenizer"_s, u"Choose a file…"_s},
+                                      {u"model.init_from"_s, u"Choose a file…"_s}}) {
+        auto* button = field(path)->editor()->findChild<QToolButton*>();
+        ASSERT_NE(button, nullptr) << path.toStdString();
+        EXPECT_EQ(button->defaultAction()->text(), words);
+        field(path)->setLocked(true);
+        EXPECT_FALSE(button->defaultAction()->isEnabled());
+        field(path)->setLocked(false);
+        EXPECT_TRUE(button->defaultAction()->isEnabled());
+    }
+    EXPECT_EQ(field(u"model.init_key"_s)->editor()->findChild<QToolButton*>(), nullptr);
+}
+
 TEST_F(SettingsWindowTest, TheFocusFindsAFieldThatIsNotInSight) {
     window = std::make_unique<MainWindow>(context);
     window->QWidget::show();

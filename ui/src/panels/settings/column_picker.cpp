@@ -4,7 +4,6 @@
 #include <QKeyEvent>
 #include <QLineEdit>
 #include <QListWidget>
-#include <QPainter>
 #include <algorithm>
 
 #include "theme/icons.h"
@@ -14,21 +13,7 @@ namespace ui {
 namespace {
 
 constexpr int maxListed = 12;  // further ones are scrolled to
-constexpr int arrowSize = 10;
-
-/// As small as that of a combo box, in the middle of an icon, which would otherwise be stretched.
-QIcon arrow(const QWidget& edit) {
-    const qreal ratio = edit.devicePixelRatioF();
-    QPixmap icon(QSize(size::icon, size::icon) * ratio);
-    icon.setDevicePixelRatio(ratio);
-    icon.fill(Qt::transparent);
-    QPainter painter(&icon);
-    constexpr int margin = (size::icon - arrowSize) / 2;
-    painter.drawPixmap(margin, margin,
-                       iconPixmap(u"down"_s, edit.palette().color(QPalette::PlaceholderText),
-                                  arrowSize, ratio));
-    return QIcon(icon);
-}
+constexpr int arrowSize = 10;  // that of a combo box
 
 }  // namespace
 
@@ -44,7 +29,7 @@ void ColumnPicker::setColumns(const QStringList& columns) {
         return;
     }
     if (button_ != nullptr) return;
-    button_ = edit_->addAction(arrow(*edit_), QLineEdit::TrailingPosition);
+    button_ = edit_->addAction(iconInside(*edit_, u"down"_s, arrowSize), QLineEdit::TrailingPosition);
     button_->setToolTip(tr("Choose from the columns of the table (Alt+Down)."));
     button_->setEnabled(enabled_);
     connect(button_, &QAction::triggered, this, &ColumnPicker::open);

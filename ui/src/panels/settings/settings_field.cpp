@@ -2,6 +2,7 @@
 
 #include <QAbstractItemView>
 #include <QContextMenuEvent>
+#include <QFileDialog>
 #include <QJsonArray>
 #include <QJsonDocument>
 #include <QKeyEvent>
@@ -13,6 +14,7 @@
 #include "help/help_page.h"
 #include "panels/settings/column_picker.h"
 #include "text/language.h"
+#include "theme/icons.h"
 #include "theme/theme.h"
 #include "widgets/choices.h"
 #include "widgets/panel.h"
@@ -91,6 +93,7 @@ SettingsField::SettingsField(SettingsModel* model, const QString& path, const QS
     inside->addWidget(unit_);
     setUnit(unit);
     connect(edit_, &QLineEdit::editingFinished, this, [this] { commitText(); });
+    if (info_ != nullptr && info_->path_kind != engine::PathKind::none) addChooser();
     take(edit_);
 }
 
@@ -135,6 +138,22 @@ void SettingsField::take(QWidget* editor) {
     refresh();
 }
 
+bool SettingsField::isFolder() const { return info_->path_kind == engine::PathKind::folder; }
+
+void SettingsField::addChooser() {
+    chooser_ = edit_->addAction(iconInside(*edit_, u"folder"_s, size::icon), QLineEdit::TrailingPosition);
+    chooser_->setText(isFolder() ? tr("Choose a folder…") : tr("Choose a file…"));
+    chooser_->setToolTip(chooser_->text());
+    connect(chooser_, &QAction::triggered, this, &SettingsField::choosePath);
+}
+
+void SettingsField::choosePath() {
+    const QString from = model_->text(path_), title = model_->label(path_);
+    const QString path = isFolder() ? QFileDialog::getExistingDirectory(this, title, from)
+                                    : QFileDialog::getOpenFileName(this, title, from);
+    if (!path.isEmpty()) model_->set(path_, path);
+}
+
 void SettingsField::commitText() {
     if (locked_) return;
     model_->set(path_, edit_->text());
@@ -149,6 +168,7 @@ void SettingsField::setLocked(bool locked) {
     locked_ = locked;
     if (edit_ != nullptr) edit_->setReadOnly(locked);
     if (picker_ != nullptr) picker_->setEnabled(!locked);
+    if (chooser_ != nullptr) chooser_->setEnabled(!locked);
     restyle(editor_, "locked", locked);
     describe();
 }
@@ -288,6 +308,7 @@ void SettingsField::openMenu(const QPoint& at) {
     auto* menu = edit_ != nullptr ? edit_->createStandardContextMenu() : new QMenu(editor_);
     menu->setAttribute(Qt::WA_DeleteOnClose);
     if (!menu->isEmpty()) menu->addSeparator();
+    if (chooser_ != nullptr) menu->addAction(chooser_);
     const QString value = model_->defaultText(path_);
     const int item = combo_ != nullptr ? combo_->findData(value) : -1;
     const QString shown = item >= 0 ? combo_->itemText(item) : value;

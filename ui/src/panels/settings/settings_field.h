@@ -1,5 +1,6 @@
 #pragma once
 
+#include <QAction>
 #include <QCheckBox>
 #include <QLabel>
 #include <QLineEdit>
@@ -57,6 +58,9 @@ private:
     SettingsField(SettingsModel* model, const QString& path, QWidget* parent);
     void take(QWidget* editor);
     void commitText();
+    void addChooser();
+    void choosePath();
+    bool isFolder() const;
     void nameEditor();
     /// An option may have other words, another unit and other choices in another kind.
     void followKind();
@@ -74,6 +78,7 @@ private:
     QLineEdit* edit_ = nullptr;
     ChoiceBox* combo_ = nullptr;
     ColumnPicker* picker_ = nullptr;  ///< of a field that names columns
+    QAction* chooser_ = nullptr;      ///< of a field that names a file or a folder
     QCheckBox* check_ = nullptr;
     QLabel* unit_ = nullptr;
     QWidget* dot_ = nullptr;  ///< shown where the value is not the default
