@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "base/regular_file.h"
+#include "base/platform/regular_file.h"
 
 namespace engine {
 namespace {

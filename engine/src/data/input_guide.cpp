@@ -2,7 +2,7 @@
 
 #include "base/json_fields.h"
 #include "base/json_reader.h"
-#include "base/regular_file.h"
+#include "base/platform/regular_file.h"
 #include "data/schema_json.h"
 #include "engine/base/error.h"
 #include "io/file/atomic_file.h"

@@ -4,7 +4,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/local_process.h"
+#include "base/platform/local_process.h"
 #include "engine/base/message.h"
 #include "parallel/liveness.h"
 #include "parallel/mpi_api.h"

@@ -1,18 +1,16 @@
 #include "engine/report/problem_report.h"
 
 #include <gnu/libc-version.h>
-#include <pwd.h>
 #include <sys/utsname.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <deque>
 #include <fstream>
 #include <functional>
 #include <system_error>
 
+#include "base/platform/this_user.h"
 #include "engine/base/error.h"
 #include "engine/base/plain_text.h"
 #include "engine/base/version.h"
@@ -133,18 +131,14 @@ PrivacyFilter PrivacyFilter::of_this_user() {
     PrivacyFilter out;
     out.replace(environment("HOME"), "~");
     out.replace(environment("XDG_DATA_HOME"), "<data folder>");
-    std::array<char, 256> host{};
-    if (gethostname(host.data(), host.size() - 1) == 0) {
-        const std::string name = host.data();
-        for (const std::string& each : {name, name.substr(0, name.find('.'))})
-            if (!is_of_the_settings(each)) out.replace(each, "<host>");
-    }
+    const std::string host = host_name();
+    for (const std::string& each : {host, host.substr(0, host.find('.'))})
+        if (!is_of_the_settings(each)) out.replace(each, "<host>");
     std::vector<std::string> users{environment("USER"), environment("LOGNAME")};
-    if (const passwd* user = getpwuid(getuid())) {
-        out.replace(user->pw_dir, "~");
-        users.emplace_back(user->pw_name);
-        const std::string full_name = user->pw_gecos;
-        out.replace(full_name.substr(0, full_name.find(',')), "<user>");
+    if (const auto account = own_account()) {
+        out.replace(account->home.string(), "~");
+        users.push_back(account->name);
+        out.replace(account->full_name, "<user>");
     }
     for (const std::string& user : users)
         if (!is_of_the_settings(user)) out.replace(user, "<user>");

@@ -14,7 +14,7 @@
 #include <system_error>
 
 #include "base/json_reader.h"
-#include "base/regular_file.h"
+#include "base/platform/regular_file.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/plain_text.h"

@@ -1,16 +1,15 @@
 #include "engine/runs/run_store.h"
 
-#include <pwd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <iomanip>
 #include <random>
 #include <sstream>
 #include <utility>
 
+#include "base/platform/this_user.h"
 #include "engine/base/error.h"
 #include "engine/runs/group_plan.h"
 #include "engine/runs/run_group.h"
@@ -122,15 +121,7 @@ bool is_silent(const RunSummary& run) {
 }
 
 fs::path RunStore::default_root() {
-    const auto below = [](const fs::path& data) { return data / "halftone" / "runs"; };
-    const char* data_home = std::getenv("XDG_DATA_HOME");
-    if (data_home != nullptr && data_home[0] == '/') return below(data_home);
-    const char* home = std::getenv("HOME");
-    if (home == nullptr || home[0] == '\0') {
-        const passwd* user = ::getpwuid(::getuid());
-        home = user != nullptr ? user->pw_dir : "/";
-    }
-    return below(fs::path(home) / ".local" / "share");
+    return user_folder("XDG_DATA_HOME", ".local/share") / "halftone" / "runs";
 }
 
 const fs::path& RunStore::root() const { return impl_->index.root(); }

@@ -1,12 +1,9 @@
 #include "engine/runs/settings_presets.h"
 
-#include <pwd.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
 
-#include "base/regular_file.h"
+#include "base/platform/regular_file.h"
+#include "base/platform/this_user.h"
 #include "engine/base/error.h"
 #include "engine/io/named_file.h"
 #include "settings/config_reader.h"
@@ -45,15 +42,7 @@ std::optional<SettingsPreset> read_preset(const fs::path& file) {
 }  // namespace
 
 fs::path settings_presets_folder() {
-    const auto below = [](const fs::path& config) { return config / "halftone" / "presets"; };
-    const char* config_home = std::getenv("XDG_CONFIG_HOME");
-    if (config_home != nullptr && config_home[0] == '/') return below(config_home);
-    const char* home = std::getenv("HOME");
-    if (home == nullptr || home[0] == '\0') {
-        const passwd* user = ::getpwuid(::getuid());
-        home = user != nullptr ? user->pw_dir : "/";
-    }
-    return below(fs::path(home) / ".config");
+    return user_folder("XDG_CONFIG_HOME", ".config") / "halftone" / "presets";
 }
 
 std::vector<SettingsPreset> list_settings_presets() {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/json_reader.h"
-#include "base/regular_file.h"
+#include "base/platform/regular_file.h"
 #include "base/text_utf8.h"
 #include "data/byte_reader.h"
 #include "data/text/tokenizer_parts.h"

@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "base/json_reader.h"
-#include "base/local_process.h"
+#include "base/platform/local_process.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/plain_text.h"

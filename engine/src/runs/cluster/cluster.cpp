@@ -7,8 +7,8 @@
 #include <sstream>
 #include <utility>
 
-#include "base/regular_file.h"
-#include "base/run_program.h"
+#include "base/platform/regular_file.h"
+#include "base/platform/run_program.h"
 #include "engine/base/error.h"
 #include "engine/base/plain_text.h"
 #include "engine/runs/queue_listing.h"

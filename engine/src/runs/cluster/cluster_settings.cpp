@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/json_reader.h"
-#include "base/regular_file.h"
+#include "base/platform/regular_file.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/io/named_file.h"

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <sstream>
 
-#include "base/run_program.h"
+#include "base/platform/run_program.h"
 #include "engine/base/plain_text.h"
 
 namespace engine::slurm {

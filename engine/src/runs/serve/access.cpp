@@ -10,7 +10,7 @@
 #include <cctype>
 #include <utility>
 
-#include "base/regular_file.h"
+#include "base/platform/regular_file.h"
 #include "engine/base/error.h"
 #include "io/file/lease.h"
 #include "io/file/sha256.h"

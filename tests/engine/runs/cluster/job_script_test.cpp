@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/run_program.h"
+#include "base/platform/run_program.h"
 #include "engine/base/error.h"
 #include "engine/runs/cluster.h"
 #include "temp_folder.h"

@@ -1,4 +1,4 @@
-#include "base/local_process.h"
+#include "base/platform/local_process.h"
 
 #include <fstream>
 #include <iterator>

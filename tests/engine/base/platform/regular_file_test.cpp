@@ -1,4 +1,4 @@
-#include "base/regular_file.h"
+#include "base/platform/regular_file.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "base/run_program.h"
+#include "base/platform/run_program.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "base/regular_file.h"
+#include "base/platform/regular_file.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
