@@ -111,12 +111,36 @@ qt_folder() {  # plugins|translations
     fail "no qmake6 here, which names the folder of Qt's $1"
 }
 
+# Letters for a machine that has no fonts, such as a server whose window is seen on another one.
+stage_fonts() {  # FOLDER
+    local font file
+    for font in DejaVuSans DejaVuSans-Bold DejaVuSansMono DejaVuSansMono-Bold; do
+        file=/usr/share/fonts/truetype/dejavu/$font.ttf
+        [[ -e $file ]] || fail "$file is missing: install fonts-dejavu-core"
+        install -D -m644 -t "$1" "$file"
+        bundled_fonts+=("$file")
+    done
+    install -m644 /usr/share/doc/fonts-dejavu-core/copyright "$1/"
+    cat > "$1/fonts.conf" << 'EOF'
+<?xml version="1.0"?>
+<!DOCTYPE fontconfig SYSTEM "fonts.dtd">
+<fontconfig>
+  <dir prefix="relative">.</dir>
+  <dir prefix="xdg">fonts</dir>
+  <cachedir prefix="xdg">fontconfig</cachedir>
+  <alias><family>sans-serif</family><prefer><family>DejaVu Sans</family></prefer></alias>
+  <alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias>
+</fontconfig>
+EOF
+}
+
 write_start() {  # FILE
     cat > "$1" << 'EOF'
 #!/bin/sh
 # Starts Halftone from the folder in which this file lies, wherever that is. The program finds its own libraries by itself. Where
-# the machine lacks one of a display's, all of these are taken from the archive.
+# the machine lacks one of a display's, all of these are taken from the archive; where it has no fonts, those of the archive.
 here=$(dirname "$(readlink -f "$0")")
+[ -e /etc/fonts/fonts.conf ] || export FONTCONFIG_FILE="${FONTCONFIG_FILE:-$here/usr/share/spare-fonts/fonts.conf}"
 program=$here/usr/bin/halftone
 case $(LD_TRACE_LOADED_OBJECTS=1 "$program" 2> /dev/null) in
 *"not found"*) export LD_LIBRARY_PATH="$here/usr/lib/spare${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" ;;
@@ -153,6 +177,7 @@ stage_files() {
     printf '[Paths]\nPrefix = ..\nPlugins = plugins\nTranslations = translations\n' > "$qt/bin/qt.conf"
     find "$qt/bin" "$qt/lib" "$qt/plugins" -type f ! -name qt.conf -exec strip --strip-unneeded {} +
     set_run_paths "$qt"
+    stage_fonts "$qt/share/spare-fonts"
     cp "$qt/share/applications/halftone.desktop" "$work/halftone/"
     cp "$qt/share/icons/hicolor/256x256/apps/halftone.png" "$work/halftone/"
     ln -s halftone.png "$work/halftone/.DirIcon"
@@ -177,7 +202,8 @@ Halftone $version
 Start AppRun, with or without a command: ./AppRun, ./AppRun compare, ./AppRun --help.
 
 Needs glibc $glibc or newer, and the window a display (X11 or Wayland). A display's libraries are the machine's,
-or those of usr/lib/spare where the machine lacks one.
+or those of usr/lib/spare where the machine lacks one; fonts are the machine's, or those of usr/share/spare-fonts (Latin, Greek,
+Cyrillic) where it has none.
 
 To put it into the menus: copy usr/share/applications/halftone.desktop to ~/.local/share/applications with the
 path of AppRun in its line Exec, and usr/share/icons to ~/.local/share/icons.
@@ -215,7 +241,7 @@ make_image() {
 command -v patchelf > /dev/null || fail "this needs patchelf"
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-loaded=() bundled=() spare=()
+loaded=() bundled=() spare=() bundled_fonts=()
 if [[ ! ${HALFTONE_BUILD:-} ]]; then
     install_packages || fail "the packages above could not be installed"
     build_release "$build" -DHALFTONE_UI=ON -DHALFTONE_CUDA=OFF
@@ -227,5 +253,5 @@ check_libraries
 make_archive
 check_size "$file" 45
 make_image
-describe_package "$file" "$build/halftone" "${bundled[@]}" "${spare[@]}"
+describe_package "$file" "$build/halftone" "${bundled[@]}" "${spare[@]}" "${bundled_fonts[@]}"
 echo "$file: $(megabytes "$file"), unpacked $(du -sm "$work/halftone" | cut -f 1) MB"
