@@ -20,7 +20,7 @@ complain() {
 stand_in() {  # CUDA
     mkdir -p "$work/build"
     cp /usr/bin/env "$work/build/halftone"
-    printf 'HALFTONE_%s\n' UI:BOOL=ON MPI:BOOL=OFF "CUDA:STRING=$1" LIBRARIES:STRING=STATIC > "$work/build/CMakeCache.txt"
+    printf 'HALFTONE_%s\n' UI:BOOL=ON MPI_USE:STRING=opened "CUDA:STRING=$1" LIBRARIES:STRING=STATIC > "$work/build/CMakeCache.txt"
     mkdir -p "$work/build/share/"{applications,icons/hicolor/256x256/apps}
     cp "$root/resources/desktop/halftone.desktop" "$work/build/share/applications/"
     cp "$root/resources/desktop/icons/halftone-256.png" "$work/build/share/icons/hicolor/256x256/apps/halftone.png"
