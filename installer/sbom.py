@@ -30,14 +30,23 @@ def output(*command):
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
-def debian_package(path):
-    """(name, version) of the package that has this file; ("", "") if there is none."""
-    real = os.path.realpath(path)
-    for name in (path, real, real.removeprefix("/usr"), "/usr" + real):
-        found = re.match(r"([^:,]+)", output("dpkg-query", "-S", name))
-        if found:
-            return found[1], output("dpkg-query", "-W", "-f=${Version}", found[1])
-    return "", ""
+def debian_packages(paths):
+    """{path: (name, version)} of the packages that have these files; files of none are left out. Asks once for all, since each
+    call reads the lists of every package."""
+    names = {}
+    for path in paths:
+        real = os.path.realpath(path)
+        for name in (path, real, real.removeprefix("/usr"), "/usr" + real):
+            names.setdefault(name, set()).add(path)
+    owners = {}
+    for line in output("dpkg-query", "-S", *names).splitlines():
+        owner, _, name = line.rpartition(": ")
+        for path in names.get(name, ()) if not owner.startswith("diversion ") else ():
+            owners.setdefault(path, re.match(r"[^:,]+", owner)[0])
+    asked = sorted(set(owners.values()))
+    told = output("dpkg-query", "-W", "-f=${Package} ${Version}\n", *asked) if asked else ""
+    versions = dict(line.split(" ", 1) for line in told.splitlines())
+    return {path: (owner, versions.get(owner, "")) for path, owner in owners.items()}
 
 
 def linked(program):
@@ -87,6 +96,8 @@ def main():
     packages, relations = [main_entry], [("SPDXRef-DOCUMENT", "DESCRIBES", main_entry["SPDXID"])]
 
     bundled = {os.path.basename(path): path for path in args.bundled}
+    listed = [path for _, keys in parts for path in headers(keys.get("Headers", ""))]
+    owners = debian_packages([*libraries.values(), *listed, *args.bundled])
     known = set()
     for title, keys in parts:
         if "builds with CUDA" in title and not args.name.endswith("cuda"):
@@ -99,7 +110,7 @@ def main():
         compiled_in = "Headers" in keys and not stems
         if not paths and not compiled_in and not static:
             continue
-        name, version = debian_package((paths or headers(keys.get("Headers", "")) or [""])[0])
+        name, version = owners.get((paths or headers(keys.get("Headers", "")) or [""])[0], ("", ""))
         if compiled_in and not name:
             continue  # a header that this build does not have
         packages.append(entry(title, version, keys["SPDX"], "linked: " + " ".join(map(os.path.basename, paths)) if paths else "compiled in", name))
@@ -108,7 +119,7 @@ def main():
     for library, path in sorted(bundled.items()):
         if path in known:
             continue
-        name, version = debian_package(path)
+        name, version = owners.get(path, ("", ""))
         packages.append(entry(library, version, "NOASSERTION", "bundled", name))
         relations.append((main_entry["SPDXID"], "CONTAINS", identifier(library)))
 

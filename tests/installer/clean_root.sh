@@ -33,8 +33,8 @@ started=()
 finish() {
     local each
     for each in "${started[@]}"; do kill "$each" 2> /dev/null || true; done
-    umount -R "$work/root" 2> /dev/null || true
-    rm -rf "$work"
+    umount -R --lazy "$work/root" 2> /dev/null || true
+    rm -rf --one-file-system "$work"
 }
 trap finish EXIT
 root=$work/root
@@ -43,8 +43,9 @@ mount -t overlay overlay -o "lowerdir=$lower,upperdir=$work/upper,workdir=$work/
 mount -t proc proc "$root/proc"
 mount -t tmpfs tmpfs "$root/tmp"
 mkdir -m 1777 "$root/tmp/.X11-unix"
-install -d -o $user -g $user "$root/tmp/home"
-home=/tmp/home
+# The window has a home of its own, so that it is a first one.
+install -d -o $user -g $user "$root"/tmp/{terminal,window}
+home=/tmp/terminal
 
 inside() {
     chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C.UTF-8 DEBIAN_FRONTEND=noninteractive "$@"
@@ -106,8 +107,9 @@ try_window() {  # COMMAND
     coproc server { exec Xvfb -displayfd 1 -ac -nolisten tcp -screen 0 1440x900x24 2> /dev/null; }
     started+=("$server_PID")
     read -r number <&"${server[0]}"
-    display=:$number
-    mount --bind /tmp/.X11-unix "$root/tmp/.X11-unix"
+    display=:$number home=/tmp/window
+    touch "$root/tmp/.X11-unix/X$number"
+    mount --bind "/tmp/.X11-unix/X$number" "$root/tmp/.X11-unix/X$number"
     DISPLAY=$display openbox > /dev/null 2>&1 &
     started+=($!)
     as_user "$1" > "$work/window" 2>&1 &
@@ -116,7 +118,6 @@ try_window() {  # COMMAND
     until_it "window" find_window
     until_it "still window" picture_is_still
     cp "$work/now.png" "$out/$title-first.png"
-    rm -rf "$root$home/.local/share/halftone/runs"
     DISPLAY=$display xdotool key --window "$handle" ctrl+Return
     until_it "two trained runs" ended_runs 2
     until_it "still window" picture_is_still
@@ -148,7 +149,7 @@ as_user $command doctor > "$out/$title-doctor.txt" || fail "doctor: $(cat "$out/
 timed "halftone compare" as_user $command compare
 tail -3 "$work/said"
 if [[ ${HALFTONE_WINDOW:-yes} != no ]]; then try_window $command; fi
-(cd "$root$home" && find . -mindepth 1 -maxdepth 3 | sort | sed 's|^\.|left to the user: ~|')
+(cd "$root/tmp" && find terminal window -mindepth 1 -maxdepth 4 | sed -E 's|^[a-z]+|left to the user: ~|' | sort -u)
 if [[ $package == *.deb ]]; then
     timed "apt-get purge" inside apt-get purge -y "$name"
     timed "apt-get autoremove --purge" inside apt-get autoremove -y --purge

@@ -29,9 +29,9 @@ stand_in() {  # CUDA
         "file(COPY \"$work/build/share\" DESTINATION \"\${to}\")" > "$work/build/cmake_install.cmake"
 }
 
-# Compressing Qt at the level of a release takes a minute.
+# At the level of a release Qt takes a minute to compress.
 mkdir "$work/bin"
-printf '#!/bin/sh\nexec %s -T1 -1\n' "$(command -v xz)" > "$work/bin/xz"
+printf '#!/bin/sh\nexec %s -T1 -0\n' "$(command -v xz)" > "$work/bin/xz"
 chmod +x "$work/bin/xz"
 
 make() {  # FOLDER
@@ -48,7 +48,7 @@ grep -q '"name": "DejaVuSans.ttf"' "$work/first/$archive.spdx.json" || complain 
 mkdir "$work/a place"
 tar -xf "$work/first/$archive" -C "$work/a place"
 here="$work/a place/halftone"
-for file in README usr/bin/qt.conf usr/lib/libQt6Widgets.so.6 usr/lib/spare/libX11.so.6 usr/plugins/platforms/libqxcb.so \
+for file in README usr/bin/qt.conf usr/lib/libQt6Gui.so.6 usr/lib/spare/libX11.so.6 usr/plugins/platforms/libqxcb.so \
     usr/share/spare-fonts/DejaVuSans.ttf; do
     [[ -s $here/$file ]] || complain "the archive has no $file"
 done
