@@ -29,7 +29,7 @@ public:
     /// Whether a layer norm may be one node with the sum before it (add_layer_norm()).
     virtual bool join_sums() const { return true; }
 
-    /// Those of the run that this thread computes.
+    /// The norms of the run that this thread computes.
     static const Norms& of_thread() {
         static const Norms intact{};
         const Norms* const own = ComputeContext::of_thread().norms;
