@@ -50,7 +50,7 @@ public:
 
     /// The gradients of the node's inputs; a leaf keeps its own.
     TensorList apply(Node& node) const {
-        // What is added to an earlier gradient does not stay in 16 bits.
+        // A gradient that is added to an earlier one does not stay in 16 bits.
         if (node.leaf && node.leaf->grad)
             node.buffer[0] = late_cast(node.buffer[0], node.leaf->dtype);
         if (detail::gradients_are_observed()) show(node);
