@@ -61,9 +61,12 @@ protected:
         EXPECT_EQ(now.at("config").at("optimizer"), before.at("config").at("optimizer"));
         EXPECT_EQ(now.at("config").at("seed"), before.at("config").at("seed"));
     }
-    void change(const fs::path& file, const std::string& from, const std::string& to) {
+    static std::string text_of(const fs::path& file) {
         std::ifstream in(file);
-        std::string text((std::istreambuf_iterator<char>(in)), {});
+        return std::string((std::istreambuf_iterator<char>(in)), {});
+    }
+    void change(const fs::path& file, const std::string& from, const std::string& to) {
+        std::string text = text_of(file);
         const auto at = text.find(from);
         ASSERT_NE(at, std::string::npos) << file;
         std::ofstream(file) << text.replace(at, from.size(), to);
@@ -104,15 +107,20 @@ TEST_P(Upgrade, ACheckpointIsWholeAndTheRunCanGoOnFromIt) {
 }
 
 TEST_P(Upgrade, SettingsAndLessonsAreReadWithoutAnError) {
-    const auto text = [](const fs::path& file) {
-        std::ifstream in(file);
-        return std::string((std::istreambuf_iterator<char>(in)), {});
-    };
-    const ParsedConfig parsed = parse_run_config(text(root() / "1" / "config.json"));
+    const ParsedConfig parsed = parse_run_config(text_of(root() / "1" / "config.json"));
     EXPECT_THAT(parsed.errors, IsEmpty());
     EXPECT_EQ(parsed.config.max_steps, 8);
-    const Lesson lesson = parse_lesson(text(folder_ / "lesson.lesson.md"), "lesson");
+    const Lesson lesson = parse_lesson(text_of(folder_ / "lesson.lesson.md"), "lesson");
     EXPECT_THAT(lesson.problems, IsEmpty());
+}
+
+TEST_P(Upgrade, ALessonOfALaterVersionShowsWhatIsNotKnown) {
+    const fs::path file = folder_ / "lesson.lesson.md";
+    change(file, "title:", "later: 1\ntitle:");
+    const Lesson lesson = parse_lesson(text_of(file), "lesson");
+    ASSERT_EQ(lesson.problems.size(), 1U);
+    EXPECT_THAT(lesson.problems[0].text.str(), HasSubstr("later"));
+    EXPECT_FALSE(lesson.steps.empty()) << "the rest can be read";
 }
 
 TEST_P(Upgrade, AFileOfALaterVersionIsRefusedInASentence) {
