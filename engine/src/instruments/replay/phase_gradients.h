@@ -4,6 +4,7 @@
 #include <string>
 
 #include "tensor/cast.h"
+#include "tensor/observer.h"
 #include "train/step/step_observer.h"
 
 namespace engine {
@@ -17,6 +18,13 @@ struct PhaseGradient {
     Tensor values;
 };
 
+/// The gradient in the type of the parameter. The cast is the observer's, and not shown.
+inline Tensor in_type_of(const Tensor& parameter, const Tensor& gradient) {
+    if (gradient.is_sparse() || gradient.dtype() == parameter.dtype()) return gradient;
+    const AudienceScope unseen(Audience::gradients_alone);
+    return to(gradient.detach(), parameter.dtype());
+}
+
 /// Calls f(PhaseGradient) for each parameter that has a gradient, of those that the step's phase is
 /// about to update, in the order of its optimizers.
 template <typename F>
@@ -28,9 +36,7 @@ void for_each_gradient(const StepView& step, const F& f) {
             const Parameter& parameter = optimizer.parameters()[i];
             const Tensor gradient = parameter.tensor.grad();
             if (!gradient.defined()) continue;
-            const bool fits = gradient.is_sparse() || gradient.dtype() == parameter.tensor.dtype();
-            f(PhaseGradient{optimizer, i, parameter.name,
-                            fits ? gradient : to(gradient.detach(), parameter.tensor.dtype())});
+            f(PhaseGradient{optimizer, i, parameter.name, in_type_of(parameter.tensor, gradient)});
         }
     }
 }
