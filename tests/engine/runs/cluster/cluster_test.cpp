@@ -220,6 +220,7 @@ TEST_F(ClusterTest, ARunThatTheTimeLimitStoppedGoesOnInAnotherJob) {
     slurm.answer("squeue", "42|PENDING|Priority\n");
     follow_jobs(store);
     EXPECT_EQ(only().state, QueueState::submitted) << "that the run is stopped says nothing yet";
+    elsewhere.reopen(run.job.folder / run.job.folder.filename(), 20);
     end(there, DoneReason::epochs);
     follow_jobs(store);
     EXPECT_EQ(only().state, QueueState::done);
