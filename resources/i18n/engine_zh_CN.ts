@@ -7904,5 +7904,601 @@
         <source>The job was cancelled.</source>
         <translation>作业已取消。</translation>
     </message>
+    <message>
+        <source>--input {}: sizes are numbers joined by x, as in image=3x224x224.</source>
+        <translation>--input {}：大小写成用 x 连接的数，如 image=3x224x224。</translation>
+    </message>
+    <message>
+        <source>--input {}: write {}.</source>
+        <translation>--input {}：请写 {}。</translation>
+    </message>
+    <message>
+        <source>--input {}: the inputs are image, features, tokens and indices.</source>
+        <translation>--input {}：输入有 image、features、tokens 和 indices。</translation>
+    </message>
+    <message>
+        <source>--option {}: write NAME=VALUE.</source>
+        <translation>--option {}：请写 名字=值。</translation>
+    </message>
+    <message>
+        <source>{} takes true or false, not {}.</source>
+        <translation>{} 应为 true 或 false，而不是 {}。</translation>
+    </message>
+    <message>
+        <source>{} takes a whole number, not {}.</source>
+        <translation>{} 应为整数，而不是 {}。</translation>
+    </message>
+    <message>
+        <source>{} takes a number, not {}.</source>
+        <translation>{} 应为数，而不是 {}。</translation>
+    </message>
+    <message>
+        <source>{} = {}: use {} to {}.</source>
+        <translation>{} = {}：请用 {} 到 {}。</translation>
+    </message>
+    <message>
+        <source>{} = {}: use {} or more.</source>
+        <translation>{} = {}：请用不小于 {} 的数。</translation>
+    </message>
+    <message>
+        <source>{} takes one of these words: {}; not {}.</source>
+        <translation>{} 应为这些单词之一：{}；而不是 {}。</translation>
+    </message>
+    <message>
+        <source>{} takes a whole number, or a list of {}; not {}.</source>
+        <translation>{} 应为一个整数，或 {} 个整数的列表；而不是 {}。</translation>
+    </message>
+    <message>
+        <source>{}: {} is a size that only the data know, so it cannot be one of a parameter.</source>
+        <translation>{}：{} 是只有数据才知道的大小，因此不能是参数的大小。</translation>
+    </message>
+    <message>
+        <source>{} names a parameter of another layer: wte.weight.</source>
+        <translation>{} 写另一层的参数名，如 wte.weight。</translation>
+    </message>
+    <message>
+        <source>{}: nothing comes without a name; sizes of the input follow from it. Write {}.</source>
+        <translation>{}：没有不带名字的参数；输入的大小由输入得出。请写 {}。</translation>
+    </message>
+    <message>
+        <source>{}: {} alone comes without a name; sizes of the input follow from it. Write {}.</source>
+        <translation>{}：只有 {} 可以不带名字；输入的大小由输入得出。请写 {}。</translation>
+    </message>
+    <message>
+        <source>{}: {} come without names; sizes of the input follow from it. Write {}.</source>
+        <translation>{}：{} 可以不带名字；输入的大小由输入得出。请写 {}。</translation>
+    </message>
+    <message>
+        <source>{} has no argument {}.</source>
+        <translation>{} 没有参数 {}。</translation>
+    </message>
+    <message>
+        <source>{} has no argument {}. Did you mean {}?</source>
+        <translation>{} 没有参数 {}。是否想写 {}？</translation>
+    </message>
+    <message>
+        <source>{} is given twice.</source>
+        <translation>{} 给了两次。</translation>
+    </message>
+    <message>
+        <source>{}: {} is missing.</source>
+        <translation>{}：缺少 {}。</translation>
+    </message>
+    <message>
+        <source>The option {} is set to {}.</source>
+        <translation>选项 {} 被设为 {}，超出了允许的值。</translation>
+    </message>
+    <message>
+        <source>{} has no parameter {}.</source>
+        <translation>{} 没有权重 {}。</translation>
+    </message>
+    <message>
+        <source>{}: there is a block of this name above.</source>
+        <translation>{}：上面已有同名的 block。</translation>
+    </message>
+    <message>
+        <source>The data have no {}. They have: {}.</source>
+        <translation>数据没有 {}，只有：{}。</translation>
+    </message>
+    <message>
+        <source>{} in a name: a whole number or a word fits here.</source>
+        <translation>名字中的 {}：这里应为整数或单词。</translation>
+    </message>
+    <message>
+        <source>{}: there is no such layer or value here.</source>
+        <translation>{}：这里没有这个层或值。</translation>
+    </message>
+    <message>
+        <source>{}: there is no such layer or value here. Did you mean {}?</source>
+        <translation>{}：这里没有这个层或值。是否想写 {}？</translation>
+    </message>
+    <message>
+        <source>A name has at most {} characters, and {} with those of the modules around it.</source>
+        <translation>一个名字最多 {} 个字符，连同外层模块名最多 {} 个。</translation>
+    </message>
+    <message>
+        <source>{}: this line makes {} twice. Use the number of the repeat in its name: {}{}.</source>
+        <translation>{}：这一行生成了两个 {}。请在名字中用重复的序号：{}{}。</translation>
+    </message>
+    <message>
+        <source>{}: line {} has this name, and it would be {} twice. To use the same weights again write "x = {} from ...".</source>
+        <translation>{}：第 {} 行已用此名，{} 会出现两次。要再次使用同样的权重，请写“x = {} from ...”。</translation>
+    </message>
+    <message>
+        <source>output names one value; only that of the network may name several.</source>
+        <translation>output 只写一个值；只有整个网络的 output 可以写多个。</translation>
+    </message>
+    <message>
+        <source>The text runs more than {} lines; this is where it stops.</source>
+        <translation>文本展开后执行超过 {} 行，到此为止。</translation>
+    </message>
+    <message>
+        <source>This line takes one value.</source>
+        <translation>这一行只取一个值。</translation>
+    </message>
+    <message>
+        <source>repeat {}: at most {} times.</source>
+        <translation>repeat {}：最多 {} 次。</translation>
+    </message>
+    <message>
+        <source>repeat {}: a number of times is 0 or more.</source>
+        <translation>repeat {}：次数不能小于 0。</translation>
+    </message>
+    <message>
+        <source>repeat: {} is no list.</source>
+        <translation>repeat：{} 不是列表。</translation>
+    </message>
+    <message>
+        <source>{} does not part into {} names.</source>
+        <translation>{} 不能拆成 {} 个名字。</translation>
+    </message>
+    <message>
+        <source>{}: a block sees those above it. Move {} above this one.</source>
+        <translation>{}：block 只能用它上面的 block。请把 {} 移到上面。</translation>
+    </message>
+    <message>
+        <source>{} takes {} values, not {}.</source>
+        <translation>{} 取 {} 个值，而不是 {} 个。</translation>
+    </message>
+    <message>
+        <source>{} takes no value.</source>
+        <translation>{} 不取值。</translation>
+    </message>
+    <message>
+        <source>{} takes {} values or more: {} from above, x.</source>
+        <translation>{} 取 {} 个或更多的值：{} from above, x。</translation>
+    </message>
+    <message>
+        <source>{} takes {} to {} values, not {}.</source>
+        <translation>{} 取 {} 到 {} 个值，而不是 {} 个。</translation>
+    </message>
+    <message>
+        <source>{} has parameters, so it needs a module's name: write "{}: {}".</source>
+        <translation>{} 有权重，因此需要模块名：请写“{}: {}”。</translation>
+    </message>
+    <message>
+        <source>{} is no module: write "{} = {}".</source>
+        <translation>{} 不是模块：请写“{} = {}”。</translation>
+    </message>
+    <message>
+        <source>{} needs a name: "name: {}(...)".</source>
+        <translation>{} 需要名字：“名字: {}(...)”。</translation>
+    </message>
+    <message>
+        <source>{} is a value: write "from {}".</source>
+        <translation>{} 是一个值：请写“from {}”。</translation>
+    </message>
+    <message>
+        <source>{} runs again with the arguments that it has: write it without brackets.</source>
+        <translation>{} 以原有的参数再次运行：请去掉括号。</translation>
+    </message>
+    <message>
+        <source>{} runs again, and has its name already: write "{} = {}".</source>
+        <translation>{} 再次运行，已有名字：请写“{} = {}”。</translation>
+    </message>
+    <message>
+        <source>{}: there is no such layer.</source>
+        <translation>{}：没有这种层。</translation>
+    </message>
+    <message>
+        <source>{}: there is no such layer. Did you mean {}?</source>
+        <translation>{}：没有这种层。是否想写 {}？</translation>
+    </message>
+    <message>
+        <source>{} takes {} arguments.</source>
+        <translation>{} 有 {} 个参数。</translation>
+    </message>
+    <message>
+        <source>The network grows beyond {} layers here.</source>
+        <translation>网络在这里超过 {} 层。</translation>
+    </message>
+    <message>
+        <source>{}: there is no such parameter above.</source>
+        <translation>{}：上面没有这个参数。</translation>
+    </message>
+    <message>
+        <source>{} is {}; here it would be {}.</source>
+        <translation>{} 为 {}，在这里会是 {}。</translation>
+    </message>
+    <message>
+        <source>The network ends with {}; stages are four images with strides 4, 8, 16 and 32: output layer1, layer2, layer3, layer4.</source>
+        <translation>网络以 {} 结束；stages 是步幅为 4、8、16、32 的四幅图像：output layer1, layer2, layer3, layer4。</translation>
+    </message>
+    <message>
+        <source>output names one value; only a network that gives stages has several.</source>
+        <translation>output 只写一个值；只有给出 stages 的网络有多个。</translation>
+    </message>
+    <message>
+        <source>The network ends with {}; scores need {}. Add Flatten and fc: Linear(outputs).</source>
+        <translation>网络以 {} 结束；scores 需要 {}。请加上 Flatten 和 fc: Linear(outputs)。</translation>
+    </message>
+    <message>
+        <source>The network ends with {}; scores need {}. End with fc: Linear(outputs).</source>
+        <translation>网络以 {} 结束；scores 需要 {}。请以 fc: Linear(outputs) 结束。</translation>
+    </message>
+    <message>
+        <source>The network ends with {}; a click score needs N x 1. End with Linear(1).</source>
+        <translation>网络以 {} 结束；click score 需要 N x 1。请以 Linear(1) 结束。</translation>
+    </message>
+    <message>
+        <source>The network ends with {}; {} need {}. End with Linear(outputs).</source>
+        <translation>网络以 {} 结束；{} 需要 {}。请以 Linear(outputs) 结束。</translation>
+    </message>
+    <message>
+        <source>The network ends with {}; an image has the size of the network's input.</source>
+        <translation>网络以 {} 结束；image 的大小应与网络的输入相同。</translation>
+    </message>
+    <message>
+        <source>gives {}: use scores, image, token scores, masked token scores, click score or stages.</source>
+        <translation>gives {}：请用 scores、image、token scores、masked token scores、click score 或 stages。</translation>
+    </message>
+    <message>
+        <source>{} is no rule for initial weights: use zeros, ones, constant(a), uniform(a), normal(s), trunc_normal(s), a xavier or kaiming rule, or orthogonal.</source>
+        <translation>{} 不是初始化规则：请用 zeros、ones、constant(a)、uniform(a)、normal(s)、trunc_normal(s)、xavier 或 kaiming 规则，或 orthogonal。</translation>
+    </message>
+    <message>
+        <source>{} takes one number: {}(0.02).</source>
+        <translation>{} 取一个数：{}(0.02)。</translation>
+    </message>
+    <message>
+        <source>{} takes a mode and an activation: {}(fan_out, relu).</source>
+        <translation>{} 取模式和激活函数：{}(fan_out, relu)。</translation>
+    </message>
+    <message>
+        <source>{} takes no arguments.</source>
+        <translation>{} 没有参数。</translation>
+    </message>
+    <message>
+        <source>{} takes fan_in or fan_out, then relu or linear.</source>
+        <translation>{} 先取 fan_in 或 fan_out，再取 relu 或 linear。</translation>
+    </message>
+    <message>
+        <source>{}: there is no dimension {} in {}: use {} to {}.</source>
+        <translation>{}：没有第 {} 维，形状是 {}：请用 {} 到 {}。</translation>
+    </message>
+    <message>
+        <source>{}: a size of its weights would be {}, which only the data know: the input is {}.</source>
+        <translation>{}：权重的一个大小会是 {}，只有数据才知道：输入为 {}。</translation>
+    </message>
+    <message>
+        <source>{} takes {}; the input is {}.</source>
+        <translation>{} 需要 {}，输入为 {}。</translation>
+    </message>
+    <message>
+        <source>{} takes numbers with fractions; the input holds whole ones. Put Embedding or EmbeddingTables in between.</source>
+        <translation>{} 需要小数，输入却是整数。请在中间加 Embedding 或 EmbeddingTables。</translation>
+    </message>
+    <message>
+        <source>{}: more than {} dimensions: {}.</source>
+        <translation>{}：超过 {} 维：{}。</translation>
+    </message>
+    <message>
+        <source>{}: {} has 2^62 elements or more.</source>
+        <translation>{}：{} 的元素达到 2^62 个或更多。</translation>
+    </message>
+    <message>
+        <source>{}: its weights would be {}. Each size has to be 1 or more.</source>
+        <translation>{}：权重会是 {}，每个大小都不能小于 1。</translation>
+    </message>
+    <message>
+        <source>{}: {} cannot be joined with another size: only the data know it.</source>
+        <translation>{}：{} 不能与别的大小合并：只有数据才知道它。</translation>
+    </message>
+    <message>
+        <source>{}: a size of 2^62 or more.</source>
+        <translation>{}：大小达到 2^62 或更多。</translation>
+    </message>
+    <message>
+        <source>{}: {} is out of range.</source>
+        <translation>{}：{} 超出范围。</translation>
+    </message>
+    <message>
+        <source>{}: only the data know {}, so the window has to keep it: stride=1 and padding=same.</source>
+        <translation>{}：只有数据才知道 {}，窗口必须保持它：stride=1 且 padding=same。</translation>
+    </message>
+    <message>
+        <source>{}: the input is {}, smaller than the window. Remove this layer, or use larger inputs.</source>
+        <translation>{}：输入为 {}，比窗口小。请去掉这一层，或用更大的输入。</translation>
+    </message>
+    <message>
+        <source>Clamp: min = {} is above max = {}.</source>
+        <translation>Clamp：min = {} 大于 max = {}。</translation>
+    </message>
+    <message>
+        <source>{}: {} is {}, {} is {}. They differ in channels, height and width. Give {} {} channels and stride={}.</source>
+        <translation>{}：{} 为 {}，{} 为 {}。通道、高和宽都不同。请让 {} 有 {} 个通道并设 stride={}。</translation>
+    </message>
+    <message>
+        <source>{}: {} is {}, {} is {}. They differ in channels. Give {} {} channels.</source>
+        <translation>{}：{} 为 {}，{} 为 {}。通道不同。请让 {} 有 {} 个通道。</translation>
+    </message>
+    <message>
+        <source>{}: {} is {}, {} is {}. They differ in height and width. Give {} stride={}.</source>
+        <translation>{}：{} 为 {}，{} 为 {}。高和宽不同。请给 {} 设 stride={}。</translation>
+    </message>
+    <message>
+        <source>{}: {} is {}, {} is {}. Each size has to be equal, or 1.</source>
+        <translation>{}：{} 为 {}，{} 为 {}。每个大小必须相等或为 1。</translation>
+    </message>
+    <message>
+        <source>Concat: dimension 0 is the batch. Use dim=1 or more.</source>
+        <translation>Concat：第 0 维是批次。请用 dim=1 或更大。</translation>
+    </message>
+    <message>
+        <source>MatMul: {} is {}, {} is {}. The last size of the first has to be the last but one of the second.</source>
+        <translation>MatMul：{} 为 {}，{} 为 {}。前者最后的大小必须等于后者倒数第二个大小。</translation>
+    </message>
+    <message>
+        <source>CosineSimilarity: dimension 0 is the batch. Use dim=1 or more.</source>
+        <translation>CosineSimilarity：第 0 维是批次。请用 dim=1 或更大。</translation>
+    </message>
+    <message>
+        <source>{}: a state is carried from one batch to the next only forward, so not with bidirectional=true.</source>
+        <translation>{}：状态只能正向带到下一批，因此不能与 bidirectional=true 同用。</translation>
+    </message>
+    <message>
+        <source>{} takes one value, or queries, keys and values.</source>
+        <translation>{} 取一个值，或取查询、键和值。</translation>
+    </message>
+    <message>
+        <source>{}: queries {}, keys {} and values {} do not fit one another.</source>
+        <translation>{}：查询 {}、键 {} 和值 {} 不匹配。</translation>
+    </message>
+    <message>
+        <source>num_heads = {} does not divide the width {}. Use {}.</source>
+        <translation>num_heads = {} 不能整除宽度 {}。请用 {}。</translation>
+    </message>
+    <message>
+        <source>{}: dimension 0 is the batch. Use 1 or more.</source>
+        <translation>{}：第 0 维是批次。请用 1 或更大。</translation>
+    </message>
+    <message>
+        <source>{}: start_dim is behind end_dim in {}.</source>
+        <translation>{}：在 {} 中 start_dim 在 end_dim 之后。</translation>
+    </message>
+    <message>
+        <source>{}: a size is 1 or more, and -1 once for the rest.</source>
+        <translation>{}：大小不小于 1，-1 可用一次，表示其余部分。</translation>
+    </message>
+    <message>
+        <source>{}: {} elements do not fit into {}.</source>
+        <translation>{}：{} 个元素放不进 {}。</translation>
+    </message>
+    <message>
+        <source>Reshape takes N x ...; the input is {}.</source>
+        <translation>Reshape 需要 N x ...，输入为 {}。</translation>
+    </message>
+    <message>
+        <source>Permute: dimension {} comes twice.</source>
+        <translation>Permute：第 {} 维出现了两次。</translation>
+    </message>
+    <message>
+        <source>Permute: {} has {} dimensions, and all of them have to be named.</source>
+        <translation>Permute：{} 有 {} 维，必须全部写出。</translation>
+    </message>
+    <message>
+        <source>Select: there is no item {} in dimension {} of {}.</source>
+        <translation>Select：没有第 {} 项，在第 {} 维，形状为 {}。</translation>
+    </message>
+    <message>
+        <source>Slice: nothing is left of dimension {} of {}.</source>
+        <translation>Slice：第 {} 维什么也不剩，形状为 {}。</translation>
+    </message>
+    <message>
+        <source>Split: {} does not part into {} equal ones. Use {}.</source>
+        <translation>Split：{} 不能分成 {} 个相等的部分。请用 {}。</translation>
+    </message>
+    <message>
+        <source>Split: the parts are 0 to {}, not {}.</source>
+        <translation>Split：各部分为 0 到 {}，没有 {}。</translation>
+    </message>
+    <message>
+        <source>Roll: one shift for each dimension.</source>
+        <translation>Roll：每一维一个移动量。</translation>
+    </message>
+    <message>
+        <source>{}: padding = {} is more than half of the window {}.</source>
+        <translation>{}：padding = {} 超过窗口 {} 的一半。</translation>
+    </message>
+    <message>
+        <source>Upsample: mode={} does not take {}.</source>
+        <translation>Upsample：mode={} 不能用于 {}。</translation>
+    </message>
+    <message>
+        <source>Upsample: nothing is left of {}.</source>
+        <translation>Upsample：{} 什么也不剩。</translation>
+    </message>
+    <message>
+        <source>{}({}): {} does not part into blocks of this size.</source>
+        <translation>{}({})：{} 不能分成这样大小的块。</translation>
+    </message>
+    <message>
+        <source>Pad: {} takes one number, or pairs for its last dimensions: [left, right, top, bottom].</source>
+        <translation>Pad：{} 需要一个数，或最后几维的成对数：[左, 右, 上, 下]。</translation>
+    </message>
+    <message>
+        <source>Pad: {} is out of range.</source>
+        <translation>Pad：{} 超出范围。</translation>
+    </message>
+    <message>
+        <source>padding_mode=reflect: the padding {} has to be below the size {}.</source>
+        <translation>padding_mode=reflect：填充 {} 必须小于大小 {}。</translation>
+    </message>
+    <message>
+        <source>{}: no dimension is named.</source>
+        <translation>{}：没有写出维度。</translation>
+    </message>
+    <message>
+        <source>{} takes N x features; the input is {}.</source>
+        <translation>{} 需要 N x 特征数，输入为 {}。</translation>
+    </message>
+    <message>
+        <source>{} is {}; this layer needs {}.</source>
+        <translation>{} 为 {}，这一层需要 {}。</translation>
+    </message>
+    <message>
+        <source>{}: groups = {} does not divide {} input and {} output channels.</source>
+        <translation>{}：groups = {} 不能整除 {} 个输入通道和 {} 个输出通道。</translation>
+    </message>
+    <message>
+        <source>padding=same keeps sizes, so it needs stride=1.</source>
+        <translation>padding=same 保持大小不变，因此需要 stride=1。</translation>
+    </message>
+    <message>
+        <source>output_padding = {} has to be below stride or dilation.</source>
+        <translation>output_padding = {} 必须小于 stride 或 dilation。</translation>
+    </message>
+    <message>
+        <source>{}: only the data know {}, so the window has to keep it.</source>
+        <translation>{}：只有数据才知道 {}，窗口必须保持它。</translation>
+    </message>
+    <message>
+        <source>{}: the padding leaves nothing of {}.</source>
+        <translation>{}：填充之后 {} 什么也不剩。</translation>
+    </message>
+    <message>
+        <source>{}: dims = {} dimensions, and the batch is none of them: the input is {}.</source>
+        <translation>{}：dims = {} 维，批次不算在内：输入为 {}。</translation>
+    </message>
+    <message>
+        <source>num_groups = {} does not divide {} channels. Use {}.</source>
+        <translation>num_groups = {} 不能整除 {} 个通道。请用 {}。</translation>
+    </message>
+    <message>
+        <source>num_parameters = {}: use 1, or one for each channel of {}.</source>
+        <translation>num_parameters = {}：请用 1，或 {} 的每个通道一个。</translation>
+    </message>
+    <message>
+        <source>{} takes whole numbers, tokens or indices; the input holds numbers with fractions.</source>
+        <translation>{} 需要整数（tokens 或 indices），输入却是小数。</translation>
+    </message>
+    <message>
+        <source>{}: it is not known what the numbers stay below. Put it directly behind the network's input.</source>
+        <translation>{}：不知道这些整数的上限。请把它直接放在网络的输入之后。</translation>
+    </message>
+    <message>
+        <source>Positions({}): the input has {} places.</source>
+        <translation>Positions({})：输入有 {} 个位置。</translation>
+    </message>
+    <message>
+        <source>{} is no template: use {}.</source>
+        <translation>{} 不是模板：请用 {}。</translation>
+    </message>
+    <message>
+        <source>{}: a list holds whole numbers or words.</source>
+        <translation>{}：列表只能含整数或单词。</translation>
+    </message>
+    <message>
+        <source>{}: there is an option of this name above.</source>
+        <translation>{}：上面已有同名的选项。</translation>
+    </message>
+    <message>
+        <source>{}: a range is for numbers; words are listed behind "of".</source>
+        <translation>{}：范围只用于数；单词写在“of”之后。</translation>
+    </message>
+    <message>
+        <source>{}: the default is none of the values that the option takes.</source>
+        <translation>{}：默认值不在选项允许的值之中。</translation>
+    </message>
+    <message>
+        <source>{}: the help has more than {} characters.</source>
+        <translation>{}：说明超过 {} 个字符。</translation>
+    </message>
+    <message>
+        <source>More than {} options.</source>
+        <translation>选项超过 {} 个。</translation>
+    </message>
+    <message>
+        <source>N, the batch, is no number that a network can compute with.</source>
+        <translation>N 是批量，网络不能用它计算。</translation>
+    </message>
+    <message>
+        <source>T, the length of a text's window, is no number that a network can compute with: the last window is shorter.</source>
+        <translation>T 是文本窗口的长度，网络不能用它计算：最后一个窗口更短。</translation>
+    </message>
+    <message>
+        <source>{} is no number.</source>
+        <translation>{} 不是数。</translation>
+    </message>
+    <message>
+        <source>A list of more than {} items.</source>
+        <translation>列表超过 {} 项。</translation>
+    </message>
+    <message>
+        <source>{} {} {} is out of range.</source>
+        <translation>{} {} {} 超出范围。</translation>
+    </message>
+    <message>
+        <source>{} {} {} is no number.</source>
+        <translation>{} {} {} 不是数。</translation>
+    </message>
+    <message>
+        <source>More than {} operators are computed here.</source>
+        <translation>到这里计算的运算超过 {} 次。</translation>
+    </message>
+    <message>
+        <source>{} is neither true nor false.</source>
+        <translation>{} 既不是 true 也不是 false。</translation>
+    </message>
+    <message>
+        <source>{} is no whole number.</source>
+        <translation>{} 不是整数。</translation>
+    </message>
+    <message>
+        <source>{} is the variable here, not the word. Write "{}" for the word.</source>
+        <translation>{} 在这里是变量，而不是单词。要写单词请用 "{}"。</translation>
+    </message>
+    <message>
+        <source>{}: the value is {} and has no {}.</source>
+        <translation>{}：这个值为 {}，没有 {}。</translation>
+    </message>
+    <message>
+        <source>{} is a value of the network, not a number. Its sizes are {}.channels, .height, .width and .length.</source>
+        <translation>{} 是网络中的值，不是数。它的大小是 {}.channels、.height、.width 和 .length。</translation>
+    </message>
+    <message>
+        <source>{}: there is no such value, option or parameter here.</source>
+        <translation>{}：这里没有这个值、选项或参数。</translation>
+    </message>
+    <message>
+        <source>{}: there is no such value, option or parameter here. Did you mean {}?</source>
+        <translation>{}：这里没有这个值、选项或参数。是否想写 {}？</translation>
+    </message>
+    <message>
+        <source>size takes one list: size([1, 2]) is 2.</source>
+        <translation>size 取一个列表：size([1, 2]) 是 2。</translation>
+    </message>
+    <message>
+        <source>{}: there is no such function here.</source>
+        <translation>{}：这里没有这个函数。</translation>
+    </message>
+    <message>
+        <source>{} is no list.</source>
+        <translation>{} 不是列表。</translation>
+    </message>
+    <message>
+        <source>There is no item {} in a list of {}: the first is 0, the last {} or -1.</source>
+        <translation>没有第 {} 项，列表有 {} 项：第一项是 0，最后一项是 {} 或 -1。</translation>
+    </message>
 </context>
 </TS>

@@ -5,7 +5,7 @@ set -uo pipefail
 program=${1:?usage: check_tables.sh PROGRAM ROOT}
 root=${2:?usage: check_tables.sh PROGRAM ROOT}
 failures=0
-for page in settings commands events figures columns; do
+for page in settings commands layers events figures columns; do
     file=resources/handbook/$page.md
     [ "$page" = columns ] && file=resources/python/halftone_watch/record_columns.py
     difference=$("$program" "$page" | diff "$root/$file" -) && continue

@@ -1,4 +1,4 @@
-// handbook_tables settings|commands|events|figures|columns: prints that page of resources/handbook,
+// handbook_tables settings|commands|layers|events|figures|columns: prints that page of resources/handbook,
 // or the record's columns for resources/python, as the program defines them. check_tables.sh
 // compares the files with it.
 #include <algorithm>
@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/network/network.h"
 #include "engine/record/event.h"
 #include "engine/record/step_record.h"
 #include "engine/settings/catalog.h"
@@ -160,6 +161,15 @@ void print_commands() {
 #undef HALFTONE_COMMAND
 }
 
+void print_layers() {
+    print_title("Layers of a network", "layers",
+                "The kinds of layers of [a network that you write](write-a-network.md). Arguments before the semicolon may "
+                "come without a name, those in brackets may be left out; behind it they come by name, with their defaults.");
+    std::printf("\n");
+    print_head({"layer", "does"});
+    for (const auto& kind : engine::network_layer_kinds()) print_row({quoted(kind.form), kind.help});
+}
+
 /// With a value in every field, so that no field is left out.
 std::vector<engine::Event> examples() {
     const engine::PartFigures part{.loss = 1, .metrics = {{"accuracy", 0.5}}};
@@ -304,12 +314,13 @@ void print_columns() {
 int main(int argc, char** argv) {
     const std::map<std::string, void (*)()> pages = {{"settings", print_settings},
                                                      {"commands", print_commands},
+                                                     {"layers", print_layers},
                                                      {"events", print_events},
                                                      {"figures", print_figures},
                                                      {"columns", print_columns}};
     const auto page = argc == 2 ? pages.find(argv[1]) : pages.end();
     if (page == pages.end()) {
-        std::fprintf(stderr, "usage: handbook_tables settings|commands|events|figures|columns\n");
+        std::fprintf(stderr, "usage: handbook_tables settings|commands|layers|events|figures|columns\n");
         return 2;
     }
     page->second();

@@ -71,7 +71,7 @@ struct BuiltinLesson {
     std::string_view file;  ///< "underflow.zh.lesson.md"
     std::string_view text;
 };
-/// The lessons by the file's name. Written by embed_lessons.cmake.
+/// The lessons by the file's name. Written by embed_texts.cmake.
 const std::vector<BuiltinLesson>& builtin_lesson_texts();
 
 }  // namespace engine

@@ -15,6 +15,10 @@ namespace rule {
 
 using namespace tao::pegtl;
 
+/// The namespace engine::opt hides PEGTL's rule.
+template <typename... Rules>
+using maybe = tao::pegtl::opt<Rules...>;
+
 template <typename Rule>
 struct token : seq<Rule, star<one<' '>>> {};
 template <char C>
@@ -61,7 +65,7 @@ struct point : mark<'.'> {};
 struct end_of_line : eof {};
 
 struct digits : plus<digit> {};
-struct number_text : seq<digits, opt<one<'.'>, digits>, opt<one<'e', 'E'>, opt<one<'+', '-'>>, digits>> {};
+struct number_text : seq<digits, maybe<one<'.'>, digits>, maybe<one<'e', 'E'>, maybe<one<'+', '-'>>, digits>> {};
 struct number : token<number_text> {};
 struct quote : one<'"'> {};
 struct string_text : star<not_one<'"'>> {};
@@ -74,8 +78,8 @@ struct argument_name : name_word {};
 struct named_argument : seq<token<argument_name>, equals, must<expression>> {};
 struct unnamed_argument : seq<not_at<name, equals>, expression> {};
 struct argument : sor<named_argument, unnamed_argument> {};
-struct arguments : if_must<mark<'('>, opt<argument, star<comma, must<argument>>>, close_bracket> {};
-struct list : if_must<mark<'['>, opt<expression, star<comma, must<expression>>>, close_list> {};
+struct arguments : if_must<mark<'('>, maybe<argument, star<comma, must<argument>>>, close_bracket> {};
+struct list : if_must<mark<'['>, maybe<expression, star<comma, must<expression>>>, close_list> {};
 struct bracketed : if_must<mark<'('>, expression, close_bracket> {};
 struct call_name : name_word {};
 struct call : seq<token<call_name>, at<one<'('>>, arguments> {};
@@ -85,7 +89,7 @@ struct truth_word : sor<kw_true, kw_false> {};
 struct truth : token<truth_word> {};
 struct index : if_must<mark<'['>, expression, close_list> {};
 struct item : seq<sor<number, text, list, bracketed, truth, call, path>, star<index>> {};
-struct power : seq<item, opt<mark<'^'>, must<prefixed>>> {};
+struct power : seq<item, maybe<mark<'^'>, must<prefixed>>> {};
 struct negative : if_must<mark<'-'>, prefixed> {};
 struct prefixed : sor<negative, power> {};
 struct product_operator : sor<string<'/', '/'>, one<'*', '/', '%'>> {};
@@ -94,14 +98,14 @@ struct sum_operator : one<'+', '-'> {};
 struct sum : list_must<product, token<sum_operator>> {};
 struct comparison_operator
     : sor<string<'=', '='>, string<'!', '='>, string<'<', '='>, string<'>', '='>, one<'<', '>'>> {};
-struct comparison : seq<sum, opt<token<comparison_operator>, must<sum>>> {};
+struct comparison : seq<sum, maybe<token<comparison_operator>, must<sum>>> {};
 struct negation;
 struct denied : if_must<token<kw_not>, negation> {};
 struct negation : sor<denied, comparison> {};
 struct both : list_must<negation, token<kw_and>> {};
 struct either : list_must<both, token<kw_or>> {};
 struct else_word : token<kw_else> {};
-struct expression : seq<either, opt<if_must<token<kw_if>, either, else_word, expression>>> {};
+struct expression : seq<either, maybe<if_must<token<kw_if>, either, else_word, expression>>> {};
 
 // Names of modules and values.
 struct brace_start : mark<'{'> {};
@@ -131,11 +135,11 @@ struct begins : seq<not_at<is_name>, token<Keyword>> {};
 struct callee_name : name_word {};
 struct layer_call : seq<token<callee_name>, at<one<'('>>, arguments> {};
 struct layer_use : sor<layer_call, reference> {};
-struct layer_tail : seq<layer_use, opt<from>, opt<condition>> {};
-struct pass_tail : seq<from, opt<condition>> {};
+struct layer_tail : seq<layer_use, maybe<from>, maybe<condition>> {};
+struct pass_tail : seq<from, maybe<condition>> {};
 struct layer_or_pass : sor<layer_tail, pass_tail> {};
 struct layer : sor<seq<label_colon, must<layer_tail>>, seq<value_equals, must<layer_or_pass>>, layer_or_pass> {};
-struct container : seq<label_colon, opt<from>, opt<condition>> {};
+struct container : seq<label_colon, maybe<from>, maybe<condition>> {};
 struct variable : name_word {};
 struct variable_name : token<variable> {};
 struct let : if_must<begins<kw_let>, variable_name, equals, expression> {};
@@ -145,17 +149,17 @@ struct each_variable : token<each_name> {};
 struct each_list : seq<mark<'['>, list_must<each_variable, comma>, close_list> {};
 struct each : sor<each_variable, each_list> {};
 struct range_end : if_must<dots, expression> {};
-struct times : sor<seq<each, token<kw_in>, must<expression>, opt<range_end>>, expression> {};
+struct times : sor<seq<each, token<kw_in>, must<expression>, maybe<range_end>>, expression> {};
 struct index_name : name_word {};
 struct index_variable : token<index_name> {};
-struct repeat : if_must<begins<kw_repeat>, times, opt<if_must<token<kw_as>, index_variable>>, colon> {};
-struct repeat_line : seq<opt<label_colon>, repeat> {};
+struct repeat : if_must<begins<kw_repeat>, times, maybe<if_must<token<kw_as>, index_variable>>, colon> {};
+struct repeat_line : seq<maybe<label_colon>, repeat> {};
 
 // Lines of the file.
 struct option_name : name_word {};
 struct option_variable : token<option_name> {};
 struct minus : mark<'-'> {};
-struct signed_number : seq<opt<minus>, number> {};
+struct signed_number : seq<maybe<minus>, number> {};
 struct literal;
 struct literals : list_must<literal, comma> {};
 struct literal_list : if_must<mark<'['>, literals, close_list> {};
@@ -168,7 +172,7 @@ struct choice_word : token<choice> {};
 struct choice_words : list_must<choice_word, comma> {};
 struct choices : if_must<token<kw_of>, choice_words> {};
 struct help : text {};
-struct option : if_must<token<kw_option>, option_variable, equals, literal, opt<bounds>, opt<choices>, opt<help>> {};
+struct option : if_must<token<kw_option>, option_variable, equals, literal, maybe<bounds>, maybe<choices>, maybe<help>> {};
 struct init_kind : name_word {};
 struct init_kind_name : token<init_kind> {};
 struct init_parameter : name_word {};
@@ -177,26 +181,26 @@ struct init : if_must<token<kw_init>, init_kind_name, point, init_parameter_name
 struct block_name : name_word {};
 struct block_variable : token<block_name> {};
 struct parameter_name : name_word {};
-struct parameter : seq<token<parameter_name>, opt<if_must<equals, expression>>> {};
+struct parameter : seq<token<parameter_name>, maybe<if_must<equals, expression>>> {};
 struct open_bracket : mark<'('> {};
 struct block_input : name_word {};
 struct block_input_name : token<block_input> {};
 struct block_input_names : list_must<block_input_name, comma> {};
 struct block_inputs : if_must<token<kw_of>, block_input_names> {};
-struct block : if_must<token<kw_block>, block_variable, open_bracket, opt<parameter, star<comma, must<parameter>>>,
-                       close_bracket, opt<block_inputs>, colon> {};
+struct block : if_must<token<kw_block>, block_variable, open_bracket, maybe<parameter, star<comma, must<parameter>>>,
+                       close_bracket, maybe<block_inputs>, colon> {};
 struct input_name : name_word {};
 struct further_input : token<input_name> {};
-struct input : seq<token<input_name>, opt<if_must<token<kw_or>, further_input>>> {};
+struct input : seq<token<input_name>, maybe<if_must<token<kw_or>, further_input>>> {};
 struct gives_word : name_word {};
 struct gives_words : plus<token<gives_word>> {};
 struct inputs : list_must<input, comma> {};
 struct network : if_must<token<kw_network>, open_bracket, inputs, close_bracket,
-                         opt<if_must<token<kw_gives>, gives_words>>, colon> {};
+                         maybe<if_must<token<kw_gives>, gives_words>>, colon> {};
 
 template <typename Rule>
 struct whole : must<Rule, end_of_line> {};
-struct head_of_body : sor<seq<repeat_line, at<eof>>, seq<not_at<opt<label_colon>, begins<kw_repeat>>, container>> {};
+struct head_of_body : sor<seq<repeat_line, at<eof>>, seq<not_at<maybe<label_colon>, begins<kw_repeat>>, container>> {};
 struct statement : sor<let, output, seq<repeat_line, must<layer>>, layer> {};
 
 }  // namespace rule
@@ -311,6 +315,7 @@ HALFTONE_PART(index_name, index_name)
 HALFTONE_PART(name, option_name)
 HALFTONE_PART(minus, minus)
 HALFTONE_PART(signed_number, signed_number)
+HALFTONE_PART(signed_number, bound)
 HALFTONE_PART(name, literal_word)
 HALFTONE_PART(literal_list, literal_list)
 HALFTONE_PART(bounds, bounds)
@@ -347,7 +352,6 @@ struct ParsedNode : tao::pegtl::parse_tree::basic_node<ParsedNode> {
             if (child->part == wanted) return child.get();
         return nullptr;
     }
-    std::size_t offset() const { return m_begin.byte; }
 };
 
 /// Chains of one operand are the operand.
@@ -577,6 +581,7 @@ private:
         line_ = &line;
         const auto head = file_head(line.text);
         if (!head) {
+            syntax_.incomplete = true;
             if (!line.bad)
                 fault(line, 0, first_word(line.text).size(),
                       msg("{}: option, init, block or network is needed here.", found_at(line.text, 0)));
@@ -587,14 +592,23 @@ private:
         if (!has_body && !line.body.empty()) no_head(line);
         switch (*head) {
             case Head::option:
-                if (const NodePointer node = parsed<rule::option>(line)) option(part(*node, Part::option));
+                if (const NodePointer node = parsed<rule::option>(line))
+                    option(part(*node, Part::option));
+                else
+                    syntax_.incomplete = true;
                 break;
             case Head::init:
-                if (const NodePointer node = parsed<rule::init>(line)) init(part(*node, Part::init));
+                if (const NodePointer node = parsed<rule::init>(line))
+                    init(part(*node, Part::init));
+                else
+                    syntax_.incomplete = true;
                 break;
             case Head::block: {
                 BlockLine block{.place = line.place(0, line.text.size())};
-                if (const NodePointer node = parsed<rule::block>(line)) read_block(part(*node, Part::block), block);
+                if (const NodePointer node = parsed<rule::block>(line))
+                    read_block(part(*node, Part::block), block);
+                else
+                    syntax_.incomplete = true;
                 block.body = body(line);
                 syntax_.blocks.push_back(std::move(block));
                 break;
@@ -711,7 +725,8 @@ private:
 
     static const ParsedNode& part(const ParsedNode& node, Part wanted) { return *node.find(wanted); }
     static std::string content(const ParsedNode& node) { return std::string(node.string_view()); }
-    TextPlace place(const ParsedNode& node) const { return line_->place(node.offset(), node.string_view().size()); }
+    std::size_t offset(const ParsedNode& node) const { return static_cast<std::size_t>(node.m_begin.data - line_->text.data()); }
+    TextPlace place(const ParsedNode& node) const { return line_->place(offset(node), node.string_view().size()); }
 
     void read_head(const ParsedNode& root, Statement& out) {
         if (const ParsedNode* repeat = root.find(Part::repeat)) {
@@ -737,7 +752,7 @@ private:
             if (const ParsedNode* named = root.find(Part::label_colon)) out.label = label(part(*named, Part::label));
             read_repeat(*repeat, out);
             const ParsedNode& inner = part(root, Part::layer);
-            Statement statement{.place = line_->place(inner.offset(), line_->text.size() - inner.offset())};
+            Statement statement{.place = line_->place(offset(inner), line_->text.size() - offset(inner))};
             read_layer(inner, statement);
             out.body.push_back(std::move(statement));
         } else {

@@ -146,6 +146,7 @@ struct NetworkSyntax {
     TextPlace network{};
     std::string gives = "scores";
     std::vector<Statement> body{};
+    bool incomplete = false;  ///< an option, init or block could not be read
 };
 
 }  // namespace engine::network

@@ -251,7 +251,7 @@ network(features):
      R"(network(features):
   Linear(8,)
 )"},
-    {"arguments without a name come first", 2, 3,
+    {"arguments without a name come first", 2, 24,
      R"(network(image):
   Conv2d(8, padding=1, 3)
 )"},

@@ -1,5 +1,6 @@
-# cmake -DFOLDER=... -DOUT=... -P: the lessons of a folder as C++ text (lab/lesson_text.h).
-file(GLOB files ${FOLDER}/*.lesson.md)
+# cmake -DFOLDER=... -DPATTERN=... -DOUT=... -DHEADER=... -DTYPE=... -DFUNCTION=... -P: the files of a folder as C++ text. HEADER
+# declares FUNCTION, which returns a std::vector of TYPE, {name of the file, its text}.
+file(GLOB files ${FOLDER}/${PATTERN})
 list(SORT files)
 set(entries "")
 foreach(file IN LISTS files)
@@ -10,12 +11,12 @@ foreach(file IN LISTS files)
   string(REGEX REPLACE "([0-9a-f][0-9a-f])" "\\\\x\\1" text "${text}")
   string(APPEND entries "    {\"${name}\", std::string_view(\"${text}\", ${bytes})},\n")
 endforeach()
-file(WRITE ${OUT} "#include \"lab/lesson_text.h\"
+file(WRITE ${OUT} "#include \"${HEADER}\"
 
 namespace engine {
 
-const std::vector<BuiltinLesson>& builtin_lesson_texts() {
-    static const std::vector<BuiltinLesson> texts = {
+const std::vector<${TYPE}>& ${FUNCTION}() {
+    static const std::vector<${TYPE}> texts = {
 ${entries}    };
     return texts;
 }

@@ -1,0 +1,180 @@
+#include <algorithm>
+#include <iostream>
+
+#include "commands.h"
+#include "engine/base/error.h"
+#include "engine/base/json.h"
+#include "engine/base/plain_text.h"
+#include "engine/base/table.h"
+#include "engine/network/network.h"
+#include "settings.h"
+#include "terminal.h"
+
+namespace app {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct NetworkArguments {
+    std::string file, template_name;
+    std::vector<std::string> inputs, options;
+    std::int64_t outputs = 10;
+    bool kinds = false, json = false;
+};
+
+[[noreturn]] void refuse(engine::Message message) { throw engine::Error(engine::ErrorCode::settings, std::move(message)); }
+
+/// Reads "3x224x224".
+std::vector<std::int64_t> read_sizes(const std::string& option, const std::string& text) {
+    std::vector<std::int64_t> sizes;
+    for (std::size_t from = 0; from <= text.size();) {
+        const std::size_t to = std::min(text.find('x', from), text.size());
+        const auto size = engine::to_number<std::int64_t>(text.substr(from, to - from));
+        if (!size || *size < 1 || *size > std::int64_t{1} << 40) refuse(engine::msg("--input {}: sizes are numbers joined by x, as in image=3x224x224.", option));
+        sizes.push_back(*size);
+        from = to + 1;
+    }
+    return sizes;
+}
+
+/// Reads "image=3x224x224", "features=8", "tokens=WORDS" or "indices=COLUMNSxROWS".
+engine::NetworkInput read_input(const std::string& option) {
+    const std::size_t equals = std::min(option.find('='), option.size());
+    engine::NetworkInput input{.field = option.substr(0, equals)};
+    const auto sizes = read_sizes(option, option.substr(std::min(equals + 1, option.size())));
+    const auto need = [&](std::size_t count, const char* form) {
+        if (sizes.size() != count) refuse(engine::msg("--input {}: write {}.", option, form));
+    };
+    if (input.field == "image") {
+        need(3, "image=CHANNELSxHEIGHTxWIDTH");
+        input.sizes = sizes;
+    } else if (input.field == "features") {
+        need(1, "features=COLUMNS");
+        input.sizes = sizes;
+    } else if (input.field == "tokens") {
+        need(1, "tokens=WORDS");
+        input.counts = sizes;
+    } else if (input.field == "indices") {
+        need(2, "indices=COLUMNSxROWS");
+        input.sizes = {sizes[0]};
+        input.counts = {sizes[1]};
+    } else {
+        refuse(engine::msg("--input {}: the inputs are image, features, tokens and indices.", option));
+    }
+    return input;
+}
+
+/// Reads "width=32", "depth=[3,4,6,3]" or "stem=cifar".
+std::pair<std::string, engine::OptionValue> read_option(const std::string& text) {
+    const std::size_t equals = text.find('=');
+    if (equals == text.npos || equals == 0) refuse(engine::msg("--option {}: write NAME=VALUE.", text));
+    const std::string written = text.substr(equals + 1);
+    const auto value = ordered_json::parse(written, nullptr, false);
+    const std::string name = text.substr(0, equals);
+    if (value.is_boolean()) return {name, value.get<bool>()};
+    if (value.is_number_integer()) return {name, value.get<std::int64_t>()};
+    if (value.is_number()) return {name, value.get<double>()};
+    if (value.is_array() && std::ranges::all_of(value, [](const auto& each) { return each.is_number_integer(); }))
+        return {name, value.get<std::vector<std::int64_t>>()};
+    if (value.is_array() && std::ranges::all_of(value, [](const auto& each) { return each.is_string(); }))
+        return {name, value.get<std::vector<std::string>>()};
+    return {name, value.is_string() ? value.get<std::string>() : written};
+}
+
+engine::NetworkData read_data(const NetworkArguments& args, const std::string& text) {
+    engine::NetworkData data = engine::usual_network_data(text);
+    data.outputs = args.outputs;
+    if (!args.inputs.empty()) data.inputs.clear();
+    for (const auto& input : args.inputs) data.inputs.push_back(read_input(input));
+    for (const auto& option : args.options) data.options.insert(read_option(option));
+    return data;
+}
+
+void print_json(const std::string& file, const engine::CheckedNetwork& network) {
+    ordered_json faults = ordered_json::array(), layers = ordered_json::array(), parameters = ordered_json::array();
+    for (const auto& fault : network.faults)
+        faults.push_back({{"line", fault.place.line}, {"column", fault.place.column}, {"length", fault.place.length},
+                          {"text", fault.text.str()}, {"note", fault.note},
+                          {"replacement", fault.replacement ? ordered_json(*fault.replacement) : ordered_json()}});
+    for (const auto& row : network.rows)
+        layers.push_back({{"line", row.place.line}, {"module", row.module}, {"layer", row.layer}, {"shape", row.shape},
+                          {"parameters", row.parameters}, {"flops", row.flops}});
+    for (const auto& parameter : network.parameters)
+        parameters.push_back({{"name", parameter.name}, {"sizes", parameter.sizes}, {"initial", parameter.initial}, {"fixed", parameter.fixed}});
+    const ordered_json out = {{"file", file}, {"usable", network.usable()}, {"faults", std::move(faults)}, {"gives", network.gives},
+                              {"shape", network.shape}, {"parameter_count", network.parameter_count()}, {"flops", network.flops()},
+                              {"layers", std::move(layers)}, {"parameters", std::move(parameters)}};
+    std::cout << engine::dumped(out) << '\n';
+}
+
+void print_table(const engine::CheckedNetwork& network) {
+    engine::Table table{{"line", "name", "layer", "shape", "parameters", "FLOPs"}};
+    for (const auto& row : network.rows)
+        table.rows.push_back({row.place.line, row.module, row.layer, row.shape, row.parameters, engine::Cell(row.flops, "%.4g")});
+    std::cout << to_text(table, 4);
+    print_formatted("%zu layers, %lld parameters, %.4g FLOPs for one sample; the result is %s\n", network.rows.size(),
+                    static_cast<long long>(network.parameter_count()), network.flops(), network.shape.empty() ? "?" : network.shape.c_str());
+}
+
+int check(const NetworkArguments& args) {
+    const auto text = read_small_file(args.file);
+    if (!text) {
+        std::cerr << "halftone: " << engine::one_line(args.file) << ": cannot be read\n";
+        return engine::exit_code(engine::ErrorCode::data);
+    }
+    const engine::CheckedNetwork network = engine::check_network(*text, read_data(args, *text));
+    for (const auto& fault : network.faults)
+        std::cerr << engine::one_line(args.file) << ':' << fault.place.line << ':' << fault.place.column << ": "
+                  << (fault.note ? "note: " : "") << fault.text.str() << '\n';
+    if (args.json)
+        print_json(args.file, network);
+    else
+        print_table(network);
+    return network.usable() ? 0 : engine::exit_code(engine::ErrorCode::settings);
+}
+
+void print_kinds(bool as_json) {
+    ordered_json list = ordered_json::array();
+    for (const auto& kind : engine::network_layer_kinds()) {
+        if (as_json)
+            list.push_back({{"name", kind.name}, {"form", kind.form}, {"help", kind.help}});
+        else
+            std::cout << kind.form << "\n    " << kind.help << '\n';
+    }
+    if (as_json) std::cout << engine::dumped(list) << '\n';
+}
+
+int network(const NetworkArguments& args) {
+    const int asked = (args.file.empty() ? 0 : 1) + (args.template_name.empty() ? 0 : 1) + (args.kinds ? 1 : 0);
+    if (asked != 1) {
+        std::cerr << "halftone network: give a FILE, --kinds or --template NAME.\n";
+        return CommandLine::usage_error;
+    }
+    if (args.kinds) {
+        print_kinds(args.json);
+    } else if (!args.template_name.empty()) {
+        std::cout << engine::network_template(args.template_name);
+    } else {
+        return check(args);
+    }
+    return 0;
+}
+
+}  // namespace
+
+void describe_network(Command command) {
+    auto args = std::make_shared<NetworkArguments>();
+    command.text("FILE", args->file, "A network as text (NAME.network)").optional();
+    command.repeated_text("--input", args->inputs,
+                          "Sizes of an input instead of usual ones: image=3x224x224, features=8, tokens=WORDS or "
+                          "indices=COLUMNSxROWS")
+        .takes("FIELD=SIZES");
+    command.number("--outputs", args->outputs, "Classes, targets or words").within(1, std::int64_t{1} << 40);
+    command.repeated_text("--option", args->options, "An option of the text: width=32, depth=[3,4,6,3] or stem=cifar").takes("NAME=VALUE");
+    command.flag("--kinds", args->kinds, "The kinds of layers with their arguments");
+    command.text("--template", args->template_name, "Prints a network that comes with the program").not_empty().takes("NAME");
+    command.flag("--json", args->json, "One JSON object on standard output; with --kinds a list");
+    command.run([args] { return network(*args); });
+}
+
+}  // namespace app

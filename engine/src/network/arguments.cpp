@@ -1,0 +1,238 @@
+#include "network/arguments.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/base/near_name.h"
+
+namespace engine::network {
+namespace {
+
+using Form = LayerArgument::Form;
+
+std::vector<std::string> words_of(const LayerArgument& argument) {
+    std::vector<std::string> words;
+    for (const FieldChoice& choice : argument.option.choices) words.push_back(choice.value);
+    if (argument.form == Form::padding) words.emplace_back("same");
+    if (argument.form == Form::initial) words.assign(initial_rules().begin(), initial_rules().end());
+    return words;
+}
+
+/// Reads one value for an argument.
+class ArgumentReader {
+public:
+    ArgumentReader(const LayerKind& kind, const LayerArgument& argument, TextPlace place)
+        : kind_(kind), argument_(argument), spec_(argument.option), place_(place) {}
+
+    LayerArguments::Given read(const Value& value) const {
+        LayerArguments::Given given{.is_default = false};
+        if (argument_.form == Form::initial)
+            given.initial = read_initial(value, place_);
+        else if (argument_.form == Form::tensor)
+            given.reference = reference(value);
+        else
+            given.value = option_value(value);
+        return given;
+    }
+
+private:
+    [[noreturn]] void fail(Message text) const { throw Failure{place_, std::move(text), {}}; }
+
+    OptionValue option_value(const Value& value) const {
+        switch (argument_.form) {
+            case Form::sizes:
+                return sizes(value);
+            case Form::padding:
+                if (value.as<std::string>() != nullptr && *value.as<std::string>() == "same") return std::vector<std::int64_t>{};
+                return sizes(value);
+            case Form::list:
+            case Form::rest:
+                return list(value);
+            default:
+                break;
+        }
+        if (std::holds_alternative<bool>(spec_.default_value)) {
+            if (value.as<bool>() == nullptr) fail(msg("{} takes true or false, not {}.", spec_.name, to_string(value)));
+            return *value.as<bool>();
+        }
+        if (std::holds_alternative<std::int64_t>(spec_.default_value)) return whole(value);
+        if (std::holds_alternative<double>(spec_.default_value)) return number(value);
+        return word(value);
+    }
+
+    std::int64_t whole(const Value& value) const {
+        const auto number = value.whole();
+        if (!number) fail(msg("{} takes a whole number, not {}.", spec_.name, to_string(value)));
+        check_range(static_cast<double>(*number), value);
+        return *number;
+    }
+
+    double number(const Value& value) const {
+        const auto* whole = value.as<std::int64_t>();
+        const auto* number = value.as<double>();
+        if (whole == nullptr && number == nullptr) fail(msg("{} takes a number, not {}.", spec_.name, to_string(value)));
+        const double read = whole != nullptr ? static_cast<double>(*whole) : *number;
+        check_range(read, value);
+        return read;
+    }
+
+    void check_range(double read, const Value& value) const {
+        if (read >= spec_.lowest && read <= spec_.highest) return;
+        if (spec_.highest < static_cast<double>(size_limit))
+            fail(msg("{} = {}: use {} to {}.", spec_.name, to_string(value), spec_.lowest, spec_.highest));
+        fail(msg("{} = {}: use {} or more.", spec_.name, to_string(value), spec_.lowest));
+    }
+
+    std::string word(const Value& value) const {
+        const auto* word = value.as<std::string>();
+        const std::vector<std::string> words = words_of(argument_);
+        if (word == nullptr || std::ranges::find(words, *word) == words.end()) {
+            std::string listed;
+            for (const auto& each : words) listed += (listed.empty() ? "" : ", ") + each;
+            fail(msg("{} takes one of these words: {}; not {}.", spec_.name, listed, to_string(value)));
+        }
+        return *word;
+    }
+
+    std::vector<std::int64_t> sizes(const Value& value) const {
+        const auto count = static_cast<std::size_t>(kind_.dimensions);
+        if (value.whole()) return std::vector<std::int64_t>(count, whole(value));
+        const auto* items = value.as<ValueList>();
+        if (items == nullptr || items->size() != count)
+            fail(msg("{} takes a whole number, or a list of {}; not {}.", spec_.name, count, to_string(value)));
+        return list(value);
+    }
+
+    std::vector<std::int64_t> list(const Value& value) const {
+        const auto* items = value.as<ValueList>();
+        if (items == nullptr) return {whole(value)};
+        std::vector<std::int64_t> out;
+        for (const Value& item : *items) {
+            if (const auto* size = item.as<Size>())
+                fail(msg("{}: {} is a size that only the data know, so it cannot be one of a parameter.", spec_.name, to_string(*size)));
+            out.push_back(whole(item));
+        }
+        return out;
+    }
+
+    std::string reference(const Value& value) const {
+        const auto* reference = value.as<ValueReference>();
+        if (reference == nullptr) fail(msg("{} names a parameter of another layer: wte.weight.", spec_.name));
+        return reference->path;
+    }
+
+    const LayerKind& kind_;
+    const LayerArgument& argument_;
+    const OptionSpec& spec_;
+    TextPlace place_;
+};
+
+std::vector<const LayerArgument*> positional(const LayerKind& kind) {
+    std::vector<const LayerArgument*> all;
+    for (const LayerArgument& argument : kind.arguments)
+        if (argument.positional) all.push_back(&argument);
+    return all;
+}
+
+std::string joined_names(const std::vector<const LayerArgument*>& arguments) {
+    std::string text;
+    for (std::size_t i = 0; i < arguments.size(); ++i)
+        text += (i == 0 ? "" : i + 1 == arguments.size() ? " and " : ", ") + arguments[i]->option.name;
+    return text;
+}
+
+/// More arguments without a name than the kind takes: most often sizes of the input.
+[[noreturn]] void too_many(const LayerKind& kind, const Statement& statement, Evaluator& evaluator, const Surroundings& in) {
+    const auto known = positional(kind);
+    std::vector<std::string> texts;
+    for (const Argument& argument : statement.arguments)
+        if (argument.name.empty()) texts.push_back(to_string(evaluator.evaluate(argument.value, in, initial_words())));
+    const auto call = [&](std::size_t from) {
+        std::string text = kind.name;
+        for (std::size_t i = from; i < texts.size(); ++i) text += (i == from ? "(" : ", ") + texts[i];
+        return from < texts.size() ? text + ")" : text;
+    };
+    const std::string fits = call(texts.size() - known.size());
+    const TextPlace place = statement.callee->place;
+    if (known.empty())
+        throw Failure{place, msg("{}: nothing comes without a name; sizes of the input follow from it. Write {}.", call(0), fits), {}};
+    throw Failure{place,
+                  known.size() == 1 ? msg("{}: {} alone comes without a name; sizes of the input follow from it. Write {}.", call(0), joined_names(known), fits)
+                                    : msg("{}: {} come without names; sizes of the input follow from it. Write {}.", call(0), joined_names(known), fits), {}};
+}
+
+const LayerArgument& named_argument(const LayerKind& kind, const Argument& argument) {
+    const auto found = std::ranges::find(kind.arguments, argument.name, [](const LayerArgument& each) { return each.option.name; });
+    if (found != kind.arguments.end()) return *found;
+    std::vector<std::string> names;
+    for (const LayerArgument& each : kind.arguments) names.push_back(each.option.name);
+    const std::string near = nearest_name(argument.name, names);
+    TextPlace place = argument.place;
+    place.length = static_cast<int>(argument.name.size());
+    if (near.empty()) throw Failure{place, msg("{} has no argument {}.", kind.name, argument.name), {}};
+    throw Failure{place, msg("{} has no argument {}. Did you mean {}?", kind.name, argument.name, near), near};
+}
+
+}  // namespace
+
+LayerArguments bind_arguments(const LayerKind& kind, const Statement& statement, Evaluator& evaluator, const Surroundings& in) {
+    LayerArguments bound;
+    const auto ordered = positional(kind);
+    const bool takes_rest = !ordered.empty() && ordered.back()->form == Form::rest;
+    std::size_t unnamed = 0;
+    ValueList rest;
+    for (const Argument& argument : statement.arguments) {
+        if (argument.name.empty() && !takes_rest && unnamed == ordered.size()) too_many(kind, statement, evaluator, in);
+        const LayerArgument& takes = !argument.name.empty() ? named_argument(kind, argument) : takes_rest ? *ordered.back() : *ordered[unnamed++];
+        const std::vector<std::string> words = words_of(takes);
+        Value value = evaluator.evaluate(argument.value, in, words);
+        if (argument.name.empty() && takes_rest && value.as<ValueList>() == nullptr) {
+            rest.push_back(std::move(value));
+            value = {rest};
+        }
+        if (bound.all.contains(takes.option.name) && !(takes_rest && argument.name.empty()))
+            throw Failure{argument.place, msg("{} is given twice.", takes.option.name), {}};
+        bound.all.insert_or_assign(takes.option.name, ArgumentReader(kind, takes, argument.value.place).read(value));
+    }
+    for (const LayerArgument& argument : kind.arguments) {
+        if (bound.all.contains(argument.option.name)) continue;
+        if (argument.required)
+            throw Failure{statement.callee->place, msg("{}: {} is missing.", kind.name, argument.option.name), {}};
+        LayerArguments::Given given{.value = argument.option.default_value};
+        auto* sizes = std::get_if<std::vector<std::int64_t>>(&given.value);
+        if (sizes != nullptr && sizes->size() == 1 && (argument.form == Form::sizes || argument.form == Form::padding))
+            sizes->assign(static_cast<std::size_t>(kind.dimensions), sizes->front());
+        bound.all.emplace(argument.option.name, std::move(given));
+    }
+    return bound;
+}
+
+std::string call_text(const LayerKind& kind, const LayerArguments& arguments) {
+    std::string text;
+    for (const LayerArgument& argument : kind.arguments) {
+        const auto& given = arguments.all.find(argument.option.name)->second;
+        if (given.is_default) continue;
+        std::string value = given.reference;
+        if (argument.form == Form::initial) {
+            ValueCall call{given.initial.rule, {}};
+            for (const double number : given.initial.numbers) call.arguments.push_back({number});
+            for (const auto& word : given.initial.words) call.arguments.push_back({word});
+            value = call.arguments.empty() ? call.name : to_string(Value{call});
+        } else if (const auto* list = std::get_if<std::vector<std::int64_t>>(&given.value)) {
+            const bool equal = std::ranges::adjacent_find(*list, std::ranges::not_equal_to{}) == list->end();
+            const bool sized = argument.form == Form::sizes || argument.form == Form::padding;
+            ValueList items;
+            for (const std::int64_t each : *list) items.push_back({each});
+            value = sized && list->empty() ? "same" : (sized && equal) || list->size() == 1 ? std::to_string(list->front()) : to_string(Value{std::move(items)});
+            if (argument.form == Form::rest && list->size() > 1) value = value.substr(1, value.size() - 2);
+        } else if (argument.form != Form::tensor) {
+            std::visit([&](const auto& each) {
+                if constexpr (requires { Value{each}; }) value = to_string(Value{each});
+            }, given.value);
+        }
+        text += (text.empty() ? "" : ", ") + (argument.positional ? value : argument.option.name + "=" + value);
+    }
+    return text.empty() ? kind.name : kind.name + '(' + text + ')';
+}
+
+}  // namespace engine::network

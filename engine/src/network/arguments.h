@@ -1,0 +1,13 @@
+#pragma once
+
+#include "network/kinds.h"
+
+namespace engine::network {
+
+/// The arguments of a layer, complete. Throws Failure at the argument that does not fit.
+LayerArguments bind_arguments(const LayerKind& kind, const Statement& statement, Evaluator& evaluator, const Surroundings& in);
+
+/// As the notation writes it, without arguments that have their defaults: "Conv2d(64, 7, stride=2)".
+std::string call_text(const LayerKind& kind, const LayerArguments& arguments);
+
+}  // namespace engine::network

@@ -1,0 +1,112 @@
+#include "network/graph.h"
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+namespace engine::network {
+namespace {
+
+/// A module with its parameters and the modules inside it, in the order of the text.
+struct ModuleTree {
+    std::vector<int> own{};
+    std::vector<std::unique_ptr<ModuleTree>> inside{};
+    std::unordered_map<std::string, std::size_t> places{};
+
+    ModuleTree& module(const std::string& name) {
+        const auto [found, added] = places.emplace(name, inside.size());
+        if (added) inside.push_back(std::make_unique<ModuleTree>());
+        return *inside[found->second];
+    }
+    /// A name has at most Limits::full_name characters, so this is not deeper than half of them.
+    void add_to(std::vector<int>& order) const {
+        order.insert(order.end(), own.begin(), own.end());
+        for (const auto& each : inside) each->add_to(order);
+    }
+};
+
+std::string ending(const NetworkGraph& graph) {
+    std::string text;
+    for (const int output : graph.outputs)
+        text += (text.empty() ? "" : ", ") + to_string(graph.values[static_cast<std::size_t>(output)].type.sizes);
+    return text;
+}
+
+const Sizes& output_sizes(const NetworkGraph& graph, std::size_t index = 0) {
+    return graph.values[static_cast<std::size_t>(graph.outputs[index])].type.sizes;
+}
+
+/// Whether four images follow one another with strides 4, 8, 16 and 32.
+bool are_stages(const NetworkGraph& graph) {
+    if (graph.outputs.size() != 4 || graph.inputs.empty()) return false;
+    const Sizes& image = graph.values[static_cast<std::size_t>(graph.inputs.front())].type.sizes;
+    std::int64_t stride = 4;
+    for (std::size_t i = 0; i < 4; ++i, stride *= 2) {
+        const Sizes& stage = output_sizes(graph, i);
+        if (stage.size() != 4 || image.size() != 4) return false;
+        for (std::size_t dim = 2; dim < 4; ++dim)
+            if (!stage[dim].is_number() || (image[dim].number + stride - 1) / stride != stage[dim].number) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+void order_parameters(NetworkGraph& graph) {
+    ModuleTree root;
+    for (std::size_t i = 0; i < graph.parameters.size(); ++i) {
+        const std::string& name = graph.parameters[i].name;
+        ModuleTree* module = &root;
+        std::size_t from = 0;
+        for (std::size_t dot = name.find('.'); dot != name.npos; from = dot + 1, dot = name.find('.', from))
+            module = &module->module(name.substr(from, dot - from));
+        module->own.push_back(static_cast<int>(i));
+    }
+    std::vector<int> order;
+    root.add_to(order);
+    std::vector<int> place(order.size());
+    std::vector<GraphParameter> parameters;
+    parameters.reserve(order.size());
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        place[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
+        parameters.push_back(std::move(graph.parameters[static_cast<std::size_t>(order[i])]));
+    }
+    graph.parameters = std::move(parameters);
+    for (GraphNode& node : graph.nodes)
+        for (int& parameter : node.parameters) parameter = place[static_cast<std::size_t>(parameter)];
+}
+
+std::optional<Failure> check_outputs(const NetworkGraph& graph, const NetworkSyntax& syntax, const NetworkData& data) {
+    const TextPlace place = syntax.body.back().place;
+    const auto failure = [&](Message text) { return Failure{place, std::move(text), {}}; };
+    const Size outputs{data.outputs, Size::Symbol::none};
+    const std::string& gives = syntax.gives;
+    if (gives == "stages") {
+        if (are_stages(graph)) return {};
+        return failure(msg("The network ends with {}; stages are four images with strides 4, 8, 16 and 32: output layer1, layer2, layer3, layer4.", ending(graph)));
+    }
+    if (graph.outputs.size() != 1) return failure(msg("output names one value; only a network that gives stages has several."));
+    const Sizes& end = output_sizes(graph);
+    if (gives == "scores") {
+        const Sizes needed{batch_size, outputs};
+        if (end == needed) return {};
+        if (end.size() > 2) return failure(msg("The network ends with {}; scores need {}. Add Flatten and fc: Linear(outputs).", ending(graph), to_string(needed)));
+        return failure(msg("The network ends with {}; scores need {}. End with fc: Linear(outputs).", ending(graph), to_string(needed)));
+    }
+    if (gives == "click score") {
+        if (end == Sizes{batch_size, {1, Size::Symbol::none}}) return {};
+        return failure(msg("The network ends with {}; a click score needs N x 1. End with Linear(1).", ending(graph)));
+    }
+    if (gives == "token scores" || gives == "masked token scores") {
+        if (end == Sizes{batch_size, window_size, outputs}) return {};
+        return failure(msg("The network ends with {}; {} need {}. End with Linear(outputs).", ending(graph), gives, to_string(Sizes{batch_size, window_size, outputs})));
+    }
+    if (gives == "image") {
+        const bool image = !graph.inputs.empty() && end == graph.values[static_cast<std::size_t>(graph.inputs.front())].type.sizes;
+        if (image && end.size() == 4) return {};
+        return failure(msg("The network ends with {}; an image has the size of the network's input.", ending(graph)));
+    }
+    return Failure{syntax.network, msg("gives {}: use scores, image, token scores, masked token scores, click score or stages.", gives), {}};
+}
+
+}  // namespace engine::network

@@ -1,0 +1,55 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "network/kinds.h"
+
+namespace engine::network {
+
+/// A tensor that the network learns, or reads at its beginning (fixed).
+struct GraphParameter {
+    std::string name{};  ///< "layer1.0.conv1.weight"
+    std::vector<std::int64_t> sizes{};
+    InitialRule initial{};
+    bool fixed = false;
+    int node = 0;  ///< the first that uses it
+};
+
+struct GraphValue {
+    TensorType type{};
+    int node = -1;       ///< -1: an input of the network
+    std::string role{};  ///< "hidden" of LSTM's second value; empty: the first
+};
+
+/// A layer as it runs.
+struct GraphNode {
+    const LayerKind* kind = nullptr;
+    LayerArguments arguments{};
+    std::vector<int> inputs{}, outputs{};  ///< values
+    std::vector<int> parameters{};         ///< in the order of the kind
+    std::string module{};                  ///< "layer1.0.conv1"; of one that is no module the one around it
+    bool own_module = false;
+    TextPlace place{};
+    double flops = 0;  ///< forward pass of one sample; T counts as 1
+};
+
+/// The network for given data, sizes and options: nodes in the order of the text, which is also an
+/// order in which they can run.
+struct NetworkGraph {
+    std::vector<int> inputs{};  ///< values, as NetworkData::inputs
+    std::vector<GraphValue> values{};
+    std::vector<GraphNode> nodes{};
+    std::vector<GraphParameter> parameters{};  ///< in each module before those of its modules
+    std::vector<int> outputs{};                ///< values; several for stages alone
+};
+
+/// Puts the parameters into the order of PyTorch's state_dict: in each module its own before those
+/// of its modules, both in the order of the text.
+void order_parameters(NetworkGraph& graph);
+
+/// Says what is wrong with the values that the network ends with, for what the text says it gives.
+std::optional<Failure> check_outputs(const NetworkGraph& graph, const NetworkSyntax& syntax, const NetworkData& data);
+
+}  // namespace engine::network

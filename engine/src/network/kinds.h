@@ -1,0 +1,127 @@
+#pragma once
+
+#include <limits>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/base/options.h"
+#include "network/initial.h"
+
+namespace engine::network {
+
+/// An argument of a layer.
+struct LayerArgument {
+    enum class Form {
+        plain,    ///< as the option's type says
+        sizes,    ///< a whole number for all dimensions, or a list with one for each
+        padding,  ///< sizes, or the word same
+        list,     ///< a whole number or a list of them
+        rest,     ///< all arguments without a name, as a list
+        initial,  ///< a rule for initial weights
+        tensor    ///< a parameter of another layer: wte.weight
+    };
+    OptionSpec option{};  ///< name, default, bounds, choices and help
+    Form form = Form::plain;
+    bool positional = false;  ///< may come without a name
+    bool required = false;
+};
+
+/// A tensor that a layer learns, named below its module.
+struct LayerParameter {
+    std::string role{};  ///< "weight"; empty for Parameter, whose name is its label
+    Sizes sizes{};
+    InitialRule initial{};
+    bool fixed = false;  ///< a buffer, not learnt
+};
+
+class LayerCall;
+
+/// A kind of layer. The notation, its help and its shapes read it.
+struct LayerKind {
+    std::string name{};
+    std::string help{};  ///< one sentence
+    std::vector<LayerArgument> arguments{};
+    /// Sets outputs and parameters from inputs and arguments; throws Failure for what does not fit.
+    void (*shape)(LayerCall& call) = nullptr;
+    int fewest_inputs = 1, most_inputs = 1;
+    bool merges = false;   ///< takes several values and is no module
+    bool bare = false;     ///< a tensor, no module, that takes no input
+    bool weighted = false;  ///< has parameters, so needs a module
+    int dimensions = 0;    ///< of `sizes` and `padding`
+    std::vector<std::string> roles{};  ///< parameters that init lines may name; empty: not known before
+};
+
+inline constexpr int many_inputs = std::numeric_limits<int>::max();
+
+/// All kinds, in the order of kinds.inc.
+std::span<const LayerKind> layer_kinds();
+const LayerKind* find_layer_kind(std::string_view name);
+/// The kind that a misspelt name, or one of Keras or Caffe, most likely means; empty: none.
+std::string nearest_layer_kind(std::string_view name);
+
+/// Values of a layer's arguments, those that are left out too.
+class LayerArguments {
+public:
+    struct Given {
+        OptionValue value{};
+        InitialRule initial{};       ///< of Form::initial
+        std::string reference{};     ///< of Form::tensor
+        bool is_default = true;
+    };
+
+    std::map<std::string, Given, std::less<>> all{};
+
+    bool given(std::string_view name) const { return !at(name).is_default; }
+    bool flag(std::string_view name) const { return std::get<bool>(at(name).value); }
+    std::int64_t whole(std::string_view name) const { return std::get<std::int64_t>(at(name).value); }
+    double number(std::string_view name) const { return std::get<double>(at(name).value); }
+    const std::string& word(std::string_view name) const { return std::get<std::string>(at(name).value); }
+    const std::vector<std::int64_t>& list(std::string_view name) const {
+        return std::get<std::vector<std::int64_t>>(at(name).value);
+    }
+
+private:
+    const Given& at(std::string_view name) const { return all.find(name)->second; }
+};
+
+/// A layer while its shapes are found.
+class LayerCall {
+public:
+    const LayerKind& kind;
+    const LayerArguments& arguments;
+    std::vector<TensorType> inputs{};
+    std::vector<std::string> input_names{};  ///< for messages
+    TextPlace place{};
+    std::string tied{};  ///< the parameter that `weight=` names, with its sizes
+    Sizes tied_sizes{};
+
+    std::vector<TensorType> outputs{};
+    std::vector<std::string> output_roles{""};  ///< "hidden" of LSTM's second output
+    std::vector<LayerParameter> parameters{};
+    /// Forward pass of one sample: two for a multiply-add, as the X-ray counts. T counts as 1.
+    double flops = 0;
+
+    [[noreturn]] void fail(Message text) const { throw Failure{place, std::move(text), {}}; }
+
+    const TensorType& input(std::size_t index = 0) const { return inputs[index]; }
+    const Sizes& sizes() const { return inputs.front().sizes; }
+    /// The dimension, from 0; negative ones count from the end of `rank`.
+    int dimension(std::int64_t given, int rank) const;
+    int dimension(std::int64_t given) const { return dimension(given, input().rank()); }
+    /// A size of the first input that has to be a number.
+    std::int64_t number_at(int dimension) const;
+    void need_rank(int rank, const char* form) const;
+    void need_numbers(const TensorType& type) const;
+    /// Adds an output, of numbers with fractions.
+    void give(Sizes sizes);
+    void parameter(std::string role, Sizes sizes, InitialRule initial);
+    /// Counts N as one sample.
+    static double elements(const Sizes& sizes);
+    /// As most operations count: the largest of inputs and outputs.
+    void count_elements();
+};
+
+}  // namespace engine::network

@@ -1,0 +1,137 @@
+#include <cmath>
+
+#include "network/kind_forms.h"
+
+/// Recurrent layers and attention: sequences are N x T x features.
+namespace engine::network {
+namespace {
+
+/// Parameters in PyTorch's order: of each layer, of each direction.
+double recurrent_weights(LayerCall& call, std::int64_t gates) {
+    const std::int64_t hidden = call.arguments.whole("hidden_size");
+    const int directions = call.arguments.flag("bidirectional") ? 2 : 1;
+    const InitialRule initial = uniform_by_fan(static_cast<double>(hidden));
+    const Size rows = number_size(gates * hidden);
+    std::int64_t features = call.number_at(2);
+    double weights = 0;
+    for (std::int64_t layer = 0; layer < call.arguments.whole("num_layers"); ++layer) {
+        for (int direction = 0; direction < directions; ++direction) {
+            const std::string end = "_l" + std::to_string(layer) + (direction == 0 ? "" : "_reverse");
+            call.parameter("weight_ih" + end, {rows, number_size(features)}, initial);
+            call.parameter("weight_hh" + end, {rows, number_size(hidden)}, initial);
+            weights += static_cast<double>(rows.number) * static_cast<double>(features + hidden);
+            if (call.arguments.flag("bias")) {
+                call.parameter("bias_ih" + end, {rows}, initial);
+                call.parameter("bias_hh" + end, {rows}, initial);
+            }
+        }
+        features = hidden * directions;
+    }
+    return weights;
+}
+
+void recurrent(LayerCall& call) {
+    call.need_numbers(call.input());
+    call.need_rank(3, "N x T x features");
+    if (call.arguments.flag("carry") && call.arguments.flag("bidirectional"))
+        call.fail(msg("{}: a state is carried from one batch to the next only forward, so not with bidirectional=true.", call.kind.name));
+    const std::int64_t gates = call.kind.name == "LSTM" ? 4 : call.kind.name == "GRU" ? 3 : 1;
+    const double weights = recurrent_weights(call, gates);
+    const Size width = number_size(call.arguments.whole("hidden_size") * (call.arguments.flag("bidirectional") ? 2 : 1));
+    const Size rows = call.sizes()[0];
+    call.give({rows, call.sizes()[1], width});
+    call.give({rows, width});
+    call.output_roles.push_back("hidden");
+    if (call.kind.name == "LSTM") {
+        call.give({rows, width});
+        call.output_roles.push_back("cell");
+    }
+    call.flops = 2 * LayerCall::elements({call.sizes()[0], call.sizes()[1]}) * weights;
+}
+
+LayerKind recurrent_kind(const char* name, const char* help) {
+    return {.name = name,
+            .help = help,
+            .arguments = {arg::required(arg::whole("hidden_size", 1, "Size of the state.", 1, 1 << 24)), arg::whole("num_layers", 1, "Layers on top of each other.", 1, 1000),
+                          arg::flag("bias", true, "Adds numbers."), arg::number("dropout", 0, "Dropout between the layers.", 0, 1),
+                          arg::flag("bidirectional", false, "Reads from both ends."), arg::flag("carry", false, "Keeps the state for the next batch.")},
+            .shape = recurrent,
+            .weighted = true};
+}
+
+/// Queries, keys and values: three inputs, or one for all.
+struct AttentionInputs {
+    const Sizes &queries, &keys, &values;
+};
+
+AttentionInputs attention_inputs(LayerCall& call) {
+    if (call.inputs.size() == 2) call.fail(msg("{} takes one value, or queries, keys and values.", call.kind.name));
+    for (const TensorType& input : call.inputs) {
+        call.need_numbers(input);
+        if (input.rank() != 3) call.fail(msg("{} takes {}; the input is {}.", call.kind.name, "N x T x features", to_string(input.sizes)));
+    }
+    const std::size_t last = call.inputs.size() - 1;
+    return {call.inputs[0].sizes, call.inputs[last > 0 ? 1 : 0].sizes, call.inputs[last].sizes};
+}
+
+std::int64_t check_attention(LayerCall& call, const AttentionInputs& in) {
+    if (!in.queries[2].is_number() || in.keys[2] != in.queries[2] || in.keys[0] != in.queries[0] || in.values[0] != in.queries[0] || in.keys[1] != in.values[1])
+        call.fail(msg("{}: queries {}, keys {} and values {} do not fit one another.", call.kind.name, to_string(in.queries), to_string(in.keys), to_string(in.values)));
+    const std::int64_t width = in.queries[2].number, heads = call.arguments.whole("num_heads");
+    if (width % heads != 0 || (in.values[2].is_number() && in.values[2].number % heads != 0))
+        call.fail(msg("num_heads = {} does not divide the width {}. Use {}.", heads, width, divisors_text(width)));
+    return width;
+}
+
+double attention_flops(const AttentionInputs& in) {
+    const auto count = [](const Size& size) { return size.is_number() ? static_cast<double>(size.number) : 1.0; };
+    return 2 * count(in.queries[1]) * count(in.keys[1]) * (count(in.keys[2]) + count(in.values[2]));
+}
+
+void multihead_attention(LayerCall& call) {
+    const AttentionInputs in = attention_inputs(call);
+    const std::int64_t width = check_attention(call, in);
+    if (in.values[2] != in.queries[2])
+        call.fail(msg("{}: queries {}, keys {} and values {} do not fit one another.", call.kind.name, to_string(in.queries), to_string(in.keys), to_string(in.values)));
+    if (width > size_limit / 4) call.fail(msg("{}: a size of 2^62 or more.", call.kind.name));
+    const Size all = number_size(3 * width), one = number_size(width);
+    call.parameter("in_proj_weight", {all, one}, {"xavier_uniform", {}, {}});
+    call.parameter("in_proj_bias", {all}, {"zeros", {}, {}});
+    call.parameter("out_proj.weight", {one, one}, uniform_by_fan(static_cast<double>(width)));
+    call.parameter("out_proj.bias", {one}, {"zeros", {}, {}});
+    call.give(in.queries);
+    const double projected = 2 * LayerCall::elements(in.queries) + LayerCall::elements(in.keys) + LayerCall::elements(in.values);
+    call.flops = 2 * projected * static_cast<double>(width) + attention_flops(in);
+}
+
+void attention(LayerCall& call) {
+    const AttentionInputs in = attention_inputs(call);
+    check_attention(call, in);
+    call.give({in.queries[0], in.queries[1], in.values[2]});
+    call.flops = attention_flops(in);
+}
+
+LayerKind attention_kind(const char* name, const char* help) {
+    return {.name = name,
+            .help = help,
+            .arguments = {arg::required(arg::whole("num_heads", 1, "Heads.")), arg::flag("causal", false, "Each place sees those before it.")},
+            .shape = attention,
+            .fewest_inputs = 1,
+            .most_inputs = 3};
+}
+
+}  // namespace
+
+LayerKind kind_RNN() { return recurrent_kind("RNN", "Recurrent network with tanh."); }
+LayerKind kind_GRU() { return recurrent_kind("GRU", "Recurrent network with gates."); }
+LayerKind kind_LSTM() { return recurrent_kind("LSTM", "Recurrent network with a memory cell."); }
+LayerKind kind_MultiheadAttention() {
+    LayerKind kind = attention_kind("MultiheadAttention", "Attention with its projections.");
+    kind.arguments.push_back(arg::number("dropout", 0, "Dropout of the weights of the attention.", 0, 1));
+    kind.shape = multihead_attention;
+    kind.weighted = true;
+    return kind;
+}
+LayerKind kind_Attention() { return attention_kind("Attention", "Attention of queries, keys and values, without weights."); }
+
+}  // namespace engine::network

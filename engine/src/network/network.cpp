@@ -1,0 +1,137 @@
+#include "engine/network/network.h"
+
+#include <algorithm>
+
+#include "engine/base/error.h"
+#include "engine/base/plain_text.h"
+#include "network/arguments.h"
+#include "network/builtin_networks.h"
+#include "network/expand.h"
+#include "network/grammar.h"
+#include "network/text_options.h"
+
+namespace engine {
+namespace {
+
+using namespace network;
+
+std::string initial_text(const InitialRule& rule) {
+    ValueCall call{rule.rule, {}};
+    for (const double number : rule.numbers) call.arguments.push_back({number});
+    for (const std::string& word : rule.words) call.arguments.push_back({word});
+    return call.arguments.empty() ? call.name : to_string(Value{std::move(call)});
+}
+
+std::int64_t elements(const std::vector<std::int64_t>& sizes) {
+    std::int64_t count = 1;
+    for (const std::int64_t size : sizes) count *= size;  // below 2^62: LayerCall::parameter()
+    return count;
+}
+
+void add_rows(const NetworkGraph& graph, CheckedNetwork& out) {
+    for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
+        const GraphNode& node = graph.nodes[i];
+        NetworkRow row{.place = node.place, .layer = call_text(*node.kind, node.arguments), .flops = node.flops};
+        if (node.own_module || node.kind->bare) row.module = node.module;
+        row.shape = to_string(graph.values[static_cast<std::size_t>(node.outputs.front())].type.sizes);
+        for (const int index : node.parameters) {
+            const GraphParameter& parameter = graph.parameters[static_cast<std::size_t>(index)];
+            if (parameter.node == static_cast<int>(i) && !parameter.fixed) row.parameters += elements(parameter.sizes);
+        }
+        out.rows.push_back(std::move(row));
+    }
+    for (const GraphParameter& parameter : graph.parameters)
+        out.parameters.push_back({parameter.name, parameter.sizes, initial_text(parameter.initial), parameter.fixed});
+    for (const int output : graph.outputs)
+        out.shape += (out.shape.empty() ? "" : ", ") + to_string(graph.values[static_cast<std::size_t>(output)].type.sizes);
+}
+
+std::string default_text(const LayerArgument& argument) {
+    const auto* list = std::get_if<std::vector<std::int64_t>>(&argument.option.default_value);
+    if (list != nullptr) return list->empty() ? std::string() : std::to_string(list->front());
+    std::string text;
+    std::visit([&](const auto& value) {
+        if constexpr (requires { Value{value}; }) text = to_string(Value{value});
+    }, argument.option.default_value);
+    return text;
+}
+
+std::string form_text(const LayerKind& kind) {
+    std::string positional, named;
+    for (const LayerArgument& argument : kind.arguments) {
+        const std::string& name = argument.option.name;
+        if (argument.positional) {
+            std::string text = argument.form == LayerArgument::Form::rest ? name + "..." : name;
+            if (!argument.required) text = '[' + text + ']';
+            positional += (positional.empty() ? "" : ", ") + text;
+        } else {
+            const std::string usual = default_text(argument);
+            named += (named.empty() ? "" : ", ") + (usual.empty() ? name : name + '=' + usual);
+        }
+    }
+    if (positional.empty() && named.empty()) return kind.name;
+    return kind.name + '(' + positional + (named.empty() ? "" : positional.empty() ? "; " + named : "; " + named) + ')';
+}
+
+}  // namespace
+
+bool CheckedNetwork::usable() const { return std::ranges::all_of(faults, &NetworkFault::note); }
+
+std::int64_t CheckedNetwork::parameter_count() const {
+    std::int64_t count = 0;
+    for (const NetworkRow& row : rows) count += row.parameters;
+    return count;
+}
+
+double CheckedNetwork::flops() const {
+    double count = 0;
+    for (const NetworkRow& row : rows) count += row.flops;
+    return count;
+}
+
+CheckedNetwork check_network(std::string_view text, const NetworkData& data) {
+    CheckedNetwork out;
+    const NetworkSyntax syntax = parse_network(text, out.faults);
+    std::vector<NetworkFault> ignored;
+    out.options = text_options(syntax, ignored);
+    out.gives = syntax.gives;
+    add_rows(expand_network(syntax, data, out.faults), out);
+    std::ranges::stable_sort(out.faults, {}, [](const NetworkFault& fault) { return std::pair(fault.place.line, fault.place.column); });
+    const auto again = [](const NetworkFault& a, const NetworkFault& b) { return a.place == b.place && a.text.text == b.text.text; };
+    out.faults.erase(std::unique(out.faults.begin(), out.faults.end(), again), out.faults.end());
+    if (out.faults.size() > Limits::shown_faults) out.faults.resize(Limits::shown_faults);
+    return out;
+}
+
+NetworkData usual_network_data(std::string_view text) {
+    static const std::vector<NetworkInput> usual = {
+        {"image", {3, 224, 224}, {}}, {"features", {8}, {}}, {"tokens", {}, {1000}}, {"indices", {26}, {1000}}};
+    std::vector<NetworkFault> ignored;
+    NetworkData data;
+    for (const auto& names : parse_network(text, ignored).inputs) {
+        // The data have one of several fields: the first is the usual one.
+        const auto found = std::ranges::find(usual, names.front(), &NetworkInput::field);
+        if (found != usual.end()) data.inputs.push_back(*found);
+    }
+    return data;
+}
+
+std::vector<LayerKindInfo> network_layer_kinds() {
+    std::vector<LayerKindInfo> out;
+    for (const LayerKind& kind : layer_kinds()) out.push_back({kind.name, form_text(kind), kind.help});
+    return out;
+}
+
+std::vector<std::string> network_templates() {
+    std::vector<std::string> names;
+    for (const BuiltinNetwork& each : builtin_network_texts()) names.emplace_back(each.name.substr(0, each.name.rfind('.')));
+    return names;
+}
+
+std::string network_template(const std::string& name) {
+    const auto found = std::ranges::find(builtin_network_texts(), name + ".network", &BuiltinNetwork::name);
+    if (found != builtin_network_texts().end()) return std::string(found->text);
+    throw Error(ErrorCode::settings, msg("{} is no template: use {}.", one_line(name), join(network_templates(), ", ")));
+}
+
+}  // namespace engine

@@ -1,0 +1,94 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "network/syntax.h"
+#include "network/tensor_type.h"
+
+namespace engine::network {
+
+struct Value;
+using ValueList = std::vector<Value>;
+
+/// A rule for initial weights with its arguments: normal(0.02).
+struct ValueCall {
+    std::string name{};
+    ValueList arguments{};
+};
+/// A value of the graph that is named where a number could stand: "wte.weight".
+struct ValueReference {
+    std::string path{};
+};
+
+/// Result of an expression. Nothing: unknown, because of a fault above.
+struct Value {
+    std::variant<std::monostate, bool, std::int64_t, double, std::string, ValueList, Size, ValueCall, ValueReference> data{};
+
+    bool known() const { return data.index() != 0; }
+    template <typename T>
+    const T* as() const {
+        return std::get_if<T>(&data);
+    }
+    /// 4 and 4.0; nothing for fractions and other values.
+    std::optional<std::int64_t> whole() const;
+};
+
+/// As the notation writes it.
+std::string to_string(const Value& value);
+
+/// A statement cannot be evaluated.
+struct Failure {
+    TextPlace place{};
+    Message text{};
+    std::optional<std::string> replacement{};
+};
+/// It cannot be evaluated because of a fault elsewhere, which has been reported.
+struct Unknown {};
+/// The text does too much: nothing after it is looked at.
+struct Overrun {
+    Failure failure;
+};
+
+/// The names that an expression can see.
+class Surroundings {
+public:
+    virtual ~Surroundings() = default;
+    /// Null: there is no such variable.
+    virtual const Value* variable(std::string_view name) const = 0;
+    /// Words that an option of this name takes; empty for others.
+    virtual std::span<const std::string> choices_of(std::string_view name) const = 0;
+    /// The type of a value of the graph; null: there is none. Throws Unknown for one with a fault.
+    virtual const TensorType* tensor(std::string_view path) const = 0;
+    /// Variables and values, to suggest one.
+    virtual std::vector<std::string> known_names() const = 0;
+};
+
+/// Computes expressions of one text (network notation, rules 13 and 14).
+class Evaluator {
+public:
+    static constexpr std::int64_t most_operators = 1'000'000;
+
+    explicit Evaluator(std::vector<NetworkFault>& notes) : notes_(notes) {}
+
+    /// `choices`: words that the place of the expression takes. Throws Failure, Unknown or Overrun.
+    Value evaluate(const Expression& expression, const Surroundings& in, std::span<const std::string> choices = {});
+    bool truth(const Expression& expression, const Surroundings& in);
+    /// A whole number below 2^62.
+    std::int64_t whole(const Expression& expression, const Surroundings& in);
+
+private:
+    Value path(const Expression& expression, const Surroundings& in, std::span<const std::string> choices);
+    Value call(const Expression& expression, const Surroundings& in, std::span<const std::string> choices);
+    Value item(const Expression& expression, const Surroundings& in);
+    Value chain(const Expression& expression, const Surroundings& in);
+    ValueList values(const Expression& expression, const Surroundings& in);
+
+    std::vector<NetworkFault>& notes_;
+    std::int64_t evaluated_ = 0;
+};
+
+}  // namespace engine::network

@@ -1,0 +1,68 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "program.h"
+
+namespace app {
+namespace {
+
+using nlohmann::json;
+using testing::HasSubstr;
+
+TEST(NetworkCommand, PrintsTheLayersOfATemplate) {
+    Program printed({"network", "--template", "lenet"});
+    printed.finish();
+    EXPECT_EQ(printed.exit_code(), 0);
+    test_support::TempFolder folder;
+    std::ofstream(folder / "a.network") << printed.output_text();
+    Program checked({"network", (folder / "a.network").string(), "--input", "image=1x28x28", "--json"});
+    checked.finish();
+    EXPECT_EQ(checked.exit_code(), 0) << checked.errors();
+    const json network = json::parse(checked.output_text());
+    EXPECT_EQ(network.at("parameter_count"), 44'426);
+    EXPECT_EQ(network.at("layers").at(0).at("layer"), "Conv2d(6, 5)");
+    EXPECT_EQ(network.at("parameters").at(0).at("name"), "conv1.weight");
+    EXPECT_TRUE(network.at("usable"));
+}
+
+TEST(NetworkCommand, WritesFaultsWithTheirPlaces) {
+    test_support::TempFolder folder;
+    const std::string file = (folder / "a.network").string();
+    std::ofstream(file) << "network(image):\n  Flatten\n  Dense(3)\n  Linear(outputs) from in if wrong\n";
+    Program program({"network", file});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 2);
+    EXPECT_THAT(program.errors(), HasSubstr(file + ":3:3: Dense: there is no such layer. Did you mean Linear?"));
+    EXPECT_THAT(program.errors(), HasSubstr(file + ":4:30: wrong: there is no such value"));
+}
+
+TEST(NetworkCommand, TakesSizesAndOptions) {
+    test_support::TempFolder folder;
+    const std::string file = (folder / "a.network").string();
+    std::ofstream(file) << "option hidden = [8]\nnetwork(features):\n  repeat h in hidden: Linear(h)\n  Linear(outputs)\n";
+    Program program({"network", file, "--input", "features=5", "--outputs", "2", "--option", "hidden=[3,4]", "--json"});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    EXPECT_EQ(json::parse(program.output_text()).at("parameter_count"), 5 * 3 + 3 + 3 * 4 + 4 + 4 * 2 + 2);
+    for (const char* wrong : {"image=3x", "image=3x2", "sound=3", "features=0"}) {
+        Program refused({"network", file, "--input", wrong});
+        refused.finish();
+        EXPECT_EQ(refused.exit_code(), 2) << wrong;
+    }
+}
+
+TEST(NetworkCommand, ListsTheKindsOfLayers) {
+    Program program({"network", "--kinds", "--json"});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0);
+    EXPECT_GE(json::parse(program.output_text()).size(), 90u);
+    Program nothing({"network"});
+    nothing.finish();
+    EXPECT_EQ(nothing.exit_code(), 2);
+}
+
+}  // namespace
+}  // namespace app

@@ -1,0 +1,140 @@
+#include "network/expand.h"
+
+#include <gtest/gtest.h>
+
+#include "accepted_texts.h"
+#include "checked.h"
+
+namespace engine::network {
+namespace {
+
+TEST(NetworkExpand, GivesPyTorchsNamesAndShapes) {
+    int compared = 0;
+    for (const AcceptedText& accepted : accepted_texts) {
+        if (*accepted.names == '\0' && *accepted.shape == '\0') continue;
+        NetworkData data = small_data();
+        data.inputs[2].counts = {10};  // as many words as outputs, so that their weights can be shared
+        const CheckedNetwork network = check_network(accepted.text, data);
+        for (const auto& text : fault_texts(network)) ADD_FAILURE() << accepted.subject << ": " << text;
+        const std::string names = *accepted.names != '\0' ? accepted.names : parameter_names(network);
+        const std::string shape = *accepted.shape != '\0' ? accepted.shape : network.shape;
+        EXPECT_EQ(parameter_names(network), names) << accepted.subject;
+        EXPECT_EQ(network.shape, shape) << accepted.subject;
+        ++compared;
+    }
+    EXPECT_GE(compared, 13);
+}
+
+struct Meaning {
+    const char* body;
+    const char* names;
+};
+
+TEST(NetworkExpand, NumbersLayersByTheirPlace) {
+    const Meaning meanings[] = {
+        {"x = ReLU\nx = Abs\nLinear(outputs) from x", "0.weight 0.bias"},
+        {"a: Linear(8) if false\nLinear(4)\ny = a from above\nLinear(outputs)", "0.weight 0.bias 1.weight 1.bias"},
+        {"layers: repeat 2:\n  Linear(8)\n  ReLU\nLinear(outputs)",
+         "layers.0.0.weight layers.0.0.bias layers.1.0.weight layers.1.0.bias 1.weight 1.bias"},
+        {"layers: repeat 2: Linear(8)\nLinear(outputs)", "layers.0.weight layers.0.bias layers.1.weight layers.1.bias 1.weight 1.bias"},
+        {"a:\n  b: Linear(8)\nc: Linear(outputs) from a.b", "a.b.weight a.b.bias c.weight c.bias"},
+        {"p: Parameter([3, in.width])\nb: from in\n  q: Linear(8) from in\nLinear(outputs)", "p b.q.weight b.q.bias 1.weight 1.bias"},
+        {"repeat 2 as i:\n  x = ReLU\n  y{i}: Linear(8) from x\nLinear(outputs) from y0",
+         "y0.weight y0.bias y1.weight y1.bias 2.weight 2.bias"},
+        {"a: Linear(8)\na.b: Linear(8)\nLinear(outputs) from a", "a.weight a.bias a.b.weight a.b.bias 2.weight 2.bias"}};
+    for (const Meaning& meaning : meanings) {
+        const CheckedNetwork network = check_body(meaning.body);
+        EXPECT_TRUE(network.usable()) << fault_text(meaning.body);
+        EXPECT_EQ(parameter_names(network), meaning.names) << meaning.body;
+    }
+}
+
+TEST(NetworkExpand, AModuleThatRunsAgainHasItsWeightsOnce) {
+    const CheckedNetwork network = check_body("enc:\n  Linear(20)\n  ReLU\nother = enc from enc\nAdd from enc, other\nLinear(outputs)");
+    EXPECT_TRUE(network.usable());
+    EXPECT_EQ(parameter_names(network), "enc.0.weight enc.0.bias 1.weight 1.bias");
+    EXPECT_EQ(network.parameter_count(), 20 * 20 + 20 + 20 * 10 + 10);
+    EXPECT_EQ(fault_text("enc:\n  Linear(8)\n  ReLU\nother = enc from enc\nLinear(outputs)"),
+              "4:1: enc.0.weight is 8 x 20; here it would be 8 x 8.");
+    EXPECT_EQ(fault_text("x = ReLU\nx"), "2:1: x is a value: write \"from x\".");
+}
+
+TEST(NetworkExpand, TiedWeightsAreOneParameter) {
+    const char* text = "network(tokens) gives token scores:\n  wte: Embedding(8)\n  head: Linear(outputs, weight=wte.weight, bias=false)\n";
+    NetworkData data = small_data();
+    data.outputs = 1000;
+    const CheckedNetwork network = check_network(text, data);
+    EXPECT_TRUE(network.usable());
+    EXPECT_EQ(parameter_names(network), "wte.weight");
+    EXPECT_EQ(network.parameter_count(), 8000);
+    EXPECT_FALSE(check_network(text, small_data()).usable());
+}
+
+TEST(NetworkExpand, NamesAreUniqueAndLabelsFit) {
+    EXPECT_EQ(fault_text("fc: Linear(3)\nfc: Linear(3)"),
+              "2:1: fc: line 2 has this name, and it would be fc twice. To use the same weights again write \"x = fc from ...\".");
+    EXPECT_THAT(fault_text("repeat 2: fc: Linear(10)"), testing::HasSubstr("this line makes fc twice"));
+    EXPECT_THAT(fault_text("x = Linear(3)"), testing::HasSubstr("has parameters"));
+    EXPECT_THAT(fault_text("x: Add from in, in"), testing::HasSubstr("write \"x = Add\""));
+    EXPECT_THAT(fault_text("Parameter([2])"), testing::HasSubstr("needs a name"));
+    EXPECT_THAT(fault_text(std::string(101, 'a') + ": Linear(10)"), testing::HasSubstr("at most 100 characters"));
+}
+
+TEST(NetworkExpand, AFaultHidesNoOtherAndBringsNone) {
+    const auto texts = fault_texts(check_body("a: Linear(widht)\nb: ReLU\nc: Linear(8) from b\nConv2D(3)\nd: Linear(8, kernel=3) from in\nLinear(outputs) from d"));
+    ASSERT_EQ(texts.size(), 3u);
+    EXPECT_THAT(texts[0], testing::StartsWith("1:11: widht: there is no such value"));
+    EXPECT_EQ(texts[1], "4:1: Conv2D: there is no such layer. Did you mean Conv2d?");
+    EXPECT_THAT(texts[2], testing::StartsWith("5:14: Linear has no argument kernel"));
+}
+
+TEST(NetworkExpand, AFaultOfABlockIsReportedOnce) {
+    const auto network = check_network("block B(n):\n  Linear(n)\n  MaxPool2d(2)\nnetwork(features):\n  repeat 3: B(20)\n  Linear(outputs)\n", small_data());
+    EXPECT_EQ(network.faults.size(), 1u);
+}
+
+TEST(NetworkExpand, ABlockSeesItsArgumentsAndThoseAbove) {
+    EXPECT_TRUE(check_network("option w = 4\nblock A(n, m = n * 2):\n  Linear(m + w)\nblock B():\n  A(3)\nnetwork(features):\n  B\n  Linear(outputs)\n", small_data()).usable());
+    const auto below = check_network("block B():\n  A(3)\nblock A(n):\n  Linear(n)\nnetwork(features):\n  B\n  Linear(outputs)\n", small_data());
+    ASSERT_FALSE(below.faults.empty());
+    EXPECT_EQ(below.faults[0].text.str(), "A: a block sees those above it. Move A above this one.");
+    const auto hidden = check_network("block B():\n  Linear(n)\nnetwork(features):\n  let n = 3\n  B\n  Linear(outputs)\n", small_data());
+    EXPECT_FALSE(hidden.usable());
+}
+
+TEST(NetworkExpand, OptionsCanBeSet) {
+    const char* text = "option w = 4 in 1..64\noption act = relu of relu, tanh\nnetwork(features):\n  a: Linear(w)\n  Activation(act)\n  Linear(outputs) if act == tanh\n  Linear(outputs) if act != tanh\n";
+    NetworkData data = small_data();
+    data.options = {{"w", std::int64_t{7}}, {"act", std::string("tanh")}};
+    const CheckedNetwork network = check_network(text, data);
+    EXPECT_TRUE(network.usable());
+    EXPECT_EQ(network.parameters[0].sizes, (std::vector<std::int64_t>{7, 20}));
+    data.options = {{"w", std::int64_t{65}}};
+    EXPECT_EQ(check_network(text, data).faults.size(), 1u);
+}
+
+TEST(NetworkExpand, WorkIsBounded) {
+    EXPECT_THAT(fault_text("repeat 1001: ReLU"), testing::HasSubstr("repeat 1001: at most 1000 times."));
+    EXPECT_THAT(fault_text("repeat 1000:\n  repeat 1000:\n    let a = 1"), testing::HasSubstr("more than 200000 lines"));
+    EXPECT_THAT(fault_text("repeat 50:\n  repeat 50:\n    repeat 9: ReLU"), testing::HasSubstr("beyond 20000 layers"));
+    std::string doubling = "block B0():\n  ReLU if false\n";
+    for (int i = 1; i < 40; ++i) {
+        const std::string below = "  B" + std::to_string(i - 1) + "\n";
+        doubling += "block B" + std::to_string(i) + "():\n" + below + below;
+    }
+    const auto network = check_network(doubling + "network(features):\n  B39\n", small_data());
+    ASSERT_FALSE(network.faults.empty());
+    EXPECT_FALSE(network.usable());
+}
+
+TEST(NetworkExpand, AVariableHidesAWordWithANote) {
+    const CheckedNetwork network = check_body("let zeros = 1\na: Linear(8)\nb: Linear(outputs, init=ones)\nc = Abs");
+    EXPECT_TRUE(network.usable());
+    const CheckedNetwork hidden = check_body("let relu = \"tanh\"\nActivation(relu)\nLinear(outputs)");
+    ASSERT_EQ(hidden.faults.size(), 1u);
+    EXPECT_TRUE(hidden.faults[0].note);
+    EXPECT_TRUE(hidden.usable());
+}
+
+}  // namespace
+}  // namespace engine::network

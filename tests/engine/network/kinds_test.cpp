@@ -1,0 +1,107 @@
+#include "network/kinds.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "checked.h"
+
+namespace engine::network {
+namespace {
+
+TEST(NetworkKinds, EachHasItsShapeHelpAndArguments) {
+    std::set<std::string> names;
+    for (const LayerKind& kind : layer_kinds()) {
+        EXPECT_TRUE(names.insert(kind.name).second) << kind.name;
+        EXPECT_EQ(find_layer_kind(kind.name), &kind);
+        EXPECT_NE(kind.shape, nullptr) << kind.name;
+        EXPECT_TRUE(kind.help.ends_with('.')) << kind.name;
+        for (const LayerArgument& argument : kind.arguments) EXPECT_TRUE(argument.option.help.ends_with('.')) << kind.name;
+    }
+    EXPECT_GE(names.size(), 90u);
+}
+
+TEST(NetworkKinds, NamesOfOtherLibrariesAreKnown) {
+    EXPECT_EQ(nearest_layer_kind("Dense"), "Linear");
+    EXPECT_EQ(nearest_layer_kind("InnerProduct"), "Linear");
+    EXPECT_EQ(nearest_layer_kind("BatchNormalization"), "BatchNorm2d");
+    EXPECT_EQ(nearest_layer_kind("Conv2D"), "Conv2d");
+    EXPECT_EQ(nearest_layer_kind("maxpool2d"), "MaxPool2d");
+    EXPECT_EQ(nearest_layer_kind("MaxPol2d"), "MaxPool2d");
+    EXPECT_EQ(nearest_layer_kind("Transformer"), "");
+}
+
+struct Shaped {
+    const char* line;
+    const char* shape;
+    std::int64_t parameters;
+};
+
+/// Shapes that PyTorch gives; tests/peer/network_kinds.py compares many more with it.
+TEST(NetworkKinds, ShapesAreThoseOfPyTorch) {
+    const Shaped cases[] = {
+        {"Conv2d(8, 3, stride=2, padding=1) from image", "N x 8 x 16 x 16", 224},
+        {"Conv2d(6, [3, 5], padding=same, dilation=2, groups=3, bias=false) from image", "N x 6 x 32 x 32", 90},
+        {"ConvTranspose2d(4, 3, stride=2, padding=1, output_padding=1) from image", "N x 4 x 64 x 64", 112},
+        {"MaxPool2d(3, stride=2, padding=1, ceil_mode=true) from image", "N x 3 x 17 x 17", 0},
+        {"AvgPool2d(5) from image", "N x 3 x 6 x 6", 0},
+        {"AdaptiveAvgPool2d([2, 3]) from image", "N x 3 x 2 x 3", 0},
+        {"BatchNorm2d from image", "N x 3 x 32 x 32", 6},
+        {"LayerNorm(dims=3) from image", "N x 3 x 32 x 32", 6144},
+        {"GroupNorm(3) from image", "N x 3 x 32 x 32", 6},
+        {"Flatten(2) from image", "N x 3 x 1024", 0},
+        {"Unflatten(1, [-1, 3]) from image", "N x 1 x 3 x 32 x 32", 0},
+        {"Reshape(-1, 32) from image", "N x 96 x 32", 0},
+        {"Permute(0, 2, 3, 1) from image", "N x 32 x 32 x 3", 0},
+        {"Select(1, -1) from image", "N x 32 x 32", 0},
+        {"Slice(2, 1, -1, step=2) from image", "N x 3 x 15 x 32", 0},
+        {"Split(3, 1, 4) from image", "N x 3 x 32 x 8", 0},
+        {"Upsample(1.5, mode=bilinear) from image", "N x 3 x 48 x 48", 0},
+        {"PixelUnshuffle(2) from image", "N x 12 x 16 x 16", 0},
+        {"Pad([1, 2, 3, 4]) from image", "N x 3 x 39 x 35", 0},
+        {"Mean([-2, -1]) from image", "N x 3", 0},
+        {"x = Stack(1) from features, features", "N x 2 x 20", 0},
+        {"x = Concat from features, features", "N x 40", 0},
+        {"e: Embedding(8) from tokens", "N x T x 8", 8000},
+        {"e: EmbeddingTables(4) from indices", "N x 26 x 4", 104000},
+    };
+    for (const Shaped& each : cases) {
+        const CheckedNetwork network = check_body(each.line);
+        ASSERT_EQ(network.rows.size(), 1u) << each.line << ": " << fault_text(each.line);
+        EXPECT_EQ(network.rows[0].shape, each.shape) << each.line;
+        EXPECT_EQ(network.rows[0].parameters, each.parameters) << each.line;
+    }
+}
+
+TEST(NetworkKinds, RecurrentLayersHaveSecondOutputs) {
+    const CheckedNetwork network = check_body("x = Flatten(2) from image\nlstm: LSTM(8, num_layers=2, bidirectional=true)\nAdd from lstm.hidden, lstm.cell\nLinear(outputs)");
+    EXPECT_TRUE(network.usable());
+    EXPECT_EQ(network.rows[1].shape, "N x 3 x 16");
+    EXPECT_EQ(network.rows[2].shape, "N x 16");
+    EXPECT_EQ(network.parameters[4].name, "lstm.weight_ih_l0_reverse");
+}
+
+TEST(NetworkKinds, FaultsNameShapesAndAChange) {
+    EXPECT_EQ(fault_text("a: Conv2d(8, 3, padding=1) from image\nb: Conv2d(4, 3, padding=1) from image\nx = Conv2d(8, 3) from a"),
+              "3:5: Conv2d has parameters, so it needs a module's name: write \"x: Conv2d\".");
+    EXPECT_EQ(fault_text("a: Conv2d(8, 3, stride=2, padding=1) from image\nb: Conv2d(4, 3, padding=1) from image\nx = Add from a, b"),
+              "3:5: Add: a is N x 8 x 16 x 16, b is N x 4 x 32 x 32. They differ in channels, height and width. Give b 8 channels and stride=2.");
+    EXPECT_EQ(fault_text("MaxPool2d(33) from image"),
+              "1:1: MaxPool2d: the input is N x 3 x 32 x 32, smaller than the window. Remove this layer, or use larger inputs.");
+    EXPECT_EQ(fault_text("x = Flatten(2) from image\nMultiheadAttention(7)"),
+              "2:1: num_heads = 7 does not divide the width 1024. Use 1, 2, 4, 8, 16, 32 or 64.");
+    EXPECT_THAT(fault_text("Linear(8) from tokens"), testing::HasSubstr("Put Embedding or EmbeddingTables in between."));
+    EXPECT_THAT(fault_text("Flatten(0) from image"), testing::HasSubstr("N cannot be joined with another size"));
+    EXPECT_THAT(fault_text("x = Concat(dim=0) from in, in"), testing::HasSubstr("dimension 0 is the batch"));
+    EXPECT_THAT(fault_text("Linear(2^61)"), testing::HasSubstr("2^62 elements or more"));
+}
+
+TEST(NetworkKinds, FlopsCountTwoForAMultiplyAdd) {
+    EXPECT_EQ(check_body("Linear(10)").rows[0].flops, 2.0 * 20 * 10);
+    EXPECT_EQ(check_body("Conv2d(8, 3, padding=1) from image").rows[0].flops, 2.0 * 8 * 32 * 32 * 27);
+    EXPECT_EQ(check_body("ReLU from image").rows[0].flops, 3.0 * 32 * 32);
+    EXPECT_EQ(check_body("Flatten from image").rows[0].flops, 0);
+}
+
+}  // namespace
+}  // namespace engine::network

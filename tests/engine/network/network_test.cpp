@@ -1,0 +1,87 @@
+#include "engine/network/network.h"
+
+#include <gtest/gtest.h>
+
+#include "checked.h"
+#include "engine/base/error.h"
+
+namespace engine {
+namespace {
+
+struct Template {
+    const char* name;
+    NetworkData data;
+    std::int64_t parameters;
+    const char* shape;
+};
+
+TEST(Network, TemplatesHaveTheSizesOfPyTorchsModels) {
+    const Template templates[] = {
+        {"mlp", {{{"features", {8}, {}}}, 3, {}}, 4931, "N x 3"},
+        {"lenet", {{{"image", {1, 28, 28}, {}}}, 10, {}}, 44'426, "N x 10"},
+        {"vgg11", {{{"image", {3, 224, 224}, {}}}, 1000, {}}, 132'863'336, "N x 1000"},
+        {"resnet18", {{{"image", {3, 224, 224}, {}}}, 1000, {}}, 11'689'512, "N x 1000"},
+        {"resnet18", {{{"image", {3, 224, 224}, {}}}, 1000, {{"depth", std::vector<std::int64_t>{3, 4, 6, 3}}}}, 21'797'672, "N x 1000"},
+        {"unet", {{{"image", {3, 64, 64}, {}}}, 0, {}}, 117'395, "N x 3 x 64 x 64"},
+        {"lstm", {{{"image", {1, 28, 28}, {}}}, 10, {}}, 214'538, "N x 10"},
+        {"vit", {{{"image", {3, 32, 32}, {}}}, 10, {}}, 5'362'762, "N x 10"},
+    };
+    for (const Template& each : templates) {
+        const CheckedNetwork network = check_network(network_template(each.name), each.data);
+        EXPECT_TRUE(network.usable()) << each.name << ": " << (network.faults.empty() ? "" : network.faults[0].text.str());
+        EXPECT_EQ(network.parameter_count(), each.parameters) << each.name;
+        EXPECT_EQ(network.shape, each.shape) << each.name;
+    }
+}
+
+TEST(Network, EachTemplateIsUsableWithUsualData) {
+    EXPECT_GE(network_templates().size(), 9u);
+    for (const std::string& name : network_templates()) {
+        const std::string text = network_template(name);
+        NetworkData data = usual_network_data(text);
+        if (name == "clicks") data.outputs = 1;
+        if (name == "lstm" || name == "lenet") data.inputs[0].sizes = {1, 28, 28};
+        const CheckedNetwork network = check_network(text, data);
+        EXPECT_TRUE(network.usable()) << name << ": " << (network.faults.empty() ? "" : network.faults[0].text.str());
+    }
+    EXPECT_THROW(network_template("alexnet"), Error);
+}
+
+TEST(Network, InitialValuesComeFromTheLayerTheLineAndPyTorch) {
+    NetworkData data{{{"image", {3, 32, 32}, {}}}, 10, {{"zero_init_last_norm", true}}};
+    const CheckedNetwork network = check_network(network_template("resnet18"), data);
+    std::map<std::string, std::string> initial;
+    for (const NetworkParameter& parameter : network.parameters) initial[parameter.name] = parameter.initial;
+    EXPECT_EQ(initial["conv1.weight"], "kaiming_normal(fan_out, relu)");
+    EXPECT_EQ(initial["layer1.0.bn1.weight"], "ones");
+    EXPECT_EQ(initial["layer1.0.bn2.weight"], "zeros");
+    EXPECT_EQ(initial["fc.bias"].substr(0, 8), "uniform(");
+    EXPECT_EQ(network.parameters.front().name, "conv1.weight");
+    EXPECT_EQ(network.parameters.back().name, "fc.bias");
+}
+
+TEST(Network, AtMostAHundredFaultsAreShown) {
+    std::string text = "network(image):\n";
+    for (int i = 0; i < 150; ++i) text += "  Linear(\n";
+    EXPECT_EQ(check_network(text, network::small_data()).faults.size(), 100u);
+}
+
+/// No text may stop the checker.
+TEST(Network, ATextWithoutOneOfItsTokensIsCheckedOrRefused) {
+    const std::string text = network_template("resnet18");
+    const NetworkData data{{{"image", {3, 32, 32}, {}}}, 10, {}};
+    const auto lines = 1 + std::ranges::count(text, '\n');
+    const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
+    for (std::size_t from = text.find("block"); from < text.size();) {
+        std::size_t to = from + 1;
+        if (is_word(text[from]))
+            while (to < text.size() && is_word(text[to])) ++to;
+        std::string shorter = text;
+        shorter.erase(from, to - from);
+        for (const NetworkFault& fault : check_network(shorter, data).faults) EXPECT_LE(fault.place.line, lines);
+        from = to;
+    }
+}
+
+}  // namespace
+}  // namespace engine

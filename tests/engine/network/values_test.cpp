@@ -1,0 +1,73 @@
+#include "network/values.h"
+
+#include <gtest/gtest.h>
+
+#include "checked.h"
+
+namespace engine::network {
+namespace {
+
+/// The first size of the weight of a layer whose size is the expression.
+std::int64_t computed(const std::string& expression) {
+    const CheckedNetwork network = check_body("a: Linear(" + expression + ")\nLinear(outputs)");
+    for (const auto& text : fault_texts(network)) ADD_FAILURE() << expression << ": " << text;
+    return network.parameters.empty() ? -1 : network.parameters[0].sizes[0];
+}
+
+std::string refused(const std::string& expression) { return fault_text("a: Linear(" + expression + ")"); }
+
+TEST(NetworkValues, OperatorsComputeAsWritten) {
+    EXPECT_EQ(computed("16/2"), 8);
+    EXPECT_EQ(computed("2^3^2"), 512);
+    EXPECT_EQ(computed("-2^2 + 8"), 4);
+    EXPECT_EQ(computed("-7 // 2 + 8"), 4);
+    EXPECT_EQ(computed("-7 % 4"), 1);
+    EXPECT_EQ(computed("3 if not 1 > 2 and true else 5"), 3);
+    EXPECT_EQ(computed("[1, 2, 3][-1] + [4][0] * 2"), 11);
+    EXPECT_EQ(computed("size([1, 2] + [3])"), 3);
+    EXPECT_EQ(computed("in.width + 1"), 21);
+    EXPECT_EQ(computed("image.channels + image.height"), 35);
+}
+
+TEST(NetworkValues, AFractionIsNoWholeNumber) {
+    EXPECT_THAT(refused("7/2"), testing::HasSubstr("out_features takes a whole number, not 3.5."));
+    EXPECT_EQ(computed("4.0"), 4);
+    EXPECT_EQ(computed("2^-1 * 4"), 2);
+    EXPECT_THAT(refused("0.5"), testing::HasSubstr("not 0.5."));
+}
+
+TEST(NetworkValues, ResultsStayInTheirRange) {
+    EXPECT_THAT(refused("4 // 0"), testing::HasSubstr("4 // 0 is no number."));
+    EXPECT_THAT(refused("1 % 0"), testing::HasSubstr("is no number."));
+    EXPECT_THAT(refused("2^62"), testing::HasSubstr("2 ^ 62 is out of range."));
+    EXPECT_THAT(refused("2^61 * 2"), testing::HasSubstr("is out of range."));
+    EXPECT_THAT(refused("0^-1"), testing::HasSubstr("is no number."));
+    EXPECT_THAT(refused("10.0^400"), testing::HasSubstr("is no number."));
+}
+
+TEST(NetworkValues, TypesAreNotMixed) {
+    EXPECT_THAT(fault_text("a: Linear(8) if 1"), testing::HasSubstr("1 is neither true nor false."));
+    EXPECT_THAT(refused("1 + true"), testing::HasSubstr("true is no number."));
+    EXPECT_THAT(refused("[1][1]"), testing::HasSubstr("There is no item 1 in a list of 1"));
+    EXPECT_THAT(refused("3[0]"), testing::HasSubstr("3 is no list."));
+    EXPECT_THAT(refused("size(3)"), testing::HasSubstr("size takes one list"));
+    EXPECT_THAT(refused("area(3)"), testing::HasSubstr("there is no such function"));
+}
+
+TEST(NetworkValues, SizesThatOnlyTheDataKnowAreNamed) {
+    EXPECT_THAT(refused("tokens.length"), testing::HasSubstr("out_features takes a whole number, not T."));
+    EXPECT_THAT(refused("tokens.length * 2"), testing::HasSubstr("T, the length of a text's window"));
+    EXPECT_THAT(refused("in.height"), testing::HasSubstr("in.height: the value is N x 20 and has no height."));
+    EXPECT_THAT(refused("image"), testing::HasSubstr("image is a value of the network, not a number."));
+}
+
+TEST(NetworkValues, AMisspeltNameIsSuggested) {
+    const CheckedNetwork network = check_network("option width = 3\nnetwork(features):\n  a: Linear(widht)\n", small_data());
+    ASSERT_EQ(network.faults.size(), 1u);
+    EXPECT_EQ(network.faults[0].text.str(), "widht: there is no such value, option or parameter here. Did you mean width?");
+    EXPECT_EQ(network.faults[0].replacement, "width");
+    EXPECT_EQ(network.faults[0].place, (TextPlace{3, 13, 5}));
+}
+
+}  // namespace
+}  // namespace engine::network
