@@ -89,7 +89,7 @@ TEST_F(InterruptedExport, IsGivenUpAndSaysSo) {
     ASSERT_GE(reader, 0);
     Program program({"export", "1", "--to", "csv", "-o", pipe}, {home_.str(), {}});
     pollfd output{reader, POLLIN, 0};
-    ASSERT_EQ(::poll(&output, 1, 30'000), 1) << "it has begun";
+    ASSERT_EQ(::poll(&output, 1, 300'000), 1) << "it has begun";
     program.signal(SIGINT);
     std::array<char, 1 << 16> read{};
     std::thread drain([&] {

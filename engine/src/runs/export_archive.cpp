@@ -1,10 +1,12 @@
 #include <algorithm>
+#include <cerrno>
 #include <cstddef>
 #include <cstring>
 #include <functional>
 #include <limits>
 #include <span>
 #include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -58,11 +60,11 @@ struct Packed {
 /// goes on then gives its newest checkpoint, since older ones are removed meanwhile, and the steps
 /// up to it, from which it is continued elsewhere.
 Packed packed_part(const fs::path& run_folder, PackedCheckpoints which, bool running) {
-    Packed out{list_files(run_folder)};
     const bool is_whole = which == PackedCheckpoints::all && !running;
-    if (is_whole) return out;
+    Packed out;
     std::string checkpoint;
-    if (which != PackedCheckpoints::none) {
+    // Chosen before the files are listed: one that comes between the two would not be among them.
+    if (!is_whole && which != PackedCheckpoints::none) {
         const auto all = list_checkpoints(run_folder);
         const auto found =
             which == PackedCheckpoints::all
@@ -71,10 +73,19 @@ Packed packed_part(const fs::path& run_folder, PackedCheckpoints which, bool run
         if (found != all.rend()) checkpoint = found->folder.filename().string();
         if (which == PackedCheckpoints::all && found != all.rend()) out.step = found->step;
     }
+    out.files = list_files(run_folder);
+    if (is_whole) return out;
     std::erase_if(out.files, [&](const auto& file) {
         const std::string first = file.first.substr(0, file.first.find('/'));
         return first.starts_with("checkpoint-") && first != checkpoint;
     });
+    const auto is_of_checkpoint = [&](const auto& file) {
+        return file.first.starts_with(checkpoint + '/');
+    };
+    if (!checkpoint.empty() && std::ranges::none_of(out.files, is_of_checkpoint))
+        throw Error(ErrorCode::data,
+                    msg("{}: cannot be read: {}", (run_folder / checkpoint).string(),
+                        std::generic_category().message(ENOENT)));
     return out;
 }
 
@@ -106,8 +117,8 @@ void pack_events(const fs::path& run_folder, const std::string& name, std::int64
             },
             lines);
         if (left != 0)
-            throw Error(ErrorCode::data, msg("{}: the events changed while they were read",
-                                             run_folder.string()));
+            throw Error(ErrorCode::data,
+                        msg("{}: the events changed while they were read", run_folder.string()));
     });
 }
 
@@ -148,7 +159,8 @@ void pack_runs(const std::vector<fs::path>& run_folders, bool own_folders, const
             throw Error(ErrorCode::data, msg("{}: not the folder of a run", folder.string()));
     }
     for (int i = 1;; ++i) {
-        bool any_runs = false;
+        bool any_runs = std::ranges::any_of(
+            run_folders, [](const fs::path& folder) { return holder_of(folder).held; });
         try {
             ZipWriter zip(file);
             zip.expect(bytes_of(run_folders, which));
