@@ -14,8 +14,14 @@
 namespace kernels::cpu {
 namespace {
 
+#ifdef __x86_64__
 constexpr CpuLevel levels[] = {CpuLevel::sse2, CpuLevel::avx2, CpuLevel::avx512,
                                CpuLevel::avx512_bf16, CpuLevel::amx};
+constexpr char lowest_level[] = "sse2";
+#else
+constexpr CpuLevel levels[] = {CpuLevel::sse2};  // the compiler's baseline, such as NEON
+constexpr char lowest_level[] = "baseline";
+#endif
 constexpr int usage_error = 2;
 
 /// Highway's targets above a level. Its bits fall from the oldest instruction set to the newest.
@@ -82,7 +88,7 @@ CpuLevel apply_level() {
 const char* to_string(CpuLevel level) {
     switch (level) {
         case CpuLevel::sse2:
-            return "sse2";
+            return lowest_level;
         case CpuLevel::avx2:
             return "avx2";
         case CpuLevel::avx512:

@@ -10,6 +10,7 @@ header="^ *# *include <((sys|net|netinet|arpa|gnu)/[a-z_/-]+|$names)\\.h>"
 failures=0
 calling=$(grep -rlE "$header" app engine kernels ui --include='*.h' --include='*.cpp' --include='*.cu' --include='*.inc' |
     grep -vE '^engine/src/(io/file|base/platform)/' | sort)
+# shellcheck disable=SC2016  # backticks of the page
 named=$(sed -n 's/^| \(`[^|]*\) |.*/\1/p' "$page" 2> /dev/null | grep -oE '`[a-z_/]+\.(cpp|h|cu|inc)`' | tr -d '`' | sort)
 [[ -n $named ]] || { echo "$page names no source"; exit 1; }
 while read -r file; do
