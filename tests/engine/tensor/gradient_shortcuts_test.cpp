@@ -118,7 +118,10 @@ TEST(ReuseSaved, LeavesATensorWhileAnObserverReadsValuesOfInputs) {
     blind.reads = false;
     const Tensor x = pair_leaf();
     Found found;
-    const auto run = [&] { backward(sum(doubled(mul(x, 3.0), found))); };
+    const auto run = [&] {
+        const Tensor y = sum(doubled(mul(x, 3.0), found));
+        backward(y);
+    };
     const ObserverScope attached(blind);
     run();
     EXPECT_TRUE(found.reused) << "of types and shapes alone";
