@@ -22,7 +22,7 @@ struct NetworkArguments {
     bool kinds = false, json = false;
 };
 
-[[noreturn]] void refuse(engine::Message message) { throw engine::Error(engine::ErrorCode::settings, std::move(message)); }
+[[noreturn]] void refuse_network_argument(engine::Message message) { throw engine::Error(engine::ErrorCode::settings, std::move(message)); }
 
 /// Reads "3x224x224".
 std::vector<std::int64_t> read_sizes(const std::string& option, const std::string& text) {
@@ -30,7 +30,7 @@ std::vector<std::int64_t> read_sizes(const std::string& option, const std::strin
     for (std::size_t from = 0; from <= text.size();) {
         const std::size_t to = std::min(text.find('x', from), text.size());
         const auto size = engine::to_number<std::int64_t>(text.substr(from, to - from));
-        if (!size || *size < 1 || *size > std::int64_t{1} << 40) refuse(engine::msg("--input {}: sizes are numbers joined by x, as in image=3x224x224.", option));
+        if (!size || *size < 1 || *size > std::int64_t{1} << 40) refuse_network_argument(engine::msg("--input {}: sizes are numbers joined by x, as in image=3x224x224.", option));
         sizes.push_back(*size);
         from = to + 1;
     }
@@ -43,7 +43,7 @@ engine::NetworkInput read_input(const std::string& option) {
     engine::NetworkInput input{.field = option.substr(0, equals)};
     const auto sizes = read_sizes(option, option.substr(std::min(equals + 1, option.size())));
     const auto need = [&](std::size_t count, const char* form) {
-        if (sizes.size() != count) refuse(engine::msg("--input {}: write {}.", option, form));
+        if (sizes.size() != count) refuse_network_argument(engine::msg("--input {}: write {}.", option, form));
     };
     if (input.field == "image") {
         need(3, "image=CHANNELSxHEIGHTxWIDTH");
@@ -59,7 +59,7 @@ engine::NetworkInput read_input(const std::string& option) {
         input.sizes = {sizes[0]};
         input.counts = {sizes[1]};
     } else {
-        refuse(engine::msg("--input {}: the inputs are image, features, tokens and indices.", option));
+        refuse_network_argument(engine::msg("--input {}: the inputs are image, features, tokens and indices.", option));
     }
     return input;
 }
@@ -67,7 +67,7 @@ engine::NetworkInput read_input(const std::string& option) {
 /// Reads "width=32", "depth=[3,4,6,3]" or "stem=cifar".
 std::pair<std::string, engine::OptionValue> read_option(const std::string& text) {
     const std::size_t equals = text.find('=');
-    if (equals == text.npos || equals == 0) refuse(engine::msg("--option {}: write NAME=VALUE.", text));
+    if (equals == text.npos || equals == 0) refuse_network_argument(engine::msg("--option {}: write NAME=VALUE.", text));
     const std::string written = text.substr(equals + 1);
     const auto value = ordered_json::parse(written, nullptr, false);
     const std::string name = text.substr(0, equals);
