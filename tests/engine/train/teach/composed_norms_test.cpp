@@ -18,7 +18,10 @@ namespace engine {
 namespace {
 
 std::unique_ptr<Norms> composed_norms(double epsilon = 0) {
-    return make_composed_norms({.norm = TeachNorm::composed, .norm_epsilon = epsilon});
+    TeachConfig teach;
+    teach.norm = TeachNorm::composed;
+    teach.norm_epsilon = epsilon;
+    return make_composed_norms(teach);
 }
 
 Tensor composed_layer_norm(const Tensor& x, const Tensor& weight = {}, double epsilon = 0) {
