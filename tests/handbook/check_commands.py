@@ -130,7 +130,8 @@ class Checker:
                     "sweep": ["sweep", *mlp, "--grid", "optimizer.lr=0.1,0.01"], "twin": ["twin", *mlp], "find-lr": ["find-lr", *mlp, "--steps", "20"],
                     "lint": ["lint", "--set", "precision.preset=amp-fp16", "--set", "precision.scaler=off"], "eval RUN": ["eval", "1"],
                     "queue": ["queue"], "bench": ["bench", *mlp, "--steps", "1", "--blocks", "1", "--warm-up", "0"], "doctor": ["doctor"],
-                    "network FILE": ["network", str(self.root.resolve() / "resources/networks/resnet18.network")]}
+                    # Its usual number of outputs is not 1, so that there is a fault.
+                    "network FILE": ["network", str(self.root.resolve() / "resources/networks/clicks.network")]}
         for row, words in commands.items():
             done = self.run([*self.settings(words), "--json"])
             objects = [json.loads(line) for line in done.stdout.splitlines()]
