@@ -99,8 +99,6 @@ QComboBox::down-arrow { image: url(:/icons/down.svg); width: 10px; height: 10px;
 QComboBox[role="choice"]::down-arrow { image: none; }
 QComboBox QAbstractItemView { background: @panel; border: 1px solid @line; padding: 4px;
     selection-background-color: @selected; selection-color: @text; outline: none; }
-/* A wider border for the focus would cut a list, whose height is known before. */
-QComboBox QAbstractItemView:focus { border: 1px solid @line; }
 QCheckBox { spacing: 6px; padding: 3px; border: 2px solid transparent; border-radius: @fieldRadiuspx; }
 QCheckBox:focus { border-color: @accent; }
 QCheckBox::indicator { image: none; background: transparent; border: none; width: 15px; height: 15px; }
