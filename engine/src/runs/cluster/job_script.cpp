@@ -24,13 +24,15 @@ constexpr char default_script[] = R"(#!/bin/bash
 
 # Lines with one more # are off. What the node needs, such as: module load cuda
 
-{{program}} {{arguments}} &
-run=$!
 # Two minutes before the time is over the run saves a checkpoint and ends.
 # A job that is cancelled signals the run itself, which a second signal
 # would end at once.
-trap 'kill -USR1 "$run"' USR1
+run= early=
+trap 'early=1; if [[ $run ]]; then kill -USR1 "$run"; fi' USR1
 trap : TERM
+{{program}} {{arguments}} &
+run=$!
+if [[ $early ]]; then kill -USR1 "$run"; fi
 wait "$run"; code=$?
 while kill -0 "$run" 2>/dev/null; do wait "$run"; code=$?; done
 exit "$code"
