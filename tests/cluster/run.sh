@@ -105,6 +105,7 @@ queued() { "$halftone" queue --json | grep "\"id\":$1,"; }
 is() { queued "$1" | grep -q "\"state\":\"$2\""; }
 run_of() { queued "$1" | sed -E 's/.*"run":"([^"]*)".*/\1/'; }
 job_of() { queued "$1" | sed -E 's/.*"job":"([^"]*)".*/\1/'; }
+node_of() { scontrol show job "$(job_of "$1")" | grep -oE '\bNodeList=node[12]'; }
 note_of() { queued "$1" | sed -E 's/.*"note":"(.*)"\}$/\1/'; }
 stored() { "$halftone" runs --json | grep "\"run\":\"$1\","; }
 steps_of() { stored "$1" | sed -E 's/.*"steps":([0-9]+).*/\1/'; }
@@ -123,7 +124,7 @@ start_cluster
 "$halftone" queue script --folder "$shared/jobs" > "$folder/script" 2> /dev/null
 grep -q '{{arguments}}' "$folder/script" || fail "the script is not shown"
 
-echo "== Two runs train on two nodes and end"
+echo "== Two runs train and end"
 add --set max_steps=200 --set seed=1
 first=$id
 add --set max_steps=200 --set seed=2
@@ -136,10 +137,8 @@ for each in "$first" "$second"; do
     is "$each" "done" || fail "run $each of the queue is not done"
     stored "$(run_of "$each")" | grep -q '"state":"done","started".*"steps":200,' || fail "its run has no 200 steps"
 done
-nodes=$(for each in "$first" "$second"; do scontrol show job "$(job_of "$each")" | grep -oE '\bNodeList=node[12]'; done | sort -u | wc -l)
-[[ $nodes == 2 ]] || fail "both runs were trained on one node"
 
-echo "== A third one is cancelled while it trains, and saves a checkpoint"
+echo "== A third one trains beside a fourth on the other node; it is cancelled, and saves a checkpoint"
 add --set epochs=100000000 --set seed=3
 "$halftone" queue start
 until_true 60 "a run that trains" is "$id" running
@@ -147,6 +146,12 @@ until_true 60 "a run in the history" eval '[[ -n $(run_of "$id") ]]'
 run=$(run_of "$id")
 until_true 60 "its steps" has_trained "$run" 100
 stored "$run" | grep -qE '"host":"node[12]"' || fail "its node is not named"
+third=$id
+add --set max_steps=200 --set seed=4
+"$halftone" queue start
+until_true 60 "a run beside it" is "$id" "done"
+[[ $(node_of "$id") != "$(node_of "$third")" ]] || fail "both runs were trained on one node"
+id=$third
 "$halftone" queue remove "$id" 2> "$folder/refused" && fail "a run that trains can be removed"
 cat "$folder/refused"
 "$halftone" queue cancel "$id"

@@ -28,9 +28,9 @@ public:
 
     void answer(const std::string& program, const std::string& output, int exit_code = 0,
                 const std::string& errors = "") const {
-        folder_.write(program + ".out", output);
-        folder_.write(program + ".err", errors);
-        folder_.write(program + ".code", std::to_string(exit_code));
+        set(program + ".out", output);
+        set(program + ".err", errors);
+        set(program + ".code", std::to_string(exit_code));
     }
     /// A line for each call so far: "scancel [7]".
     std::string calls() const {
@@ -44,6 +44,12 @@ public:
     }
 
 private:
+    /// At once, also for a program that runs now.
+    void set(const std::string& name, const std::string& text) const {
+        folder_.write(name + ".new", text);
+        std::filesystem::rename(folder_ / (name + ".new"), folder_ / name);
+    }
+
     static constexpr char script[] = R"SH(#!/bin/sh
 here=${0%/*} name=${0##*/}
 { printf '%s' "$name"; for word; do printf ' [%s]' "$word"; done; echo; } >>"$here/calls"
