@@ -170,6 +170,8 @@ const QStringList& pages() {
                                  u"handbook/window-pages.md"_s,
                                  u"handbook/command-line.md"_s,
                                  u"handbook/data-and-models.md"_s,
+                                 u"handbook/write-a-network.md"_s,
+                                 u"handbook/layers.md"_s,
                                  u"handbook/write-a-lesson.md"_s,
                                  u"lessons/README.md"_s,
                                  u"handbook/hazards.md"_s,
