@@ -14,6 +14,7 @@
 #include <fstream>
 
 #include "engine/runs/checkpoint.h"
+#include "engine/runs/disk_use.h"
 #include "engine/runs/export.h"
 #include "models/run_table_model.h"
 #include "pages/page_stack.h"
