@@ -96,7 +96,7 @@ CONF
         unshare --uts --mount --pid --fork --kill-child --mount-proc bash -c \
             "hostname $node && mount -t tmpfs tmpfs /tmp && exec slurmd -D" > "$folder/log/$node.out" 2>&1 &
     done
-    until_true 90 "two idle nodes" eval '[[ $(sinfo --noheader --Node --format=%T 2> /dev/null | grep -c idle) == 2 ]]'
+    until_true 300 "two idle nodes" eval '[[ $(sinfo --noheader --Node --format=%T 2> /dev/null | grep -c idle) == 2 ]]'
     sinfo
 }
 
@@ -141,21 +141,21 @@ done
 echo "== A third one trains beside a fourth on the other node; it is cancelled, and saves a checkpoint"
 add --set epochs=100000000 --set seed=3
 "$halftone" queue start
-until_true 60 "a run that trains" is "$id" running
-until_true 60 "a run in the history" eval '[[ -n $(run_of "$id") ]]'
+until_true 300 "a run that trains" is "$id" running
+until_true 300 "a run in the history" eval '[[ -n $(run_of "$id") ]]'
 run=$(run_of "$id")
-until_true 60 "its steps" has_trained "$run" 100
+until_true 300 "its steps" has_trained "$run" 100
 stored "$run" | grep -qE '"host":"node[12]"' || fail "its node is not named"
 third=$id
 add --set max_steps=200 --set seed=4
 "$halftone" queue start
-until_true 60 "a run beside it" is "$id" "done"
+until_true 300 "a run beside it" is "$id" "done"
 [[ $(node_of "$id") != "$(node_of "$third")" ]] || fail "both runs were trained on one node"
 id=$third
 "$halftone" queue remove "$id" 2> "$folder/refused" && fail "a run that trains can be removed"
 cat "$folder/refused"
 "$halftone" queue cancel "$id"
-until_true 120 "a cancelled job" is "$id" stopped
+until_true 300 "a cancelled job" is "$id" stopped
 "$halftone" queue
 [[ $(note_of "$id") == "The job was cancelled." ]] || fail "the note is: $(note_of "$id")"
 stored "$run" | grep -q '"state":"stopped"' || fail "the run was cut off before it could save"
@@ -164,17 +164,17 @@ steps=$(steps_of "$run")
 echo "== It goes on in another job, and is stopped from the login node"
 "$halftone" queue again "$id"
 "$halftone" queue start
-until_true 60 "a run that trains again" is "$id" running
-until_true 60 "more steps" has_trained "$run" $((steps + 100))
+until_true 300 "a run that trains again" is "$id" running
+until_true 300 "more steps" has_trained "$run" $((steps + 100))
 "$halftone" stop "$run"
-until_true 60 "a stopped run" is "$id" stopped
+until_true 300 "a stopped run" is "$id" stopped
 note_of "$id"
 (($(steps_of "$run") > steps)) || fail "it has begun anew"
 
 echo "== A run whose data are missing fails with the program's own sentence"
 add --set dataset.kind=csv --set dataset.path="$shared/nowhere.csv" --set dataset.target=y
 "$halftone" queue start
-until_true 60 "a failed run" is "$id" failed
+until_true 300 "a failed run" is "$id" failed
 note_of "$id"
 [[ $(note_of "$id") == *nowhere.csv* ]] || fail "the note does not name the file"
 

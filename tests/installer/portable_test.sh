@@ -5,9 +5,13 @@ set -uo pipefail
 root=$(realpath "${1:?usage: portable_test.sh ROOT VERSION}")
 version=${2:?usage: portable_test.sh ROOT VERSION}
 for tool in patchelf objdump python3 qtpaths6; do
-    command -v $tool > /dev/null || { echo "skipped: $tool is not installed"; exit 0; }
+    command -v $tool > /dev/null || { echo "skipped: $tool is not installed"; exit 77; }
 done
-[[ -e $(qtpaths6 --query QT_INSTALL_PLUGINS)/platforms/libqwayland-generic.so ]] || { echo "skipped: qt6-wayland is not installed"; exit 0; }
+[[ -e /usr/share/fonts/truetype/dejavu/DejaVuSans.ttf ]] || { echo "skipped: fonts-dejavu-core is not installed"; exit 77; }
+[[ -e $(qtpaths6 --query QT_INSTALL_TRANSLATIONS)/qtbase_zh_CN.qm ]] || { echo "skipped: qt6-translations-l10n is not installed"; exit 77; }
+glibc=$(getconf GNU_LIBC_VERSION | sed 's/.* //')
+[[ $(printf '%s\n' 2.36 "$glibc" | sort -V | tail -1) == 2.36 ]] || { echo "skipped: an archive is made with glibc 2.36"; exit 77; }
+[[ -e $(qtpaths6 --query QT_INSTALL_PLUGINS)/platforms/libqwayland-generic.so ]] || { echo "skipped: qt6-wayland is not installed"; exit 77; }
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 failures=0

@@ -94,7 +94,7 @@ unset HALFTONE_MAINTAINER
 make "$work/build" "$work/nobody" && complain 'a package without a maintainer'
 grep -qF 'set HALFTONE_MAINTAINER' "$work/log" || complain "expected a word about the maintainer: $(cat "$work/log")"
 if command -v git > /dev/null; then
-    (cd "$sources" && git init -q && git add . && git -c user.name='The Committer' -c user.email=committer@example.org \
+    (cd "$sources" && git init -q && git add . && git -c commit.gpgsign=false -c core.hooksPath=/dev/null -c user.name='The Committer' -c user.email=committer@example.org \
         commit -q --author 'An Author <author@example.org>' -m sources) || complain 'no commit of the sources'
     make "$work/build" "$work/author" || complain "$(cat "$work/log")"
     maintainer=$(dpkg-deb --field "$work"/author/*.deb Maintainer)

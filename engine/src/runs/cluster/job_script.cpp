@@ -28,7 +28,7 @@ constexpr char default_script[] = R"(#!/bin/bash
 # A job that is cancelled signals the run itself, which a second signal
 # would end at once.
 run= early=
-trap 'early=1; if [[ $run ]]; then kill -USR1 "$run"; fi' USR1
+trap 'if [[ $run ]]; then kill -USR1 "$run"; else early=1; fi' USR1
 trap : TERM
 {{program}} {{arguments}} &
 run=$!
