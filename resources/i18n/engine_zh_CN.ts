@@ -7845,6 +7845,10 @@
         <translation>请修改 {}，或删除它以使用默认脚本。</translation>
     </message>
     <message>
+        <source>The script is longer than 1 MiB.</source>
+        <translation>脚本超过 1 MiB。</translation>
+    </message>
+    <message>
         <source>{}: the folder for jobs needs a whole path that begins with /</source>
         <translation>{}：作业文件夹需要以 / 开头的完整路径</translation>
     </message>

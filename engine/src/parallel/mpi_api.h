@@ -6,9 +6,8 @@
 
 namespace engine {
 
-/// MPI's functions and objects: mpi().isend is MPI_Isend. A build with Open MPI is not linked with
-/// it, so a name of mpi.h that stands for either is used through this table alone; numbers and
-/// types of mpi.h are used as they are.
+/// MPI's functions and objects: mpi().isend is MPI_Isend. Use them only through this table, because
+/// a build with Open MPI is not linked with it. Numbers and types of mpi.h are used as they are.
 struct MpiApi {
 #define HALFTONE_MPI_FUNCTION(name, symbol) decltype(&symbol) name = nullptr;
 #define HALFTONE_MPI_OBJECT(type, name, value, symbol) type name{};

@@ -45,6 +45,15 @@ E stored_value(const std::string& word) {
     throw DamagedDatabase{};
 }
 
+/// For news of a job that were gathered before it was cancelled.
+void keep_cancelled(QueuedRun& run) {
+    const bool ended_early = run.job.note == JobNote::no_run || run.job.note == JobNote::cut_off;
+    if (!run.has_live_job() && !ended_early) return;  // its run has ended
+    if (ended_early) run.state = QueueState::stopped;
+    run.job.note = JobNote::cancelled;
+    run.job.words.clear();
+}
+
 }  // namespace
 
 struct RunQueue::Impl {
@@ -286,10 +295,14 @@ void RunQueue::set_where(std::int64_t id, QueuePlace where) {
     });
 }
 
-void RunQueue::update_job(const QueuedRun& run) {
-    impl_->in_transaction([&] {
+QueuedRun RunQueue::update_job(QueuedRun run) {
+    return impl_->in_transaction([&] {
         const auto found = impl_->find(run.id);
-        if (found && found->has_live_job() && found->job.id == run.job.id) impl_->set(run);
+        if (!found) return run;
+        if (!found->has_live_job() || found->job.id != run.job.id) return *found;
+        if (found->job.note == JobNote::cancelled) keep_cancelled(run);
+        impl_->set(run);
+        return run;
     });
 }
 

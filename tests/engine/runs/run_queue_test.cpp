@@ -305,6 +305,44 @@ TEST(RunQueue, AJobThatTheQueueNoLongerHasChangesNothing) {
     EXPECT_TRUE(queue.list().at(0).job.id.empty());
 }
 
+TEST(RunQueue, ACancelledJobStaysSoWhenOlderNewsOfItArrive) {
+    const TempFolder folder;
+    RunQueue queue(folder.path());
+    add_submitted(queue);
+    const QueuedRun old = queue.list().at(0);
+    QueuedRun cancelled = old;
+    cancelled.job.note = JobNote::cancelled;
+    cancelled.job.words.clear();
+    queue.update_job(cancelled);
+    for (const JobNote note : {JobNote::none, JobNote::waits, JobNote::silent}) {
+        QueuedRun news = old;
+        news.state = QueueState::running;
+        news.job.note = note;
+        EXPECT_EQ(queue.update_job(news).job.note, JobNote::cancelled);
+        EXPECT_EQ(queue.list().at(0).state, QueueState::running);
+        EXPECT_EQ(queue.list().at(0).job, cancelled.job);
+    }
+    QueuedRun ended = old;
+    ended.state = QueueState::failed;
+    ended.job.note = JobNote::no_run;
+    EXPECT_EQ(queue.update_job(ended).state, QueueState::stopped);
+    EXPECT_EQ(queue.list().at(0).state, QueueState::stopped);
+    EXPECT_EQ(queue.list().at(0).job, cancelled.job);
+}
+
+TEST(RunQueue, ARunThatEndedBeforeItsJobWasCancelledIsDone) {
+    const TempFolder folder;
+    RunQueue queue(folder.path());
+    add_submitted(queue);
+    QueuedRun run = queue.list().at(0);
+    run.job.note = JobNote::cancelled;
+    queue.update_job(run);
+    run.state = QueueState::done;
+    run.job.note = JobNote::none;
+    EXPECT_EQ(queue.update_job(run).state, QueueState::done);
+    EXPECT_EQ(queue.list().at(0).job.note, JobNote::none);
+}
+
 TEST(RunQueue, ARunWhoseJobWasStoppedKeepsItsRun) {
     const TempFolder folder;
     RunQueue queue(folder.path());

@@ -11,8 +11,8 @@
 #include "engine/runs/run_store.h"
 
 // Runs of the queue on a cluster with Slurm. Each is a job: a batch script, made of the user's
-// template and given to sbatch. While the job waits, Slurm is asked for its state; once the run has
-// a folder, that says how it does. Programs of Slurm are children of this process, and no shell
+// template and given to sbatch. While the job waits, Slurm is asked for its state. The run's folder
+// gives its state once it exists. Programs of Slurm are children of this process, and no shell
 // reads their arguments.
 namespace engine {
 
@@ -36,7 +36,8 @@ std::filesystem::path job_script_file();
 /// Empty for a folder and a template that can be used.
 Message cluster_settings_problem(const ClusterSettings& settings);
 
-/// The defaults where there are no files. Throws Error(settings) for a damaged one.
+/// The defaults where there are no files. Throws Error(settings) for one that is damaged, cannot
+/// be read or is too long.
 ClusterSettings read_cluster_settings();
 /// Throws Error(settings) for a folder or a template that cannot be used, and Error(io).
 void write_cluster_settings(const ClusterSettings& settings);

@@ -112,8 +112,9 @@ public:
     /// Throws Error(state) as remove() does.
     void set_where(std::int64_t id, QueuePlace where);
     /// Writes state, run and job of a job as `run` has them, unless the queue has another job for
-    /// that run by now, or knows its end.
-    void update_job(const QueuedRun& run);
+    /// that run by now, or has read its final state. A job that another process has cancelled since
+    /// stays cancelled, unless its run has ended. Returns the run as the queue has it then.
+    QueuedRun update_job(QueuedRun run);
 
     /// A run that this process trains. If it is destroyed without finish(), or the process dies,
     /// the run waits again.

@@ -12,6 +12,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <sstream>
+#include <thread>
 
 namespace engine {
 namespace {
@@ -63,8 +64,12 @@ pid_t spawn(const std::vector<std::string>& arguments, const Pipe& output, const
     for (const int signal : {SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGPIPE})
         ::sigaddset(&defaults, signal);
     ::posix_spawnattr_setsigdefault(&attributes, &defaults);
+    sigset_t blocked;
+    ::sigemptyset(&blocked);
+    ::posix_spawnattr_setsigmask(&attributes, &blocked);
     ::posix_spawnattr_setpgroup(&attributes, 0);
-    ::posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
+    ::posix_spawnattr_setflags(
+        &attributes, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETPGROUP);
     pid_t child = 0;
     const int failure =
         ::posix_spawnp(&child, pointers.front(), &actions, &attributes, pointers.data(), environ);
@@ -98,6 +103,20 @@ bool read_to_end(Pipe& output, Pipe& errors, ProgramOutcome& out, Clock::time_po
     return true;
 }
 
+/// Leaves the child's status to be collected. False: the time was over first. A program may close
+/// its outputs and go on.
+bool wait_for_end(pid_t child, Clock::time_point deadline) {
+    constexpr std::chrono::milliseconds longest_pause{20};
+    for (std::chrono::milliseconds pause{1};; pause = std::min(pause * 2, longest_pause)) {
+        siginfo_t ended{};
+        const int failure =
+            ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT);
+        if ((failure != 0 && errno != EINTR) || ended.si_pid != 0) return true;
+        if (Clock::now() >= deadline) return false;
+        std::this_thread::sleep_for(pause);
+    }
+}
+
 }  // namespace
 
 ProgramOutcome run_program(const std::vector<std::string>& arguments, std::chrono::seconds limit) {
@@ -110,7 +129,7 @@ ProgramOutcome run_program(const std::vector<std::string>& arguments, std::chron
     out.started = true;
     Pipe::close_end(output.write_end);
     Pipe::close_end(errors.write_end);
-    out.in_time = read_to_end(output, errors, out, deadline);
+    out.in_time = read_to_end(output, errors, out, deadline) && wait_for_end(child, deadline);
     if (!out.in_time) ::kill(-child, SIGKILL);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0)

@@ -19,7 +19,8 @@ struct ProgramOutcome {
 };
 
 /// Runs a program of the PATH and waits for its end, at most `limit`. No shell reads the arguments,
-/// the first of which is the program's name. Standard input is empty.
+/// the first of which is the program's name. Standard input is empty, and no
+/// signal is blocked.
 ProgramOutcome run_program(const std::vector<std::string>& arguments, std::chrono::seconds limit);
 
 /// Whether a folder of the PATH has a program of this name.

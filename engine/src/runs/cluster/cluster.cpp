@@ -247,8 +247,8 @@ std::vector<JobChange> follow_jobs(RunStore& store) {
                 settle_by_slurm(queued, answer->second);
         }
         if (is_same(queued, before[i])) continue;
-        queue.update_job(queued);
-        out.push_back({queued.id, queued.state, queued.run});
+        const QueuedRun kept = queue.update_job(queued);
+        out.push_back({kept.id, kept.state, kept.run});
     }
     return out;
 }

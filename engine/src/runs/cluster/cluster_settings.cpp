@@ -47,18 +47,37 @@ fs::path read_job_folder() {
     return out;
 }
 
+Message script_length_problem(const std::string& script) {
+    return script.size() > longest_script ? msg("The script is longer than 1 MiB.") : Message();
+}
+
+/// The user's script, or the default if there is none.
+std::string read_job_script() {
+    const fs::path file = job_script_file();
+    std::error_code error;
+    if (fs::symlink_status(file, error).type() == fs::file_type::not_found)
+        return default_job_script();
+    auto script = read_regular_file(file, longest_script + 1);  // one more than may be read
+    const Message hint = msg("Correct {}, or delete it for the default.", file.string());
+    if (!script)
+        throw Error(ErrorCode::settings, msg("{}: the file cannot be read", file.string()), hint);
+    if (const Message problem = script_length_problem(*script); !problem.empty())
+        throw Error(ErrorCode::settings, problem, hint);
+    return std::move(*script);
+}
+
 }  // namespace
 
 Message cluster_settings_problem(const ClusterSettings& settings) {
     Message problem = folder_problem(settings.folder);
+    if (problem.empty()) problem = script_length_problem(settings.script);
     return problem.empty() ? job_script_problem(settings.script) : problem;
 }
 
 fs::path job_script_file() { return user_folder() / "slurm.sh"; }
 
 ClusterSettings read_cluster_settings() {
-    const auto script = read_regular_file(job_script_file(), longest_script);
-    return {read_job_folder(), script ? *script : default_job_script()};
+    return {read_job_folder(), read_job_script()};
 }
 
 void write_cluster_settings(const ClusterSettings& settings) {

@@ -85,9 +85,9 @@ std::optional<Jobs> ask_squeue(const std::vector<std::string>& ids, const std::s
                                         "--jobs=" + join(ids, ",")};
     name_cluster(command, cluster);
     const ProgramOutcome outcome = run_program(command, patience);
-    // The answer to a single job that it has forgotten.
-    const bool forgotten = outcome.errors.find("Invalid job id") != std::string::npos;
-    if (!outcome.succeeded() && !forgotten) {
+    // The answer for a single job that it no longer lists.
+    const bool unlisted = outcome.errors.find("Invalid job id") != std::string::npos;
+    if (!outcome.succeeded() && !unlisted) {
         words = words_of(outcome, "squeue");
         return std::nullopt;
     }
@@ -121,12 +121,12 @@ Jobs ask_cluster(const std::vector<std::string>& ids, const std::string& cluster
                  std::string& words) {
     auto found = ask_squeue(ids, cluster, words);
     if (!found) return {};
-    std::vector<std::string> forgotten;
-    std::ranges::copy_if(ids, std::back_inserter(forgotten),
+    std::vector<std::string> unlisted;
+    std::ranges::copy_if(ids, std::back_inserter(unlisted),
                          [&](const std::string& id) { return !found->contains(id); });
-    if (forgotten.empty()) return *found;
-    found->merge(ask_sacct(forgotten, cluster));
-    for (const std::string& id : forgotten) found->try_emplace(id);
+    if (unlisted.empty()) return *found;
+    found->merge(ask_sacct(unlisted, cluster));
+    for (const std::string& id : unlisted) found->try_emplace(id);
     return *found;
 }
 

@@ -14,7 +14,7 @@ namespace engine {
 struct SlurmJob {
     enum class Phase { waiting, running, over };
     Phase phase = Phase::over;
-    std::string state = {};  ///< Slurm's word: "PENDING", "TIMEOUT"; empty: Slurm has forgotten it
+    std::string state = {};  ///< Slurm's word: "TIMEOUT"; empty: Slurm no longer lists it
     std::string reason = {};
 };
 
@@ -29,8 +29,8 @@ struct Submission {
 Submission submit(const std::filesystem::path& script, const std::string& name,
                   const std::filesystem::path& folder);
 
-/// The jobs by their ids, as squeue and, where it has forgotten one, sacct know them. One that is
-/// not among them could not be asked for; `words` says why.
+/// The jobs by their ids, as squeue lists them, and sacct where squeue no longer does. One that is
+/// not among them could not be queried; `words` says why.
 std::map<std::string, SlurmJob> ask(const std::vector<std::string>& jobs, std::string& words);
 
 /// Cancels a job. Empty, or why not.

@@ -53,7 +53,7 @@ void follow_run(const RunConfig& config, const SessionOptions& options) {
     Communicator& ranks = *options.communicator;
     check_workers(config, &ranks);
     RunLoop loop(config, nullptr, options, [](const Event&) {});
-    // Before the loop goes: what it exchanges in the background waits for the others.
+    // Abort before the loop is destroyed: its background exchange waits for the other ranks.
     try {
         loop.prepare({});
         loop.follow();

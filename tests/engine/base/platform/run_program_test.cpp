@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <csignal>
+
 namespace engine {
 namespace {
 
@@ -34,6 +36,25 @@ TEST(RunProgram, EndsAProgramThatTakesTooLongWithItsChildren) {
     EXPECT_TRUE(out.started);
     EXPECT_FALSE(out.in_time);
     EXPECT_EQ(out.exit_code, -1);
+}
+
+TEST(RunProgram, EndsAProgramThatClosesItsOutputsAndGoesOn) {
+    const auto out = run_program({"sh", "-c", "exec >&- 2>&-; sleep 100"}, 1s);
+    EXPECT_TRUE(out.started);
+    EXPECT_FALSE(out.in_time);
+    EXPECT_EQ(out.exit_code, -1);
+}
+
+TEST(RunProgram, ASignalThatThisThreadBlocksReachesTheProgram) {
+    sigset_t blocked, before;
+    ::sigemptyset(&blocked);
+    ::sigaddset(&blocked, SIGTERM);
+    ASSERT_EQ(::pthread_sigmask(SIG_BLOCK, &blocked, &before), 0);
+    const auto out = run_program({"sh", "-c", "kill -TERM $$; echo still here"}, 60s);
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    EXPECT_TRUE(out.in_time);
+    EXPECT_EQ(out.exit_code, -1);
+    EXPECT_EQ(out.output, "");
 }
 
 TEST(RunProgram, AProgramThatIsNotThereIsNotStarted) {

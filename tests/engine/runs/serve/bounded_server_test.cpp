@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <string>
 #include <thread>
 
@@ -104,6 +105,7 @@ TEST(BoundedServer, AClientThatIsSlowToAskIsTurnedAway) {
 TEST(BoundedServer, AClientThatDoesNotTakeItsAnswerIsLeft) {
     RequestBounds bounds = patient;
     bounds.response = 50ms;
+    std::chrono::steady_clock::time_point answered;
     const int client = [&] {
         // Its end waits for the answer.
         const Bounded server(bounds);
@@ -113,8 +115,10 @@ TEST(BoundedServer, AClientThatDoesNotTakeItsAnswerIsLeft) {
                   static_cast<ssize_t>(request.size()));
         std::string first(1, '\0');
         EXPECT_EQ(::recv(out, first.data(), 1, 0), 1);
+        answered = std::chrono::steady_clock::now();
         return out;
     }();
+    EXPECT_LT(std::chrono::steady_clock::now() - answered, 30s);
     ::close(client);
 }
 

@@ -256,7 +256,7 @@ TEST(TrainStep, GathersTheGradientFiguresOfAllOptimizers) {
     EXPECT_NEAR(figures.gradient_statistics.sum_squares, squares, slack * squares);
 }
 
-/// Wants every step, and casts gradients that were left in 16 bits to the type of their weights.
+/// Observes every step, and casts gradients that were left in 16 bits to the type of their weights.
 class Widening final : public StepObserver {
 public:
     void before_update(const StepView& step) override {
