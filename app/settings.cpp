@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iostream>
 #include <iterator>
+#include <sstream>
 
 #include "engine/base/error.h"
 #include "engine/base/plain_text.h"
@@ -46,7 +47,9 @@ std::optional<std::string> read_small_file(const std::string& file) {
     }
     std::ifstream in(file, std::ios::binary);
     if (!in) return std::nullopt;
-    return std::string(std::istreambuf_iterator<char>(in), {});
+    std::ostringstream text;
+    text << in.rdbuf();
+    return text.str();
 }
 
 std::string file_or_preset(const std::string& name) {

@@ -1,6 +1,7 @@
 #include "engine/lab/lesson_answers.h"
 
 #include <fstream>
+#include <sstream>
 
 #include "base/json_fields.h"
 #include "base/json_reader.h"
@@ -94,8 +95,9 @@ LearnerAnswers read_answers(const fs::path& file) {
     if (fs::file_size(file, error) > max_file_bytes || error)
         throw Error(ErrorCode::data, msg("{} is too large for an answers file.", file.string()));
     std::ifstream in(file, std::ios::binary);
-    const std::string text{std::istreambuf_iterator<char>(in), {}};
-    return parse_answers(text);
+    std::ostringstream text;
+    text << in.rdbuf();
+    return parse_answers(text.str());
 }
 
 void write_answers(const fs::path& file, const LearnerAnswers& answers) {

@@ -280,10 +280,13 @@ public:
     void before_update(const StepView& step) override {
         std::size_t index = 0;
         for (const Parameter& parameter : step.model.parameters()) {
-            auto* const own = parameter.tensor.grad().data_as<float>();
+            // A step may have left it in 16 bits (LowGradients).
+            const Tensor mean = to(parameter.tensor.grad().detach(), DType::f32);
+            auto* const own = mean.data_as<float>();
             const std::vector<double>& other = other_.found.at(index++);
             for (std::size_t i = 0; i < other.size(); ++i)
                 own[i] = (own[i] + static_cast<float>(other[i])) * 0.5f;
+            parameter.tensor.set_grad(mean);
         }
     }
 

@@ -1,7 +1,6 @@
 #include "base/platform/local_process.h"
 
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -9,7 +8,8 @@ namespace engine {
 
 std::optional<ProcessStat> read_process_stat(std::int64_t pid) {
     std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-    const std::string text(std::istreambuf_iterator<char>(file), {});
+    std::string text;
+    std::getline(file, text, '\0');  // reports a process that ends meanwhile; iterators throw
     // "pid (name) state ...": the name may hold anything, so count from its last bracket.
     const std::size_t name_end = text.rfind(')');
     if (name_end == std::string::npos) return std::nullopt;
