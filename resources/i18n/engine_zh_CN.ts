@@ -8434,7 +8434,7 @@
     </message>
     <message>
         <source>N, the batch, is no number that a network can compute with.</source>
-        <translation>N 是批量，网络不能用它计算。</translation>
+        <translation>N 是批次大小，网络不能用它计算。</translation>
     </message>
     <message>
         <source>T, the length of a text's window, is no number that a network can compute with: the last window is shorter.</source>

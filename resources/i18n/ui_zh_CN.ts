@@ -3165,7 +3165,7 @@ above</source>
     </message>
     <message>
         <source>Where</source>
-        <translation>位置</translation>
+        <translation>训练位置</translation>
     </message>
     <message>
         <source>this machine</source>
@@ -3331,7 +3331,7 @@ above</source>
     </message>
     <message>
         <source>Where:</source>
-        <translation>位置：</translation>
+        <translation>训练位置：</translation>
     </message>
     <message>
         <source>this machine</source>
@@ -3355,7 +3355,7 @@ above</source>
     </message>
     <message>
         <source>Trains the waiting runs one after another. Those for Slurm are submitted at once.</source>
-        <translation>依次训练等待中的运行。给 Slurm 的运行会立即提交。</translation>
+        <translation>依次训练等待中的运行。交给 Slurm 的运行会立即提交。</translation>
     </message>
     <message>
         <source>Go on</source>
@@ -3376,6 +3376,14 @@ above</source>
     <message>
         <source>Show what the job printed</source>
         <translation>查看作业的输出</translation>
+    </message>
+    <message>
+        <source>There is no %1 yet.</source>
+        <translation>%1 尚不存在。</translation>
+    </message>
+    <message>
+        <source>No program opens %1.</source>
+        <translation>没有程序可以打开 %1。</translation>
     </message>
 </context>
     <context>

@@ -189,7 +189,7 @@ LayerKind kind_LeakyReLU() {
 LayerKind kind_ELU() { return elementwise("ELU", "Negative x become exp(x) - 1."); }
 LayerKind kind_SELU() { return elementwise("SELU", "ELU with the factors that keep mean 0 and variance 1."); }
 LayerKind kind_CELU() { return elementwise("CELU", "ELU with a continuous slope."); }
-LayerKind kind_Hardswish() { return elementwise("Hardswish", "SiLU of straight pieces."); }
+LayerKind kind_Hardswish() { return elementwise("Hardswish", "Piecewise-linear SiLU."); }
 LayerKind kind_Hardsigmoid() { return elementwise("Hardsigmoid", "Sigmoid of straight pieces."); }
 LayerKind kind_ReLU6() { return elementwise("ReLU6", "ReLU that ends at 6."); }
 LayerKind kind_Mish() { return elementwise("Mish", "x times the tanh of its softplus."); }
@@ -215,8 +215,8 @@ LayerKind kind_Dropout2d() { return channel_dropout_kind("Dropout2d", 2); }
 LayerKind kind_Dropout3d() { return channel_dropout_kind("Dropout3d", 3); }
 LayerKind kind_DropPath() { return elementwise("DropPath", "Sets whole samples to 0 while training.", {probability()}); }
 LayerKind kind_Scale() { return elementwise("Scale", "Times a number.", {arg::required(arg::number("a", 1, "The number."))}); }
-LayerKind kind_Abs() { return elementwise("Abs", "Without its sign."); }
-LayerKind kind_Square() { return elementwise("Square", "Times itself."); }
+LayerKind kind_Abs() { return elementwise("Abs", "Absolute value."); }
+LayerKind kind_Square() { return elementwise("Square", "Square."); }
 LayerKind kind_Sqrt() { return elementwise("Sqrt", "Square root."); }
 LayerKind kind_Exp() { return elementwise("Exp", "e to the power of x."); }
 LayerKind kind_Log() { return elementwise("Log", "Natural logarithm."); }
@@ -236,7 +236,7 @@ LayerKind kind_Div() { return merge_kind("Div", "The first divided by the second
 LayerKind kind_Maximum() { return merge_kind("Maximum", "The larger number, element by element.", many_inputs); }
 LayerKind kind_Minimum() { return merge_kind("Minimum", "The smaller number, element by element.", many_inputs); }
 LayerKind kind_MatMul() { return merge_kind("MatMul", "Matrix product of the last two dimensions.", 2, matmul); }
-LayerKind kind_Concat() { return merge_kind("Concat", "One behind the other along a dimension.", many_inputs, concat, {arg::dimension("dim", 1)}); }
-LayerKind kind_Stack() { return merge_kind("Stack", "Side by side along a new dimension.", many_inputs, stack, {arg::required(arg::dimension("dim", 1))}); }
+LayerKind kind_Concat() { return merge_kind("Concat", "Concatenates along a dimension.", many_inputs, concat, {arg::dimension("dim", 1)}); }
+LayerKind kind_Stack() { return merge_kind("Stack", "Stacks along a new dimension.", many_inputs, stack, {arg::required(arg::dimension("dim", 1))}); }
 
 }  // namespace engine::network

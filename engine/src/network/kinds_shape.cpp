@@ -353,7 +353,7 @@ LayerKind kind_Split() {
     return view_kind("Split", "Part i of n equal ones.", split,
                      {arg::required(arg::dimension("dim", 1)), arg::required(arg::whole("i", 0, "The part, from 0.", 0)), arg::required(arg::whole("n", 1, "Parts."))});
 }
-LayerKind kind_Flip() { return view_kind("Flip", "The other way round.", flip, {arg::required(arg::list("dims", {}, "Dimensions.", LayerArgument::Form::rest))}); }
+LayerKind kind_Flip() { return view_kind("Flip", "Reverses dimensions.", flip, {arg::required(arg::list("dims", {}, "Dimensions.", LayerArgument::Form::rest))}); }
 LayerKind kind_Roll() {
     return view_kind("Roll", "Moved along dimensions, the end to the front.", roll, {arg::required(arg::list("shifts", {}, "Places.")), arg::required(arg::list("dims", {}, "Dimensions."))});
 }

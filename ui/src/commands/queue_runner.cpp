@@ -90,6 +90,7 @@ void QueueRunner::move(std::int64_t id, std::int64_t before) {
 void QueueRunner::runAgain(std::int64_t id) {
     use([&](engine::RunQueue& queue) { queue.reset(id); });
     emit changed();
+    next();
 }
 
 void QueueRunner::moveTo(engine::QueuePlace where, const std::vector<std::int64_t>& ids) {

@@ -194,7 +194,11 @@ void TryItPage::settle() {
             const int live = checkpoint_->findData(QString::fromLatin1(liveWeights));
             if (live >= 0 && live != checkpoint_->currentIndex())
                 QMetaObject::invokeMethod(
-                    checkpoint_, [this, live] { checkpoint_->setCurrentIndex(live); },
+                    checkpoint_,
+                    [this] {
+                        const int now = checkpoint_->findData(QString::fromLatin1(liveWeights));
+                        if (now >= 0) checkpoint_->setCurrentIndex(now);
+                    },
                     Qt::QueuedConnection);
             return showWords(
                 tr("No checkpoint yet. Run > Save a checkpoint now saves one at once."));

@@ -39,6 +39,32 @@ TEST_F(ClusterDialogTest, IsOpenedBesideWhereForSlurmAlone) {
     EXPECT_EQ(queue.where(), engine::QueuePlace::here);
 }
 
+TEST_F(ClusterDialogTest, IsOpenOnce) {
+    auto* dialog = open();
+    ASSERT_NE(dialog, nullptr);
+    EXPECT_EQ(open(), dialog);
+    EXPECT_EQ(window->findChildren<QDialog*>(u"cluster"_s).size(), 1);
+    dialog->reject();
+    open();
+    // The closed one goes.
+    ASSERT_TRUE(QTest::qWaitFor(
+        [&] { return window->findChildren<QDialog*>(u"cluster"_s).size() == 1; }, 60'000));
+    EXPECT_TRUE(window->findChild<QDialog*>(u"cluster"_s)->isVisible());
+}
+
+TEST_F(ClusterDialogTest, AMachineWithoutSlurmIsNamedOnALineOfItsOwn) {
+    slurm.remove("sbatch");
+    commands.showPage(u"queue"_s);
+    auto* where = window->findChild<QComboBox*>(u"queueWhere"_s);
+    auto* problem = window->findChild<QLabel*>(u"queueNoSlurm"_s);
+    EXPECT_FALSE(problem->isVisible());
+    where->setCurrentIndex(1);
+    EXPECT_TRUE(problem->isVisible());
+    EXPECT_TRUE(problem->wordWrap());
+    where->setCurrentIndex(0);
+    EXPECT_FALSE(problem->isVisible());
+}
+
 TEST_F(ClusterDialogTest, ShowsTheScriptAndTheFolderAndKeepsThem) {
     auto* dialog = open();
     ASSERT_NE(dialog, nullptr);

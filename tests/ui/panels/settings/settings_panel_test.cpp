@@ -15,6 +15,7 @@
 #include "panels/settings/column_picker.h"
 #include "panels/settings/settings_field.h"
 #include "panels/settings/settings_panel.h"
+#include "theme/theme.h"
 #include "window_fixture.h"
 
 namespace ui {
@@ -72,6 +73,18 @@ TEST_F(SettingsWindowTest, AFieldThatNamesAFileOrAFolderHasAButtonToChooseOne) {
         EXPECT_TRUE(button->defaultAction()->isEnabled());
     }
     EXPECT_EQ(field(u"model.init_key"_s)->editor()->findChild<QToolButton*>(), nullptr);
+}
+
+TEST_F(SettingsWindowTest, TheButtonToChooseAFileFollowsTheTheme) {
+    const auto drawn = [this] {
+        auto* button = field(u"model.init_from"_s)->editor()->findChild<QToolButton*>();
+        return button->icon().pixmap(16, 16).toImage();
+    };
+    theme.setChoice(Theme::Choice::light);
+    const QImage light = drawn();
+    theme.setChoice(Theme::Choice::dark);
+    EXPECT_TRUE(drawn() != light);
+    theme.setChoice(Theme::Choice::system);
 }
 
 TEST_F(SettingsWindowTest, TheFocusFindsAFieldThatIsNotInSight) {

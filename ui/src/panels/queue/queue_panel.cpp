@@ -99,6 +99,7 @@ QWidget* QueuePanel::makeHead() {
 }
 
 QLayout* QueuePanel::makeWhere() {
+    auto* rows = makeColumn(size::gap);
     auto* row = makeRow(size::gap);
     auto* label = makeLabel(tr("Where:"), "dim", this);
     auto* where = withName(new ChoiceBox(this), u"queueWhere"_s);
@@ -113,22 +114,33 @@ QLayout* QueuePanel::makeWhere() {
     label->setBuddy(where);
     auto* script = withName(makeLink(tr("Job script…"), this), u"queueScript"_s);
     script->setToolTip(tr("The batch script of the jobs, and the folder for them."));
-    connect(script, &QToolButton::clicked, this,
-            [this] { (new ClusterDialog(context_.commands, this))->show(); });
-    auto* problem = withName(makeLabel({}, "caution", this), u"queueNoSlurm"_s);
+    connect(script, &QToolButton::clicked, this, &QueuePanel::showScript);
+    auto* problem = withName(makeProse({}, "caution", this), u"queueNoSlurm"_s);
     const auto take = [this, where, script, problem] {
         const auto chosen = static_cast<engine::QueuePlace>(where->currentIndex());
         const bool cluster = chosen == engine::QueuePlace::slurm;
         context_.queue->setWhere(chosen);
         script->setVisible(cluster);
         problem->setText(cluster ? engineText(engine::why_no_slurm()) : QString());
+        problem->setVisible(!problem->text().isEmpty());
     };
     where->setCurrentIndex(static_cast<int>(context_.queue->where()));
     connect(where, &QComboBox::currentIndexChanged, this, take);
-    addWidgets(row, {label, where, script, problem});
+    addWidgets(row, {label, where, script});
     row->addStretch();
+    rows->addLayout(row);
+    rows->addWidget(problem);
     take();
-    return row;
+    return rows;
+}
+
+void QueuePanel::showScript() {
+    auto* dialog = findChild<ClusterDialog*>();
+    if (dialog == nullptr || !dialog->isVisible())  // one that was closed goes with the next event
+        dialog = new ClusterDialog(context_.commands, this);
+    dialog->show();
+    dialog->raise();
+    dialog->activateWindow();
 }
 
 QLayout* QueuePanel::makeEnd() {
@@ -298,7 +310,9 @@ void QueuePanel::addJobActions(QMenu* menu, const std::vector<std::int64_t>& ids
         if (row < 0) continue;
         const engine::QueuedRun& run = model_->row(row);
         if (run.has_live_job()) live.push_back(id);
-        if (!run.has_live_job() && run.state != engine::QueueState::running) free.push_back(id);
+        const bool begun = run.state == engine::QueueState::running ||
+                           run.state == engine::QueueState::done;
+        if (!run.has_live_job() && !begun) free.push_back(id);
         if (ids.size() == 1) output = QString::fromStdString(engine::job_output(run).string());
     }
     const auto add = [&](const QString& text, bool enabled, auto slot) {
@@ -311,8 +325,17 @@ void QueuePanel::addJobActions(QMenu* menu, const std::vector<std::int64_t>& ids
     add(tr("Give to Slurm"), !free.empty(),
         [this, free] { context_.queue->moveTo(engine::QueuePlace::slurm, free); });
     add(tr("Cancel the job"), !live.empty(), [this, live] { context_.queue->cancelJobs(live); });
-    add(tr("Show what the job printed"), QFileInfo::exists(output),
-        [output] { QDesktopServices::openUrl(QUrl::fromLocalFile(output)); });
+    add(tr("Show what the job printed"), !output.isEmpty(), [this, output] { showOutput(output); });
+}
+
+void QueuePanel::showOutput(const QString& file) {
+    QString problem;
+    if (!QFileInfo::exists(file))
+        problem = tr("There is no %1 yet.").arg(file);
+    else if (!QDesktopServices::openUrl(QUrl::fromLocalFile(file)))
+        problem = tr("No program opens %1.").arg(file);
+    if (!problem.isEmpty())
+        context_.commands->report({problem, {}, engine::ErrorCode::io, true});
 }
 
 }  // namespace ui

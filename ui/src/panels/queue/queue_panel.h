@@ -25,6 +25,8 @@ private:
     QWidget* makeHead();
     /// The choice of who trains what is added.
     QLayout* makeWhere();
+    /// Opens the dialog of the job script, or brings the open one to the front.
+    void showScript();
     /// The choice of what happens at the queue's end.
     QLayout* makeEnd();
     void makeTable();
@@ -33,6 +35,7 @@ private:
     void refresh();
     void openMenu(const QPoint& at);
     void addJobActions(QMenu* menu, const std::vector<std::int64_t>& ids);
+    void showOutput(const QString& file);
     /// Why the chosen run's job is where it is.
     void showNote();
     std::vector<std::int64_t> chosen() const;

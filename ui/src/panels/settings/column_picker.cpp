@@ -42,7 +42,9 @@ void ColumnPicker::setTicked(const QStringList& ticked) {
 
 void ColumnPicker::setEnabled(bool enabled) {
     enabled_ = enabled;
-    if (button_ != nullptr) button_->setEnabled(enabled);
+    if (button_ == nullptr) return;
+    button_->setIcon(iconInside(*edit_, u"down"_s, arrowSize));  // the theme may have changed
+    button_->setEnabled(enabled);
 }
 
 void ColumnPicker::open() {

@@ -8,6 +8,7 @@
 #include <QKeyEvent>
 #include <QMenu>
 #include <QPainter>
+#include <QPointer>
 #include <QStandardItemModel>
 
 #include "engine/settings/catalog.h"
@@ -56,6 +57,8 @@ QString presetValue(const SettingsModel& model, const QString& path) {
     if (path == u"precision.scaler"_s) return word(resolved.scaler);
     return resolved.master_weights ? u"true"_s : u"false"_s;
 }
+
+QIcon chooserIcon(const QLineEdit& edit) { return iconInside(edit, u"folder"_s, size::icon); }
 
 std::vector<Choice> choicesOf(const engine::FieldInfo& info) {
     std::vector<Choice> choices;
@@ -141,7 +144,7 @@ void SettingsField::take(QWidget* editor) {
 bool SettingsField::isFolder() const { return info_->path_kind == engine::PathKind::folder; }
 
 void SettingsField::addChooser() {
-    chooser_ = edit_->addAction(iconInside(*edit_, u"folder"_s, size::icon), QLineEdit::TrailingPosition);
+    chooser_ = edit_->addAction(chooserIcon(*edit_), QLineEdit::TrailingPosition);
     chooser_->setText(isFolder() ? tr("Choose a folder…") : tr("Choose a file…"));
     chooser_->setToolTip(chooser_->text());
     connect(chooser_, &QAction::triggered, this, &SettingsField::choosePath);
@@ -149,9 +152,10 @@ void SettingsField::addChooser() {
 
 void SettingsField::choosePath() {
     const QString from = model_->text(path_), title = model_->label(path_);
+    const QPointer alive(this);  // the dialog turns the event loop
     const QString path = isFolder() ? QFileDialog::getExistingDirectory(this, title, from)
                                     : QFileDialog::getOpenFileName(this, title, from);
-    if (!path.isEmpty()) model_->set(path_, path);
+    if (alive && !locked_ && !path.isEmpty()) model_->set(path_, path);
 }
 
 void SettingsField::commitText() {
@@ -164,10 +168,12 @@ void SettingsField::commitText() {
 }
 
 void SettingsField::setLocked(bool locked) {
+    // Called after a change of the theme as well.
+    if (chooser_ != nullptr) chooser_->setIcon(chooserIcon(*edit_));
+    if (picker_ != nullptr) picker_->setEnabled(!locked);
     if (locked == locked_) return;
     locked_ = locked;
     if (edit_ != nullptr) edit_->setReadOnly(locked);
-    if (picker_ != nullptr) picker_->setEnabled(!locked);
     if (chooser_ != nullptr) chooser_->setEnabled(!locked);
     restyle(editor_, "locked", locked);
     describe();

@@ -47,7 +47,8 @@ public:
     /// Dim words at the right end of a line edit.
     void setUnit(const QString& unit);
     QWidget* editor() const { return editor_; }
-    /// A locked field shows its value and takes no input; what it says can still be copied.
+    /// A locked field shows its value and takes no input; what it says can still be copied. Draws
+    /// the field's icon in the theme's colour.
     void setLocked(bool locked);
 
 protected:
