@@ -7845,6 +7845,14 @@
         <translation>请修改 {}，或删除它以使用默认脚本。</translation>
     </message>
     <message>
+        <source>{}: the program is no longer there</source>
+        <translation>{}：程序已不在此处</translation>
+    </message>
+    <message>
+        <source>Start Halftone again.</source>
+        <translation>请重新启动 Halftone。</translation>
+    </message>
+    <message>
         <source>The script is longer than 1 MiB.</source>
         <translation>脚本超过 1 MiB。</translation>
     </message>

@@ -13,10 +13,10 @@ namespace test_support {
 
 /// Programs that stand in for Slurm's at the front of the PATH, which is set back at the end. Each
 /// notes its arguments and gives the answer that it was set to. Settings of the user lie in a
-/// folder of their own meanwhile.
+/// folder of their own meanwhile, and the program is not from an AppImage.
 class SlurmStandIn {
 public:
-    SlurmStandIn() : path_("PATH"), config_("XDG_CONFIG_HOME") {
+    SlurmStandIn() : path_("PATH"), config_("XDG_CONFIG_HOME"), image_("APPIMAGE") {
         for (const char* program : {"sbatch", "squeue", "sacct", "scancel"}) {
             const std::string file = folder_.write(program, script);
             ::chmod(file.c_str(), 0755);
@@ -24,6 +24,7 @@ public:
         }
         ::setenv("PATH", (folder_.str() + ":" + path_.value).c_str(), 1);
         ::setenv("XDG_CONFIG_HOME", (folder_ / "config").c_str(), 1);
+        ::unsetenv("APPIMAGE");
     }
 
     void answer(const std::string& program, const std::string& output, int exit_code = 0,
@@ -37,6 +38,8 @@ public:
         std::ifstream in(folder_ / "calls");
         return {std::istreambuf_iterator<char>(in), {}};
     }
+    /// It notes its call and never ends by itself.
+    void hang(const std::string& program) const { set(program + ".hangs", ""); }
     /// As on a machine without Slurm.
     void remove(const std::string& program) const {
         std::filesystem::remove(folder_ / program);
@@ -53,6 +56,7 @@ private:
     static constexpr char script[] = R"SH(#!/bin/sh
 here=${0%/*} name=${0##*/}
 { printf '%s' "$name"; for word; do printf ' [%s]' "$word"; done; echo; } >>"$here/calls"
+[ -e "$here/$name.hangs" ] && exec sleep 1000
 cat "$here/$name.err" >&2
 cat "$here/$name.out"
 exit "$(cat "$here/$name.code")"
@@ -79,7 +83,7 @@ exit "$(cat "$here/$name.code")"
     };
 
     TempFolder folder_;
-    Variable path_, config_;
+    Variable path_, config_, image_;
 };
 
 }  // namespace test_support

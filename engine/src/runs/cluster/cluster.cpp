@@ -25,14 +25,21 @@ namespace {
 
 constexpr char script_name[] = "job.sh";
 constexpr char settings_name[] = "settings.json";
-constexpr std::size_t longest_output = std::size_t{1} << 16;  ///< bytes that are looked through
+constexpr std::size_t longest_output = std::size_t{1} << 16;  ///< bytes that are read
 constexpr std::size_t longest_line = 300;
 
-/// The program as nodes find it: an AppImage's own file is on a mount of this machine.
+/// The program as nodes find it: an AppImage's own file is on a mount of this machine. Throws
+/// Error(state) if an update has removed it.
 std::string own_program() {
     const char* image = std::getenv("APPIMAGE");
-    if (image != nullptr && image[0] == '/') return image;
-    return fs::read_symlink("/proc/self/exe").string();
+    std::error_code error;
+    const fs::path program = image != nullptr && image[0] == '/'
+                                 ? fs::path(image)
+                                 : fs::read_symlink("/proc/self/exe", error);
+    if (!fs::exists(program, error))
+        throw Error(ErrorCode::state, msg("{}: the program is no longer there", program.string()),
+                    msg("Start Halftone again."));
+    return program.string();
 }
 
 /// The folder of a job's run. The history calls the run by its name.
@@ -73,14 +80,14 @@ std::vector<std::string> command_of(const QueuedRun& queued, const ClusterJob& j
 
 /// Writes the job's files and submits it. Throws Error(io) and Error(settings).
 ClusterJob submit_job(const QueuedRun& queued, const std::optional<RunSummary>& earlier,
-                      const ClusterSettings& settings) {
+                      const ClusterSettings& settings, const std::string& program) {
     ClusterJob job{.folder = make_job_folder(settings.folder, queued.id)};
     const std::string name = "halftone-" + std::to_string(queued.id);
     const fs::path run_folder = earlier ? earlier->folder : job_run_folder(job.folder);
     write_file(job.folder / settings_name, to_json(queued.entry.config));
     write_file(
         job.folder / script_name,
-        fill_job_script(settings.script, {name, own_program(), command_of(queued, job, earlier),
+        fill_job_script(settings.script, {name, program, command_of(queued, job, earlier),
                                           job.folder.string(), run_folder.string()}));
     const slurm::Submission submission = slurm::submit(job.folder / script_name, name, job.folder);
     job.id = submission.job;
@@ -93,7 +100,7 @@ ClusterJob submit_job(const QueuedRun& queued, const std::optional<RunSummary>& 
 /// The last error that the program has printed in a job, else the last line; empty if there is
 /// none.
 std::string last_words(const QueuedRun& queued) {
-    std::istringstream lines(read_regular_file(job_output(queued), longest_output).value_or(""));
+    std::istringstream lines(read_end_of_file(job_output(queued), longest_output).value_or(""));
     std::string last, error;
     for (std::string line; std::getline(lines, line);) {
         if (line.starts_with("halftone: ")) error = line;
@@ -204,6 +211,7 @@ std::vector<JobChange> submit_jobs(RunStore& store, const std::optional<std::str
         throw Error(ErrorCode::state, problem,
                     msg("Start Halftone on the cluster's login node, or let the runs train here."));
     const ClusterSettings settings = read_cluster_settings();
+    const std::string program = own_program();
     std::vector<JobChange> out;
     while (auto taken = queue.take(batch, QueuePlace::slurm)) {
         const auto earlier = earlier_try(taken->queued(), store);
@@ -212,7 +220,7 @@ std::vector<JobChange> submit_jobs(RunStore& store, const std::optional<std::str
             out.push_back({taken->queued().id, *ended, earlier->run});
             continue;
         }
-        const ClusterJob job = submit_job(taken->queued(), earlier, settings);
+        const ClusterJob job = submit_job(taken->queued(), earlier, settings, program);
         taken->set_job(job);
         const QueueState state = job.id.empty() ? QueueState::failed : QueueState::submitted;
         taken->finish(state);

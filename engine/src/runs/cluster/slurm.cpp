@@ -13,7 +13,6 @@ namespace {
 
 using Phase = SlurmJob::Phase;
 
-constexpr std::chrono::seconds patience{60};
 constexpr std::size_t longest_words = 400;
 
 /// "1234;cluster" in its two parts.
@@ -43,7 +42,7 @@ std::vector<std::string> cells_in(const std::string& line) {
 /// The words that a program of Slurm printed on its failure: "Invalid account".
 std::string words_of(const ProgramOutcome& outcome, const std::string& program) {
     if (!outcome.started) return program + " cannot be run";
-    if (!outcome.in_time) return program + " has not answered in a minute";
+    if (!outcome.in_time) return program + " has not answered in time";
     std::vector<std::string> lines = lines_in(outcome.errors);
     for (std::string& line : lines) {
         for (const char* kind : {": error: ", ": fatal: "}) {
@@ -130,15 +129,32 @@ Jobs ask_cluster(const std::vector<std::string>& ids, const std::string& cluster
     return *found;
 }
 
+/// The job with this name and working folder; empty if Slurm lists none.
+std::string find_job(const std::string& name, const std::filesystem::path& folder) {
+    const ProgramOutcome outcome =
+        run_program({"squeue", "--noheader", "--name=" + name, "--format=%i|%Z"}, patience);
+    for (const std::string& line : lines_in(outcome.output)) {
+        const std::size_t bar = line.find('|');
+        if (bar != std::string::npos && line.substr(bar + 1) == folder.string())
+            return line.substr(0, bar);
+    }
+    return {};
+}
+
 }  // namespace
 
 Submission submit(const std::filesystem::path& script, const std::string& name,
-                  const std::filesystem::path& folder) {
+                  const std::filesystem::path& folder, std::chrono::seconds limit) {
     // A path of the output may hold a "%", which sbatch would replace: a name in --chdir's folder.
     const ProgramOutcome outcome = run_program(
         {"sbatch", "--parsable", "--job-name=" + name, "--chdir=" + folder.string(),
          "--output=slurm.out", "--error=slurm.out", "--open-mode=append", script.string()},
-        patience);
+        limit);
+    if (!outcome.in_time) {
+        if (std::string job = find_job(name, folder); !job.empty()) return {.job = std::move(job)};
+        return {.words =
+                    words_of(outcome, "sbatch") + "; Slurm may have taken the job all the same"};
+    }
     if (!outcome.succeeded()) return {.words = words_of(outcome, "sbatch")};
     const auto lines = lines_in(outcome.output);
     const std::string job = lines.empty() ? "" : lines.back();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -21,13 +22,17 @@ struct SlurmJob {
 /// The programs of Slurm. Blocking; a minute at most each.
 namespace slurm {
 
-/// Gives a batch script to sbatch. The job's output goes to slurm.out in `folder`.
+constexpr std::chrono::seconds patience{60};
+
 struct Submission {
     std::string job = {};    ///< "1234" or "1234;cluster"; empty: refused
     std::string words = {};  ///< why
 };
+/// Gives a batch script to sbatch. The job's output goes to slurm.out in `folder`, which no other
+/// job has. If sbatch takes longer than `limit`, Slurm may have taken the job all the same: squeue
+/// is asked for it.
 Submission submit(const std::filesystem::path& script, const std::string& name,
-                  const std::filesystem::path& folder);
+                  const std::filesystem::path& folder, std::chrono::seconds limit = patience);
 
 /// The jobs by their ids, as squeue lists them, and sacct where squeue no longer does. One that is
 /// not among them could not be queried; `words` says why.

@@ -122,7 +122,9 @@ RunStarted RunLoop::started() const {
 
 record_layout::OptionalColumns RunLoop::start_meter() {
     const MachineMeter& meter = steps_.start_meter();
-    return {.exchange = ranks_.size() > 1, .card = meter.has_card(), .cpu_meter = meter.has_cpu()};
+    return {.exchange = ranks_.line() != nullptr,
+            .card = meter.has_card(),
+            .cpu_meter = meter.has_cpu()};
 }
 
 void RunLoop::go_on(const Continuation& from) {

@@ -4,11 +4,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <fstream>
 
 #include "done_of.h"
 #include "engine/base/error.h"
 #include "engine/runs/queue_listing.h"
+#include "runs/cluster/slurm.h"
 #include "support/slurm_stand_in.h"
 
 namespace engine {
@@ -89,6 +91,21 @@ TEST_F(ClusterTest, TheJobTrainsTheSettingsOfTheRunAsPartOfItsSweep) {
     EXPECT_THAT(script, Not(HasSubstr("{{")));
 }
 
+TEST_F(ClusterTest, NoJobIsSubmittedForAProgramThatIsNoLongerThere) {
+    add();
+    ::setenv("APPIMAGE", (root / "Halftone.AppImage").c_str(), 1);
+    try {
+        submit_jobs(store);
+        ADD_FAILURE() << "not refused";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::state);
+        EXPECT_THAT(error.what(), HasSubstr("Halftone.AppImage: the program is no longer there"));
+    }
+    EXPECT_EQ(only().state, QueueState::waiting);
+    EXPECT_EQ(slurm.calls(), "");
+    EXPECT_FALSE(fs::exists(root / "jobs"));
+}
+
 TEST_F(ClusterTest, OneBatchAloneIsSubmitted) {
     add(1, "sweep-a");
     add(2, "sweep-b");
@@ -109,6 +126,19 @@ TEST_F(ClusterTest, AJobThatSlurmDoesNotTakeFailsTheRunWithSlurmsWords) {
     queue.reset(only().id);
     EXPECT_EQ(only().state, QueueState::waiting);
     EXPECT_EQ(only().job, ClusterJob{});
+}
+
+TEST_F(ClusterTest, AJobThatSlurmTookFromAnSbatchThatHangsIsFound) {
+    slurm.hang("sbatch");
+    slurm.answer("squeue", "40|/jobs/another\n41|/jobs/a|b\n");
+    using namespace std::chrono_literals;
+    EXPECT_EQ(slurm::submit("/jobs/a|b/job.sh", "halftone-2", "/jobs/a|b", 1s).job, "41");
+    EXPECT_THAT(slurm.calls(),
+                HasSubstr("squeue [--noheader] [--name=halftone-2] [--format=%i|%Z]\n"));
+    const auto none = slurm::submit("/jobs/c/job.sh", "halftone-2", "/jobs/c", 1s);
+    EXPECT_EQ(none.job, "");
+    EXPECT_EQ(none.words,
+              "sbatch has not answered in time; Slurm may have taken the job all the same");
 }
 
 TEST_F(ClusterTest, AMachineWithoutSlurmSaysSoAndTheRunWaits) {
@@ -169,7 +199,8 @@ TEST_F(ClusterTest, ARunThatFailedOnItsNodeHasFailed) {
 TEST_F(ClusterTest, AJobThatEndsBeforeItsRunBeginsSaysWhatItPrinted) {
     const QueuedRun run = submitted();
     std::ofstream(run.job.folder / "slurm.out")
-        << "loading\nhalftone: data.csv: no such file\nGive the path.\n";
+        << "halftone: an earlier job\n"
+        << std::string(100'000, '.') << "\nhalftone: data.csv: no such file\nGive the path.\n";
     slurm.answer("squeue", "", 1, "slurm_load_jobs error: Invalid job id specified\n");
     slurm.answer("sacct", "41|FAILED\n");
     follow_jobs(store);

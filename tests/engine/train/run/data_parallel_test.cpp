@@ -182,6 +182,16 @@ TEST_F(DataParallelRun, TrainsEvaluatesAndEndsLikeOneProcess) {
     }
 }
 
+TEST_F(DataParallelRun, OneRankHasTheColumnsOfItsExchange) {
+    test::on_ranks(1, [&](const std::shared_ptr<Communicator>& line) {
+        SessionOptions options;
+        options.communicator = line;
+        RunConfig config = text_run();
+        config.max_steps = 2;
+        EXPECT_FALSE(std::isnan(train(config, options).record.row(1).exchange_ms));
+    });
+}
+
 TEST_F(DataParallelRun, GoesOnFromItsCheckpointWithAnotherNumberOfRanks) {
     const Ended whole = train_on(1, text_run());
     RunConfig half = text_run();
