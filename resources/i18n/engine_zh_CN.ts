@@ -7897,6 +7897,10 @@
         <translation>作业在 Slurm 中等待：{}</translation>
     </message>
     <message>
+        <source>sbatch printed no job number.</source>
+        <translation>sbatch 没有输出作业编号。</translation>
+    </message>
+    <message>
         <source>Slurm did not take the job: {}</source>
         <translation>Slurm 没有接受作业：{}</translation>
     </message>

@@ -15,6 +15,7 @@ Message job_sentence(const QueuedRun& run) {
         case JobNote::waits:
             return msg("The job waits in Slurm: {}", job.words);
         case JobNote::refused:
+            if (job.words.empty()) return msg("sbatch printed no job number.");
             return msg("Slurm did not take the job: {}", job.words);
         case JobNote::silent:
             return msg("Slurm does not answer: {}", job.words);

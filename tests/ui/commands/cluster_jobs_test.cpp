@@ -1,7 +1,9 @@
 // Runs of the window's queue as jobs, with programs that stand in for Slurm's.
 #include "commands/cluster_jobs.h"
 
+#include <QSemaphore>
 #include <QSignalSpy>
+#include <QThreadPool>
 
 #include "commands/queue_runner.h"
 #include "engine/runs/cluster.h"
@@ -21,9 +23,13 @@ struct ClusterJobsTest : WindowFixture {
         slurm.answer("sbatch", "41\n");
         slurm.answer("squeue", "41|PENDING|Priority\n");
         queue.setWhere(QueuePlace::slurm);
+        ClusterJobs::followEvery = std::chrono::milliseconds(250);
     }
     /// Before the programs go.
-    ~ClusterJobsTest() override { QThreadPool::globalInstance()->waitForDone(); }
+    ~ClusterJobsTest() override {
+        QThreadPool::globalInstance()->waitForDone();
+        ClusterJobs::followEvery = usual;
+    }
 
     void add(std::int64_t seed = 1) {
         const auto config = engine::parse_run_config("{}", {"seed=" + std::to_string(seed)}).config;
@@ -52,6 +58,7 @@ struct ClusterJobsTest : WindowFixture {
         elsewhere.append(done);
     }
 
+    const std::chrono::milliseconds usual = ClusterJobs::followEvery;
     test_support::SlurmStandIn slurm;
     test_support::TempFolder shared;
     engine::RunStore elsewhere{shared / "there"};
@@ -94,6 +101,39 @@ TEST_F(ClusterJobsTest, AreCancelled) {
         [&] { return slurm.calls().find("scancel [41]\n") != std::string::npos; }, 60'000));
     slurm.answer("squeue", "41|CANCELLED|None\n");
     EXPECT_TRUE(comesTo({QueueState::stopped}));
+}
+
+TEST_F(ClusterJobsTest, AStoppedRunGoesOnInANewJobWhileTheQueueIsOn) {
+    add(1);
+    queue.start();
+    ASSERT_TRUE(comesTo({QueueState::submitted}));
+    slurm.answer("sbatch", "42\n");
+    slurm.answer("squeue", "41|PENDING|Priority\n42|PENDING|Priority\n");
+    add(2);
+    ASSERT_TRUE(comesTo({QueueState::submitted, QueueState::submitted}));
+    slurm.answer("squeue", "41|PENDING|Priority\n42|CANCELLED|None\n");
+    ASSERT_TRUE(comesTo({QueueState::submitted, QueueState::stopped}));
+    slurm.answer("sbatch", "43\n");
+    slurm.answer("squeue", "41|PENDING|Priority\n43|PENDING|Priority\n");
+    queue.runAgain(queue.runs()[1].id);
+    ASSERT_TRUE(comesTo({QueueState::submitted, QueueState::submitted}));
+    EXPECT_EQ(queue.runs()[1].job.id, "43");
+}
+
+TEST_F(ClusterJobsTest, APausedQueueSubmitsNothingMore) {
+    auto* pool = QThreadPool::globalInstance();
+    const int threads = pool->maxThreadCount();
+    pool->setMaxThreadCount(1);
+    QSemaphore paused;
+    pool->start([&] { paused.acquire(); });
+    add();
+    queue.start();
+    queue.pause();
+    paused.release();
+    pool->waitForDone();
+    pool->setMaxThreadCount(threads);
+    EXPECT_EQ(slurm.calls(), "");
+    EXPECT_EQ(queue.runs()[0].state, QueueState::waiting);
 }
 
 TEST_F(ClusterJobsTest, AMachineWithoutSlurmIsReportedAndTheQueueEnds) {

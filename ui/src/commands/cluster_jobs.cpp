@@ -7,22 +7,19 @@
 #include "feed/event_feed.h"
 
 namespace ui {
-namespace {
-
-/// Slurm's own guides ask programs not to ask more often.
-constexpr int followJobsEvery = 15'000;  // ms
-
-}  // namespace
 
 ClusterJobs::ClusterJobs(EventFeed* feed, Commands* commands, QObject* parent)
     : QObject(parent), feed_(feed), commands_(commands) {
-    timer_.setInterval(followJobsEvery);
     connect(&timer_, &QTimer::timeout, this, [this] { follow(true); });
 }
 
+ClusterJobs::~ClusterJobs() { stopSubmitting(); }
+
 void ClusterJobs::submit(const std::optional<std::string>& batch) {
-    start({Kind::submit,
-           [batch](engine::RunStore& store) { return engine::submit_jobs(store, batch); }});
+    if (stop_.stop_requested()) stop_ = {};
+    start({Kind::submit, [batch, stop = stop_.get_token()](engine::RunStore& store) {
+               return engine::submit_jobs(store, batch, stop);
+           }});
 }
 
 void ClusterJobs::cancel(std::int64_t id) {
@@ -34,7 +31,7 @@ void ClusterJobs::cancel(std::int64_t id) {
 
 void ClusterJobs::follow(bool anyLive) {
     if (!anyLive) return timer_.stop();
-    timer_.start();
+    timer_.start(followEvery);
     const bool waits =
         std::ranges::any_of(waiting_, [](const Work& work) { return work.kind == Kind::follow; });
     if (!waits) start({Kind::follow, engine::follow_jobs});

@@ -2,9 +2,11 @@
 
 #include <QObject>
 #include <QTimer>
+#include <chrono>
 #include <deque>
 #include <functional>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -22,9 +24,16 @@ class ClusterJobs final : public QObject {
     Q_OBJECT
 public:
     ClusterJobs(EventFeed* feed, Commands* commands, QObject* parent = nullptr);
+    ~ClusterJobs() override;
+
+    /// Slurm's manual asks not to call squeue in short loops: each call loads the controller. A
+    /// test sets less.
+    inline static std::chrono::milliseconds followEvery{15'000};
 
     /// Submits what waits for Slurm; of one batch alone if it is given.
     void submit(const std::optional<std::string>& batch = {});
+    /// The job at hand is still submitted.
+    void stopSubmitting() { stop_.request_stop(); }
     void cancel(std::int64_t id);
     /// Looks after the live jobs at once and then every few seconds, as long as there are any.
     void follow(bool anyLive);
@@ -50,6 +59,7 @@ private:
     EventFeed* feed_;
     Commands* commands_;
     QTimer timer_;
+    std::stop_source stop_;
     std::deque<Work> waiting_;
     bool running_ = false;
     bool busy_ = false;

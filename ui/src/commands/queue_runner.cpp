@@ -159,6 +159,7 @@ void QueueRunner::pause() { turnOff(); }
 
 void QueueRunner::turnOff() {
     on_ = false;
+    jobs_->stopSubmitting();
     emit changed();
 }
 

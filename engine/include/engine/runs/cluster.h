@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -54,8 +55,10 @@ struct JobChange {
 
 /// Submits all runs of the queue that wait for Slurm, or those of one batch, as one job each. One
 /// that Slurm refuses has failed, and its note has Slurm's words. Blocks for as long as sbatch
-/// takes. Throws Error(state) on a machine without sbatch; the runs go on waiting then.
-std::vector<JobChange> submit_jobs(RunStore& store, const std::optional<std::string>& batch = {});
+/// takes; once `stop` is requested, for the job at hand alone, and the other runs go on waiting.
+/// Throws Error(state) on a machine without sbatch; the runs go on waiting then.
+std::vector<JobChange> submit_jobs(RunStore& store, const std::optional<std::string>& batch = {},
+                                   const std::stop_token& stop = {});
 /// Looks after all live jobs of the queue, and enters runs that have begun into the history. Blocks
 /// for as long as the folders and Slurm take to answer.
 std::vector<JobChange> follow_jobs(RunStore& store);

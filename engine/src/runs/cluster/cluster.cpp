@@ -200,7 +200,8 @@ Message why_no_slurm() {
     return msg("This machine has no sbatch, so it cannot give jobs to Slurm.");
 }
 
-std::vector<JobChange> submit_jobs(RunStore& store, const std::optional<std::string>& batch) {
+std::vector<JobChange> submit_jobs(RunStore& store, const std::optional<std::string>& batch,
+                                   const std::stop_token& stop) {
     RunQueue queue(store.root());
     const auto waits = [](const QueuedRun& run) {
         return run.state == QueueState::waiting && run.entry.where == QueuePlace::slurm &&
@@ -213,7 +214,9 @@ std::vector<JobChange> submit_jobs(RunStore& store, const std::optional<std::str
     const ClusterSettings settings = read_cluster_settings();
     const std::string program = own_program();
     std::vector<JobChange> out;
-    while (auto taken = queue.take(batch, QueuePlace::slurm)) {
+    while (!stop.stop_requested()) {
+        auto taken = queue.take(batch, QueuePlace::slurm);
+        if (!taken) break;
         const auto earlier = earlier_try(taken->queued(), store);
         if (const auto ended = earlier ? ended_state(*earlier) : std::nullopt) {
             taken->finish(*ended);

@@ -158,8 +158,7 @@ Submission submit(const std::filesystem::path& script, const std::string& name,
     if (!outcome.succeeded()) return {.words = words_of(outcome, "sbatch")};
     const auto lines = lines_in(outcome.output);
     const std::string job = lines.empty() ? "" : lines.back();
-    if (!to_number<std::int64_t>(JobName(job).id))
-        return {.words = "sbatch printed no number of a job"};
+    if (!to_number<std::int64_t>(JobName(job).id)) return {};
     return {.job = job};
 }
 

@@ -26,7 +26,7 @@ constexpr std::chrono::seconds patience{60};
 
 struct Submission {
     std::string job = {};    ///< "1234" or "1234;cluster"; empty: refused
-    std::string words = {};  ///< why
+    std::string words = {};  ///< why; empty: sbatch named no job
 };
 /// Gives a batch script to sbatch. The job's output goes to slurm.out in `folder`, which no other
 /// job has. If sbatch takes longer than `limit`, Slurm may have taken the job all the same: squeue

@@ -257,6 +257,22 @@ TEST_F(ClusterTest, ARunThatTheTimeLimitStoppedGoesOnInAnotherJob) {
     EXPECT_EQ(only().state, QueueState::done);
 }
 
+TEST_F(ClusterTest, AJobWithoutANumberHasFailed) {
+    add();
+    slurm.answer("sbatch", "Submitted\n");
+    EXPECT_EQ(submit_jobs(store).at(0).state, QueueState::failed);
+    EXPECT_EQ(job_sentence(only()).str(), "sbatch printed no job number.");
+}
+
+TEST_F(ClusterTest, SubmitsNothingMoreOnceItIsStopped) {
+    add();
+    std::stop_source stop;
+    stop.request_stop();
+    EXPECT_THAT(submit_jobs(store, {}, stop.get_token()), IsEmpty());
+    EXPECT_EQ(slurm.calls(), "");
+    EXPECT_EQ(only().state, QueueState::waiting);
+}
+
 TEST_F(ClusterTest, CancelsAJobAndSaysWhyItCannot) {
     submitted();
     slurm.answer("scancel", "", 1, "scancel: error: Kill job error on job id 41: Access denied\n");
