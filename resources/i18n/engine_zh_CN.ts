@@ -8513,6 +8513,26 @@
         <translation>{} 不是列表。</translation>
     </message>
     <message>
+        <source>A list of more than {} items, with those of the lists in it.</source>
+        <translation>列表连同其中各列表的项超过 {} 个。</translation>
+    </message>
+    <message>
+        <source>More than {} lists inside one another.</source>
+        <translation>列表嵌套超过 {} 层。</translation>
+    </message>
+    <message>
+        <source>{}: the input has {} columns; at most {} fit here.</source>
+        <translation>{}：输入有 {} 列；这里最多 {} 列。</translation>
+    </message>
+    <message>
+        <source>The option {} is set to {}, which is out of range.</source>
+        <translation>选项 {} 设为 {}，超出范围。</translation>
+    </message>
+    <message>
+        <source>The layers have more than {} tensors of weights here.</source>
+        <translation>到此处各层的权重张量超过 {} 个。</translation>
+    </message>
+    <message>
         <source>There is no item {} in a list of {}: the first is 0, the last {} or -1.</source>
         <translation>没有第 {} 项，列表有 {} 项：第一项是 0，最后一项是 {} 或 -1。</translation>
     </message>

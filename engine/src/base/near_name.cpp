@@ -40,6 +40,8 @@ std::string nearest_name(std::string_view wrong, const std::vector<std::string>&
     std::string best;
     std::size_t best_distance = most_edits(wrong.size()) + 1;
     for (const auto& name : known) {
+        const std::size_t more = std::max(wrong.size(), name.size()) - std::min(wrong.size(), name.size());
+        if (more >= best_distance) continue;  // as many letters have to be added or left out
         const std::size_t distance = edit_distance(wrong, name);
         if (distance < best_distance && distance < name.size()) {
             best_distance = distance;

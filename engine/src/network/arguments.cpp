@@ -143,6 +143,7 @@ std::string joined_names(const std::vector<const LayerArgument*>& arguments) {
 
 /// More arguments without a name than the kind takes: most often sizes of the input.
 [[noreturn]] void too_many(const LayerKind& kind, const Statement& statement, Evaluator& evaluator, const Surroundings& in) {
+    if (in.is_reported(statement.callee->place)) throw Unknown{};
     const auto known = positional(kind);
     std::vector<std::string> texts;
     for (const Argument& argument : statement.arguments)
@@ -161,11 +162,12 @@ std::string joined_names(const std::vector<const LayerArgument*>& arguments) {
                                     : msg("{}: {} come without names; sizes of the input follow from it. Write {}.", call(0), joined_names(known), fits), {}};
 }
 
-const LayerArgument& named_argument(const LayerKind& kind, const Argument& argument) {
+const LayerArgument& named_argument(const LayerKind& kind, const Argument& argument, const Surroundings& in) {
     const auto found = std::ranges::find(kind.arguments, argument.name, [](const LayerArgument& each) { return each.option.name; });
     if (found != kind.arguments.end()) return *found;
     std::vector<std::string> names;
     for (const LayerArgument& each : kind.arguments) names.push_back(each.option.name);
+    if (in.is_reported(argument.place)) throw Unknown{};
     const std::string near = nearest_name(argument.name, names);
     TextPlace place = argument.place;
     place.length = static_cast<int>(argument.name.size());
@@ -180,19 +182,25 @@ LayerArguments bind_arguments(const LayerKind& kind, const Statement& statement,
     const auto ordered = positional(kind);
     const bool takes_rest = !ordered.empty() && ordered.back()->form == Form::rest;
     std::size_t unnamed = 0;
-    ValueList rest;
     for (const Argument& argument : statement.arguments) {
         if (argument.name.empty() && !takes_rest && unnamed == ordered.size()) too_many(kind, statement, evaluator, in);
-        const LayerArgument& takes = !argument.name.empty() ? named_argument(kind, argument) : takes_rest ? *ordered.back() : *ordered[unnamed++];
+        const LayerArgument& takes = !argument.name.empty() ? named_argument(kind, argument, in) : takes_rest ? *ordered.back() : *ordered[unnamed++];
         const std::vector<std::string> words = words_of(takes);
         Value value = evaluator.evaluate(argument.value, in, words);
-        if (argument.name.empty() && takes_rest && value.as<ValueList>() == nullptr) {
-            rest.push_back(std::move(value));
-            value = {rest};
-        }
-        if (bound.all.contains(takes.option.name) && !(takes_rest && argument.name.empty()))
+        const bool one_of_rest = argument.name.empty() && takes_rest;
+        if (one_of_rest && value.as<ValueList>() == nullptr) value = {ValueList{value}};
+        const auto earlier = bound.all.find(takes.option.name);
+        if (earlier != bound.all.end() && !one_of_rest)
             throw Failure{argument.place, msg("{} is given twice.", takes.option.name), {}};
-        bound.all.insert_or_assign(takes.option.name, ArgumentReader(kind, takes, argument.value.place).read(value));
+        LayerArguments::Given given = ArgumentReader(kind, takes, argument.value.place).read(value);
+        if (earlier == bound.all.end()) {
+            bound.all.emplace(takes.option.name, std::move(given));
+        } else {
+            auto& all = std::get<std::vector<std::int64_t>>(earlier->second.value);
+            const auto& more = std::get<std::vector<std::int64_t>>(given.value);
+            all.insert(all.end(), more.begin(), more.end());
+            if (all.size() > Limits::list) throw Failure{argument.place, msg("A list of more than {} items.", Limits::list), {}};
+        }
     }
     for (const LayerArgument& argument : kind.arguments) {
         if (bound.all.contains(argument.option.name)) continue;

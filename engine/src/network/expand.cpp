@@ -1,6 +1,7 @@
 #include "network/expand.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <unordered_map>
 #include <unordered_set>
@@ -52,7 +53,16 @@ struct Frame {
 class Expander {
 public:
     Expander(const NetworkSyntax& syntax, const NetworkData& data, std::vector<NetworkFault>& faults)
-        : syntax_(syntax), data_(data), faults_(faults), evaluator_(faults) {}
+        : syntax_(syntax), data_(data), faults_(faults), evaluator_(faults) {
+        for (std::size_t i = 0; i < syntax.blocks.size(); ++i) blocks_.emplace(syntax.blocks[i].name, i);
+    }
+    /// Names of a container hold those around it, which hold the container's.
+    ~Expander() {
+        for (const auto& each : holding_)
+            if (const auto scope = each.lock()) scope->forget();
+    }
+    Expander(const Expander&) = delete;
+    Expander& operator=(const Expander&) = delete;
 
     NetworkGraph run() {
         try {
@@ -91,8 +101,9 @@ private:
             if (frame_.variables->is_incomplete() || frame_.names->is_incomplete()) throw Unknown{};
             std::vector<std::string> names;
             frame_.variables->add_names(names);
-            return names;
+            return expander_.may_suggest(names.size()) ? names : std::vector<std::string>();
         }
+        bool is_reported(const TextPlace& place) const override { return expander_.is_reported(place); }
 
     private:
         const Expander& expander_;
@@ -100,6 +111,16 @@ private:
     };
 
     // Faults.
+
+    bool is_reported(const TextPlace& place) const {
+        return faulty_lines_.contains(again_ != nullptr ? again_->place.line : place.line);
+    }
+
+    /// A long text with many faults gets no suggestions any more.
+    bool may_suggest(std::size_t names) const {
+        constexpr std::size_t most = 100'000;
+        return (suggested_ += names) <= most;
+    }
 
     void report(const Failure& failure) {
         const TextPlace place = again_ != nullptr ? again_->place : failure.place;
@@ -120,14 +141,24 @@ private:
             if (const auto given = data_.options.find(spec.name); given != data_.options.end()) {
                 if (const Message wrong = check_option(spec, given->second); !wrong.empty())
                     report({syntax_.options[i].place, msg("The option {} is set to {}.", spec.name, engine::to_string(given->second)), {}});
+                else if (OptionValue read = typed(spec, given->second); !is_in_range(read))
+                    report({syntax_.options[i].place, msg("The option {} is set to {}, which is out of range.", spec.name, engine::to_string(given->second)), {}});
                 else
-                    value = typed(spec, given->second);
+                    value = std::move(read);
             }
             set_variable(*base_, spec.name, from_option(value));
             auto& words = choices_[spec.name];
             for (const FieldChoice& choice : spec.choices) words.push_back(choice.value);
         }
         set_variable(*base_, "outputs", {data_.outputs});
+    }
+
+    static bool is_in_range(const OptionValue& value) {
+        const auto fits = [](std::int64_t each) { return each < size_limit && each > -size_limit; };
+        if (const auto* whole = std::get_if<std::int64_t>(&value)) return fits(*whole);
+        if (const auto* number = std::get_if<double>(&value)) return std::isfinite(*number);
+        const auto* list = std::get_if<std::vector<std::int64_t>>(&value);
+        return list == nullptr || std::ranges::all_of(*list, fits);
     }
 
     /// The value in the option's type.
@@ -227,7 +258,10 @@ private:
     // Names.
 
     void set_variable(Variables& scope, const std::string& name, Value value) { scope.set(name, std::move(value), ++clock_); }
-    void set_name(Names& scope, const std::string& name, NamedValue value) { scope.set(name, std::move(value), ++clock_); }
+    void set_name(Names& scope, const std::string& name, NamedValue value) {
+        if (value.inner) holding_.push_back(scope.weak_from_this());
+        scope.set(name, std::move(value), ++clock_);
+    }
 
     std::optional<NamedValue> find_value(const Names& names, const std::string& path) const {
         if (const NamedValue* found = names.find(path, clock_)) return *found;
@@ -272,10 +306,10 @@ private:
         const std::string name = text(label, frame);
         if (name == "above") return frame.current;
         if (const auto found = find_value(*frame.names, name)) return *found;
-        if (frame.names->is_incomplete()) throw Unknown{};
+        if (frame.names->is_incomplete() || is_reported(label.place)) throw Unknown{};
         std::vector<std::string> known;
         frame.names->add_names(known);
-        const std::string near = nearest_name(name, known);
+        const std::string near = may_suggest(known.size()) ? nearest_name(name, known) : std::string();
         if (near.empty()) fail(label.place, msg("{}: there is no such layer or value here.", name));
         throw Failure{label.place, msg("{}: there is no such layer or value here. Did you mean {}?", name, near), near};
     }
@@ -334,8 +368,10 @@ private:
         frame.current = {};
     }
 
+    /// A line with many values is as much work as many lines.
     void count_statement(const Statement& statement) {
-        if (++visited_ > Limits::statements)
+        visited_ += 1 + static_cast<std::int64_t>(statement.from.size());
+        if (visited_ > Limits::statements)
             throw Overrun{{statement.place, msg("The text runs more than {} lines; this is where it stops.", Limits::statements), {}}};
     }
 
@@ -461,32 +497,33 @@ private:
     NamedValue container(const Statement& statement, const std::string& label, const NamedValue& input, Frame& frame) {
         take_name(frame.prefix + label, statement);
         ++*frame.count;
-        return first_run({.statement = &statement, .name = frame.prefix + label, .variables = frame.variables, .names = frame.names, .time = clock_, .block_limit = frame.block_limit}, {input});
+        return first_run({.statement = &statement, .name = frame.prefix + label, .variables = frame.variables, .names = frame.names, .time = clock_, .block_limit = frame.block_limit}, {input}, true);
     }
 
-    /// Keeps the module, so that it can run again.
-    NamedValue first_run(Module module, const std::vector<NamedValue>& inputs) {
+    /// Keeps a module with a label, so that it can run again.
+    NamedValue first_run(Module module, const std::vector<NamedValue>& inputs, bool has_label) {
+        NamedValue result = run_module(module, inputs);
+        if (!has_label) return result;
         modules_.push_back(std::move(module));
-        const int index = static_cast<int>(modules_.size()) - 1;
-        NamedValue result = run_module(modules_.back(), inputs);
-        result.module = index;
+        result.module = static_cast<int>(modules_.size()) - 1;
         return result;
     }
 
     NamedValue layer(const Statement& statement, const std::string& label, std::vector<NamedValue> inputs, Frame& frame) {
         const std::string callee = text(*statement.callee, frame);
-        const auto block = std::ranges::find(syntax_.blocks, callee, &BlockLine::name);
+        const auto found_block = blocks_.find(callee);
+        const bool is_block = found_block != blocks_.end();
+        const BlockLine* block = is_block ? &syntax_.blocks[found_block->second] : nullptr;
         const LayerKind* kind = find_layer_kind(callee);
-        const bool is_block = block != syntax_.blocks.end();
         if (!is_block && kind == nullptr) return again(callee, statement, label, inputs, frame);
-        if (is_block && static_cast<std::size_t>(block - syntax_.blocks.begin()) >= frame.block_limit) {
+        if (is_block && found_block->second >= frame.block_limit) {
             if (block->name == callee && frame.block_limit < syntax_.blocks.size())
                 fail(head_of(statement), msg("{}: a block sees those above it. Move {} above this one.", callee, callee));
         }
         Module module{.statement = &statement, .time = clock_};
         if (is_block) {
-            module.block = &*block;
-            module.block_limit = static_cast<std::size_t>(block - syntax_.blocks.begin());
+            module.block = block;
+            module.block_limit = found_block->second;
             module.variables = block_variables(*block, statement, frame);
             const std::size_t wanted = std::max<std::size_t>(1, block->inputs.size());
             if (inputs.size() != wanted) fail(head_of(statement), msg("{} takes {} values, not {}.", callee, wanted, inputs.size()));
@@ -500,7 +537,7 @@ private:
             inputs.clear();
         }
         if (!is_block) check_input_count(*kind, inputs.size(), statement);
-        return first_run(std::move(module), inputs);
+        return first_run(std::move(module), inputs, !label.empty());
     }
 
     static void check_input_count(const LayerKind& kind, std::size_t count, const Statement& statement) {
@@ -536,13 +573,13 @@ private:
         const auto found = find_value(*frame.names, callee);
         const TextPlace place = statement.callee->place;
         if (!found) {
-            if (frame.names->is_incomplete() || base_->is_incomplete()) throw Unknown{};
+            if (frame.names->is_incomplete() || base_->is_incomplete() || is_reported(place)) throw Unknown{};
             std::string near = nearest_layer_kind(callee);
             if (near.empty()) {
                 std::vector<std::string> known;
                 frame.names->add_names(known);
                 for (const BlockLine& block : syntax_.blocks) known.push_back(block.name);
-                near = nearest_name(callee, known);
+                if (may_suggest(known.size())) near = nearest_name(callee, known);
             }
             throw Failure{place, unknown_layer(callee, near), near.empty() ? std::nullopt : std::optional(near)};
         }
@@ -554,7 +591,12 @@ private:
         if (!label.empty()) fail(statement.label->place, msg("{} runs again, and has its name already: write \"{} = {}\".", callee, label, callee));
         const Module& module = modules_[static_cast<std::size_t>(found->module)];
         if (module.left_out) return {inputs.front().value, -1, {}};
-        if (module.kind != nullptr) check_input_count(*module.kind, inputs.size(), statement);
+        if (module.kind != nullptr) {
+            check_input_count(*module.kind, inputs.size(), statement);
+        } else {
+            const std::size_t wanted = module.block != nullptr ? std::max<std::size_t>(1, module.block->inputs.size()) : 1;
+            if (inputs.size() != wanted) fail(place, msg("{} takes {} values, not {}.", callee, wanted, inputs.size()));
+        }
         const SharedRun run(*this, statement);
         return run_module(Module(module), inputs);
     }
@@ -610,8 +652,8 @@ private:
         return variables;
     }
 
-    NamedValue run_module(const Module& kept, const std::vector<NamedValue>& inputs) {
-        const Module module = kept;  // more modules may be made meanwhile
+    /// `module` is none of modules_, which may grow meanwhile.
+    NamedValue run_module(const Module& module, const std::vector<NamedValue>& inputs) {
         if (module.kind != nullptr) return run_layer(module, inputs);
         std::shared_ptr<Names> names;
         if (module.block != nullptr) {
@@ -650,6 +692,9 @@ private:
         GraphNode node{.kind = module.kind, .arguments = module.arguments, .module = module.name, .own_module = module.own, .place = call.place};
         const int tied = find_tied(module, call);
         module.kind->shape(call);
+        parameter_uses_ += static_cast<std::int64_t>(call.parameters.size());
+        if (parameter_uses_ > Limits::parameters)
+            throw Overrun{{statement.place, msg("The layers have more than {} tensors of weights here.", Limits::parameters), {}}};
         if (graph_.nodes.size() >= static_cast<std::size_t>(Limits::layers))
             throw Overrun{{statement.place, msg("The network grows beyond {} layers here.", Limits::layers), {}}};
         const int index = static_cast<int>(graph_.nodes.size());
@@ -721,13 +766,16 @@ private:
     std::shared_ptr<Variables> base_;
     std::map<std::string, InitialRule> inits_;
     std::vector<Module> modules_;
+    std::vector<std::weak_ptr<Names>> holding_;               // names with those of a container
+    std::unordered_map<std::string, std::size_t> blocks_;     // places in the syntax, by name
     std::unordered_map<std::string, int> taken_;              // names of modules, with their lines
     std::unordered_map<std::string, int> parameter_indices_;  // by name
     std::set<int> faulty_lines_;
     const Statement* again_ = nullptr;  // the line that runs a module again
     int sharing_ = 0;
     int clock_ = 0;
-    std::int64_t visited_ = 0;
+    std::int64_t visited_ = 0, parameter_uses_ = 0;
+    mutable std::size_t suggested_ = 0;
 };
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <tao/pegtl/contrib/parse_tree.hpp>
 
 #include "network/lines.h"
+#include "network/tensor_type.h"
 
 namespace engine::network {
 namespace {
@@ -981,6 +982,10 @@ private:
         else
             read = std::from_chars(text.begin(), text.end(), out.number);
         out.kind = whole ? Expression::Kind::whole : Expression::Kind::number;
+        if (whole && out.whole >= size_limit) {
+            read.ec = std::errc::result_out_of_range;
+            out.whole = 0;
+        }
         if (read.ec != std::errc{})
             faults_.push_back({place(node), msg("{} is out of range.", std::string(text)), {}});
     }

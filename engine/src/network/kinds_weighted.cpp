@@ -210,6 +210,7 @@ void embedding_tables(LayerCall& call) {
     call.need_rank(2, "N x columns");
     const Size width = number_size(call.arguments.whole("embedding_dim"));
     const std::int64_t columns = call.number_at(1);
+    if (columns > Limits::columns) call.fail(msg("{}: the input has {} columns; at most {} fit here.", call.kind.name, columns, Limits::columns));
     const auto& counts = call.input().counts;
     for (std::int64_t i = 0; i < columns; ++i)
         call.parameter(std::to_string(i) + ".weight",

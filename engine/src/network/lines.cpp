@@ -204,12 +204,13 @@ bool is_readable(std::string_view text, std::vector<NetworkFault>& faults) {
 
 TextPlace LogicalLine::place(std::size_t offset, std::size_t length) const {
     offset = std::min(offset, text.size());
-    auto piece = pieces.begin();
-    while (piece + 1 != pieces.end() && (piece + 1)->offset <= offset) ++piece;
-    const std::string_view before = std::string_view(text).substr(piece->offset, offset - piece->offset);
+    const auto piece = std::prev(std::ranges::upper_bound(pieces.begin() + 1, pieces.end(), offset, {}, &Piece::offset));
+    const bool goes_on = counted.line == piece->line && counted.offset >= piece->offset && counted.offset <= offset;
+    const Piece from = goes_on ? counted : *piece;
+    const std::string_view before = std::string_view(text).substr(from.offset, offset - from.offset);
     const std::string_view here = std::string_view(text).substr(offset, length);
-    return {piece->line, piece->column + static_cast<int>(count_characters(before)),
-            std::max(1, static_cast<int>(count_characters(here)))};
+    counted = {offset, piece->line, from.column + static_cast<int>(count_characters(before))};
+    return {counted.line, counted.column, std::max(1, static_cast<int>(count_characters(here)))};
 }
 
 std::vector<LogicalLine> cut_lines(std::string_view text, std::vector<NetworkFault>& faults) {

@@ -28,6 +28,8 @@ struct LogicalLine {
     };
     std::vector<Piece> pieces{};
     std::vector<LogicalLine> body{};
+    /// The last place that was asked for: most are asked for in the order of the text.
+    mutable Piece counted{0, 0, 0};
 
     /// The place of text[offset], for `length` bytes.
     TextPlace place(std::size_t offset, std::size_t length = 1) const;

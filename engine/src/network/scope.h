@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,13 +12,14 @@ namespace engine::network {
 /// Names of a body. The newest meaning of a name counts; a module that runs again sees those that
 /// counted when it was made, so each has its time.
 template <typename T>
-class Scope {
+class Scope : public std::enable_shared_from_this<Scope<T>> {
 public:
     /// Sees the names that `parent` has up to the time `until`.
     Scope(std::shared_ptr<const Scope> parent, int until) : parent_(std::move(parent)), until_(until) {}
 
     void set(const std::string& name, T value, int time) { names_[name].push_back({time, std::move(value)}); }
-    /// A line could not be read, so that there may be names which nobody knows.
+    void forget() { names_.clear(); }
+    /// A line could not be read: there may be names that are not here.
     void set_incomplete() { incomplete_ = true; }
 
     /// Null: there is no such name.
@@ -28,9 +30,8 @@ public:
     const T* find_own(const std::string& name, int until) const {
         const auto found = names_.find(name);
         if (found == names_.end()) return nullptr;
-        for (auto entry = found->second.rbegin(); entry != found->second.rend(); ++entry)
-            if (entry->time <= until) return &entry->value;
-        return nullptr;
+        const auto after = std::ranges::upper_bound(found->second, until, {}, &Entry::time);
+        return after != found->second.begin() ? &std::prev(after)->value : nullptr;
     }
     bool is_incomplete() const { return incomplete_ || (parent_ && parent_->is_incomplete()); }
     void add_names(std::vector<std::string>& out) const {

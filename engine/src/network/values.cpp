@@ -34,11 +34,16 @@ bool equal(const Value& a, const Value& b) {
     return x != nullptr && y != nullptr && std::equal(x->begin(), x->end(), y->begin(), y->end(), equal);
 }
 
+std::size_t weight(const Value& value) {
+    const auto* list = std::get_if<SharedList>(&value.data);
+    return list != nullptr ? list->weight : 1;
+}
+
 /// Nothing where the result leaves the range.
 std::optional<std::int64_t> whole_power(std::int64_t base, std::int64_t exponent) {
     std::int64_t result = 1;
     while (true) {
-        if ((exponent & 1) != 0 && (__builtin_mul_overflow(result, base, &result) || std::abs(result) >= size_limit)) return {};
+        if ((exponent & 1) != 0 && (__builtin_mul_overflow(result, base, &result) || result >= size_limit || result <= -size_limit)) return {};
         exponent >>= 1;
         if (exponent == 0) return result;
         if (std::abs(base) >= size_limit / 2 || __builtin_mul_overflow(base, base, &base)) return {};
@@ -143,7 +148,6 @@ Value computed(const Expression& at, const Value& a, Operator op, const Value& b
     if (op == Operator::add && first != nullptr && second != nullptr) {
         ValueList joined = *first;
         joined.insert(joined.end(), second->begin(), second->end());
-        if (joined.size() > Limits::list) fail(at, msg("A list of more than {} items.", Limits::list));
         return {std::move(joined)};
     }
     need_number(at, a);
@@ -163,8 +167,18 @@ Value computed(const Expression& at, const Value& a, Operator op, const Value& b
 
 }  // namespace
 
+SharedList::SharedList(ValueList list) {
+    for (const Value& each : list) {
+        const auto* inner = std::get_if<SharedList>(&each.data);
+        weight += inner != nullptr ? inner->weight : 1;
+        if (inner != nullptr) depth = std::max(depth, inner->depth + 1);
+    }
+    items = std::make_shared<const ValueList>(std::move(list));
+}
+
 std::optional<std::int64_t> Value::whole() const {
-    if (const auto* whole = as<std::int64_t>()) return *whole;
+    if (const auto* whole = as<std::int64_t>())
+        return *whole < size_limit && *whole > -size_limit ? std::optional(*whole) : std::nullopt;
     const auto* number = as<double>();
     if (number == nullptr || *number != std::floor(*number) || std::abs(*number) >= static_cast<double>(size_limit)) return {};
     return static_cast<std::int64_t>(*number);
@@ -188,7 +202,7 @@ std::string to_string(const Value& value) {
 }
 
 Value Evaluator::evaluate(const Expression& expression, const Surroundings& in, std::span<const std::string> choices) {
-    if (++evaluated_ > most_operators) throw Overrun{{expression.place, msg("More than {} operators are computed here.", most_operators), {}}};
+    count(expression, 1);
     switch (expression.kind) {
         case Kind::whole:
             return {expression.whole};
@@ -203,7 +217,11 @@ Value Evaluator::evaluate(const Expression& expression, const Surroundings& in, 
         case Kind::call:
             return call(expression, in, choices);
         case Kind::list:
-            return {values(expression, in)};
+        {
+            Value list{values(expression, in)};
+            count_list(expression, list);
+            return list;
+        }
         case Kind::item:
             return item(expression, in);
         case Kind::chain:
@@ -224,6 +242,21 @@ Value Evaluator::evaluate(const Expression& expression, const Surroundings& in, 
             return evaluate(expression.parts[truth(expression.parts[1], in) ? 0 : 2], in, choices);
     }
     throw Unknown{};
+}
+
+void Evaluator::count(const Expression& expression, std::size_t operators) {
+    evaluated_ += static_cast<std::int64_t>(operators);
+    if (evaluated_ > most_operators) throw Overrun{{expression.place, msg("More than {} operators are computed here.", most_operators), {}}};
+}
+
+void Evaluator::count_list(const Expression& expression, const Value& list) {
+    const auto* shared = std::get_if<SharedList>(&list.data);
+    if (shared == nullptr) return;
+    count(expression, shared->items->size());
+    if (shared->items->size() > Limits::list) fail(expression, msg("A list of more than {} items.", Limits::list));
+    if (shared->weight > Limits::inner_items)
+        fail(expression, msg("A list of more than {} items, with those of the lists in it.", Limits::inner_items));
+    if (shared->depth > Limits::list_depth) fail(expression, msg("More than {} lists inside one another.", Limits::list_depth));
 }
 
 bool Evaluator::truth(const Expression& expression, const Surroundings& in) {
@@ -276,6 +309,7 @@ Value Evaluator::path(const Expression& expression, const Surroundings& in, std:
     if (is_choice) return {text};
     if (in.tensor(text) != nullptr)
         fail(expression, msg("{} is a value of the network, not a number. Its sizes are {}.channels, .height, .width and .length.", text, text));
+    if (in.is_reported(expression.place)) throw Unknown{};
     std::vector<std::string> known = in.known_names();
     known.insert(known.end(), choices.begin(), choices.end());
     const std::string near = nearest_name(text, known);
@@ -322,8 +356,11 @@ Value Evaluator::chain(const Expression& expression, const Surroundings& in) {
     };
     Value value = operand(0);
     for (std::size_t i = 0; i < expression.operators.size(); ++i) {
-        if (i > 0 && ++evaluated_ > most_operators) throw Overrun{{expression.place, msg("More than {} operators are computed here.", most_operators), {}}};
-        value = computed(expression, value, expression.operators[i], operand(i + 1));
+        if (i > 0) count(expression, 1);
+        const Value next = operand(i + 1);
+        if (compares) count(expression, std::min(weight(value), weight(next)));
+        value = computed(expression, value, expression.operators[i], next);
+        count_list(expression, value);
     }
     return value;
 }

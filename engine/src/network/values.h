@@ -1,8 +1,10 @@
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -13,6 +15,15 @@ namespace engine::network {
 
 struct Value;
 using ValueList = std::vector<Value>;
+
+/// A list that its copies share.
+struct SharedList {
+    std::shared_ptr<const ValueList> items{};
+    std::size_t weight = 1;  ///< lists, and items that are none, in it and in the lists in it
+    int depth = 1;
+
+    SharedList(ValueList list);
+};
 
 /// A rule for initial weights with its arguments: normal(0.02).
 struct ValueCall {
@@ -26,14 +37,19 @@ struct ValueReference {
 
 /// Result of an expression. Nothing: unknown, because of a fault above.
 struct Value {
-    std::variant<std::monostate, bool, std::int64_t, double, std::string, ValueList, Size, ValueCall, ValueReference> data{};
+    std::variant<std::monostate, bool, std::int64_t, double, std::string, SharedList, Size, ValueCall, ValueReference> data{};
 
     bool known() const { return data.index() != 0; }
     template <typename T>
     const T* as() const {
-        return std::get_if<T>(&data);
+        if constexpr (std::is_same_v<T, ValueList>) {
+            const auto* shared = std::get_if<SharedList>(&data);
+            return shared != nullptr ? shared->items.get() : nullptr;
+        } else {
+            return std::get_if<T>(&data);
+        }
     }
-    /// 4 and 4.0; nothing for fractions and other values.
+    /// 4 and 4.0; nothing for fractions, numbers from 2^62 and other values.
     std::optional<std::int64_t> whole() const;
 };
 
@@ -65,6 +81,8 @@ public:
     virtual const TensorType* tensor(std::string_view path) const = 0;
     /// Variables and values, to suggest one.
     virtual std::vector<std::string> known_names() const = 0;
+    /// Whether a fault at this place says nothing new, since its line has one.
+    virtual bool is_reported(const TextPlace& place) const = 0;
 };
 
 /// Computes expressions of one text (network notation, rules 13 and 14).
@@ -81,6 +99,9 @@ public:
     std::int64_t whole(const Expression& expression, const Surroundings& in);
 
 private:
+    /// Throws Overrun when all expressions together have done too much.
+    void count(const Expression& expression, std::size_t operators);
+    void count_list(const Expression& expression, const Value& list);
     Value path(const Expression& expression, const Surroundings& in, std::span<const std::string> choices);
     Value call(const Expression& expression, const Surroundings& in, std::span<const std::string> choices);
     Value item(const Expression& expression, const Surroundings& in);

@@ -1,5 +1,7 @@
 #include "network/expand.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "accepted_texts.h"
@@ -111,6 +113,51 @@ TEST(NetworkExpand, OptionsCanBeSet) {
     EXPECT_EQ(network.parameters[0].sizes, (std::vector<std::int64_t>{7, 20}));
     data.options = {{"w", std::int64_t{65}}};
     EXPECT_EQ(check_network(text, data).faults.size(), 1u);
+}
+
+TEST(NetworkExpand, OptionsStayInTheirRange) {
+    const char* text = "option a = 3\noption b = [1]\nnetwork(features):\n  let c = a % -1\n  let d = b[0] // -1\n  Linear(outputs)\n";
+    NetworkData data = small_data();
+    constexpr std::int64_t lowest = std::numeric_limits<std::int64_t>::min();
+    data.options = {{"a", lowest}};
+    ASSERT_EQ(check_network(text, data).faults.size(), 1u);
+    EXPECT_EQ(check_network(text, data).faults[0].text.str(), "The option a is set to -9223372036854775808, which is out of range.");
+    data.options = {{"b", std::vector<std::int64_t>{lowest}}};
+    EXPECT_EQ(check_network(text, data).faults.size(), 1u);
+    data.options = {{"a", (std::int64_t{1} << 62) - 1}};
+    EXPECT_TRUE(check_network(text, data).usable());
+}
+
+TEST(NetworkExpand, AModuleRunsAgainWithAsManyValues) {
+    const auto block = check_network("block S() of a, b:\n  Add from a, b\nnetwork(features):\n  x: Linear(20)\n  s: S from x, in\n  y = s from x\n  Linear(outputs)\n", small_data());
+    ASSERT_EQ(block.faults.size(), 1u);
+    EXPECT_EQ(block.faults[0].text.str(), "s takes 2 values, not 1.");
+    EXPECT_EQ(fault_text("c:\n  Linear(20)\nx = ReLU\ny = c from x, in\nLinear(outputs)"), "4:5: c takes 1 value, not 2.");
+}
+
+/// How many texts end is counted by their faults; a test that needs minutes shows that they do not.
+TEST(NetworkExpand, TextsEndSoon) {
+    std::string values = "x";
+    for (int i = 1; i < 9000; ++i) values += ", x";
+    EXPECT_THAT(fault_text("x = ReLU\nrepeat 100:\n  y = Concat from " + values), testing::HasSubstr("more than 200000 lines"));
+    EXPECT_THAT(fault_text("e: Embedding(8) from tokens\nrepeat 1000: LSTM(8, num_layers=1000, bidirectional=true)"),
+                testing::HasSubstr("more than 100000 tensors of weights"));
+    EXPECT_THAT(fault_text("e: Embedding(8) from tokens\nl: LSTM(8, num_layers=1000)\nrepeat 1000: x = l from l"),
+                testing::HasSubstr("more than 100000 tensors of weights"));
+    std::string zeros = "0";
+    for (int i = 1; i < 2000; ++i) zeros += ",0";
+    EXPECT_THAT(fault_text("Permute(" + zeros + ")"), testing::HasSubstr("A list of more than 1000 items."));
+    NetworkData wide = small_data();
+    wide.inputs = {{"indices", {std::int64_t{1} << 40}, {10}}};
+    const auto tables = check_network("network(indices):\n  EmbeddingTables(1)\n  Flatten\n  Linear(outputs)\n", wide);
+    ASSERT_FALSE(tables.faults.empty());
+    EXPECT_THAT(tables.faults[0].text.str(), testing::HasSubstr("at most 10000 fit here"));
+    // A line that has a fault in each of its runs looks for a name like its own in the first.
+    std::string lets, blocks;
+    for (int i = 0; i < 3000; ++i) lets += "let somewhat" + std::to_string(i) + " = 1\n";
+    EXPECT_THAT(fault_text(lets + "repeat 1000:\n  repeat 90:\n    let b = somewhot\nLinear(outputs)"), testing::HasSubstr("Did you mean somewhat"));
+    for (int i = 0; i < 3000; ++i) blocks += "block Bbbbbbbbbbbbbbb" + std::to_string(i) + "():\n  from in\n";
+    EXPECT_TRUE(check_network(blocks + "network(features):\n  repeat 1000:\n    repeat 40: Bbbbbbbbbbbbbbb2999\n  Linear(outputs)\n", small_data()).usable());
 }
 
 TEST(NetworkExpand, WorkIsBounded) {

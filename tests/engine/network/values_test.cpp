@@ -45,6 +45,29 @@ TEST(NetworkValues, ResultsStayInTheirRange) {
     EXPECT_THAT(refused("10.0^400"), testing::HasSubstr("is no number."));
 }
 
+TEST(NetworkValues, NumbersStayBelowTheirLimit) {
+    EXPECT_EQ(refused("4611686018427387904"), "1:11: 4611686018427387904 is out of range.");
+    EXPECT_THAT(refused("(-2)^63"), testing::HasSubstr("is out of range."));
+    for (const char* range : {"-9223372036854775807..9223372036854775807", "9223372036854775800..9223372036854775807"})
+        EXPECT_THAT(fault_text("repeat i in " + std::string(range) + ": ReLU"), testing::HasSubstr("is out of range."));
+    EXPECT_THAT(fault_text("repeat i in -(2^62 - 1)..2^61: ReLU"), testing::HasSubstr("is out of range."));
+    EXPECT_THAT(fault_text("repeat i in 1 - 2^61..2^61: ReLU"), testing::HasSubstr("at most 1000 times."));
+}
+
+TEST(NetworkValues, ListsInsideListsAreBounded) {
+    std::string ones = "1";
+    for (int i = 1; i < 100; ++i) ones += ",1";
+    std::string copies = "a";
+    for (int i = 1; i < 100; ++i) copies += ",a";
+    const std::string text = "let a = [" + ones + "]\nlet b = [" + copies + "]";
+    EXPECT_THAT(fault_text(text), testing::StartsWith("2:9: A list of more than 10000 items, with those of the lists in it."));
+    std::string nested = "let a = [1]";
+    for (int i = 0; i < 64; ++i) nested += "\nlet a = [a]";
+    EXPECT_THAT(fault_text(nested), testing::StartsWith("65:9: More than 64 lists inside one another."));
+    // A list is not copied where one of its items is read.
+    EXPECT_EQ(fault_text("let a = [" + ones + "]\nrepeat 300 as i:\n  repeat 200:\n    let b = a[7] + size(a)\nLinear(outputs)"), "");
+}
+
 TEST(NetworkValues, TypesAreNotMixed) {
     EXPECT_THAT(fault_text("a: Linear(8) if 1"), testing::HasSubstr("1 is neither true nor false."));
     EXPECT_THAT(refused("1 + true"), testing::HasSubstr("true is no number."));
