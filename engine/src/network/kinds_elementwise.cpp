@@ -101,7 +101,10 @@ Sizes broadcast(const LayerCall& call, int joined = 0) {
             if (static_cast<int>(at) == joined) {
                 if (!each.is_number())
                     call.fail(msg("{}: {} cannot be joined with another size: only the data know it.", call.kind.name, to_string(each)));
-                size = number_size(first ? each.number : size.number + each.number);
+                std::int64_t sum = each.number;
+                if (!first && (__builtin_add_overflow(sum, size.number, &sum) || sum >= size_limit))
+                    call.fail(msg("{}: a size of 2^62 or more.", call.kind.name));
+                size = number_size(sum);
             } else if (size == one) {
                 if (each != one) set_by = i;
                 size = each;

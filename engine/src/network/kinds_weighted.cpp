@@ -82,6 +82,9 @@ void transposed_convolution(LayerCall& call) {
         if (extra >= std::max(stride, dilation))
             call.fail(msg("output_padding = {} has to be below stride or dilation.", extra));
         const Size& size = call.sizes()[i + 2];
+        constexpr std::int64_t most = std::int64_t{1} << 30;  // products stay far below 2^62
+        for (const std::int64_t each : {kernel, stride, dilation, padding, extra, size.number})
+            if (each > most) call.fail(msg("{}: {} is out of range.", call.kind.name, each));
         const std::int64_t added = dilation * (kernel - 1) - 2 * padding + extra;
         if (!size.is_number() && (stride != 1 || added != 0))
             call.fail(msg("{}: only the data know {}, so the window has to keep it.", call.kind.name, to_string(size)));

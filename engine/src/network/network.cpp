@@ -96,10 +96,15 @@ CheckedNetwork check_network(std::string_view text, const NetworkData& data) {
     out.options = text_options(syntax, ignored);
     out.gives = syntax.gives;
     add_rows(expand_network(syntax, data, out.faults), out);
-    std::ranges::stable_sort(out.faults, {}, [](const NetworkFault& fault) { return std::pair(fault.place.line, fault.place.column); });
+    const auto by_place = [](const NetworkFault& fault) { return std::pair(fault.place.line, fault.place.column); };
+    std::ranges::stable_sort(out.faults, {}, by_place);
     const auto again = [](const NetworkFault& a, const NetworkFault& b) { return a.place == b.place && a.text.text == b.text.text; };
     out.faults.erase(std::unique(out.faults.begin(), out.faults.end(), again), out.faults.end());
-    if (out.faults.size() > Limits::shown_faults) out.faults.resize(Limits::shown_faults);
+    if (out.faults.size() > Limits::shown_faults) {
+        std::ranges::stable_partition(out.faults, [](const NetworkFault& fault) { return !fault.note; });
+        out.faults.resize(Limits::shown_faults);
+        std::ranges::stable_sort(out.faults, {}, by_place);
+    }
     return out;
 }
 

@@ -114,7 +114,8 @@ double number_result(double a, Operator op, double b) {
     }
 }
 
-bool compared(double a, Operator op, double b) {
+template <typename T>
+bool compared(T a, Operator op, T b) {
     switch (op) {
         case Operator::less:
             return a < b;
@@ -152,9 +153,10 @@ Value computed(const Expression& at, const Value& a, Operator op, const Value& b
     }
     need_number(at, a);
     need_number(at, b);
-    if (op >= Operator::less) return {compared(as_double(a), op, as_double(b))};
     const auto* x = a.as<std::int64_t>();
     const auto* y = b.as<std::int64_t>();
+    if (op >= Operator::less)
+        return {x != nullptr && y != nullptr ? compared(*x, op, *y) : compared(as_double(a), op, as_double(b))};
     if (x != nullptr && y != nullptr)
         if (const auto whole = whole_result(*x, op, *y)) {
             if (!whole->known()) fail(at, msg("{} {} {} is out of range.", *x, sign_text(op), *y));

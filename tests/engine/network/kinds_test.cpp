@@ -96,6 +96,12 @@ TEST(NetworkKinds, FaultsNameShapesAndAChange) {
     EXPECT_THAT(fault_text("Linear(2^61)"), testing::HasSubstr("2^62 elements or more"));
 }
 
+TEST(NetworkKinds, SizesDoNotOverflow) {
+    EXPECT_THAT(fault_text("ConvTranspose2d(1, 3, stride=4611686018427387000, bias=false) from image"), testing::HasSubstr("is out of range."));
+    EXPECT_THAT(fault_text("ConvTranspose2d(1, 3, dilation=4611686018427387000, bias=false) from image"), testing::HasSubstr("is out of range."));
+    EXPECT_EQ(fault_text("a: Parameter([1, 4000000000000000000])\nx = Concat from a, a, a"), "2:5: Concat: a size of 2^62 or more.");
+}
+
 TEST(NetworkKinds, FlopsCountTwoForAMultiplyAdd) {
     EXPECT_EQ(check_body("Linear(10)").rows[0].flops, 2.0 * 20 * 10);
     EXPECT_EQ(check_body("Conv2d(8, 3, padding=1) from image").rows[0].flops, 2.0 * 8 * 32 * 32 * 27);

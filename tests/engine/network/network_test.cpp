@@ -66,6 +66,15 @@ TEST(Network, AtMostAHundredFaultsAreShown) {
     EXPECT_EQ(check_network(text, network::small_data()).faults.size(), 100u);
 }
 
+TEST(Network, NotesHideNoFault) {
+    std::string body = "let relu = \"tanh\"\n";
+    for (int i = 0; i < 150; ++i) body += "Activation(relu)\n";
+    const CheckedNetwork network = network::check_body(body + "Linear(widht)");
+    EXPECT_EQ(network.faults.size(), 100u);
+    EXPECT_FALSE(network.usable());
+    EXPECT_FALSE(network.faults.back().note);
+}
+
 /// No text may stop the checker.
 TEST(Network, ATextWithoutOneOfItsTokensIsCheckedOrRefused) {
     const std::string text = network_template("resnet18");

@@ -54,6 +54,11 @@ TEST(NetworkValues, NumbersStayBelowTheirLimit) {
     EXPECT_THAT(fault_text("repeat i in 1 - 2^61..2^61: ReLU"), testing::HasSubstr("at most 1000 times."));
 }
 
+TEST(NetworkValues, LargeWholeNumbersAreComparedExactly) {
+    EXPECT_EQ(computed("1 if 2^61 < 2^61 + 1 else 2"), 1);
+    EXPECT_EQ(computed("1 if 2^61 >= 2^61 + 1 else 2"), 2);
+}
+
 TEST(NetworkValues, ListsInsideListsAreBounded) {
     std::string ones = "1";
     for (int i = 1; i < 100; ++i) ones += ",1";
