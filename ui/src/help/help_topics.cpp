@@ -203,6 +203,7 @@ const QStringList& pages() {
                                  u"handbook/changes.md"_s,
                                  u"handbook/first-hour.md"_s,
                                  u"handbook/building.md"_s,
+                                 u"handbook/port-to-windows.md"_s,
                                  u"handbook/add-an-op.md"_s,
                                  u"handbook/add-a-kernel.md"_s,
                                  u"handbook/add-a-model.md"_s,
