@@ -64,6 +64,8 @@ unpack_libraries() {
         to=$(readlink "$link")
         [[ $to == "$root"/* ]] || ln -sfn "$root$to" "$link"
     done < <(find "$root/usr" -type l -lname '/*')
+    # The compiler knows a folder for the architecture's headers in its own C library alone.
+    cp -rn "$root"/usr/include/aarch64-linux-gnu/. "$root/usr/include/"
     ln -sfn /usr/lib/gcc-cross "$root/usr/lib/gcc-cross"  # the compiler's libgomp
     touch "$root/complete"
 }

@@ -54,7 +54,7 @@ LIST
 among() {
     local name
     name=$(basename "$2")
-    "$1" | grep -qxF -- "${name%%.so*}"
+    "$1" | grep -xF -- "${name%%.so*}" > /dev/null
 }
 
 # copy_libraries FOLDER LIBRARY...: by the names under which they are loaded.

@@ -26,7 +26,7 @@ simulated_cpu=qemu64
 failed=0
 
 path_of() {
-    find "$build/tests" -type f -name "$1" -perm -u+x | head -1
+    find "$build/tests" -type f -name "$1" -perm -u+x | sed -n 1p
 }
 
 # row LEVEL PROGRAM COMMAND...: runs the command and prints a line of the table.
@@ -46,7 +46,7 @@ row() {
     if [[ $status != 0 ]]; then sed -n 's/^\[  FAILED  \] \([^ ]*\)$/    \1/p' "$log" | sort -u >&2; fi
 }
 
-echo "Processor: $(sed -n 's/^model name.*: //p' /proc/cpuinfo | head -1), $(nproc) processors, $(date +%F)"
+echo "Processor: $(sed -n 's/^model name.*: //p' /proc/cpuinfo | sed -n 1p), $(nproc) processors, $(date +%F)"
 echo
 echo "| level | program | cases | skipped | failed | seconds |"
 echo "| --- | --- | --- | --- | --- | --- |"
@@ -58,7 +58,7 @@ for level in sse2 avx2 avx512 avx512_bf16 amx; do
             failed=1
             continue
         fi
-        if HALFTONE_CPU=$level "$file" --gtest_list_tests 2>&1 | grep -q "this processor lacks the level"; then
+        if HALFTONE_CPU=$level "$file" --gtest_list_tests 2>&1 | grep "this processor lacks the level" > /dev/null; then
             echo "| $level | $program | | | not on this processor | |"
             continue
         fi

@@ -15,7 +15,7 @@ names() { sed -nE "s/^$1: //p" "$list" | tr -s ' ,' '\n'; }
 # check_listed WHAT KEY NAME
 check_listed() {
     count=$((count + 1))
-    names "$2" | grep -qxF -- "$3" && return
+    names "$2" | grep -xF -- "$3" > /dev/null && return
     echo "$1 $3: resources/licences.txt has no part with it in a line \"$2:\""
     failures=$((failures + 1))
 }

@@ -39,7 +39,7 @@ check() {
     shift
     press_tab "$line"
     for reply in "$@"; do
-        printf '%s\n' "${COMPREPLY[@]}" | grep -qxF -- "$reply" || complain "$line: no '$reply' among: ${COMPREPLY[*]}"
+        printf '%s\n' "${COMPREPLY[@]}" | grep -xF -- "$reply" > /dev/null || complain "$line: no '$reply' among: ${COMPREPLY[*]}"
     done
 }
 
@@ -53,7 +53,7 @@ check_only() {
 
 script=$(halftone completions bash) || complain "no script for bash"
 eval "$script"
-complete -p halftone | grep -q _halftone || complain "bash has no completions of halftone"
+complete -p halftone | grep _halftone > /dev/null || complain "bash has no completions of halftone"
 
 check 'halftone eval ' 'a run.halftone'
 [[ ! -e $XDG_DATA_HOME ]] || complain "pressing Tab made a run history"

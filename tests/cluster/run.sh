@@ -102,7 +102,7 @@ CONF
 
 queued() { "$halftone" queue --json | grep "\"id\":$1,"; }
 # is ID STATE
-is() { queued "$1" | grep -q "\"state\":\"$2\""; }
+is() { queued "$1" | grep "\"state\":\"$2\"" > /dev/null; }
 run_of() { queued "$1" | sed -E 's/.*"run":"([^"]*)".*/\1/'; }
 job_of() { queued "$1" | sed -E 's/.*"job":"([^"]*)".*/\1/'; }
 node_of() { scontrol show job "$(job_of "$1")" | grep -oE '\bNodeList=node[12]'; }
@@ -135,7 +135,7 @@ is "$first" waiting || fail "the run does not wait"
 "$halftone" queue
 for each in "$first" "$second"; do
     is "$each" "done" || fail "run $each of the queue is not done"
-    stored "$(run_of "$each")" | grep -q '"state":"done","started".*"steps":200,' || fail "its run has no 200 steps"
+    stored "$(run_of "$each")" | grep '"state":"done","started".*"steps":200,' > /dev/null || fail "its run has no 200 steps"
 done
 
 echo "== A third one trains beside a fourth on the other node; it is cancelled, and saves a checkpoint"
@@ -145,7 +145,7 @@ until_true 300 "a run that trains" is "$id" running
 until_true 300 "a run in the history" eval '[[ -n $(run_of "$id") ]]'
 run=$(run_of "$id")
 until_true 300 "its steps" has_trained "$run" 100
-stored "$run" | grep -qE '"host":"node[12]"' || fail "its node is not named"
+stored "$run" | grep -E '"host":"node[12]"' > /dev/null || fail "its node is not named"
 third=$id
 add --set max_steps=200 --set seed=4
 "$halftone" queue start
@@ -158,7 +158,7 @@ cat "$folder/refused"
 until_true 300 "a cancelled job" is "$id" stopped
 "$halftone" queue
 [[ $(note_of "$id") == "The job was cancelled." ]] || fail "the note is: $(note_of "$id")"
-stored "$run" | grep -q '"state":"stopped"' || fail "the run was cut off before it could save"
+stored "$run" | grep '"state":"stopped"' > /dev/null || fail "the run was cut off before it could save"
 steps=$(steps_of "$run")
 
 echo "== It goes on in another job, and is stopped from the login node"

@@ -100,7 +100,7 @@ all_code=$(for file in "$root"/kernels/cuda/*.cu "$root"/kernels/cuda/*.cuh; do
     [[ -e $file && $(basename "$file") != early_launch.cuh ]] && code_of "$file"
 done)
 for name in $(grep -oE '\blaunch_early\([^;]*;' <<< "$all_code" | grep -oE '\b[a-z_]+_kernel\b' | sort -u); do
-    definition=$(grep -oE "\bvoid +$name *\([^{;]*\{ *[^;]*;" <<< "$all_code" | head -1)
+    definition=$(grep -oE "\bvoid +$name *\([^{;]*\{ *[^;]*;" <<< "$all_code" | sed -n 1p)
     [[ $definition =~ \{\ *wait_for_earlier_kernels\(\)\;$ ]] ||
         complain "$name is launched early, but does not wait for earlier kernels in its first statement"
     [[ $definition != *__restrict__* ]] ||

@@ -95,7 +95,7 @@ ask_card() { nvidia-smi --query-gpu="$1" --format=csv,noheader,nounits 2> /dev/n
 
 # In exclusive mode a second process gets no context.
 exclusive=''
-if ask_card compute_mode | head -1 | grep -qi exclusive; then exclusive=1; fi
+if ask_card compute_mode | sed -n 1p | grep -i exclusive > /dev/null; then exclusive=1; fi
 width=${HALFTONE_JOBS:-8}
 if [[ $exclusive ]]; then width=1; fi
 shares=${HALFTONE_SHARES:-$width}
@@ -147,7 +147,7 @@ part_build() {
     fi
     "$program" doctor | tee "$results/doctor.txt"
     grep '^cuda:0' "$results/doctor.txt" || {
-        echo "no device that this program can use: $(sed -n 's/^CUDA  *//p' "$results/doctor.txt" | head -1)"
+        echo "no device that this program can use: $(sed -n 's/^CUDA  *//p' "$results/doctor.txt" | sed -n 1p)"
         return 1
     }
 }
@@ -268,7 +268,7 @@ summary_of() {
         fi
     done
     cat "$results/suites/$kind/$(basename "$test")"/*.xml 2> /dev/null | grep -oE '<skipped message="[^"]*' |
-        sed 's/.*message="/skipped: /; s/&#x0A;/ /g' | sort | uniq -c | sort -rn | head -5
+        sed 's/.*message="/skipped: /; s/&#x0A;/ /g' | sort | uniq -c | sort -rn | sed -n 1,5p
     echo "== $(basename "$test"): $ran tests ran on the device, $passed_over skipped, in $suites suites; $failed failed," \
         "$missing not begun"
     if ((failed > 0)); then return 1; fi
@@ -322,7 +322,7 @@ compare_ops() {
         running+=($!)
     done
     for share in "${running[@]}"; do wait "$share" || failed=1; done
-    grep -hE -A4 '^DIFFERS|^TYPES|^policy|^rejection|Error|not run by' "$results/$name"-*.txt | head -200
+    grep -hE -A4 '^DIFFERS|^TYPES|^policy|^rejection|Error|not run by' "$results/$name"-*.txt | sed -n 1,200p
     grep -hE '^[0-9]+ cases' "$results/$name"-*.txt
     awk -v name="$name" '/^[0-9]+ cases/ {
             cases += $1
@@ -510,7 +510,7 @@ part_profile() {
         head -60 "$results/profile-ncu.md"
         if ((found)); then
             echo "ncu measured nothing:"
-            cat "$results/profile-ncu.txt" "$results/profile-ncu.csv" | grep -E '^==(ERROR|WARNING)|[Ee]rror' | head -5
+            cat "$results/profile-ncu.txt" "$results/profile-ncu.csv" | grep -E '^==(ERROR|WARNING)|[Ee]rror' | sed -n 1,5p
         fi
     else
         echo "no ncu here"
@@ -525,7 +525,7 @@ part_profile() {
     fi
     ((found)) || return 0
     echo "operations in place of kernels:"
-    "$program" xray "${settings[@]}" | tee "$results/profile.txt" | head -60
+    "$program" xray "${settings[@]}" | tee "$results/profile.txt" | sed -n 1,60p
 }
 
 # Runs a part in its own process, which ends at the part's limit.

@@ -69,7 +69,7 @@ check_link() {  # PAGE LINE TARGET
         return
     fi
     [[ $(realpath "$place") != $(realpath "$page") ]] && linked[$(realpath "$place")]=1
-    if [[ -n $anchor ]] && ! anchors "$place" | grep -qxF -- "$anchor"; then
+    if [[ -n $anchor ]] && ! anchors "$place" | grep -xF -- "$anchor" > /dev/null; then
         complain "$page:$line: $target: no such heading"
     fi
 }

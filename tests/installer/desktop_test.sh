@@ -28,7 +28,7 @@ check_tool() {
 }
 
 for file in copyright NOTICE licences.txt changes.md; do check_there "doc/halftone/$file"; done
-first=$(sed -nE 's/^## ([^ ]+) \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$/\1/p' "$share/doc/halftone/changes.md" | head -1)
+first=$(sed -nE 's/^## ([^ ]+) \([0-9]{4}-[0-9]{2}-[0-9]{2}\)$/\1/p' "$share/doc/halftone/changes.md" | sed -n 1p)
 [[ $first == "$version" ]] || complain "changes.md begins with version '$first', the project is at $version"
 
 for file in man/man1/halftone.1 bash-completion/completions/halftone zsh/site-functions/_halftone fish/vendor_completions.d/halftone.fish; do
