@@ -156,6 +156,13 @@ TensorList by_cpu_kernel(const Tensor& dy0, const Saved& saved, const AttentionO
     return record_outputs(attention_backward_op, inputs, {dq, dk, dv}, {}, {});
 }
 
+TensorList cpu_gradients(const Tensor& dy, const Saved& saved, const AttentionOptions& options,
+                         const kernels::AttentionDropout& dropout) {
+    const NoAutocast inside(dy.device().kind);
+    return grad_enabled() ? gradients_by_products(dy, saved, options)
+                          : by_cpu_kernel(dy, saved, options, dropout);
+}
+
 /// Fused::logsumexp is undefined.
 Fused on_cpu(const Op& info, const Tensor& q0, const Tensor& k0, const Tensor& v0,
              const AttentionOptions& options) {
@@ -165,12 +172,11 @@ Fused on_cpu(const Op& info, const Tensor& q0, const Tensor& k0, const Tensor& v
     kernels::cpu::attention_forward(describe_forward(q, k, v, y, options),
                                     {q.data(), k.data(), v.data(), y.data(), nullptr}, dropout);
     const Tensor inputs[] = {q0, k0, v0};
-    const auto gradients = [options, dropout](std::span<const Tensor> grads, const Saved& saved) {
-        const NoAutocast inside(grads[0].device().kind);
-        return grad_enabled() ? gradients_by_products(grads[0], saved, options)
-                              : by_cpu_kernel(grads[0], saved, options, dropout);
-    };
-    return {record_many(info, inputs, y, {save(q0), save(k0), save(v0)}, gradients), {}};
+    return {record_many(info, inputs, y, {save(q0), save(k0), save(v0)},
+                        [options, dropout](std::span<const Tensor> grads, const Saved& saved) {
+                            return cpu_gradients(grads[0], saved, options, dropout);
+                        }),
+            {}};
 }
 
 TensorList gradients(const Tensor& dy, const Saved& saved, const AttentionOptions& options) {

@@ -9,7 +9,8 @@
 namespace engine {
 
 ContinuedRun::ContinuedRun(const Continuation& from, const RunConfig& config)
-    : from_(from), before_(last_start(from.run_folder).value_or(RunStarted{})) {
+    : from_(from) {
+    if (auto started = last_start(from.run_folder)) before_ = std::move(*started);
     if (from.checkpoint.empty()) {
         restored_.push_back(from.in_place
                                 ? msg("Nothing: the run has no checkpoint and starts again.")

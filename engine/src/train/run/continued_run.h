@@ -39,7 +39,7 @@ public:
 
 private:
     Continuation from_;
-    RunStarted before_;  // as the run began last
+    RunStarted before_;  // as the run began last; default: not known
     std::optional<SavedRun> saved_;
     std::vector<Message> restored_;
     bool in_place_ = true;
