@@ -250,7 +250,7 @@ private:
         TensorType type{{batch_size}, input.field == "tokens" || input.field == "indices", input.counts};
         if (input.field == "tokens") type.sizes.push_back(window_size);
         for (const std::int64_t size : input.sizes) type.sizes.push_back({size, Size::Symbol::none});
-        graph_.values.push_back({std::move(type), -1, {}});
+        graph_.values.push_back({std::move(type), -1, {}, input.field});
         graph_.inputs.push_back(static_cast<int>(graph_.values.size()) - 1);
         return graph_.inputs.back();
     }
@@ -396,6 +396,8 @@ private:
         if (!statement.name.empty()) {
             result.module = -1;
             set_name(*frame.names, statement.name, result);
+            if (result.value >= 0 && graph_.values[static_cast<std::size_t>(result.value)].name.empty())
+                graph_.values[static_cast<std::size_t>(result.value)].name = statement.name;
         }
     }
 
@@ -473,21 +475,27 @@ private:
         int count = 0;
         NamedValue current = frame.current;
         set_name(*names, "in", current);
+        const std::size_t body = begin_body({.module = module, .place = statement.place, .inputs = {current.value}});
         for (std::size_t run = 0; run < items.size(); ++run) {
             count_statement(statement);
             Frame inner{std::make_shared<Variables>(frame.variables, clock_), names, module + '.', current, &count, frame.block_limit};
             set_items(statement, items[run], run, *inner.variables);
             int own_count = 0;
             const bool single = statement.body.size() == 1;
+            std::size_t inner_body = 0;
             if (!single) {
+                inner_body = begin_body({.module = inner.prefix + std::to_string(run), .place = statement.place, .inputs = {current.value}});
                 inner.names = std::make_shared<Names>(frame.names, clock_);
                 set_name(*inner.names, "in", current);
                 inner.prefix += std::to_string(run) + '.';
                 inner.count = &own_count;
             }
             current = run_body(statement.body, inner).front();
-            if (!single) set_name(*names, std::to_string(run), {current.value, -1, inner.names});
+            if (single) continue;
+            end_body(inner_body, current.value);
+            set_name(*names, std::to_string(run), {current.value, -1, inner.names});
         }
+        end_body(body, current.value);
         frame.current = {current.value, -1, names};
         set_name(*frame.names, label, frame.current);
     }
@@ -668,7 +676,28 @@ private:
         int count = 0;
         Frame frame{variables, names, module.name + '.', plain(inputs.front()), &count, module.block_limit};
         const auto& body = module.block != nullptr ? module.block->body : module.statement->body;
-        return {run_body(body, frame).front().value, -1, names};
+        GraphBody begun{.module = module.name, .place = module.statement->place};
+        for (const NamedValue& input : inputs) begun.inputs.push_back(input.value);
+        if (module.block != nullptr) {
+            begun.block = module.block->name;
+            begun.input_names = module.block->inputs;
+        }
+        const std::size_t index = begin_body(std::move(begun));
+        const int output = run_body(body, frame).front().value;
+        end_body(index, output);
+        return {output, -1, names};
+    }
+
+    std::size_t begin_body(GraphBody body) {
+        body.first = static_cast<int>(graph_.nodes.size());
+        body.again = sharing_ > 0;
+        graph_.bodies.push_back(std::move(body));
+        return graph_.bodies.size() - 1;
+    }
+
+    void end_body(std::size_t index, int output) {
+        graph_.bodies[index].end = static_cast<int>(graph_.nodes.size());
+        graph_.bodies[index].output = output;
     }
 
     static NamedValue plain(NamedValue value) {
@@ -703,7 +732,7 @@ private:
         for (const NamedValue& input : inputs) node.inputs.push_back(input.value);
         for (std::size_t i = 0; i < call.outputs.size(); ++i) {
             node.outputs.push_back(static_cast<int>(graph_.values.size()));
-            graph_.values.push_back({std::move(call.outputs[i]), index, call.output_roles[i]});
+            graph_.values.push_back({std::move(call.outputs[i]), index, call.output_roles[i], {}});
         }
         node.flops = call.flops;
         graph_.nodes.push_back(std::move(node));

@@ -21,6 +21,7 @@ struct GraphValue {
     TensorType type{};
     int node = -1;       ///< -1: an input of the network
     std::string role{};  ///< "hidden" of LSTM's second value; empty: the first
+    std::string name{};  ///< an input's field, or "x" of a line "x = ..."
 };
 
 /// A layer as it runs.
@@ -35,12 +36,25 @@ struct GraphNode {
     double flops = 0;  ///< forward pass of one sample; T counts as 1
 };
 
+/// A body as it runs: a use of a block, a container, or a repeat with a label and its runs.
+struct GraphBody {
+    std::string module{};  ///< "layer1.0"
+    std::string block{};   ///< the block that it uses; empty: none
+    TextPlace place{};     ///< the line that makes the module
+    int first = 0, end = 0;  ///< its nodes; none: it passes its input
+    std::vector<int> inputs{};               ///< values
+    std::vector<std::string> input_names{};  ///< of a block's `of`; empty: one, called "in"
+    int output = -1;
+    bool again = false;  ///< the module has run before
+};
+
 /// The network for given data, sizes and options: nodes in the order of the text, which is also an
 /// order in which they can run.
 struct NetworkGraph {
     std::vector<int> inputs{};  ///< values, as NetworkData::inputs
     std::vector<GraphValue> values{};
     std::vector<GraphNode> nodes{};
+    std::vector<GraphBody> bodies{};  ///< in the order in which they begin
     std::vector<GraphParameter> parameters{};  ///< in each module before those of its modules
     std::vector<int> outputs{};                ///< values; several for stages alone
 };

@@ -6,6 +6,7 @@
 
 #include "accepted_texts.h"
 #include "checked.h"
+#include "network/grammar.h"
 
 namespace engine::network {
 namespace {
