@@ -27,9 +27,14 @@ bool ModelDescriptor::takes(const DatasetDescriptor& data) const {
     return std::ranges::any_of(inputs, [&](FieldKind field) { return name(field) == data.input; });
 }
 
-const ModelDescriptor& model_descriptor(const std::string& kind) {
-    if (const ModelDescriptor* found = find_kind(models(), kind)) return *found;
-    throw Error(ErrorCode::settings, msg("There is no model called {}.", kind));
+std::shared_ptr<const ModelDescriptor> find_model(const ModelConfig& model) {
+    // Entries of the catalog live as long as the program.
+    return {std::shared_ptr<const ModelDescriptor>(), find_kind(models(), model.kind)};
+}
+
+std::shared_ptr<const ModelDescriptor> model_descriptor(const ModelConfig& model) {
+    if (auto found = find_model(model)) return found;
+    throw Error(ErrorCode::settings, msg("There is no model called {}.", model.kind));
 }
 
 std::vector<std::string> input_names(const ModelDescriptor& model) {
@@ -40,10 +45,10 @@ std::vector<std::string> input_names(const ModelDescriptor& model) {
 
 std::unique_ptr<Model> make_model(const ModelConfig& config, const ModelShape& shape,
                                   std::optional<std::int64_t> seed, const Device& device) {
-    const ModelDescriptor& kind = model_descriptor(config.kind);
-    const TypedOptions options(config.options, kind.options);
+    const std::shared_ptr<const ModelDescriptor> kind = model_descriptor(config);
+    const TypedOptions options(config.options, kind->options);
     const ModuleNames modules;
-    std::unique_ptr<Model> model = kind.make({options, shape, seed, device});
+    std::unique_ptr<Model> model = kind->make({options, shape, seed, device});
     model->modules.assign(modules.names().begin(), modules.names().end());
     return model;
 }

@@ -25,7 +25,7 @@ enum class ModelOutput {
     click_scores,         ///< (rows, 1): the logit of a click
 };
 
-/// The kind of this name of models(). Throws Error(settings) if there is no such kind.
-const ModelDescriptor& model_descriptor(const std::string& kind);
+/// The kind that the settings choose. Throws Error(settings) if there is no such kind.
+std::shared_ptr<const ModelDescriptor> model_descriptor(const ModelConfig& model);
 
 }  // namespace engine

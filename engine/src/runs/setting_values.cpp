@@ -44,17 +44,11 @@ RunValue as_value(const ForcedTypes& forced) {
     return as_value(texts);
 }
 
-const std::string& chosen_kind(const RunConfig& config, std::string_view group) {
-    if (group == "dataset.") return config.dataset.kind;
-    if (group == "optimizer.") return config.optimizer.kind;
-    if (group == "schedule.") return config.schedule.kind;
-    return config.model.kind;
-}
-
 /// The option's value; its default where the settings leave it out.
 RunValue option_value(const RunConfig& config, std::string_view group, const Options& given,
                       std::string_view name) {
-    const OptionSpec* spec = find_option(options_of(group, chosen_kind(config, group)), name);
+    const OptionCatalog catalog(config.model);
+    const OptionSpec* spec = find_option(catalog.of(group, chosen_kind(config, group)), name);
     if (spec == nullptr) return {};
     const auto found = given.find(std::string(name));
     const OptionValue& value = found == given.end() ? spec->default_value : found->second;
@@ -105,9 +99,10 @@ ValueKind kind_of(const T&) {
 ValueKind kind_of(const std::optional<bool>&) { return ValueKind::flag; }
 
 /// The kind of an option that several kinds have: mixed if their types differ.
-ValueKind kind_of_option(std::string_view group, std::string_view name) {
+ValueKind kind_of_option(const OptionCatalog& catalog, std::string_view group,
+                         std::string_view name) {
     std::optional<ValueKind> out;
-    for (const auto& [kind, specs] : options_by_kind(group)) {
+    for (const auto& [kind, specs] : catalog.by_kind(group)) {
         const OptionSpec* spec = find_option(specs, name);
         if (spec == nullptr) continue;
         const ValueKind own =
@@ -143,12 +138,13 @@ RunValue setting_of(const RunSummary& run, const std::string& path) {
 }
 
 void add_settings(std::vector<RunField>& fields) {
+    const OptionCatalog catalog{ModelConfig{}};
     for_each_setting(RunConfig{}, [&](const SettingSpec& spec, const auto& member) {
         const std::string_view at = spec.path;
         if constexpr (std::is_same_v<std::decay_t<decltype(member)>, Options>) {
-            for (const std::string& name : option_names(at)) {
+            for (const std::string& name : catalog.names(at)) {
                 const std::string path = option_path(at, name);
-                fields.push_back({path, label_of(path), kind_of_option(at, name), true});
+                fields.push_back({path, label_of(path), kind_of_option(catalog, at, name), true});
             }
         } else {
             const std::string path(at);

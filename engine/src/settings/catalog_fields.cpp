@@ -51,10 +51,10 @@ FieldInfo option_field(std::string_view group, const OptionSpec& spec) {
 
 /// The options of the section's kinds, kind by kind; each names all kinds that have one of its
 /// path.
-std::vector<KindField> kind_fields(std::string_view group) {
+std::vector<KindField> kind_fields(std::string_view group, const OptionCatalog& catalog) {
     std::vector<KindField> out;
     std::map<std::string, std::vector<std::string>> kinds;  // by path
-    for (const auto& [kind, options] : options_by_kind(group)) {
+    for (const auto& [kind, options] : catalog.by_kind(group)) {
         for (const OptionSpec& spec : options) {
             out.push_back({kind, option_field(group, spec)});
             kinds[out.back().info.path].push_back(kind);
@@ -67,7 +67,7 @@ std::vector<KindField> kind_fields(std::string_view group) {
 /// A field for each path among the options of the section's kinds.
 std::vector<FieldInfo> option_fields(std::string_view group) {
     std::vector<FieldInfo> out;
-    for (auto& [kind, info] : kind_fields(group)) {
+    for (auto& [kind, info] : kind_fields(group, OptionCatalog{ModelConfig{}})) {
         if (kind == info.kinds.front()) out.push_back(std::move(info));
     }
     return out;
@@ -102,7 +102,7 @@ const FieldInfo* find_field(std::string_view path, std::string_view kind) {
         std::vector<KindField> all;
         RunConfig config;
         for (const auto& group : option_groups(config)) {
-            for (auto& each : kind_fields(group.path)) all.push_back(std::move(each));
+            for (auto& each : kind_fields(group.path, group.catalog)) all.push_back(std::move(each));
         }
         return all;
     }();
@@ -110,6 +110,54 @@ const FieldInfo* find_field(std::string_view path, std::string_view kind) {
         return each.kind == kind && each.info.path == path;
     });
     return found == options.end() ? find_field(path) : &found->info;
+}
+
+namespace {
+
+constexpr std::string_view model_options = "model.options";
+
+bool brings_options(const RunConfig& config) {
+    const auto model = find_model(config.model);
+    return model != nullptr && model->from_text;
+}
+
+/// The options of the model's text; `kinds` names all kinds that have one of its path.
+std::vector<FieldInfo> own_fields(const RunConfig& config) {
+    std::vector<FieldInfo> out;
+    for (auto& [kind, info] : kind_fields(model_options, OptionCatalog(config.model))) {
+        if (kind == config.model.kind) out.push_back(std::move(info));
+    }
+    return out;
+}
+
+}  // namespace
+
+std::shared_ptr<const FieldInfo> find_field(std::string_view path, const RunConfig& config) {
+    if (path.starts_with(model_options) && brings_options(config)) {
+        for (FieldInfo& info : own_fields(config)) {
+            if (info.path == path) return std::make_shared<FieldInfo>(std::move(info));
+        }
+    }
+    // Fields of the catalog live as long as the program.
+    return {std::shared_ptr<const FieldInfo>(), find_field(path, chosen_kind(config, path))};
+}
+
+std::vector<FieldInfo> fields(const RunConfig& config) {
+    const auto known = fields();
+    std::vector<FieldInfo> all(known.begin(), known.end());
+    if (!brings_options(config)) return all;
+    for (FieldInfo& own : own_fields(config)) {
+        const auto same = std::ranges::find(all, own.path, &FieldInfo::path);
+        if (same != all.end()) {
+            *same = std::move(own);
+            continue;
+        }
+        const auto last = std::find_if(all.rbegin(), all.rend(), [](const FieldInfo& each) {
+            return each.path.starts_with(model_options);
+        });
+        all.insert(last.base(), std::move(own));
+    }
+    return all;
 }
 
 }  // namespace engine

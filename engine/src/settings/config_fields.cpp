@@ -65,7 +65,7 @@ std::string shown(const OptionValue& value) {
         .dump(-1, ' ', false, json::error_handler_t::replace);
 }
 
-std::vector<KindOptions> options_by_kind(std::string_view path) {
+std::vector<KindOptions> OptionCatalog::by_kind(std::string_view path) const {
     std::vector<KindOptions> out;
     const auto add = [&](std::string_view group, const auto& infos) {
         if (path != group) return;
@@ -73,45 +73,57 @@ std::vector<KindOptions> options_by_kind(std::string_view path) {
     };
     add("dataset.", datasets());
     add("model.options", models());
+    if (path == "model.options" && model_ != nullptr && model_->from_text)
+        std::ranges::find(out, model_->kind, &KindOptions::kind)->options = model_->options;
     add("optimizer.", optimizers());
     add("schedule.", schedules());
     return out;
 }
 
-const OptionSpec* any_option(std::string_view path, std::string_view name) {
-    for (const auto& [kind, specs] : options_by_kind(path)) {
-        if (const OptionSpec* spec = find_option(specs, name)) return spec;
-    }
-    return nullptr;
-}
-
-std::string option_path(std::string_view path, std::string_view option) {
-    return std::string(path) + (is_option_group(path) ? "" : ".") + std::string(option);
-}
-
-std::span<const OptionSpec> options_of(std::string_view path, std::string_view kind) {
-    for (const auto& [name, specs] : options_by_kind(path)) {
+std::span<const OptionSpec> OptionCatalog::of(std::string_view path, std::string_view kind) const {
+    for (const auto& [name, specs] : by_kind(path)) {
         if (name == kind) return specs;
     }
     return {};
 }
 
-std::vector<OptionGroup> option_groups(RunConfig& config) {
-    return {{"dataset.", config.dataset.kind, config.dataset.options},
-            {"model.options", config.model.kind, config.model.options},
-            {"optimizer.", config.optimizer.kind, config.optimizer.options},
-            {"schedule.", config.schedule.kind, config.schedule.options}};
+const OptionSpec* OptionCatalog::any(std::string_view path, std::string_view name) const {
+    for (const auto& [kind, specs] : by_kind(path)) {
+        if (const OptionSpec* spec = find_option(specs, name)) return spec;
+    }
+    return nullptr;
 }
 
-std::vector<std::string> option_names(std::string_view path) {
+std::vector<std::string> OptionCatalog::names(std::string_view path) const {
     std::vector<std::string> names;
-    for (const auto& [kind, options] : options_by_kind(path)) {
+    for (const auto& [kind, options] : by_kind(path)) {
         for (const OptionSpec& spec : options) {
             if (std::find(names.begin(), names.end(), spec.name) == names.end())
                 names.push_back(spec.name);
         }
     }
     return names;
+}
+
+std::string option_path(std::string_view path, std::string_view option) {
+    return std::string(path) + (is_option_group(path) ? "" : ".") + std::string(option);
+}
+
+std::string_view chosen_kind(const RunConfig& config, std::string_view path) {
+    const std::string_view section = split_path(path).first;
+    if (section == "dataset") return config.dataset.kind;
+    if (section == "model") return config.model.kind;
+    if (section == "optimizer") return config.optimizer.kind;
+    if (section == "schedule") return config.schedule.kind;
+    return {};
+}
+
+std::vector<OptionGroup> option_groups(RunConfig& config) {
+    const OptionCatalog catalog(config.model);
+    return {{"dataset.", config.dataset.kind, config.dataset.options, catalog},
+            {"model.options", config.model.kind, config.model.options, catalog},
+            {"optimizer.", config.optimizer.kind, config.optimizer.options, catalog},
+            {"schedule.", config.schedule.kind, config.schedule.options, catalog}};
 }
 
 }  // namespace engine

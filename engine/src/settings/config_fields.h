@@ -7,17 +7,40 @@
 #include <vector>
 
 #include "engine/base/plain_text.h"
+#include "engine/settings/catalog.h"
 #include "engine/settings/run_config.h"
 
 namespace engine {
 
-/// Options of one kind; empty for an unknown one.
-std::span<const OptionSpec> options_of(std::string_view path, std::string_view kind);
+/// Options of a kind, and its name.
+struct KindOptions {
+    std::string kind;
+    std::span<const OptionSpec> options;
+};
+
+/// The options of all kinds of a section, in settings of this model. A section is named by its path
+/// of for_each_setting(): "optimizer.", "model.options". What it returns lives as long as it does.
+class OptionCatalog {
+public:
+    explicit OptionCatalog(const ModelConfig& model) : model_(find_model(model)) {}
+
+    std::vector<KindOptions> by_kind(std::string_view path) const;
+    /// Options of one kind; empty for an unknown one.
+    std::span<const OptionSpec> of(std::string_view path, std::string_view kind) const;
+    /// The option of this name of the first kind that has it; null if none does.
+    const OptionSpec* any(std::string_view path, std::string_view name) const;
+    /// Options of all kinds of the section, by name.
+    std::vector<std::string> names(std::string_view path) const;
+
+private:
+    std::shared_ptr<const ModelDescriptor> model_;
+};
 
 /// Calls f(name, path) for each option of the data set that names a file: "tokenizer".
 template <typename F>
 void for_each_file_option(DatasetConfig& dataset, F&& f) {
-    for (const OptionSpec& spec : options_of("dataset.", dataset.kind)) {
+    const OptionCatalog catalog{ModelConfig{}};
+    for (const OptionSpec& spec : catalog.of("dataset.", dataset.kind)) {
         const auto given = dataset.options.find(spec.name);
         if (!spec.is_file || given == dataset.options.end()) continue;
         auto* path = std::get_if<std::string>(&given->second);
@@ -38,30 +61,23 @@ void for_each_path(RunConfig& config, F&& f) {
 
 /// Whether the path of a SettingSpec stands for the options of a section's kind.
 inline bool is_option_group(std::string_view path) { return path.ends_with('.'); }
-/// Options of all kinds of the section, by name; `path` as for_each_setting() has it.
-std::vector<std::string> option_names(std::string_view path);
-/// Options of the kinds of a section: the kind, and what it has.
-struct KindOptions {
-    std::string kind;
-    std::span<const OptionSpec> options;
-};
-/// Options of the groups of for_each_setting(), and of "model.options".
-std::vector<KindOptions> options_by_kind(std::string_view path);
 /// "optimizer.lr", "model.options.hidden"
 std::string option_path(std::string_view path, std::string_view option);
-/// The option of this name of the first kind that has it; null if none does.
-const OptionSpec* any_option(std::string_view path, std::string_view name);
 /// A section with options: "dataset.", its kind and what is given.
 struct OptionGroup {
     std::string_view path;
     const std::string& kind;
     Options& options;
+    OptionCatalog catalog;
 
     std::string path_of(std::string_view option) const { return option_path(path, option); }
     /// Options of the chosen kind; empty for an unknown kind.
-    std::span<const OptionSpec> own() const { return options_of(path, kind); }
+    std::span<const OptionSpec> own() const { return catalog.of(path, kind); }
 };
 std::vector<OptionGroup> option_groups(RunConfig& config);
+/// The kind that the settings choose in the section of this path; empty for a section without kinds
+/// that have options.
+std::string_view chosen_kind(const RunConfig& config, std::string_view path);
 
 /// ("optimizer", "lr") of "optimizer.lr"; ("", "seed") of "seed".
 std::pair<std::string_view, std::string_view> split_path(std::string_view path);

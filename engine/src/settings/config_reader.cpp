@@ -153,8 +153,9 @@ void ConfigReader::read(std::string_view path, const json& value, std::vector<st
 
 void ConfigReader::read(std::string_view path, const json& value, Options& field) {
     if (!value.is_object()) return refuse(path, value, msg("use an object of options"));
+    const OptionCatalog catalog(model_);
     for (const auto& [option, option_json] : value.items())
-        read_option(std::string(path) + "." + option, option_json, any_option(path, option),
+        read_option(std::string(path) + "." + option, option_json, catalog.any(path, option),
                     field[option]);
     std::erase_if(field, [&](const auto& item) {
         return setting_errors_.has(std::string(path) + "." + item.first);
@@ -200,12 +201,13 @@ void ConfigReader::read_option(const std::string& path, const json& value, const
 }
 
 void ConfigReader::read_group(std::string_view path, Options& options) {
-    for (const std::string& name : option_names(path)) {
+    const OptionCatalog catalog(model_);
+    for (const std::string& name : catalog.names(path)) {
         const std::string full = std::string(path) + name;
         const json* value = find(full);
         if (value == nullptr) continue;
         OptionValue option;
-        read_option(full, *value, any_option(path, name), option);
+        read_option(full, *value, catalog.any(path, name), option);
         if (!setting_errors_.has(full)) options[name] = std::move(option);
     }
 }

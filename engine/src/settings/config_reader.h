@@ -21,8 +21,10 @@ inline constexpr JsonBounds settings_bounds{.bytes = std::size_t{4} << 20, .dept
 /// leaves the field unchanged.
 class ConfigReader {
 public:
-    ConfigReader(const nlohmann::json& document, SettingErrors& setting_errors)
-        : document_(document), setting_errors_(setting_errors) {}
+    /// `model`: of the settings that are read, which decide on the options.
+    ConfigReader(const nlohmann::json& document, const ModelConfig& model,
+                 SettingErrors& setting_errors)
+        : document_(document), model_(model), setting_errors_(setting_errors) {}
 
     template <typename T>
     void operator()(const SettingSpec& spec, T& field) {
@@ -74,6 +76,7 @@ private:
     void refuse(std::string_view path, const nlohmann::json& value, Message allowed);
 
     const nlohmann::json& document_;
+    const ModelConfig& model_;
     SettingErrors& setting_errors_;
 };
 

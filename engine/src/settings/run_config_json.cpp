@@ -57,7 +57,7 @@ void fill_from_presets(ConfigReader& reader, RunConfig& config) {
 
 bool is_default_somewhere(const OptionGroup& group, const std::string& name,
                           const OptionValue& value) {
-    const auto kinds = options_by_kind(group.path);
+    const auto kinds = group.catalog.by_kind(group.path);
     return std::any_of(kinds.begin(), kinds.end(), [&](const KindOptions& kind) {
         const OptionSpec* spec = find_option(kind.options, name);
         return spec != nullptr && check_option(*spec, value).empty() &&
@@ -73,7 +73,7 @@ std::vector<Message> set_foreign_options_aside(RunConfig& config) {
         const auto own = group.own();
         std::erase_if(group.options, [&](const auto& item) {
             const auto& [name, value] = item;
-            if (find_option(own, name) != nullptr || any_option(group.path, name) == nullptr)
+            if (find_option(own, name) != nullptr || group.catalog.any(group.path, name) == nullptr)
                 return false;
             if (is_default_somewhere(group, name, value)) return true;
             ignored.push_back(group.path_of(name));
@@ -168,9 +168,9 @@ ParsedConfig parse_run_config(std::string_view text, const std::vector<std::stri
     apply_overrides(document, overrides, setting_errors);
     refuse_unknown_fields(document, setting_errors);
     SettingErrors scratch;  // a bad preset is refused once, by the full reading below
-    ConfigReader preset_reader(document, scratch);
+    ConfigReader preset_reader(document, parsed.config.model, scratch);
     fill_from_presets(preset_reader, parsed.config);
-    ConfigReader reader(document, setting_errors);
+    ConfigReader reader(document, parsed.config.model, setting_errors);
     for_each_setting(parsed.config, reader);
     expand_home(parsed.config);
     parsed.config = completed(std::move(parsed.config));

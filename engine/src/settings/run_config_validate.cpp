@@ -130,7 +130,7 @@ private:
 
     void check_model() {
         if (refused("model.kind")) return;
-        require(c_.recompute == Recompute::off || find_kind(models(), c_.model.kind)->has_blocks,
+        require(c_.recompute == Recompute::off || find_model(c_.model)->has_blocks,
                 "recompute", word_of(c_.recompute),
                 msg("use off: {} has no blocks to recompute", c_.model.kind));
         require(!c_.model.new_head || !c_.model.init_from.empty(), "model.new_head", true,
@@ -146,7 +146,7 @@ private:
 
     void check_gradient_penalty() {
         if (refused("model.kind")) return;
-        require(c_.gradient_penalty == 0 || find_kind(models(), c_.model.kind)->second_derivative,
+        require(c_.gradient_penalty == 0 || find_model(c_.model)->second_derivative,
                 "gradient_penalty", c_.gradient_penalty,
                 msg("use 0 with {}: a gradient penalty needs mlp or lenet", c_.model.kind));
     }
@@ -165,7 +165,7 @@ private:
                             const OptionValue& value) {
         const std::string field = group.path_of(name);
         const OptionSpec* spec = find_option(group.own(), name);
-        if (spec == nullptr) spec = any_option(group.path, name);
+        if (spec == nullptr) spec = group.catalog.any(group.path, name);
         if (spec == nullptr) return refuse_option(group, field, value);
         const Message allowed = check_option(*spec, value);
         require(allowed.empty(), field, value, allowed);

@@ -21,11 +21,11 @@ std::span<const TaskDescriptor> tasks() {
 }
 
 const TaskDescriptor& task_of(const RunConfig& config, const Schema& data) {
-    const ModelDescriptor& model = model_descriptor(config.model.kind);
+    const std::shared_ptr<const ModelDescriptor> model = model_descriptor(config.model);
     const auto all = tasks();
     const bool choose = config.task.kind == "auto";
     const auto found = std::find_if(all.begin(), all.end(), [&](const TaskDescriptor& task) {
-        return (choose || task.kind == config.task.kind) && task.fits(data, model);
+        return (choose || task.kind == config.task.kind) && task.fits(data, *model);
     });
     if (found != all.end()) return *found;
     if (choose)

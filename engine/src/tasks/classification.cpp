@@ -10,7 +10,7 @@ public:
     explicit Classification(const TaskSetup& setup)
         : DescribedTask(setup),
           input_(setup.data.index(
-              input_of(setup.data, model_descriptor(setup.config.model.kind))->name)),
+              input_of(setup.data, *model_descriptor(setup.config.model))->name)),
           label_(setup.data.index(setup.data.find(FieldKind::label)->name)),
           loss_(class_loss(setup.config.teach.loss)) {}
 

@@ -44,8 +44,8 @@ public:
     explicit Gan(const TaskSetup& setup)
         : DescribedTask(setup, image_schemas(setup, pixels_around_zero)),
           image_(setup.data.index(setup.data.find(FieldKind::image)->name)) {
-        const TypedOptions options(setup.config.model.options,
-                                   model_descriptor(setup.config.model.kind).options);
+        const auto model = model_descriptor(setup.config.model);
+        const TypedOptions options(setup.config.model.options, model->options);
         latent_ = schemas_.training.add(latent_field(options.integer("latent"), true));
         schemas_.evaluation.add(latent_field(options.integer("latent"), false));
     }

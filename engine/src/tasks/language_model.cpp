@@ -16,7 +16,7 @@ public:
         : DescribedTask(setup),
           tokens_(setup.data.index(setup.data.find(FieldKind::tokens)->name)),
           target_(setup.data.index(setup.data.find(FieldKind::label)->name)),
-          steps_first_(model_descriptor(setup.config.model.kind).steps_first) {}
+          steps_first_(model_descriptor(setup.config.model)->steps_first) {}
 
     ModelShape model_shape() const override {
         return {{field(tokens_)}, field(tokens_).cardinality};

@@ -15,7 +15,7 @@ public:
     explicit Regression(const TaskSetup& setup)
         : DescribedTask(setup),
           input_(setup.data.index(
-              input_of(setup.data, model_descriptor(setup.config.model.kind))->name)),
+              input_of(setup.data, *model_descriptor(setup.config.model))->name)),
           target_(setup.data.index(setup.data.find(FieldKind::value)->name)),
           unit_(target().normalization.empty()
                     ? 1

@@ -60,8 +60,7 @@ std::unique_ptr<Model> zero_model(const ModelConfig& config, const ModelShape& s
 }
 
 ReadOnnx exported(const ModelConfig& config, DType dtype) {
-    const ModelDescriptor& kind = model_descriptor(config.kind);
-    const ModelShape shape = shape_for(kind);
+    const ModelShape shape = shape_for(*model_descriptor(config));
     const auto model = zero_model(config, shape);
     return ReadOnnx(onnx_model(onnx_graph(*model, shape, dtype), {}));
 }
@@ -76,7 +75,7 @@ ReadOnnx exported(const std::string& kind, DType dtype) {
 /// and the network that a generator learns against.
 std::vector<std::string> absent(const ModelConfig& config, const ReadOnnx& read) {
     const auto model =
-        make_model(config, shape_for(model_descriptor(config.kind)), std::nullopt, Device{});
+        make_model(config, shape_for(*model_descriptor(config)), std::nullopt, Device{});
     std::vector<std::string> out;
     for (const auto* list : {&model->parameters(), &model->buffers()})
         for (const Parameter& entry : *list) {
@@ -182,7 +181,7 @@ TEST(OnnxExport, OfAModelWithoutNodesIsRefused) {
 }
 
 TEST(OnnxExport, HoldsItsProperties) {
-    const ModelShape shape = shape_for(model_descriptor("mlp"));
+    const ModelShape shape = shape_for(*find_kind(models(), "mlp"));
     ModelConfig config;
     config.kind = "mlp";
     const auto model = make_model(config, shape, 1, Device{});

@@ -17,7 +17,7 @@ std::vector<std::string> setting_paths() {
     for_each_setting(config, [&](const SettingSpec& spec, const auto& field) {
         const std::string path = spec.path;
         if (!std::is_same_v<std::decay_t<decltype(field)>, Options>) return paths.push_back(path);
-        for (const std::string& name : option_names(path)) paths.push_back(option_path(path, name));
+        for (const std::string& name : OptionCatalog(config.model).names(path)) paths.push_back(option_path(path, name));
     });
     return paths;
 }
@@ -54,8 +54,9 @@ TEST(Catalog, DescribesAnOptionAsTheKindHasIt) {
     EXPECT_NE(mlp.help, rnn.help);
     EXPECT_EQ(rnn.kinds, mlp.kinds);
     EXPECT_THAT(rnn.kinds, testing::IsSupersetOf({"mlp", "rnn-lm"}));
+    const OptionCatalog catalog{ModelConfig{}};
     for (const auto& group : {"dataset.", "model.options", "optimizer.", "schedule."}) {
-        for (const auto& [kind, options] : options_by_kind(group)) {
+        for (const auto& [kind, options] : catalog.by_kind(group)) {
             for (const auto& spec : options) {
                 EXPECT_EQ(find_field(option_path(group, spec.name), kind)->label, spec.label)
                     << kind;
@@ -65,6 +66,17 @@ TEST(Catalog, DescribesAnOptionAsTheKindHasIt) {
     EXPECT_EQ(find_field("epochs", "mlp"), find_field("epochs"));
     EXPECT_EQ(find_field("model.options.hidden", "lenet"), find_field("model.options.hidden"));
     EXPECT_EQ(find_field("optimizer.colour", "sgd"), nullptr);
+}
+
+TEST(Catalog, DescribesAFieldAsTheSettingsHaveIt) {
+    RunConfig config;
+    config.model.kind = "rnn-lm";
+    EXPECT_EQ(find_field("model.options.hidden", config)->label, "Hidden size");
+    config.model.kind = "mlp";
+    EXPECT_EQ(find_field("model.options.hidden", config)->label, "Hidden layers");
+    EXPECT_EQ(find_field("epochs", config).get(), find_field("epochs"));
+    EXPECT_EQ(find_field("optimizer.colour", config), nullptr);
+    EXPECT_EQ(fields(config), std::vector<FieldInfo>(fields().begin(), fields().end()));
 }
 
 TEST(Catalog, EveryPrecisionPassesValidation) {

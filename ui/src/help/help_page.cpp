@@ -60,7 +60,7 @@ QString scalingIdea() {
 QString helpPage(const SettingsModel& settings, const QString& path) {
     QString page;
     const QString defaultText = settings.defaultText(path);
-    const auto* info = settings.field(path);
+    const auto info = settings.field(path);
     if (info != nullptr) {
         page = u"<p><b>%1</b></p><p>%2</p>"_s.arg(engineText(info->label).toHtmlEscaped(),
                                                   engineText(info->help).toHtmlEscaped());

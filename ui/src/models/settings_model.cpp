@@ -47,20 +47,19 @@ QString SettingsModel::text(const QString& path) const {
     return refused_.value(path, settingText(valueAt(json_, path)));
 }
 
-const engine::FieldInfo* SettingsModel::field(const QString& path) const {
-    const QString kind = text(path.section(u'.', 0, 0) + u".kind"_s);
-    return engine::find_field(path.toStdString(), kind.toStdString());
+std::shared_ptr<const engine::FieldInfo> SettingsModel::field(const QString& path) const {
+    return engine::find_field(path.toStdString(), config_);
 }
 
 QString SettingsModel::label(const QString& path) const {
     if (path == u"scaler.init_scale"_s && hasStaticScale()) return tr("Static scale");
-    const auto* info = field(path);
+    const auto info = field(path);
     return info != nullptr ? engineText(info->label) : path;
 }
 
 QString SettingsModel::defaultText(const QString& path) const {
     // These follow a choice, so their default is the value that it brings.
-    const auto* info = engine::find_field(path.toStdString());
+    const auto info = field(path);
     const bool option = info != nullptr && !info->kinds.empty();
     const bool scaler = path.startsWith(u"scaler."_s) && path != u"scaler.preset"_s;
     if (option || scaler) {
@@ -109,7 +108,7 @@ std::string SettingsModel::edited(const QString& path, const QString& text,
     QJsonObject root = json_;
     const QString section = path.section(u'.', 0, 0);
     QJsonObject inside = root.value(section).toObject();
-    const auto* info = engine::find_field(path.toStdString());
+    const auto info = field(path);
     if (path == u"scaler.preset"_s || path == u"optimizer.kind"_s || path == u"model.kind"_s ||
         path == u"schedule.kind"_s) {
         // The new choice has its own defaults, so values of the old choice are removed; a rate that
@@ -119,7 +118,7 @@ std::string SettingsModel::edited(const QString& path, const QString& text,
         if (section == u"optimizer"_s && ratePicked_) inside[u"lr"_s] = rate;
     } else if (path == u"dataset.kind"_s) {
         // Options of the old data set would cling to the new one, without effect.
-        for (const auto& each : engine::fields()) {
+        for (const auto& each : engine::fields(config_)) {
             const QString option = QString::fromStdString(each.path);
             const bool others =
                 !each.kinds.empty() &&
@@ -344,7 +343,7 @@ bool SettingsModel::applies(const QString& path) const {
         if (path == u"dataset.normalize"_s || path == u"dataset.order"_s) return !text;
         if (path == u"bptt"_s) return text;
     }
-    const auto* info = engine::find_field(path.toStdString());
+    const auto info = field(path);
     if (info == nullptr || info->kinds.empty()) return true;
     // An option belongs to the kinds of its section that have it.
     const std::string kind = text(path.section(u'.', 0, 0) + u".kind"_s).toStdString();

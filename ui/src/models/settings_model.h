@@ -73,8 +73,8 @@ public:
 
     /// A field whose text is a number: letters are no part of it.
     bool takesNumber(const QString& path) const;
-    /// The catalog's words on a field, as the chosen kind of its section has it; null: no field.
-    const engine::FieldInfo* field(const QString& path) const;
+    /// What is known of a field, as the chosen kind of its section has it; null: no field.
+    std::shared_ptr<const engine::FieldInfo> field(const QString& path) const;
     /// Its label in the window's language; the path where there is no such field.
     QString label(const QString& path) const;
 

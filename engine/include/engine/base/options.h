@@ -27,6 +27,8 @@ struct FieldChoice {
     std::string value;         ///< as in JSON: "cosine", "true"
     std::string title;         ///< "Cosine"
     std::string summary = {};  ///< one sentence, or empty
+
+    bool operator==(const FieldChoice&) const = default;
 };
 
 /// An option of a model, data set, optimizer or schedule: the only place that knows its default.

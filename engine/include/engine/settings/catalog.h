@@ -115,6 +115,9 @@ struct ModelDescriptor {
     bool steps_first = false;
     bool second_derivative = false;  ///< all of its operations have one (gradient_penalty)
     bool has_blocks = false;         ///< that can be computed again (recompute)
+    /// The settings hold the network as a text, which has inputs, output and options of its own
+    /// (find_model).
+    bool from_text = false;
     Benchmark benchmark = {};
     std::unique_ptr<Model> (*make)(const ModelSetup& setup) = nullptr;
 
@@ -122,6 +125,8 @@ struct ModelDescriptor {
     bool takes(const DatasetDescriptor& data) const;
 };
 std::span<const ModelDescriptor> models();
+/// The kind that the settings choose; null: there is none of that name.
+std::shared_ptr<const ModelDescriptor> find_model(const ModelConfig& model);
 /// "image", "features"
 std::vector<std::string> input_names(const ModelDescriptor& model);
 /// Parameter count of the model for these settings, which must have passed validate(). If it
@@ -233,13 +238,20 @@ struct FieldInfo {
     std::string needs = {};               ///< of an option: path of the flag it plays a part with
     bool text = false;                    ///< a text or texts, which a bare number can be
     PathKind path_kind = PathKind::none;  ///< of a text that is a path
+
+    bool operator==(const FieldInfo&) const = default;
 };
+/// The fields of the catalog.
 std::span<const FieldInfo> fields();
 /// Null if there is no such field.
 const FieldInfo* find_field(std::string_view path);
 /// The field as this kind of its section describes it: "model.options.hidden" is a list of layers
 /// in an MLP and a size in an RNN. The same as find_field(path) if the kind has no such option.
 const FieldInfo* find_field(std::string_view path, std::string_view kind);
+/// The field as the kinds that these settings choose describe it; null if they have no such field.
+std::shared_ptr<const FieldInfo> find_field(std::string_view path, const RunConfig& config);
+/// The fields of these settings, in the order of the settings.
+std::vector<FieldInfo> fields(const RunConfig& config);
 
 /// One op of the catalog.
 struct OpSummary {

@@ -56,7 +56,7 @@ struct TrainedModel::Impl {
 
     void describe_inputs() {
         const FieldSpec input = predictor.task().model_shape().inputs.front();
-        if (model_descriptor(saved.config.model.kind).output == ModelOutput::generated) {
+        if (model_descriptor(saved.config.model)->output == ModelOutput::generated) {
             form.kind = InputForm::Kind::random;
         } else if (input.kind == FieldKind::image) {
             form.kind = InputForm::Kind::picture;
@@ -68,7 +68,7 @@ struct TrainedModel::Impl {
         } else if (input.kind == FieldKind::features) {
             form.kind = InputForm::Kind::row;
             describe_columns(input);
-        } else if (model_descriptor(saved.config.model.kind).output == ModelOutput::token_scores &&
+        } else if (model_descriptor(saved.config.model)->output == ModelOutput::token_scores &&
                    !guide.vocabulary.empty()) {
             form.kind = InputForm::Kind::text;
             form.words = guide.words;
@@ -81,7 +81,7 @@ struct TrainedModel::Impl {
     }
 
     bool fills_masks() const {
-        return model_descriptor(saved.config.model.kind).output ==
+        return model_descriptor(saved.config.model)->output ==
                    ModelOutput::masked_token_scores &&
                !guide.vocabulary.empty();
     }
@@ -123,7 +123,7 @@ struct TrainedModel::Impl {
         const Tensor predicted = predictor.predict(sample);
         predictor.take();
         Answer out;
-        if (model_descriptor(saved.config.model.kind).output == ModelOutput::image) {
+        if (model_descriptor(saved.config.model)->output == ModelOutput::image) {
             PictureBands drawing = predictor.take_pictures();
             drawing.bands.erase(drawing.bands.begin(), drawing.bands.end() - 1);
             out.picture = drawn(drawing);

@@ -22,7 +22,7 @@ QStringList differingFields(const Context& context, const RunTrack& track) {
     const QJsonObject next = settingsObject(context.settings->config());
     const QJsonObject shown = settingsObject(track.config());
     QStringList out;
-    for (const auto& info : engine::fields()) {
+    for (const auto& info : engine::fields(context.settings->config())) {
         const QString path = QString::fromStdString(info.path);
         if (path.startsWith(u"precision."_s) || path == u"device"_s) continue;
         const QJsonValue mine = valueAt(next, path), its = valueAt(shown, path);

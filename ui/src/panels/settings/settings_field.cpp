@@ -42,7 +42,7 @@ protected:
     }
 };
 
-bool isFlag(const engine::FieldInfo* info) {
+bool isFlag(const std::shared_ptr<const engine::FieldInfo>& info) {
     return info != nullptr && !info->optional && !info->choices.empty() &&
            info->choices.front().value == "true";
 }
@@ -112,7 +112,7 @@ SettingsField::SettingsField(SettingsModel* model, const QString& path, std::vec
 
 SettingsField* SettingsField::forValue(SettingsModel* model, const QString& path, bool withUnit,
                                        QWidget* parent) {
-    const auto* info = model->field(path);
+    const auto info = model->field(path);
     if (!isFlag(info)) {
         auto choices = info != nullptr ? choicesOf(*info) : std::vector<Choice>();
         if (!choices.empty()) return new SettingsField(model, path, std::move(choices), parent);
@@ -207,8 +207,9 @@ void SettingsField::nameEditor() {
 }
 
 void SettingsField::followKind() {
-    const auto* info = model_->field(path_);
-    if (info == info_) return;
+    const auto info = model_->field(path_);
+    const bool same = info == info_ || (info != nullptr && info_ != nullptr && *info == *info_);
+    if (info == nullptr || same) return;
     info_ = info;
     nameEditor();
     if (combo_ != nullptr && !info->choices.empty()) setChoices(choicesOf(*info));
@@ -340,7 +341,7 @@ FieldLabel::FieldLabel(SettingsModel* model, const QString& path, const QString&
 
 void FieldLabel::refresh() {
     setText(fixed_.isEmpty() ? model_->label(path_) : fixed_);
-    const auto* info = model_->field(path_);
+    const auto info = model_->field(path_);
     setToolTip(info == nullptr ? QString()
                                : u"<p>"_s + engineText(info->help).toHtmlEscaped() + u"</p>"_s);
 }

@@ -5,6 +5,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QWidget>
+#include <memory>
 #include <vector>
 
 #include "models/settings_model.h"
@@ -73,7 +74,7 @@ private:
 
     SettingsModel* model_;
     QString path_;
-    const engine::FieldInfo* info_;  ///< as the chosen kind has the field; null: no field
+    std::shared_ptr<const engine::FieldInfo> info_;  ///< as the chosen kind has the field; null: no field
     bool withUnit_ = false;          ///< shows the catalog's unit
     QWidget* editor_ = nullptr;
     QLineEdit* edit_ = nullptr;
