@@ -38,6 +38,7 @@ struct Module {
     int time = 0;
     std::size_t block_limit = 0;
     bool left_out = false;
+    int runs = 1;  ///< of one that is kept to run again
 };
 
 /// A body while it is run.
@@ -458,9 +459,11 @@ private:
 
     void repeat(const Statement& statement, const std::string& label, Frame& frame) {
         const ValueList items = repeated(statement, frame);
+        const int line = statement.place.line;
         if (label.empty()) {
             for (std::size_t run = 0; run < items.size(); ++run) {
                 count_statement(statement);
+                const Inside inside(*this, {line, static_cast<int>(run), line});
                 Frame inner = frame;
                 inner.variables = std::make_shared<Variables>(frame.variables, clock_);
                 set_items(statement, items[run], run, *inner.variables);
@@ -478,6 +481,7 @@ private:
         const std::size_t body = begin_body({.module = module, .place = statement.place, .inputs = {current.value}});
         for (std::size_t run = 0; run < items.size(); ++run) {
             count_statement(statement);
+            const Inside inside(*this, {line, static_cast<int>(run), line});
             Frame inner{std::make_shared<Variables>(frame.variables, clock_), names, module + '.', current, &count, frame.block_limit};
             set_items(statement, items[run], run, *inner.variables);
             int own_count = 0;
@@ -505,6 +509,7 @@ private:
     NamedValue container(const Statement& statement, const std::string& label, const NamedValue& input, Frame& frame) {
         take_name(frame.prefix + label, statement);
         ++*frame.count;
+        const Inside inside(*this, {statement.place.line, 0, statement.place.line});
         return first_run({.statement = &statement, .name = frame.prefix + label, .variables = frame.variables, .names = frame.names, .time = clock_, .block_limit = frame.block_limit}, {input}, true);
     }
 
@@ -545,6 +550,8 @@ private:
             inputs.clear();
         }
         if (!is_block) check_input_count(*kind, inputs.size(), statement);
+        std::optional<Inside> inside;
+        if (is_block) inside.emplace(*this, NetworkHead{block->place.line, uses_[found_block->second]++, statement.place.line});
         return first_run(std::move(module), inputs, !label.empty());
     }
 
@@ -597,7 +604,7 @@ private:
         }
         if (statement.has_arguments) fail(place, msg("{} runs again with the arguments that it has: write it without brackets.", callee));
         if (!label.empty()) fail(statement.label->place, msg("{} runs again, and has its name already: write \"{} = {}\".", callee, label, callee));
-        const Module& module = modules_[static_cast<std::size_t>(found->module)];
+        Module& module = modules_[static_cast<std::size_t>(found->module)];
         if (module.left_out) return {inputs.front().value, -1, {}};
         if (module.kind != nullptr) {
             check_input_count(*module.kind, inputs.size(), statement);
@@ -606,6 +613,9 @@ private:
             if (inputs.size() != wanted) fail(place, msg("{} takes {} values, not {}.", callee, wanted, inputs.size()));
         }
         const SharedRun run(*this, statement);
+        const bool block = module.block != nullptr;
+        const Inside inside(*this, {block ? module.block->place.line : module.statement->place.line,
+                                    block ? uses_[blocks_.at(module.block->name)]++ : module.runs++, statement.place.line});
         return run_module(Module(module), inputs);
     }
 
@@ -626,6 +636,18 @@ private:
     private:
         Expander& expander_;
         const Statement* outer_;
+    };
+
+    /// The head of what is run while it lives.
+    class Inside {
+    public:
+        Inside(Expander& expander, NetworkHead head) : expander_(expander) { expander.heads_.push_back(head); }
+        ~Inside() { expander_.heads_.pop_back(); }
+        Inside(const Inside&) = delete;
+        Inside& operator=(const Inside&) = delete;
+
+    private:
+        Expander& expander_;
     };
 
     static Message unknown_layer(const std::string& name, const std::string& near) {
@@ -718,7 +740,7 @@ private:
             const std::string_view name = i < statement.from.size() ? statement.from[i].fixed() : std::string_view();
             call.input_names.emplace_back(name.empty() ? "value " + std::to_string(i + 1) : std::string(name));
         }
-        GraphNode node{.kind = module.kind, .arguments = module.arguments, .module = module.name, .own_module = module.own, .place = call.place};
+        GraphNode node{.kind = module.kind, .arguments = module.arguments, .module = module.name, .own_module = module.own, .place = call.place, .heads = heads_};
         const int tied = find_tied(module, call);
         module.kind->shape(call);
         parameter_uses_ += static_cast<std::int64_t>(call.parameters.size());
@@ -800,6 +822,8 @@ private:
     std::unordered_map<std::string, int> taken_;              // names of modules, with their lines
     std::unordered_map<std::string, int> parameter_indices_;  // by name
     std::set<int> faulty_lines_;
+    std::vector<NetworkHead> heads_;     // of what is run now
+    std::map<std::size_t, int> uses_;    // of blocks, by their place in the syntax
     const Statement* again_ = nullptr;  // the line that runs a module again
     int sharing_ = 0;
     int clock_ = 0;

@@ -33,6 +33,7 @@ struct GraphNode {
     std::string module{};                  ///< "layer1.0.conv1"; of one that is no module the one around it
     bool own_module = false;
     TextPlace place{};
+    std::vector<NetworkHead> heads{};  ///< around it, the outermost first
     double flops = 0;  ///< forward pass of one sample; T counts as 1
 };
 

@@ -31,9 +31,10 @@ std::int64_t elements(const std::vector<std::int64_t>& sizes) {
 void add_rows(const NetworkGraph& graph, CheckedNetwork& out) {
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
         const GraphNode& node = graph.nodes[i];
-        NetworkRow row{.place = node.place, .layer = call_text(*node.kind, node.arguments), .flops = node.flops};
+        NetworkRow row{.place = node.place, .layer = call_text(*node.kind, node.arguments), .flops = node.flops, .heads = node.heads};
         if (node.own_module || node.kind->bare) row.module = node.module;
         row.shape = to_string(graph.values[static_cast<std::size_t>(node.outputs.front())].type.sizes);
+        for (const int input : node.inputs) row.inputs.push_back(graph.values[static_cast<std::size_t>(input)].node);
         for (const int index : node.parameters) {
             const GraphParameter& parameter = graph.parameters[static_cast<std::size_t>(index)];
             if (parameter.node == static_cast<int>(i) && !parameter.fixed) row.parameters += elements(parameter.sizes);

@@ -175,6 +175,33 @@ TEST(NetworkExpand, WorkIsBounded) {
     EXPECT_FALSE(network.usable());
 }
 
+TEST(NetworkExpand, ARowSaysWhatIsAroundItAndWhatItTakes) {
+    const CheckedNetwork network = check_network("block Pair(n):\n"                  // 1
+                                                 "  Linear(n)\n"                     // 2
+                                                 "  Add from in, above\n"            // 3
+                                                 "network(features):\n"              // 4
+                                                 "  repeat 2:\n"                     // 5
+                                                 "    Pair(8)\n"                     // 6
+                                                 "  side: from above\n"              // 7
+                                                 "    Linear(8)\n"                   // 8
+                                                 "  y = side from above\n"           // 9
+                                                 "  Linear(outputs) from y\n",       // 10
+                                                 {{{"features", {8}, {}}}, 3, {}});
+    ASSERT_TRUE(network.usable()) << network.faults.front().text.str();
+    ASSERT_EQ(network.rows.size(), 7u);
+    using Heads = std::vector<NetworkHead>;
+    EXPECT_EQ(network.rows[0].heads, (Heads{{5, 0, 5}, {1, 0, 6}}));
+    EXPECT_EQ(network.rows[3].heads, (Heads{{5, 1, 5}, {1, 1, 6}}));
+    EXPECT_EQ(network.rows[4].heads, (Heads{{7, 0, 7}}));
+    EXPECT_EQ(network.rows[5].heads, (Heads{{7, 1, 9}}));
+    EXPECT_TRUE(network.rows[6].heads.empty());
+    using Inputs = std::vector<int>;
+    EXPECT_EQ(network.rows[0].inputs, (Inputs{-1}));
+    EXPECT_EQ(network.rows[1].inputs, (Inputs{-1, 0}));
+    EXPECT_EQ(network.rows[3].inputs, (Inputs{1, 2}));
+    EXPECT_EQ(network.rows[6].inputs, (Inputs{5}));
+}
+
 TEST(NetworkExpand, AVariableHidesAWordWithANote) {
     const CheckedNetwork network = check_body("let zeros = 1\na: Linear(8)\nb: Linear(outputs, init=ones)\nc = Abs");
     EXPECT_TRUE(network.usable());

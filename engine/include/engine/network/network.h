@@ -44,6 +44,15 @@ struct NetworkData {
     Options options{};          ///< of the text, as set; the others have their defaults
 };
 
+/// A use of a block, a run of a repeat, or a container.
+struct NetworkHead {
+    int line = 0;    ///< where it begins
+    int run = 0;     ///< its uses and runs count from 0
+    int caller = 0;  ///< the line that uses a block or runs a module again; else `line`
+
+    friend bool operator==(const NetworkHead&, const NetworkHead&) = default;
+};
+
 /// A layer of the network.
 struct NetworkRow {
     TextPlace place{};
@@ -52,6 +61,8 @@ struct NetworkRow {
     std::string shape{};       ///< of its value: "N x 64 x 7 x 7"
     std::int64_t parameters = 0;  ///< numbers that it learns and no layer above does
     double flops = 0;          ///< forward pass of one sample, two for a multiply-add; T counts as 1
+    std::vector<NetworkHead> heads{};  ///< around it, the outermost first
+    std::vector<int> inputs{};         ///< rows whose values it takes; -1: an input of the network
 };
 
 struct NetworkParameter {
