@@ -6,8 +6,10 @@
 #
 # Installs the .deb, or unpacks the portable archive, in a copy of ROOT (an overlay: ROOT stays as it is); trains the default
 # comparison on the command line and once more in the window, as a user without rights; removes and purges it; and compares all
-# files of the root before and after. FOLDER (default: build/clean-root) gets a picture of the first window and one of the trained
-# comparison. Prints seconds. Fails if a step does, or if a file is left or has changed.
+# files of the root before and after. The packages that the .deb needs or recommends are installed before the first listing, since
+# some of them (systemd, dbus) leave users and folders of their own; after the purge they must go with autoremove. FOLDER (default:
+# build/clean-root) gets a picture of the first window and one of the trained comparison. Prints seconds. Fails if a step does, or
+# if a file is left or has changed.
 #
 # A release is tried with it by hand, since it needs the network, apt's servers and some minutes. Needs Xvfb, openbox, xdotool and
 # ImageMagick. HALFTONE_WINDOW=no leaves the window out (packages with CUDA have none).
@@ -134,14 +136,23 @@ try_window() {  # COMMAND
 title=$(basename "$lower")
 # shellcheck source=/dev/null
 echo "$(. "$lower/etc/os-release"; echo "$PRETTY_NAME"), $(basename "$package")"
-[[ $package != *.deb ]] || timed "apt-get update" inside apt-get update
-list_files "$work/before"
+# shellcheck disable=SC2016  # dpkg-query's fields
+installed() { inside dpkg-query -W -f '${binary:Package}\n'; }
 if [[ $package == *.deb ]]; then
     name=$(dpkg-deb --field "$package" Package) command=/usr/bin/halftone
     mkdir "$root/tmp/package"
     cp "$package" "$root/tmp/package/"
+    installed > "$work/empty"
+    timed "apt-get update" inside apt-get update
+    needed=()
+    for field in Depends Recommends; do needed+=("$(dpkg-deb --field "$package" $field)"); done
+    timed "the packages it needs and recommends" inside apt-get satisfy -y "${needed[@]}"
+    echo "$(($(installed | wc -l) - $(wc -l < "$work/empty"))) packages"
+fi
+list_files "$work/before"
+if [[ $package == *.deb ]]; then
     timed "apt-get install" inside apt-get install -y "/tmp/package/$(basename "$package")"
-    echo "$(($(inside dpkg-query -W | wc -l) - $(wc -l < "$work/before.packages"))) packages"
+    (($(installed | wc -l) == $(wc -l < "$work/before.packages") + 1)) || fail "the package brought others"
 else
     command=/opt/halftone/AppRun title+=-portable
     timed "unpacking" tar -xf "$package" -C "$root/opt"
@@ -154,7 +165,6 @@ if [[ ${HALFTONE_WINDOW:-yes} != no ]]; then try_window $command; fi
 (cd "$root/tmp" && find terminal window -mindepth 1 -maxdepth 4 | sed -E 's|^[a-z]+|left to the user: ~|' | sort -u)
 if [[ $package == *.deb ]]; then
     timed "apt-get purge" inside apt-get purge -y "$name"
-    timed "apt-get autoremove --purge" inside apt-get autoremove -y --purge
 else
     rm -r "$root/opt/halftone"
 fi
@@ -163,4 +173,10 @@ status=0
 diff "$work/before" "$work/after" || status=1
 diff "$work/before.packages" "$work/after.packages" || status=1
 ((status == 0)) || fail "files are left or have changed, see above"
+if [[ $package == *.deb ]]; then
+    # As if they had come with the package.
+    installed | grep -vxFf "$work/empty" | inside xargs apt-mark auto > /dev/null
+    timed "apt-get autoremove --purge" inside apt-get autoremove -y --purge
+    installed | diff "$work/empty" - || fail "packages are left"
+fi
 echo "nothing is left: $(wc -l < "$work/before") lines of files, owners, rights and sums are as before"
