@@ -532,6 +532,10 @@
             <source>Events</source>
             <translation>事件</translation>
         </message>
+        <message>
+            <source>Hardware</source>
+            <translation>硬件</translation>
+        </message>
     </context>
     <context>
         <name>PlotSpecs</name>
@@ -642,6 +646,58 @@
         <message>
             <source>Grad norm</source>
             <translation>梯度范数</translation>
+        </message>
+        <message>
+            <source>Figures of runs on an NVIDIA GPU will appear here, read once a second through the driver&apos;s libnvidia-ml.so.1.</source>
+            <translation>在 NVIDIA GPU 上训练的运行，其数据会显示在这里：每秒通过驱动自带的 libnvidia-ml.so.1 读取一次。</translation>
+        </message>
+        <message>
+            <source>GPU load</source>
+            <translation>GPU 负载</translation>
+        </message>
+        <message>
+            <source>Load</source>
+            <translation>负载</translation>
+        </message>
+        <message>
+            <source>GPU memory</source>
+            <translation>GPU 显存</translation>
+        </message>
+        <message>
+            <source>GPU power</source>
+            <translation>GPU 功率</translation>
+        </message>
+        <message>
+            <source>Power</source>
+            <translation>功率</translation>
+        </message>
+        <message>
+            <source>GPU temperature</source>
+            <translation>GPU 温度</translation>
+        </message>
+        <message>
+            <source>Temperature</source>
+            <translation>温度</translation>
+        </message>
+        <message>
+            <source>GPU energy</source>
+            <translation>GPU 能耗</translation>
+        </message>
+        <message>
+            <source>Energy</source>
+            <translation>能耗</translation>
+        </message>
+        <message>
+            <source>CPU energy</source>
+            <translation>CPU 能耗</translation>
+        </message>
+        <message>
+            <source>Energy of the processor will appear here for runs where Linux lets it be read (RAPL).</source>
+            <translation>处理器的能耗会显示在这里：仅限 Linux 允许读取（RAPL）的运行。</translation>
+        </message>
+        <message>
+            <source>Which figure of the hardware the plot shows</source>
+            <translation>此图显示哪项硬件数据</translation>
         </message>
     </context>
     <context>

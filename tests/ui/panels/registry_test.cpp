@@ -99,6 +99,35 @@ TEST_F(PanelRegistryTest, FurtherPlotsGetColumnsAtTheRightOfTheOthers) {
     expectNothingCutOff();
 }
 
+TEST_F(PanelRegistryTest, AHiddenPlotShowsAtTheRightOnceItIsAskedForAndStays) {
+    more.panels.insert(more.panels.begin(), {u"rare"_s, Place::hiddenPlot, 0, makeFifthPlot});
+    open(usual);  // leaves a layout that does not know it
+    dock(u"accuracy"_s)->toggleViewAction()->trigger();
+    standsStill();
+    open(more);
+    EXPECT_FALSE(dock(u"rare"_s)->isVisible());
+    QSettings().clear();
+    window.reset();
+    open(more);
+    ASSERT_TRUE(seen(u"fifth"_s));
+    EXPECT_FALSE(dock(u"rare"_s)->isVisible());
+    const QRect loss = place(u"loss"_s);
+    dock(u"rare"_s)->toggleViewAction()->trigger();
+    standsStill();
+    ASSERT_TRUE(seen(u"rare"_s));
+    EXPECT_FALSE(dock(u"rare"_s)->isFloating());
+    EXPECT_GE(place(u"rare"_s).left(), place(u"fifth"_s).left());
+    EXPECT_NEAR(place(u"rare"_s).width(), place(u"fifth"_s).width(), 2);
+    expectNothingCutOff();
+    const QRect rare = place(u"rare"_s);
+    open(more);
+    EXPECT_EQ(place(u"rare"_s), rare);
+    emit window->findChild<MainMenu*>()->resetLayout();
+    standsStill();
+    EXPECT_FALSE(dock(u"rare"_s)->isVisible());
+    EXPECT_EQ(place(u"loss"_s), loss);
+}
+
 TEST_F(PanelRegistryTest, AFourthSidePanelStandsBelowTheOthers) {
     open(more);
     ASSERT_TRUE(seen(u"notes"_s));

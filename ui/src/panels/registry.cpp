@@ -11,6 +11,7 @@ using namespace Qt::StringLiterals;
     PANEL("accuracy", Place::plots, 0, makeMetricPlot)                                        \
     PANEL("scale", Place::plots, 0, makeLossScalePlot)                                        \
     PANEL("fourth", Place::plots, 0, makeDiagnosticsPlot)                                          \
+    PANEL("hardware", Place::hiddenPlot, 0, makeHardwarePlot)                                 \
     PANEL("step", Place::right, 280, makeStepPanel)                                           \
     PANEL("events", Place::right, 270, makeEventPanel)                                        \
     PANEL("runs", Place::right, 220, makeHistoryPanel)                                        \
@@ -28,10 +29,11 @@ PanelSet makePanels(const std::vector<PanelEntry>& entries, const Context& conte
                     QWidget* parent) {
     PanelSet set;
     for (const auto& entry : entries) {
-        auto& column = entry.place == Place::left    ? set.left
-                       : entry.place == Place::plots ? set.plots
-                                                     : set.right;
-        column.push_back(entry.make(context, entry.name, parent));
+        const bool plot = entry.place == Place::plots, hidden = entry.place == Place::hiddenPlot;
+        auto& column = entry.place == Place::left ? set.left : plot || hidden ? set.plots : set.right;
+        const auto at = plot ? column.end() - static_cast<std::ptrdiff_t>(set.hiddenPlots) : column.end();
+        column.insert(at, entry.make(context, entry.name, parent));
+        if (hidden) ++set.hiddenPlots;
         if (entry.place == Place::right) set.rightHeights.push_back(entry.height);
     }
     return set;

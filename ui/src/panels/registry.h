@@ -9,8 +9,9 @@
 
 namespace ui {
 
-/// Default place of a panel: left column, centre (among the plots) or right column.
-enum class Place { left, plots, right };
+/// Default place of a panel: left column, centre (among the plots) or right column. `hiddenPlot`: a
+/// plot that shows only once the user has asked for it.
+enum class Place { left, plots, hiddenPlot, right };
 
 /// Makes a panel and what is in it. `name` is the panel's object name.
 using PanelFactory = Panel*(const Context& context, const QString& name, QWidget* parent);
@@ -29,9 +30,10 @@ std::vector<PanelEntry> panelEntries();
 /// The window's panels with their contents; the window places them.
 struct PanelSet {
     std::vector<Panel*> left;   ///< from the top
-    std::vector<Panel*> plots;  ///< in reading order
+    std::vector<Panel*> plots;  ///< in reading order, hidden ones last
     std::vector<Panel*> right;  ///< from the top
     QList<int> rightHeights;    ///< of each of these
+    std::size_t hiddenPlots = 0;  ///< so many of the plots are hidden at first
 
     std::vector<Panel*> all() const;
     /// Bodies of the panels that are a `Body`.

@@ -43,6 +43,10 @@ DockLayout::DockLayout(QMainWindow* window, QMainWindow* plots, PanelSet panels)
         connect(panel, &Panel::expandRequested, this, [this, panel] { expand(panel); });
         followPlot(panel);
     }
+    for (const auto* panel : hiddenAtFirst())
+        connect(panel->toggleViewAction(), &QAction::triggered, this, [this] {
+            if (isGrid()) shareGrid();  // before plotMoved() has its turn
+        });
     for (const auto* panel : panels_.left) follow(panel);
     for (const auto* panel : panels_.right) follow(panel);
     placeSides();
@@ -89,28 +93,49 @@ void DockLayout::placeSides() {
 /// Two rows of two, then columns of two to their right: a low window has no room for a third row,
 /// and a step keeps its column in plots above each other.
 void DockLayout::placePlots() {
-    const QList<QDockWidget*> all = docks(panels_.plots);
+    for (auto* panel : hiddenAtFirst()) panel->hide();
+    const std::vector<Panel*> shown = shownAtFirst();
+    const QList<QDockWidget*> all = docks(shown);
     for (qsizetype first = 0; first < std::min<qsizetype>(all.size(), 4); first += 2) {
         plots_->addDockWidget(Qt::TopDockWidgetArea, all[first], Qt::Vertical);
         if (first + 1 < all.size())
             plots_->splitDockWidget(all[first], all[first + 1], Qt::Horizontal);
     }
     for (qsizetype first = 4; first < all.size(); first += 2)
-        addPlotColumn(panels_.plots, static_cast<std::size_t>(first));
+        addPlotColumn(shown, static_cast<std::size_t>(first));
     for (auto* panel : all) panel->show();
+    for (auto* panel : hiddenAtFirst()) placeHidden(panel);
     scattered_ = false;
     shareGrid();
 }
 
+std::vector<Panel*> DockLayout::hiddenAtFirst() const {
+    return {panels_.plots.end() - static_cast<std::ptrdiff_t>(panels_.hiddenPlots),
+            panels_.plots.end()};
+}
+
+std::vector<Panel*> DockLayout::shownAtFirst() const {
+    return {panels_.plots.begin(),
+            panels_.plots.end() - static_cast<std::ptrdiff_t>(panels_.hiddenPlots)};
+}
+
+/// A dock without a place would float when it is shown.
+void DockLayout::placeHidden(Panel* panel) {
+    plots_->addDockWidget(Qt::TopDockWidgetArea, panel, Qt::Horizontal);
+    panel->hide();
+}
+
 /// Equal heights of the rows and equal widths of the columns.
 void DockLayout::shareGrid() {
-    const QList<QDockWidget*> all = docks(panels_.plots);
+    const QList<QDockWidget*> all = docks(shownAtFirst());
     const auto share = [this](const QList<QDockWidget*>& among, Qt::Orientation way) {
         plots_->resizeDocks(among, QList<int>(among.size(), plenty), way);
     };
     QList<QDockWidget*> rows, columns = all.mid(0, 2);
     for (qsizetype first = 0; first < all.size(); first += 2)
         (first < 4 ? rows : columns) << all[first];
+    for (auto* panel : hiddenAtFirst())
+        if (!panel->isHidden()) columns << panel;
     share(rows, Qt::Vertical);
     for (qsizetype first = 4; first < all.size(); first += 2)
         share(all.mid(first, 2), Qt::Vertical);
@@ -194,15 +219,22 @@ void DockLayout::restore() {
     if (!sides.isEmpty()) restoreSides(sides);
     widePlots_ = settings.value(u"window/plotsByHand"_s).toByteArray();
     if (widePlots_.isEmpty()) return;
-    const auto added = missing(widePlots_, panels_.plots);
+    auto added = missing(widePlots_, panels_.plots);
     for (auto* panel : added) plots_->removeDockWidget(panel);
     plots_->restoreState(widePlots_, layoutVersion);
     scattered_ = true;
+    const bool older = !added.empty();
+    const auto hidden = hiddenAtFirst();
+    std::erase_if(added, [&](Panel* panel) {
+        const bool late = std::ranges::find(hidden, panel) != hidden.end();
+        if (late) placeHidden(panel);
+        return late;
+    });
     for (std::size_t i = 0; i < added.size(); i += 2) {
         addPlotColumn(added, i);
         plots_->resizeDocks({added[i]}, {columnWidth}, Qt::Horizontal);
     }
-    if (!added.empty()) widePlots_ = plots_->saveState(layoutVersion);
+    if (older) widePlots_ = plots_->saveState(layoutVersion);
 }
 
 void DockLayout::restoreSides(const QByteArray& state) {

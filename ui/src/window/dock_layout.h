@@ -11,7 +11,7 @@ namespace ui {
 /// The layout of a window's panels: places them as docks, remembers where the user put them, folds
 /// the right column under the plots of a narrow window, and lets one plot fill the centre. The
 /// plots are a grid of equal shares at every size of the window until the user moves a plot or a
-/// divider.
+/// divider. Plots that are hidden at first stand at the right of the others once they are shown.
 class DockLayout final : public QObject {
     Q_OBJECT
 public:
@@ -61,6 +61,9 @@ private:
     void rememberPlots();
     QByteArray plotsByHand() const;
     bool isGrid() const;
+    std::vector<Panel*> hiddenAtFirst() const;
+    std::vector<Panel*> shownAtFirst() const;
+    void placeHidden(Panel* panel);
     void fillPlots();
     std::vector<QRect> plotPlaces() const;
     void addPlotColumn(const std::vector<Panel*>& panels, std::size_t first);

@@ -66,7 +66,7 @@ void PlotPanel::connectAll() {
                 stale_ = stale_ || std::holds_alternative<engine::EpochDone>(event);
             });
     connect(context_.feed, &EventFeed::figuresDue, this, [this] {
-        if (std::exchange(stale_, false)) rebuild();
+        if (std::exchange(stale_, false) || lacksRun()) rebuild();
     });
     connect(plot_, &LinePlot::smoothingChanged, this, &PlotPanel::writeNote);
     if (specs_.front().scaledOnly) {
@@ -202,8 +202,15 @@ void PlotPanel::choose(std::size_t index) {
     context_.scheduler->touch();
 }
 
+void PlotPanel::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    if (hidden_) rebuild();
+}
+
 void PlotPanel::rebuild() {
     if (specsFor_) follow();
+    hidden_ = panel_ == nullptr || panel_->isHidden();
+    if (hidden_) return plot_->setContent({});
     std::vector<std::shared_ptr<const RowAxis>> axes;
     for (const auto& track : context_.feed->tracks()) {
         axes.emplace_back(track, &track->axis());
@@ -217,15 +224,32 @@ void PlotPanel::rebuild() {
     plot_->setContent(makeContent(*context_.theme));
 }
 
+/// A record without the meter's column has NaN in all rows.
+bool PlotPanel::isMeasured(const RunTrack& track) const {
+    return track.series(spec().figure).total(0, track.rows()).finite > 0;
+}
+
+/// A run whose first rows have come since the curves were made.
+bool PlotPanel::lacksRun() const {
+    if (!spec().meters || hidden_) return false;
+    const auto tracks = context_.feed->tracks();
+    const auto measured =
+        std::ranges::count_if(tracks, [this](const auto& track) { return isMeasured(*track); });
+    return std::ssize(plot_->content().curves) != measured;
+}
+
 PlotContent PlotPanel::makeContent(const Theme& theme) const {
     PlotContent content;
     for (const auto& track : context_.feed->tracks()) {
         if (spec().scaledOnly && !track->hasScaler()) continue;
+        if (spec().meters && !isMeasured(*track)) continue;
         const auto figure = figureOf(spec(), *track);
         if (!figure) continue;
         const QColor color = theme.run(*track);
         const Curve curve{trackTitle(*track),      color,          track->hue.dashed,
                           &track->series(*figure), &track->axis(), track};
+        content.curves.push_back(curve);
+        content.curves.back().gaps = spec().meters;
         if (spec().scaledOnly) {
             content.ceilings.push_back(curve);
             content.ceilings.back().data = &track->series(&engine::StepRecord::scale_ceiling);
@@ -233,7 +257,6 @@ PlotContent PlotPanel::makeContent(const Theme& theme) const {
             content.skips.push_back(curve);
             content.skips.back().data = &track->series(&engine::StepRecord::found_inf);
         }
-        content.curves.push_back(curve);
     }
     if (whatIf_ != nullptr) whatIf_->addTo(content, theme.tokens());
     addEvaluations(content, theme);
@@ -309,11 +332,11 @@ void PlotPanel::exportPicture() {
 }
 
 Panel* makePlotPanel(const Context& context, const QString& name, std::vector<PlotSpec> specs,
-                     QWidget* parent) {
-    const QString title = specs.front().title;
+                     QWidget* parent, const PlotPanelNames& names) {
+    const QString title = names.title.isEmpty() ? specs.front().title : names.title;
     auto* body = new PlotPanel(context, std::move(specs));
     auto* panel = new Panel(context.theme, name, title, body, parent);
-    body->attachTo(panel);
+    body->attachTo(panel, names.tabs);
     return panel;
 }
 

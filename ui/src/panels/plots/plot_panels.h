@@ -39,11 +39,14 @@ public:
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
+    void showEvent(QShowEvent* event) override;
 
 private:
     const PlotSpec& spec() const { return specs_[current_]; }
     void choose(std::size_t index);
     void rebuild();
+    bool isMeasured(const RunTrack& track) const;
+    bool lacksRun() const;
     void connectAll();
     std::vector<PlotSpec> suitableSpecs() const;
     void follow();
@@ -66,6 +69,7 @@ private:
     qint64 window_ = 0;
     QString tabsName_;
     bool stale_ = false;     ///< an epoch has ended
+    bool hidden_ = false;    ///< shows nothing, and has its curves read once it is visible
     PlotSpecsFor specsFor_;  ///< null: the specs never change
 };
 
@@ -76,7 +80,7 @@ struct PlotPanelNames {
 
 /// A panel with a plot of `specs`.
 Panel* makePlotPanel(const Context& context, const QString& name, std::vector<PlotSpec> specs,
-                     QWidget* parent);
+                     QWidget* parent, const PlotPanelNames& names = {});
 /// A panel with plots that follow the runs on screen.
 Panel* makePlotPanel(const Context& context, const QString& name, PlotSpecsFor specsFor,
                      const PlotPanelNames& names, QWidget* parent);

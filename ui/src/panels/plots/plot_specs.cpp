@@ -3,6 +3,7 @@
 #include <QCoreApplication>
 #include <cmath>
 
+#include "engine/number/figure_text.h"
 #include "panels/plots/plot_panels.h"
 #include "text/format.h"
 #include "text/language.h"
@@ -29,6 +30,9 @@ public:
     static PlotSpec scale();
     static PlotSpec learningRate();
     static std::vector<PlotSpec> diagnostics(const std::string& unit);
+    static PlotSpec meter(const QString& title, const QString& tab, Figure figure, AxisKind axis,
+                          const QString& unit);
+    static std::vector<PlotSpec> hardware();
 };
 
 PlotSpec PlotSpecs::loss() {
@@ -102,6 +106,45 @@ std::vector<PlotSpec> PlotSpecs::diagnostics(const std::string& unit) {
     return {norm, speed, memory, learningRate()};
 }
 
+PlotSpec PlotSpecs::meter(const QString& title, const QString& tab, Figure figure, AxisKind axis,
+                          const QString& unit) {
+    PlotSpec spec =
+        make(title, figure, axis,
+             tr("Figures of runs on an NVIDIA GPU will appear here, read once a second through the "
+                "driver's libnvidia-ml.so.1."));
+    spec.tab = tab;
+    spec.look.axisName = unit.isEmpty() ? title : title + u" ("_s + unit + u')';
+    spec.look.figure = [unit](double value) { return significant(value) + u' ' + unit; };
+    spec.look.stairs = true;
+    spec.meters = true;
+    return spec;
+}
+
+std::vector<PlotSpec> PlotSpecs::hardware() {
+    using Row = engine::StepRecord;
+    const auto energy = [](double value) {
+        return QString::fromStdString(engine::energy_text(value));
+    };
+    PlotSpec load = meter(tr("GPU load"), tr("Load"), &Row::card_load, AxisKind::share, u"%"_s);
+    load.look.figure = [](double value) { return percent(value); };
+    PlotSpec memory = meter(tr("GPU memory"), tr("Memory"), &Row::card_memory_bytes,
+                            AxisKind::bytes, {});
+    memory.look.figure = [](double value) { return bytes(std::llround(value)); };
+    const PlotSpec power =
+        meter(tr("GPU power"), tr("Power"), &Row::card_watts, AxisKind::linear, u"W"_s);
+    const PlotSpec heat = meter(tr("GPU temperature"), tr("Temperature"), &Row::card_celsius,
+                                AxisKind::linear, u"°C"_s);
+    PlotSpec card =
+        meter(tr("GPU energy"), tr("Energy"), &Row::card_joules, AxisKind::linear, u"J"_s);
+    card.look.figure = energy;
+    PlotSpec processor =
+        meter(tr("CPU energy"), {}, &Row::cpu_joules, AxisKind::linear, u"J"_s);
+    processor.look.figure = energy;
+    processor.look.emptyText =
+        tr("Energy of the processor will appear here for runs where Linux lets it be read (RAPL).");
+    return {load, memory, power, heat, card, processor};
+}
+
 }  // namespace
 
 PlotSpec lossSpec() { return PlotSpecs::loss(); }
@@ -112,6 +155,7 @@ std::vector<PlotSpec> metricSpecs(const std::vector<engine::Metric>& metrics) {
 }
 PlotSpec lossScaleSpec() { return PlotSpecs::scale(); }
 std::vector<PlotSpec> diagnosticSpecs(const std::string& unit) { return PlotSpecs::diagnostics(unit); }
+std::vector<PlotSpec> hardwareSpecs() { return PlotSpecs::hardware(); }
 
 Panel* makeLossPlot(const Context& context, const QString& name, QWidget* parent) {
     return makePlotPanel(context, name, {lossSpec()}, parent);
@@ -137,6 +181,12 @@ Panel* makeDiagnosticsPlot(const Context& context, const QString& name, QWidget*
                          {QCoreApplication::translate("Panels", "Fourth plot"),
                           PlotSpecs::tr("What the fourth plot shows")},
                          parent);
+}
+
+Panel* makeHardwarePlot(const Context& context, const QString& name, QWidget* parent) {
+    return makePlotPanel(context, name, hardwareSpecs(), parent,
+                         {QCoreApplication::translate("Panels", "Hardware"),
+                          PlotSpecs::tr("Which figure of the hardware the plot shows")});
 }
 
 }  // namespace ui

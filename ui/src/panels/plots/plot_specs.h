@@ -20,6 +20,7 @@ struct PlotSpec {
     bool evaluations = false;  ///< the test part's results as dots
     std::string metric{};      ///< key of a metric, in place of `figure`; empty: none
     bool logToggle = false;    ///< L switches between log and linear
+    bool meters = false;       ///< only runs on whose machine a meter could be read
 };
 PlotSpec lossSpec();
 /// A plot for each metric; the loss of the test part has none of its own.
@@ -27,5 +28,7 @@ std::vector<PlotSpec> metricSpecs(const std::vector<engine::Metric>& metrics);
 PlotSpec lossScaleSpec();
 /// The plots that the tabs choose from; `unit`: the name of one sample.
 std::vector<PlotSpec> diagnosticSpecs(const std::string& unit);
+/// The card's figures and the energy of the processor.
+std::vector<PlotSpec> hardwareSpecs();
 
 }  // namespace ui
