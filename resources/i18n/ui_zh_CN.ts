@@ -509,6 +509,10 @@
             <source>Lab</source>
             <translation>实验室</translation>
         </message>
+        <message>
+            <source>Network</source>
+            <translation>网络</translation>
+        </message>
     </context>
     <context>
         <name>Panels</name>
@@ -2509,8 +2513,8 @@ started %7</source>
             <translation>在画布上：← ↑ → ↓</translation>
         </message>
         <message>
-            <source>Show the first, second … page</source>
-            <translation>显示第一、第二……个页面</translation>
+            <source>Show Training, Microscope … in the order of the tabs</source>
+            <translation>按标签页顺序显示“训练”“显微镜”等页面</translation>
         </message>
         <message>
             <source>On a plot: + − 0</source>
@@ -2738,6 +2742,34 @@ started %7</source>
         <message>
             <source>No page contains these words.</source>
             <translation>没有包含这些词的页面。</translation>
+        </message>
+        <message>
+            <source>Show the page Network</source>
+            <translation>显示“网络”页面</translation>
+        </message>
+        <message>
+            <source>On Network: F8, Shift+F8, Alt+Enter</source>
+            <translation>在“网络”中：F8、Shift+F8、Alt+Enter</translation>
+        </message>
+        <message>
+            <source>Next or previous error, replace the one at the cursor</source>
+            <translation>下一个或上一个错误，替换光标处的错误</translation>
+        </message>
+        <message>
+            <source>On Network: Ctrl+/, Ctrl+Shift+[ and ]</source>
+            <translation>在“网络”中：Ctrl+/、Ctrl+Shift+[ 和 ]</translation>
+        </message>
+        <message>
+            <source>Turn lines into comments and back, fold a body and unfold it</source>
+            <translation>将行变为注释或还原，折叠或展开一段</translation>
+        </message>
+        <message>
+            <source>On Network: Alt+← →</source>
+            <translation>在“网络”中：Alt+← →</translation>
+        </message>
+        <message>
+            <source>Show another use of the block, another run of the repeat</source>
+            <translation>显示块的另一次使用、重复的另一轮</translation>
         </message>
     </context>
     <context>
@@ -8707,6 +8739,200 @@ above</source>
         <message>
             <source>Faults for teaching</source>
             <translation>教学用故障</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::NetworkPage</name>
+        <message>
+            <source>Template</source>
+            <translation>模板</translation>
+        </message>
+        <message>
+            <source>Begin with a network that comes with the program</source>
+            <translation>从程序自带的网络开始</translation>
+        </message>
+        <message>
+            <source>Totals</source>
+            <translation>合计</translation>
+        </message>
+        <message>
+            <source>Next error</source>
+            <translation>下一个错误</translation>
+        </message>
+        <message>
+            <source>Previous error</source>
+            <translation>上一个错误</translation>
+        </message>
+        <message>
+            <source>Replace the error at the cursor</source>
+            <translation>替换光标处的错误</translation>
+        </message>
+        <message>
+            <source>Next use of the block</source>
+            <translation>块的下一次使用</translation>
+        </message>
+        <message>
+            <source>Previous use of the block</source>
+            <translation>块的上一次使用</translation>
+        </message>
+        <message>
+            <source>%1 layers · %2 parameters · %3 for one sample · result %4</source>
+            <translation>%1 层 · %2 个参数 · 每个样本 %3 · 输出 %4</translation>
+        </message>
+        <message>
+            <source>A network that comes with the program. It can be read here; a copy can be changed.</source>
+            <translation>程序自带的网络。此处只能阅读；可以编辑其副本。</translation>
+        </message>
+        <message>
+            <source>Edit a copy</source>
+            <translation>编辑副本</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::NetworkEditor</name>
+        <message>
+            <source>Text of the network</source>
+            <translation>网络的文本</translation>
+        </message>
+        <message>
+            <source>%1 of %2</source>
+            <translation>第 %1 个，共 %2 个</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::NetworkColumns</name>
+        <message>
+            <source>Shape, parameters and cost of each line</source>
+            <translation>每一行的形状、参数量和计算量</translation>
+        </message>
+        <message>
+            <source>shape</source>
+            <translation>形状</translation>
+        </message>
+        <message>
+            <source>parameters</source>
+            <translation>参数量</translation>
+        </message>
+        <message>
+            <source>forward pass</source>
+            <translation>前向计算</translation>
+        </message>
+        <message>
+            <source>left out</source>
+            <translation>未启用</translation>
+        </message>
+        <message>
+            <source>Line %1</source>
+            <translation>第 %1 行</translation>
+        </message>
+        <message>
+            <source>shape unknown</source>
+            <translation>形状未知</translation>
+        </message>
+        <message>
+            <source>%1, %2 parameters, %3</source>
+            <translation>%1，%2 个参数，%3</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::NetworkDrawing</name>
+        <message>
+            <source>Drawing</source>
+            <translation>结构图</translation>
+        </message>
+        <message>
+            <source>drawing</source>
+            <translation>结构图</translation>
+        </message>
+        <message>
+            <source>none yet</source>
+            <translation>尚无</translation>
+        </message>
+        <message>
+            <source>of the last good text</source>
+            <translation>上一个正确文本的结构图</translation>
+        </message>
+        <message>
+            <source>line %1</source>
+            <translation>第 %1 行</translation>
+        </message>
+        <message>
+            <source>Line %1</source>
+            <translation>第 %1 行</translation>
+        </message>
+        <message>
+            <source>Line %1: %2, takes the values of lines %3</source>
+            <translation>第 %1 行：%2，取第 %3 行的值</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::NetworkFoot</name>
+        <message>
+            <source>Layer</source>
+            <translation>层</translation>
+        </message>
+        <message>
+            <source>output</source>
+            <translation>输出</translation>
+        </message>
+        <message>
+            <source>parameters</source>
+            <translation>参数量</translation>
+        </message>
+        <message>
+            <source>forward pass, one sample</source>
+            <translation>前向计算（一个样本）</translation>
+        </message>
+        <message>
+            <source>Errors of the text</source>
+            <translation>文本中的错误</translation>
+        </message>
+        <message>
+            <source>Replace</source>
+            <translation>替换</translation>
+        </message>
+        <message>
+            <source>Replaces it by %1 (Alt+Enter)</source>
+            <translation>替换为 %1（Alt+Enter）</translation>
+        </message>
+        <message>
+            <source>This error has no replacement that the program knows.</source>
+            <translation>程序不知道此错误的替换方法。</translation>
+        </message>
+        <message>
+            <source>line %1 · %2</source>
+            <translation>第 %1 行 · %2</translation>
+        </message>
+        <message>
+            <source>line %1</source>
+            <translation>第 %1 行</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::NetworkSheet</name>
+        <message>
+            <source>Text</source>
+            <translation>文本</translation>
+        </message>
+        <message>
+            <source>1 error</source>
+            <translation>1 个错误</translation>
+        </message>
+        <message>
+            <source>%1 errors</source>
+            <translation>%1 个错误</translation>
+        </message>
+        <message>
+            <source>no errors</source>
+            <translation>没有错误</translation>
+        </message>
+        <message>
+            <source>1 note</source>
+            <translation>1 条提示</translation>
+        </message>
+        <message>
+            <source>%1 notes</source>
+            <translation>%1 条提示</translation>
         </message>
     </context>
 </TS>

@@ -6,6 +6,7 @@
 #include <QScopedValueRollback>
 #include <QSettings>
 #include <algorithm>
+#include <span>
 
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
@@ -18,14 +19,17 @@ constexpr int maxShortcuts = 10;  // Ctrl+1 to Ctrl+9, then Ctrl+0
 
 QString commandOf(const PageEntry& page) { return u"page/"_s + page.name; }
 
-QKeySequence usualKey(int index) {
-    return index < maxShortcuts
-               ? QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_0 + (index + 1) % maxShortcuts))
+QKeySequence usualKey(const std::vector<PageEntry>& pages, std::size_t index) {
+    if (pages[index].key != 0) return QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key(pages[index].key));
+    const auto before = std::span(pages).first(index);
+    const auto digit = static_cast<int>(std::ranges::count(before, 0, &PageEntry::key));
+    return digit < maxShortcuts
+               ? QKeySequence(Qt::CTRL | Qt::Key(Qt::Key_0 + (digit + 1) % maxShortcuts))
                : QKeySequence();
 }
 
-QKeySequence keyOf(int index, const PageEntry& page) {
-    return KeyBindings::keys(commandOf(page), {usualKey(index)}).value(0);
+QKeySequence keyOf(const std::vector<PageEntry>& pages, std::size_t index) {
+    return KeyBindings::keys(commandOf(pages[index]), {usualKey(pages, index)}).value(0);
 }
 
 }  // namespace
@@ -57,7 +61,8 @@ void PageStack::addTab(int index) {
     row_->addTab(entries_[static_cast<std::size_t>(index)].title);
     const PageEntry& entry = entries_[static_cast<std::size_t>(index)];
     auto* action = new QAction(entry.title, row_);
-    KeyBindings::instance()->bind(action, commandOf(entry), {usualKey(index)});
+    KeyBindings::instance()->bind(action, commandOf(entry),
+                                  {usualKey(entries_, static_cast<std::size_t>(index))});
     connect(action, &QAction::triggered, row_, [row = row_, index] {
         if (row->isTabEnabled(index)) row->setCurrentIndex(index);
     });
@@ -135,7 +140,7 @@ void PageStack::refresh() {
         row_->setTabToolTip(
             i,
             usable
-                ? keyOf(i, entries_[static_cast<std::size_t>(i)]).toString(QKeySequence::NativeText)
+                ? keyOf(entries_, static_cast<std::size_t>(i)).toString(QKeySequence::NativeText)
                 : tr("This page needs a run. Start one, or select one under "
                      "Runs."));
     }

@@ -11,6 +11,8 @@ using namespace Qt::StringLiterals;
 #define HALFTONE_PAGES(PAGE)                                                                    \
     /* name, title, function that the page's own file defines, what differs from other pages */ \
     PAGE("training", QT_TRANSLATE_NOOP("Pages", "Training"), makeTrainingPage)                  \
+    PAGE("network", QT_TRANSLATE_NOOP("Pages", "Network"), makeNetworkPage,                     \
+         .startsRailed = true, .key = Qt::Key_N)                                                \
     PAGE("microscope", QT_TRANSLATE_NOOP("Pages", "Microscope"), makeMicroscopePage,            \
          .needsRun = true, .startsRailed = true)                                                \
     PAGE("xray", QT_TRANSLATE_NOOP("Pages", "X-ray"), makeXrayPage, .startsRailed = true)       \
@@ -46,6 +48,15 @@ void declarePageKeys() {
                                          QCoreApplication::translate(page, title), keys);
     };
     const QList<QKeySequence> exports{Qt::CTRL | Qt::Key_E};
+    declare("network/next-error", "ui::NetworkPage", "Next error", {Qt::Key_F8});
+    declare("network/previous-error", "ui::NetworkPage", "Previous error",
+            {Qt::SHIFT | Qt::Key_F8});
+    declare("network/replace", "ui::NetworkPage", "Replace the error at the cursor",
+            {Qt::ALT | Qt::Key_Return, Qt::ALT | Qt::Key_Enter});
+    declare("network/next-run", "ui::NetworkPage", "Next use of the block",
+            {Qt::ALT | Qt::Key_Right});
+    declare("network/previous-run", "ui::NetworkPage", "Previous use of the block",
+            {Qt::ALT | Qt::Key_Left});
     declare("microscope/shadow", "ui::MicroscopePage", "Shadow pass now", {Qt::Key_P});
     declare("microscope/export", "ui::MicroscopePage", "Export…", exports);
     declare("xray/trace", "ui::XrayPage", "Trace this step", {Qt::Key_T});

@@ -21,9 +21,10 @@ struct PageEntry {
     bool needsRun = false;         ///< has nothing to show while no run is on screen
     bool takesWholeWidth = false;  ///< the settings are hidden while it is shown
     bool startsRailed = false;     ///< does not use the settings: a rail until the user opens them
+    int key = 0;  ///< the letter of its shortcut with Ctrl+Shift; 0: it has the next digit with Ctrl
 };
-/// The pages of every window, in the order of their tabs and of Ctrl+1 to Ctrl+9 and Ctrl+0. The
-/// first is Training, which has the plots and the right column. A new page is one line in
+/// The pages of every window, in the order of their tabs and of Ctrl+1 to Ctrl+9 and Ctrl+0, without
+/// those that have a letter. The first is Training, which has the plots and the right column. A new page is one line in
 /// registry.cpp.
 std::vector<PageEntry> pageEntries();
 

@@ -89,6 +89,8 @@ QLabel#chip[alarm="true"] { border-color: @bad; color: @bad; background: @badTin
 QLineEdit, QComboBox, QSpinBox, QPlainTextEdit { background: @field; border: 1px solid @line;
     border-radius: @fieldRadiuspx; padding: 2px 8px; min-height: 19px; color: @text;
     selection-background-color: @accent; selection-color: @onAccent; }
+QPlainTextEdit#networkText { background: @panel; border: 2px solid transparent; border-radius: 0; padding: 0; }
+QPlainTextEdit#networkText:focus { border: 2px solid @accent; padding: 0; }
 QLineEdit[refused="true"], QComboBox[refused="true"] { border-color: @bad; background: @badTint; }
 QLineEdit:focus, QComboBox:focus, QSpinBox:focus, QPlainTextEdit:focus { border: 2px solid @accent;
     padding: 1px 7px; background: @panel; }

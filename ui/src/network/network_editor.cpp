@@ -1,0 +1,454 @@
+#include "network/network_editor.h"
+
+#include <QApplication>
+#include <QFontDatabase>
+#include <QHelpEvent>
+#include <QMouseEvent>
+#include <QPainter>
+#include <QScrollBar>
+#include <QToolTip>
+#include <algorithm>
+
+#include "network/network_model.h"
+#include "text/format.h"
+#include "text/language.h"
+#include "theme/theme.h"
+#include "widgets/painted_widget.h"
+
+namespace ui {
+namespace {
+
+constexpr int usualIndent = 2;
+
+/// Line numbers, marks of faults, and arrows that fold.
+class NetworkGutter final : public PaintedWidget {
+public:
+    NetworkGutter(const Theme* theme, NetworkEditor* editor) : PaintedWidget(theme, editor), editor_(editor) {}
+
+protected:
+    void paintEvent(QPaintEvent*) override {
+        QPainter painter(this);
+        editor_->paintGutter(painter, rect());
+    }
+    void mousePressEvent(QMouseEvent* event) override { editor_->clickGutter(event->position().toPoint()); }
+    void wheelEvent(QWheelEvent* event) override { event->ignore(); }
+
+private:
+    NetworkEditor* editor_;
+};
+
+int leadingSpaces(const QString& text) {
+    int spaces = 0;
+    while (spaces < text.size() && text.at(spaces) == u' ') ++spaces;
+    return spaces;
+}
+
+}  // namespace
+
+NetworkEditor::NetworkEditor(const Theme* theme, NetworkModel* model, QWidget* parent)
+    : QPlainTextEdit(parent), theme_(theme), model_(model), gutter_(new NetworkGutter(theme, this)) {
+    setObjectName(u"networkText"_s);
+    setAccessibleName(tr("Text of the network"));
+    setDocument(model->document());
+    setLineWrapMode(NoWrap);
+    setVerticalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
+    setFrameShape(NoFrame);
+    setTabChangesFocus(false);
+    setReadOnly(model->isReadOnly());
+    QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+    font.setPointSizeF(QApplication::font().pointSizeF());
+    setFont(font);
+    connect(model, &NetworkModel::checked, this, &NetworkEditor::showChecked);
+    connect(model, &NetworkModel::readOnlyChanged, this, [this] { setReadOnly(model_->isReadOnly()); });
+    connect(theme, &Theme::changed, this, &NetworkEditor::showChecked);
+    connect(this, &QPlainTextEdit::updateRequest, this, [this] {
+        gutter_->update();
+        emit moved();
+    });
+    connect(this, &QPlainTextEdit::blockCountChanged, this, &NetworkEditor::placeGutter);
+    connect(this, &QPlainTextEdit::cursorPositionChanged, this, &NetworkEditor::showChecked);
+    placeGutter();
+    showChecked();
+}
+
+void NetworkEditor::visitLines(const std::function<void(int line, const QRect& area)>& draw) const {
+    for (QTextBlock block = firstVisibleBlock(); block.isValid(); block = block.next()) {
+        if (!block.isVisible()) continue;
+        const QRectF area = blockBoundingGeometry(block).translated(contentOffset());
+        if (area.top() > viewport()->height()) return;
+        draw(block.blockNumber() + 1, area.toRect());
+    }
+}
+
+int NetworkEditor::lineAt(int y) const {
+    int found = 0;
+    visitLines([&](int line, const QRect& area) {
+        if (y >= area.top() && y < area.top() + area.height()) found = line;
+    });
+    return found;
+}
+
+void NetworkEditor::goTo(int line) { goTo(engine::TextPlace{line, 1, 0}); }
+
+void NetworkEditor::goTo(const engine::TextPlace& place) {
+    const int at = model_->position(place);
+    if (at < 0) return;
+    QTextCursor cursor(document());
+    cursor.setPosition(at);
+    for (QTextBlock block = cursor.block(); block.isValid() && !block.isVisible(); block = block.previous())
+        if (isFolded(block.blockNumber())) fold(block.blockNumber(), false);
+    setTextCursor(cursor);
+    ensureCursorVisible();
+}
+
+void NetworkEditor::goToFault(bool forward) {
+    const auto faults = model_->faults();
+    if (faults.empty()) return;
+    const int here = textCursor().position();
+    const engine::NetworkFault* chosen = nullptr;
+    for (const auto& fault : faults) {
+        const int at = model_->position(fault.place);
+        if (forward && at > here) {
+            chosen = &fault;
+            break;
+        }
+        if (!forward && at < here) chosen = &fault;
+    }
+    if (chosen == nullptr) chosen = forward ? &faults.front() : &faults.back();
+    goTo(chosen->place);
+}
+
+void NetworkEditor::replaceAtCursor() {
+    for (const auto& fault : model_->faults()) {
+        if (fault.place.line != currentLine() || !fault.replacement) continue;
+        model_->replace(fault);
+        return;
+    }
+}
+
+/// Spaces of the first level in the text.
+int NetworkEditor::levelStep() const {
+    for (QTextBlock block = document()->begin(); block.isValid(); block = block.next())
+        if (const int spaces = leadingSpaces(block.text()); spaces > 0 && spaces < block.length() - 1) return spaces;
+    return usualIndent;
+}
+
+std::pair<int, int> NetworkEditor::selectedLines() const {
+    const QTextCursor cursor = textCursor();
+    const QTextBlock first = document()->findBlock(cursor.selectionStart());
+    QTextBlock last = document()->findBlock(cursor.selectionEnd());
+    if (last != first && last.position() == cursor.selectionEnd()) last = last.previous();
+    return {first.blockNumber(), last.blockNumber()};
+}
+
+void NetworkEditor::changeLines(const std::function<void(QTextCursor&, const QString&)>& change) {
+    if (isReadOnly()) return;
+    const auto [first, last] = selectedLines();
+    QTextCursor cursor(document());
+    cursor.beginEditBlock();
+    for (int line = first; line <= last; ++line) {
+        const QTextBlock block = document()->findBlockByNumber(line);
+        cursor.setPosition(block.position());
+        change(cursor, block.text());
+    }
+    cursor.endEditBlock();
+}
+
+void NetworkEditor::indentLines(bool deeper) {
+    const int step = levelStep();
+    changeLines([deeper, step](QTextCursor& cursor, const QString& text) {
+        const int spaces = leadingSpaces(text);
+        if (deeper && !text.trimmed().isEmpty()) {
+            cursor.insertText(QString(step, u' '));
+        } else if (!deeper) {
+            for (int i = std::min(spaces, step); i > 0; --i) cursor.deleteChar();
+        }
+    });
+}
+
+void NetworkEditor::toggleComment() {
+    const auto [first, last] = selectedLines();
+    bool all = true;
+    for (int line = first; line <= last; ++line) {
+        const QString text = document()->findBlockByNumber(line).text().trimmed();
+        all = all && (text.isEmpty() || text.startsWith(u'#'));
+    }
+    changeLines([all](QTextCursor& cursor, const QString& text) {
+        const int spaces = leadingSpaces(text);
+        if (spaces == text.size()) return;
+        cursor.movePosition(QTextCursor::Right, QTextCursor::MoveAnchor, spaces);
+        if (!all) return cursor.insertText(u"# "_s);
+        cursor.deleteChar();
+        if (spaces + 1 < text.size() && text.at(spaces + 1) == u' ') cursor.deleteChar();
+    });
+}
+
+bool NetworkEditor::isFolded(int line) const {
+    const auto index = static_cast<std::size_t>(line - 1);
+    const auto& lines = model_->now().lines;
+    if (line < 1 || index >= lines.size() || lines[index].end < line) return false;
+    const QTextBlock next = document()->findBlockByNumber(line);
+    return next.isValid() && !next.isVisible();
+}
+
+void NetworkEditor::fold(int line, bool folded) {
+    const auto index = static_cast<std::size_t>(line - 1);
+    const auto& lines = model_->now().lines;
+    if (line < 1 || index >= lines.size() || lines[index].end < line) return;
+    for (QTextBlock block = document()->findBlockByNumber(line); block.isValid() && block.blockNumber() <= lines[index].end; block = block.next())
+        block.setVisible(!folded);
+    if (folded && !textCursor().block().isVisible()) goTo(line);
+    const QTextBlock from = document()->findBlockByNumber(line - 1);
+    document()->markContentsDirty(from.position(), document()->characterCount() - from.position());
+    viewport()->update();
+    gutter_->update();
+    emit moved();
+}
+
+/// A new line begins below the one above it, deeper behind a head.
+void NetworkEditor::newLine() {
+    QTextCursor cursor = textCursor();
+    const QString before = cursor.block().text().left(cursor.positionInBlock());
+    int spaces = std::min(leadingSpaces(before), static_cast<int>(before.size()));
+    if (withoutComment(before).trimmed().endsWith(u':')) spaces += levelStep();
+    cursor.beginEditBlock();
+    cursor.insertBlock();
+    cursor.insertText(QString(spaces, u' '));
+    cursor.endEditBlock();
+    setTextCursor(cursor);
+    ensureCursorVisible();
+}
+
+bool NetworkEditor::event(QEvent* event) {
+    if (event->type() == QEvent::ShortcutOverride) {
+        // Undo and redo are those of the text, as in every field; see widgets/key_rule.h.
+        const auto* key = static_cast<QKeyEvent*>(event);
+        if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {
+            event->accept();
+            return true;
+        }
+    }
+    if (event->type() == QEvent::ToolTip) {
+        const auto* help = static_cast<QHelpEvent*>(event);
+        const QString text = faultText(cursorForPosition(viewport()->mapFrom(this, help->pos())).position());
+        if (text.isEmpty())
+            QToolTip::hideText();
+        else
+            QToolTip::showText(help->globalPos(), text, this);
+        return true;
+    }
+    return QPlainTextEdit::event(event);
+}
+
+/// The fault in the line of this position.
+QString NetworkEditor::faultText(int position) const {
+    const int line = document()->findBlock(position).blockNumber() + 1;
+    for (const auto& fault : model_->now().network.faults)
+        if (fault.place.line == line) return engineText(fault.text);
+    return {};
+}
+
+void NetworkEditor::keyPressEvent(QKeyEvent* event) {
+    const bool control = event->modifiers() == Qt::ControlModifier;
+    const bool folds = event->modifiers() == (Qt::ControlModifier | Qt::ShiftModifier);
+    const bool plain = event->modifiers() == Qt::NoModifier;
+    const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    if (control && event->key() == Qt::Key_Tab) {
+        focusNextChild();
+    } else if (folds && event->key() == Qt::Key_Backtab) {
+        focusPreviousChild();
+    } else if (event->key() == Qt::Key_Backtab) {
+        indentLines(false);
+    } else if (isReadOnly() && event->key() == Qt::Key_Tab) {
+        focusNextChild();
+    } else if (plain && event->key() == Qt::Key_Tab) {
+        if (textCursor().hasSelection()) return indentLines(true);
+        const int step = levelStep();
+        textCursor().insertText(QString(step - textCursor().positionInBlock() % step, u' '));
+    } else if (control && event->key() == Qt::Key_Slash) {
+        toggleComment();
+    } else if (folds && (event->key() == Qt::Key_BracketLeft || event->key() == Qt::Key_BraceLeft)) {
+        fold(currentLine(), true);
+    } else if (folds && (event->key() == Qt::Key_BracketRight || event->key() == Qt::Key_BraceRight)) {
+        fold(currentLine(), false);
+    } else if (plain && enter && !isReadOnly()) {
+        newLine();
+    } else if (enter && event->modifiers() != Qt::ShiftModifier && !plain) {
+        event->ignore();  // commands of the window
+    } else {
+        QPlainTextEdit::keyPressEvent(event);
+    }
+}
+
+QString NetworkEditor::runText(int line) const {
+    const auto index = static_cast<std::size_t>(line - 1);
+    const auto& rows = model_->now().rows.lines;
+    if (index >= rows.size() || rows[index].runs < 2) return {};
+    const auto& row = rows[index];
+    const QString which = tr("%1 of %2").arg(count(row.run + 1), count(row.runs));
+    return row.around.isEmpty() ? which : row.around + u" · "_s + which;
+}
+
+QRect NetworkEditor::runArea(int line, const QRect& row) const {
+    const QString text = runText(line);
+    if (text.isEmpty()) return {};
+    const QFontMetrics metrics(Theme::caption());
+    const int width = metrics.horizontalAdvance(u"‹  "_s + text + u"  ›"_s) + 2 * size::gap;
+    return {viewport()->width() - width - size::grid, row.top() + 1, width, row.height() - 2};
+}
+
+void NetworkEditor::paintEvent(QPaintEvent* event) {
+    QPlainTextEdit::paintEvent(event);
+    QPainter painter(viewport());
+    painter.setRenderHint(QPainter::Antialiasing);
+    painter.setFont(Theme::caption());
+    const Tokens& tokens = theme_->tokens();
+    visitLines([&](int line, const QRect& row) {
+        const QRect area = runArea(line, row);
+        if (area.isEmpty()) return;
+        painter.setPen(tokens.line);
+        painter.setBrush(tokens.panel);
+        painter.drawRoundedRect(QRectF(area).adjusted(0.5, 0.5, -0.5, -0.5), area.height() / 2.0, area.height() / 2.0);
+        painter.setPen(tokens.text);
+        painter.drawText(area, Qt::AlignCenter, runText(line));
+        painter.setPen(tokens.dim);
+        const QRect inside = area.adjusted(size::gap, 0, -size::gap, 0);
+        painter.drawText(inside, Qt::AlignLeft | Qt::AlignVCenter, u"‹"_s);
+        painter.drawText(inside, Qt::AlignRight | Qt::AlignVCenter, u"›"_s);
+    });
+}
+
+void NetworkEditor::mousePressEvent(QMouseEvent* event) {
+    const QPoint at = event->position().toPoint();
+    int clicked = 0;
+    int by = 0;
+    visitLines([&](int line, const QRect& row) {
+        const QRect area = runArea(line, row);
+        if (!area.contains(at)) return;
+        clicked = line;
+        by = at.x() < area.center().x() ? -1 : 1;
+    });
+    if (clicked == 0) return QPlainTextEdit::mousePressEvent(event);
+    const auto& row = model_->now().rows.lines[static_cast<std::size_t>(clicked - 1)];
+    model_->choose(clicked, (row.run + by + row.runs) % row.runs);
+}
+
+void NetworkEditor::stepRun(int by) {
+    const auto& view = model_->now();
+    const auto& rows = view.rows.lines;
+    for (int line = currentLine() - 1; line >= 0 && static_cast<std::size_t>(line) < rows.size(); line = view.lines[static_cast<std::size_t>(line)].head) {
+        const auto& row = rows[static_cast<std::size_t>(line)];
+        if (row.runs < 2) continue;
+        model_->choose(line + 1, (row.run + by + row.runs) % row.runs);
+        return;
+    }
+}
+
+void NetworkEditor::showChecked() {
+    QList<QTextEdit::ExtraSelection> marks;
+    const Tokens& tokens = theme_->tokens();
+    QTextEdit::ExtraSelection line;
+    line.cursor = textCursor();
+    line.cursor.clearSelection();
+    line.format.setBackground(blend(tokens.panel, tokens.accent, 0.10));
+    line.format.setProperty(QTextFormat::FullWidthSelection, true);
+    marks << line;
+    const auto& rows = model_->now().rows.lines;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (rows[i].state != NetworkLineRow::State::leftOut) continue;
+        const QTextBlock block = document()->findBlockByNumber(static_cast<int>(i));
+        if (!block.isValid() || block == textCursor().block()) continue;
+        QTextEdit::ExtraSelection dim;
+        dim.cursor = QTextCursor(block);
+        dim.cursor.movePosition(QTextCursor::EndOfBlock, QTextCursor::KeepAnchor);
+        dim.format.setForeground(tokens.dim);
+        dim.format.setFontWeight(QFont::Normal);
+        marks << dim;
+    }
+    for (const auto& fault : model_->now().network.faults) {
+        const int from = model_->position(fault.place);
+        engine::TextPlace behind = fault.place;
+        behind.column += std::max(1, behind.length);
+        const int to = model_->position(behind);
+        if (from < 0 || to < 0) continue;
+        QTextEdit::ExtraSelection mark;
+        mark.cursor = QTextCursor(document());
+        mark.cursor.setPosition(from);
+        mark.cursor.setPosition(to, QTextCursor::KeepAnchor);
+        mark.format.setUnderlineStyle(QTextCharFormat::WaveUnderline);
+        mark.format.setUnderlineColor(fault.note ? tokens.caution : tokens.bad);
+        marks << mark;
+    }
+    setExtraSelections(marks);
+    gutter_->update();
+    emit moved();
+}
+
+int NetworkEditor::gutterWidth() const {
+    int digits = 2;
+    for (int lines = blockCount(); lines >= 100; lines /= 10) ++digits;
+    return size::mark + fontMetrics().horizontalAdvance(u'9') * digits + 2 * fontMetrics().horizontalAdvance(u' ') + size::gap;
+}
+
+void NetworkEditor::placeGutter() {
+    setViewportMargins(gutterWidth(), 0, 0, 0);
+    const QRect inside = contentsRect();
+    gutter_->setGeometry(inside.left(), inside.top(), gutterWidth(), inside.height());
+}
+
+void NetworkEditor::resizeEvent(QResizeEvent* event) {
+    QPlainTextEdit::resizeEvent(event);
+    placeGutter();
+    emit moved();
+}
+
+void NetworkEditor::changeEvent(QEvent* event) {
+    QPlainTextEdit::changeEvent(event);
+    if (event->type() == QEvent::FontChange) placeGutter();
+}
+
+void NetworkEditor::scrollContentsBy(int dx, int dy) {
+    QPlainTextEdit::scrollContentsBy(dx, dy);
+    gutter_->update();
+    emit moved();
+}
+
+void NetworkEditor::paintGutter(QPainter& painter, const QRect& area) const {
+    const Tokens& tokens = theme_->tokens();
+    painter.fillRect(area, tokens.panel);
+    painter.setFont(font());
+    painter.setRenderHint(QPainter::Antialiasing);
+    const int top = viewport()->y() - gutter_->y();
+    const int arrow = 2 * fontMetrics().horizontalAdvance(u' ');
+    const auto& view = model_->now();
+    visitLines([&](int line, const QRect& row) {
+        const QRect here(area.left(), row.top() + top, area.width(), row.height());
+        const auto fault = std::ranges::find(view.network.faults, line, [](const auto& each) { return each.place.line; });
+        const bool faulty = fault != view.network.faults.end();
+        const QColor mark = !faulty ? tokens.dim : fault->note ? tokens.caution : tokens.bad;
+        if (faulty) {
+            painter.setPen(Qt::NoPen);
+            painter.setBrush(mark);
+            painter.drawEllipse(QPointF(here.left() + size::mark * 0.6, here.center().y() + 0.5), size::mark * 0.4, size::mark * 0.4);
+        }
+        painter.setPen(line == currentLine() && !faulty ? tokens.text : mark);
+        painter.drawText(here.adjusted(0, 0, -arrow - size::grid, 0), Qt::AlignRight | Qt::AlignVCenter, QString::number(line));
+        const auto index = static_cast<std::size_t>(line - 1);
+        if (index >= view.lines.size() || view.lines[index].end < line) return;
+        painter.setPen(tokens.dim);
+        painter.drawText(here.adjusted(0, 0, -size::grid / 2, 0), Qt::AlignRight | Qt::AlignVCenter, isFolded(line) ? u"▸"_s : u"▾"_s);
+    });
+}
+
+void NetworkEditor::clickGutter(const QPoint& at) {
+    const int line = lineAt(at.y() + gutter_->y() - viewport()->y());
+    if (line == 0) return;
+    const auto index = static_cast<std::size_t>(line - 1);
+    const auto& lines = model_->now().lines;
+    if (index < lines.size() && lines[index].end >= line)
+        fold(line, !isFolded(line));
+    else
+        goTo(line);
+}
+
+}  // namespace ui

@@ -1,0 +1,78 @@
+#pragma once
+
+#include <QPlainTextEdit>
+#include <QTextBlock>
+#include <functional>
+
+namespace ui {
+
+class NetworkModel;
+class Theme;
+
+/// The text of a network with its line numbers, faults and folded bodies. Tab indents, Ctrl+Tab
+/// leaves. It does not scroll by itself: the sheet's scroll bar moves text, columns and drawing
+/// together. GUI thread.
+class NetworkEditor final : public QPlainTextEdit {
+    Q_OBJECT
+public:
+    NetworkEditor(const Theme* theme, NetworkModel* model, QWidget* parent);
+
+    /// Calls `draw` for each line in view: its number from 1 and its area, whose left and width are
+    /// those of the text.
+    void visitLines(const std::function<void(int line, const QRect& area)>& draw) const;
+    /// The line at a height of the viewport, from 1; 0: none.
+    int lineAt(int y) const;
+    /// The line with the cursor, from 1.
+    int currentLine() const { return textCursor().blockNumber() + 1; }
+    void goTo(int line);
+    void goTo(const engine::TextPlace& place);
+    /// The next fault behind the cursor, or before it; the first again after the last.
+    void goToFault(bool forward);
+    /// Puts the replacement of the fault at the cursor's line into the text.
+    void replaceAtCursor();
+
+    void indentLines(bool deeper);
+    void toggleComment();
+    /// Hides the body of the line, or shows it again.
+    void fold(int line, bool folded);
+    bool isFolded(int line) const;
+
+    /// Shows the next run of the block or repeat around the cursor, or the one before.
+    void stepRun(int by);
+
+    int gutterWidth() const;
+    void paintGutter(QPainter& painter, const QRect& area) const;
+    void clickGutter(const QPoint& at);
+
+signals:
+    /// Lines have moved in the viewport, or others are in view.
+    void moved();
+
+protected:
+    bool event(QEvent* event) override;
+    void paintEvent(QPaintEvent* event) override;
+    void mousePressEvent(QMouseEvent* event) override;
+    void keyPressEvent(QKeyEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
+    void changeEvent(QEvent* event) override;
+    void scrollContentsBy(int dx, int dy) override;
+
+private:
+    void showChecked();
+    void placeGutter();
+    void newLine();
+    /// Lines of the selection, without a last one in which nothing is selected.
+    std::pair<int, int> selectedLines() const;
+    void changeLines(const std::function<void(QTextCursor& atStart, const QString& text)>& change);
+    QString faultText(int position) const;
+    /// "‹ layer2.0 · 3 of 8 ›" of a head with several runs, and where it stands in the viewport.
+    QString runText(int line) const;
+    QRect runArea(int line, const QRect& row) const;
+    int levelStep() const;
+
+    const Theme* theme_;
+    NetworkModel* model_;
+    QWidget* gutter_;
+};
+
+}  // namespace ui

@@ -1,0 +1,148 @@
+#include "network/network_model.h"
+
+#include <QPlainTextDocumentLayout>
+#include <QTextBlock>
+#include <QTextCursor>
+#include <algorithm>
+
+#include "feed/background_task.h"
+
+namespace ui {
+namespace {
+
+NetworkView viewOf(QString text, engine::NetworkData data, ChosenRuns chosen) {
+    NetworkView view;
+    const std::string utf8 = text.toStdString();
+    view.network = engine::check_network(utf8, data);
+    view.lines = networkLines(text);
+    fitRuns(chosen, view.network);
+    view.rows = networkRows(view.lines, view.network, chosen);
+    view.chosen = std::move(chosen);
+    view.text = std::move(text);
+    view.data = std::move(data);
+    return view;
+}
+
+}  // namespace
+
+NetworkModel::NetworkModel(const Context&, QObject* parent) : QObject(parent) {
+    document_.setDocumentLayout(new QPlainTextDocumentLayout(&document_));
+    wait_.setSingleShot(true);
+    wait_.setInterval(checkAfter);
+    connect(&wait_, &QTimer::timeout, this, &NetworkModel::check);
+    connect(&document_, &QTextDocument::contentsChange, this, [this](int, int removed, int added) {
+        if (removed != 0 || added != 0) checkSoon();
+    });
+}
+
+void NetworkModel::setText(const QString& text) {
+    options_.clear();
+    now_.chosen.clear();
+    document_.setPlainText(text);
+    document_.setModified(false);
+    wait_.stop();
+    check();
+}
+
+void NetworkModel::replaceText(const QString& text) {
+    QTextCursor cursor(&document_);
+    cursor.beginEditBlock();
+    cursor.select(QTextCursor::Document);
+    cursor.insertText(text);
+    cursor.endEditBlock();
+}
+
+void NetworkModel::setReadOnly(bool readOnly) {
+    if (readOnly == readOnly_) return;
+    readOnly_ = readOnly;
+    emit readOnlyChanged();
+}
+
+void NetworkModel::checkSoon() { wait_.start(); }
+
+void NetworkModel::check() {
+    if (checking_) {
+        again_ = true;
+        return;
+    }
+    checking_ = true;
+    QString text = this->text();
+    data_ = engine::usual_network_data(text.toStdString());
+    data_.outputs = outputs_;
+    data_.options = options_;
+    for (engine::NetworkInput& input : data_.inputs)
+        if (input.field == "image" && image_) input.sizes = *image_;
+    inBackground(
+        this, [text = std::move(text), data = data_, chosen = now_.chosen] { return viewOf(text, data, chosen); },
+        [this](NetworkView view) {
+            checking_ = false;
+            if (std::exchange(again_, false)) return check();
+            take(std::move(view));
+        });
+}
+
+void NetworkModel::take(NetworkView view) {
+    now_ = std::move(view);
+    if (now_.network.usable()) good_ = now_;
+    emit checked();
+}
+
+std::vector<engine::NetworkFault> NetworkModel::faults() const {
+    std::vector<engine::NetworkFault> faults;
+    std::ranges::copy_if(now_.network.faults, std::back_inserter(faults), [](const auto& fault) { return !fault.note; });
+    return faults;
+}
+
+void NetworkModel::setImage(const std::vector<std::int64_t>& sizes) {
+    image_ = sizes;
+    checkSoon();
+}
+
+void NetworkModel::setOutputs(std::int64_t outputs) {
+    if (outputs == outputs_) return;
+    outputs_ = outputs;
+    checkSoon();
+}
+
+void NetworkModel::setOption(const std::string& name, const engine::OptionValue& value) {
+    if (const auto found = options_.find(name); found != options_.end() && found->second == value) return;
+    options_[name] = value;
+    checkSoon();
+}
+
+void NetworkModel::resetOption(const std::string& name) {
+    if (options_.erase(name) > 0) checkSoon();
+}
+
+void NetworkModel::choose(int line, int run) {
+    for (NetworkView* view : {&now_, &good_}) {
+        chooseRun(view->chosen, view->network, line, run);
+        view->rows = networkRows(view->lines, view->network, view->chosen);
+    }
+    emit checked();
+}
+
+int NetworkModel::position(const engine::TextPlace& place) const {
+    const QTextBlock block = document_.findBlockByNumber(place.line - 1);
+    if (!block.isValid()) return -1;
+    // Columns count characters; QString has two units for one beyond the first plane.
+    const QString text = block.text();
+    qsizetype unit = 0;
+    for (int column = 1; column < place.column && unit < text.size(); ++column)
+        unit += text.at(unit).isHighSurrogate() && unit + 1 < text.size() ? 2 : 1;
+    return block.position() + static_cast<int>(unit);
+}
+
+void NetworkModel::replace(const engine::NetworkFault& fault) {
+    const int from = position(fault.place);
+    engine::TextPlace behind = fault.place;
+    behind.column += behind.length;
+    const int to = position(behind);
+    if (from < 0 || to < from || !fault.replacement || readOnly_) return;
+    QTextCursor cursor(&document_);
+    cursor.setPosition(from);
+    cursor.setPosition(to, QTextCursor::KeepAnchor);
+    cursor.insertText(QString::fromStdString(*fault.replacement));
+}
+
+}  // namespace ui

@@ -1,0 +1,93 @@
+#pragma once
+
+#include <QObject>
+#include <QTextDocument>
+#include <QTimer>
+#include <memory>
+#include <optional>
+
+#include "engine/network/network.h"
+#include "network/network_rows.h"
+#include "view/context.h"
+
+namespace ui {
+
+/// A text as it was checked, and what stands beside its lines.
+struct NetworkView {
+    QString text;
+    engine::NetworkData data;
+    engine::CheckedNetwork network;
+    std::vector<NetworkLine> lines;
+    ChosenRuns chosen;
+    NetworkRows rows;
+};
+
+/// The text of a network that is being written, and what the engine finds in it: it is checked off
+/// the GUI thread a moment after the last key, the newest text only. GUI thread.
+class NetworkModel final : public QObject {
+    Q_OBJECT
+public:
+    explicit NetworkModel(const Context& context, QObject* parent = nullptr);
+
+    QTextDocument* document() { return &document_; }
+    QString text() const { return document_.toPlainText(); }
+    /// Replaces the text; nothing before it can be undone.
+    void setText(const QString& text);
+    /// Replaces the text as one change that can be undone.
+    void replaceText(const QString& text);
+    /// The text cannot be changed: a template.
+    bool isReadOnly() const { return readOnly_; }
+    void setReadOnly(bool readOnly);
+
+    /// The newest check.
+    const NetworkView& now() const { return now_; }
+    /// The last text without a fault: what the drawing shows.
+    const NetworkView& good() const { return good_; }
+    /// The drawing is that of an earlier text.
+    bool isStale() const { return !now_.network.usable(); }
+    /// The text has changed since its check.
+    bool isChecking() const { return checking_ || wait_.isActive(); }
+    /// Faults that keep the text from being used.
+    std::vector<engine::NetworkFault> faults() const;
+
+    /// Sizes of the data: those that were set here, else those of the settings' data, else usual
+    /// ones.
+    engine::NetworkData data() const { return data_; }
+    void setImage(const std::vector<std::int64_t>& sizes);
+    void setOutputs(std::int64_t outputs);
+    void setOption(const std::string& name, const engine::OptionValue& value);
+    void resetOption(const std::string& name);
+    const engine::Options& options() const { return options_; }
+
+    /// Shows another run of the block or repeat at this line, from 1.
+    void choose(int line, int run);
+    /// Puts the fault's replacement into the text, as one change.
+    void replace(const engine::NetworkFault& fault);
+    /// Position of a place in the document; -1: the text no longer has it.
+    int position(const engine::TextPlace& place) const;
+
+signals:
+    /// A check has ended, or another run is on show.
+    void checked();
+    /// The text can be changed now, or no longer.
+    void readOnlyChanged();
+
+private:
+    void check();
+    void take(NetworkView view);
+    void checkSoon();
+
+    QTextDocument document_;
+    QTimer wait_;
+    NetworkView now_, good_;
+    engine::NetworkData data_;
+    std::optional<std::vector<std::int64_t>> image_;
+    std::int64_t outputs_ = 10;
+    engine::Options options_;
+    bool readOnly_ = false, checking_ = false, again_ = false;
+};
+
+/// From the last key to the check.
+inline constexpr int checkAfter = 30;  // ms
+
+}  // namespace ui

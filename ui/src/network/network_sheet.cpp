@@ -1,0 +1,85 @@
+#include "network/network_sheet.h"
+
+#include <QResizeEvent>
+#include <QScrollBar>
+
+#include "network/network_columns.h"
+#include "network/network_drawing.h"
+#include "network/network_editor.h"
+#include "network/network_model.h"
+#include "text/format.h"
+#include "theme/theme.h"
+#include "widgets/elided_label.h"
+#include "widgets/panel.h"
+
+namespace ui {
+namespace {
+
+constexpr int narrowBelow = 900;
+
+}  // namespace
+
+NetworkSheet::NetworkSheet(const Theme* theme, NetworkModel* model, QWidget* parent)
+    : QFrame(parent),
+      model_(model),
+      editor_(new NetworkEditor(theme, model, this)),
+      columns_(new NetworkColumns(theme, model, editor_, this)),
+      drawing_(new NetworkDrawing(theme, model, editor_, this)),
+      bar_(new QScrollBar(Qt::Vertical, this)) {
+    setObjectName(u"card"_s);
+    auto* row = makeRow(this, {1, 1, 1, 1}, 0);
+    row->addWidget(makeText(), 3);
+    row->addWidget(columns_);
+    row->addWidget(drawing_, 1);
+    row->addWidget(bar_);
+    bar_->setFocusPolicy(Qt::NoFocus);
+    followScrolling();
+    connect(model, &NetworkModel::checked, this, &NetworkSheet::showNote);
+    showNote();
+}
+
+QWidget* NetworkSheet::makeText() {
+    auto* part = new QWidget(this);
+    auto* column = makeColumn(part, {}, 0);
+    auto* head = new QWidget(part);
+    head->setFixedHeight(NetworkColumns::headHeight());
+    auto* row = makeRow(head, {size::inside, 0, size::gap, 0}, size::gap);
+    note_ = new ElidedLabel(this);
+    row->addWidget(makeTitle(tr("Text")));
+    row->addWidget(note_, 1);
+    column->addWidget(head);
+    auto* rule = withName(new QFrame(part), u"rule"_s);
+    column->addWidget(rule);
+    column->addWidget(editor_, 1);
+    return part;
+}
+
+void NetworkSheet::followScrolling() {
+    QScrollBar* own = editor_->verticalScrollBar();
+    const auto follow = [this, own] {
+        bar_->setRange(own->minimum(), own->maximum());
+        bar_->setPageStep(own->pageStep());
+        bar_->setValue(own->value());
+    };
+    connect(own, &QScrollBar::rangeChanged, this, follow);
+    connect(own, &QScrollBar::valueChanged, this, follow);
+    connect(bar_, &QScrollBar::valueChanged, own, &QScrollBar::setValue);
+    follow();
+}
+
+void NetworkSheet::showNote() {
+    const auto faults = model_->faults().size();
+    const auto notes = model_->now().network.faults.size() - faults;
+    restyle(note_, "role", faults > 0 ? u"bad"_s : u"dim"_s);
+    if (faults > 0)
+        note_->setText(faults == 1 ? tr("1 error") : tr("%1 errors").arg(count(std::int64_t(faults))));
+    else
+        note_->setText(notes == 0 ? tr("no errors") : notes == 1 ? tr("1 note") : tr("%1 notes").arg(count(std::int64_t(notes))));
+}
+
+void NetworkSheet::resizeEvent(QResizeEvent* event) {
+    QFrame::resizeEvent(event);
+    columns_->setNarrow(event->size().width() < Theme::foldWidth() * narrowBelow / size::foldBelow);
+}
+
+}  // namespace ui

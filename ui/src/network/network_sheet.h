@@ -1,0 +1,40 @@
+#pragma once
+
+#include <QFrame>
+
+class QScrollBar;
+
+namespace ui {
+
+class ElidedLabel;
+class NetworkColumns;
+class NetworkDrawing;
+class NetworkEditor;
+class NetworkModel;
+class Theme;
+
+/// The text, its columns and the drawing, row beside row, moved by one scroll bar.
+class NetworkSheet final : public QFrame {
+    Q_OBJECT
+public:
+    NetworkSheet(const Theme* theme, NetworkModel* model, QWidget* parent);
+
+    NetworkEditor* editor() const { return editor_; }
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
+
+private:
+    QWidget* makeText();
+    void followScrolling();
+    void showNote();
+
+    NetworkModel* model_;
+    NetworkEditor* editor_;
+    NetworkColumns* columns_;
+    NetworkDrawing* drawing_;
+    QScrollBar* bar_;
+    ElidedLabel* note_ = nullptr;
+};
+
+}  // namespace ui
