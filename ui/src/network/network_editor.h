@@ -4,6 +4,8 @@
 #include <QTextBlock>
 #include <functional>
 
+#include "engine/network/network.h"
+
 namespace ui {
 
 class NetworkModel;
