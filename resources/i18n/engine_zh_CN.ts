@@ -8417,6 +8417,14 @@
         <translation>Positions({})：输入有 {} 个位置。</translation>
     </message>
     <message>
+        <source>The network does not fit the data: line {}, column {}: {}</source>
+        <translation>网络与数据不匹配：第 {} 行第 {} 列：{}</translation>
+    </message>
+    <message>
+        <source>It has {} faults.</source>
+        <translation>共有 {} 处错误。</translation>
+    </message>
+    <message>
         <source>{} is no template: use {}.</source>
         <translation>{} 不是模板：请用 {}。</translation>
     </message>

@@ -253,6 +253,7 @@ private:
         for (const std::int64_t size : input.sizes) type.sizes.push_back({size, Size::Symbol::none});
         graph_.values.push_back({std::move(type), -1, {}, input.field});
         graph_.inputs.push_back(static_cast<int>(graph_.values.size()) - 1);
+        graph_.fields.push_back(static_cast<int>(&input - data_.inputs.data()));
         return graph_.inputs.back();
     }
 
@@ -740,7 +741,7 @@ private:
             const std::string_view name = i < statement.from.size() ? statement.from[i].fixed() : std::string_view();
             call.input_names.emplace_back(name.empty() ? "value " + std::to_string(i + 1) : std::string(name));
         }
-        GraphNode node{.kind = module.kind, .arguments = module.arguments, .module = module.name, .own_module = module.own, .place = call.place, .heads = heads_};
+        GraphNode node{.kind = module.kind, .arguments = module.arguments, .module = module.name, .own_module = module.own, .labelled = statement.label.has_value(), .place = call.place, .heads = heads_};
         const int tied = find_tied(module, call);
         module.kind->shape(call);
         parameter_uses_ += static_cast<std::int64_t>(call.parameters.size());

@@ -32,6 +32,7 @@ struct GraphNode {
     std::vector<int> parameters{};         ///< in the order of the kind
     std::string module{};                  ///< "layer1.0.conv1"; of one that is no module the one around it
     bool own_module = false;
+    bool labelled = false;  ///< its module's name is written, not counted
     TextPlace place{};
     std::vector<NetworkHead> heads{};  ///< around it, the outermost first
     double flops = 0;  ///< forward pass of one sample; T counts as 1
@@ -52,7 +53,8 @@ struct GraphBody {
 /// The network for given data, sizes and options: nodes in the order of the text, which is also an
 /// order in which they can run.
 struct NetworkGraph {
-    std::vector<int> inputs{};  ///< values, as NetworkData::inputs
+    std::vector<int> inputs{};  ///< values, in the order of the text
+    std::vector<int> fields{};  ///< of each input: its place in NetworkData::inputs
     std::vector<GraphValue> values{};
     std::vector<GraphNode> nodes{};
     std::vector<GraphBody> bodies{};  ///< in the order in which they begin

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <numeric>
 #include <optional>
 
 #include "amp/dispatch.h"
@@ -57,6 +58,56 @@ Tensor shown_as_one(std::span<const Linear> layers, const Tensor& x) {
     return y.empty() ? Tensor() : y.front();
 }
 
+/// The x below which this share of a standard normal distribution lies, to nine digits. Source:
+/// the rational functions of P. J. Acklam.
+double normal_quantile(double share) {
+    constexpr double low = 0.02425;
+    const auto tail = [](double p) {
+        const double q = std::sqrt(-2 * std::log(p));
+        return (((((-7.784894002430293e-03 * q - 3.223964580411365e-01) * q -
+                   2.400758277161838e+00) * q - 2.549732539343734e+00) * q +
+                 4.374664141464968e+00) * q + 2.938163982698783e+00) /
+               ((((7.784695709041462e-03 * q + 3.224671290700398e-01) * q +
+                  2.445134137142996e+00) * q + 3.754408661907416e+00) * q + 1);
+    };
+    if (share < low) return tail(share);
+    if (share > 1 - low) return -tail(1 - share);
+    const double q = share - 0.5, r = q * q;
+    return (((((-3.969683028665376e+01 * r + 2.209460984245205e+02) * r -
+               2.759285104469687e+02) * r + 1.383577518672690e+02) * r -
+             3.066479806614716e+01) * r + 2.506628277459239e+00) * q /
+           (((((-5.447609879822406e+01 * r + 1.615858368580409e+02) * r -
+               1.556989798598866e+02) * r + 6.680131188771972e+01) * r -
+             1.328068155288572e+01) * r + 1);
+}
+
+/// Makes the rows of a matrix with so many rows orthogonal and of length 1, or its columns if they
+/// are fewer, one after another from the first: a QR decomposition with a positive diagonal.
+void make_orthogonal(std::vector<float>& values, std::size_t rows) {
+    const std::size_t cols = rows == 0 ? 0 : values.size() / rows;
+    const std::size_t count = std::min(rows, cols), length = std::max(rows, cols);
+    const auto at = [&](std::size_t vector, std::size_t i) -> float& {
+        return values[rows <= cols ? vector * cols + i : i * cols + vector];
+    };
+    std::vector<double> all(count * length);
+    for (std::size_t v = 0; v < count; ++v) {
+        double* const own = &all[v * length];
+        for (std::size_t i = 0; i < length; ++i) own[i] = static_cast<double>(at(v, i));
+        // Rounding leaves a part of the earlier vectors, which a second pass removes.
+        for (int pass = 0; pass < 2; ++pass)
+            for (std::size_t u = 0; u < v; ++u) {
+                const double* const other = &all[u * length];
+                const double part = std::inner_product(own, own + length, other, 0.0);
+                for (std::size_t i = 0; i < length; ++i) own[i] -= part * other[i];
+            }
+        const double size = std::sqrt(std::inner_product(own, own + length, own, 0.0));
+        for (std::size_t i = 0; i < length; ++i) {
+            own[i] /= size;
+            at(v, i) = static_cast<float>(own[i]);
+        }
+    }
+}
+
 }  // namespace
 
 Tensor TensorRegistry::add(const std::string& name, const Tensor& tensor, bool autocast_low) {
@@ -65,9 +116,9 @@ Tensor TensorRegistry::add(const std::string& name, const Tensor& tensor, bool a
     return tensor;
 }
 
-template <typename Draw>
+template <typename Draw, typename Finish>
 Tensor TensorRegistry::drawn(const std::string& name, const Shape& shape, bool autocast_low,
-                             Draw draw) {
+                             Draw draw, Finish finish) {
     const UseScope use(MemoryUse::weights);
     const Tensor tensor = Tensor::empty(shape, DType::f32, device_);
     const std::uint32_t substream = next_++;
@@ -81,6 +132,7 @@ Tensor TensorRegistry::drawn(const std::string& name, const Shape& shape, bool a
             std::copy_n(four.begin(), std::min<std::size_t>(4, values.size() - i),
                         values.data() + i);
         }
+        finish(values);
         tensor.copy_from_host(values.data());
     }
     return add(name, tensor, autocast_low);
@@ -108,6 +160,32 @@ Tensor TensorRegistry::normal(const std::string& name, const Shape& shape, doubl
         const auto second = RandomStream::to_normals(words[2], words[3]);
         return std::array{scaled(first[0]), scaled(first[1]), scaled(second[0]), scaled(second[1])};
     });
+}
+
+Tensor TensorRegistry::truncated_normal(const std::string& name, const Shape& shape,
+                                        double deviation, bool autocast_low) {
+    const double end = 2 / deviation;
+    const double below = 0.5 * std::erfc(end / std::sqrt(2.0));  // share of the values left out
+    const auto value = [=](std::uint32_t word) {
+        const double place = below + (word + 0.5) * 0x1p-32 * (1 - 2 * below);
+        return static_cast<float>(std::clamp(normal_quantile(place) * deviation, -2.0, 2.0));
+    };
+    return drawn(name, shape, autocast_low, [value](const PhiloxBlock& words) {
+        return std::array{value(words[0]), value(words[1]), value(words[2]), value(words[3])};
+    });
+}
+
+Tensor TensorRegistry::orthogonal(const std::string& name, const Shape& shape,
+                                  bool autocast_low) {
+    const auto normals = [](const PhiloxBlock& words) {
+        const auto first = RandomStream::to_normals(words[0], words[1]);
+        const auto second = RandomStream::to_normals(words[2], words[3]);
+        return std::array{static_cast<float>(first[0]), static_cast<float>(first[1]),
+                          static_cast<float>(second[0]), static_cast<float>(second[1])};
+    };
+    const auto rows = static_cast<std::size_t>(shape[0]);
+    return drawn(name, shape, autocast_low, normals,
+                 [rows](std::vector<float>& values) { make_orthogonal(values, rows); });
 }
 
 Tensor TensorRegistry::constant(const std::string& name, const Shape& shape, double value,
@@ -232,6 +310,7 @@ Tensor BatchNorm2d::operator()(const Tensor& x, bool training) const {
     const ModuleScope opened(module);
     count(training);
     const auto [mean, var] = running(training);
+    if (!is_usual()) return batch_norm(x, weight, bias, mean, var, training, momentum, eps);
     return Norms::of_thread().batch(x, {weight, bias, mean, var}, training);
 }
 
@@ -239,6 +318,8 @@ Tensor BatchNorm2d::relu(const Tensor& x, const Tensor& residual, bool training)
     const ModuleScope opened(module);
     count(training);
     const auto [mean, var] = running(training);
+    if (!is_usual())
+        return batch_norm_relu(x, residual, weight, bias, mean, var, training, momentum, eps);
     return Norms::of_thread().batch_relu(x, residual, {weight, bias, mean, var}, training);
 }
 

@@ -21,6 +21,12 @@ public:
     Tensor uniform(const std::string& name, const Shape& shape, double bound, bool autocast_low);
     /// Normal with this deviation.
     Tensor normal(const std::string& name, const Shape& shape, double deviation, bool autocast_low);
+    /// Normal with this deviation, without values beyond -2 and 2 (torch.nn.init.trunc_normal_).
+    Tensor truncated_normal(const std::string& name, const Shape& shape, double deviation,
+                            bool autocast_low);
+    /// Rows of size(0), or columns if those are fewer, that are orthogonal and of length 1
+    /// (torch.nn.init.orthogonal_; Saxe et al. 2013).
+    Tensor orthogonal(const std::string& name, const Shape& shape, bool autocast_low);
     Tensor constant(const std::string& name, const Shape& shape, double value,
                     bool autocast_low = false);
     /// Registers values that are not trained, such as running statistics.
@@ -35,8 +41,14 @@ public:
 
 private:
     Tensor add(const std::string& name, const Tensor& tensor, bool autocast_low);
+    /// draw(words): four numbers. finish(values): what is done with all of them.
+    template <typename Draw, typename Finish>
+    Tensor drawn(const std::string& name, const Shape& shape, bool autocast_low, Draw draw,
+                 Finish finish);
     template <typename Draw>
-    Tensor drawn(const std::string& name, const Shape& shape, bool autocast_low, Draw draw);
+    Tensor drawn(const std::string& name, const Shape& shape, bool autocast_low, Draw draw) {
+        return drawn(name, shape, autocast_low, draw, [](std::vector<float>&) {});
+    }
 
     std::optional<std::int64_t> seed_;
     Device device_;
@@ -87,11 +99,11 @@ struct Conv2d {
     Tensor operator()(const Tensor& x) const;
 };
 
-/// Batch norm over (N, H, W) with running statistics; eps 1e-5, momentum 0.1. Without `affine` it
-/// has no weight and bias.
+/// Batch norm over (N, H, W) with running statistics. Without `affine` it has no weight and bias.
 struct BatchNorm2d {
     ModuleName module;
     Tensor weight, bias, running_mean, running_var, num_batches_tracked;
+    double momentum = 0.1, eps = 1e-5;
     BatchNorm2d() = default;
     BatchNorm2d(TensorRegistry& registry, const std::string& name, std::int64_t channels,
                 bool affine = true);
@@ -102,6 +114,7 @@ struct BatchNorm2d {
 private:
     void count(bool training) const;
     std::pair<Tensor, Tensor> running(bool training) const;
+    bool is_usual() const { return momentum == 0.1 && eps == 1e-5; }
 };
 
 /// Square kernel; weight (in, out, k, k); PyTorch's default init. An image of side s becomes one of

@@ -3,17 +3,18 @@
 #include "amp/dispatch.h"
 #include "engine/base/error.h"
 #include "kernels/dropout.h"
+#include "ops/pointwise/binary.h"
 #include "tensor/check.h"
 #include "tensor/layout.h"
 
 namespace engine {
 namespace {
 
-Tensor drawn_mask(const Tensor& x, double p, const RandomSource& source, std::uint64_t offset,
-                  std::int64_t runs) {
-    const Tensor mask = Tensor::empty(x.shape(), DType::boolean, x.device());
+Tensor drawn_mask(const Shape& shape, const Device& device, double p, const RandomSource& source,
+                  std::uint64_t offset, std::int64_t runs) {
+    const Tensor mask = Tensor::empty(shape, DType::boolean, device);
     const auto draw = [&](const kernels::Array& part, std::uint64_t first) {
-        on(x.device(), kernels::cpu::dropout_mask, kernels::cuda::dropout_mask)(
+        on(device, kernels::cpu::dropout_mask, kernels::cuda::dropout_mask)(
             part, {source.stream, source.substream_data(), first}, p, current_stream());
     };
     const BatchShare& share = source.share;
@@ -21,7 +22,7 @@ Tensor drawn_mask(const Tensor& x, double p, const RandomSource& source, std::ui
         draw(mask.array(), offset);
         return mask;
     }
-    const std::int64_t run = x.numel() / runs;
+    const std::int64_t run = shape.numel() / runs;
     for (std::int64_t r = 0; r < runs; ++r) {
         draw({mask.data_as<std::uint8_t>() + r * run, DType::boolean, run},
              offset + static_cast<std::uint64_t>(share.of_all(run) * r + share.before(run)));
@@ -67,8 +68,24 @@ Tensor dropout(const Tensor& x0, double p, const RandomSource& source, std::uint
                std::int64_t runs) {
     return dropout_op.call(x0, p, source, offset, runs, [&](const Tensor& x) {
         check_probability(p);
-        return dropout(x, drawn_mask(x, p, source, offset, runs), p);
+        return dropout(x, drawn_mask(x.shape(), x.device(), p, source, offset, runs), p);
     });
+}
+
+Tensor dropout_parts(const Tensor& x, int dims, double p, const RandomSource& source,
+                     std::uint64_t offset) {
+    check_floating(dropout_op, x);
+    check_probability(p);
+    Shape ones;
+    for (int dim = 0; dim < x.rank(); ++dim) ones.push_back(dim < dims ? x.size(dim) : 1);
+    Tensor factors;
+    {
+        const GradMode off(false);
+        const Tensor kept_places = drawn_mask(ones, x.device(), p, source, offset, 1);
+        const Tensor scale = Tensor::full(ones, p == 1 ? 0 : 1 / (1 - p), x.dtype(), x.device());
+        factors = kept(scale, kept_places, 1);
+    }
+    return mul(x, factors);
 }
 
 }  // namespace engine

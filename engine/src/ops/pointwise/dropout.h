@@ -21,4 +21,10 @@ inline constexpr Op dropout_op(CastPolicy::none, "dropout(x, mask; p=0.5, traini
                                "Not on the list: keeps values or drops them in its input's type.",
                                run_dropout);
 
+/// Drops whole parts of x: x times 0 or 1 / (1 - p), one draw for each place of its first `dims`
+/// dimensions (1: samples; 2: channels of samples), row-major from `offset` on. The factors are of
+/// x's type. The caller moves its offset on by the number of places.
+Tensor dropout_parts(const Tensor& x, int dims, double p, const RandomSource& source,
+                     std::uint64_t offset);
+
 }  // namespace engine

@@ -1,0 +1,69 @@
+#include "models/layer_run.h"
+
+#include <algorithm>
+
+namespace engine::network {
+
+LayerDraw LayerPass::draw(std::int64_t count) {
+    if (random_ != nullptr) return {random_->source(), random_->take(count)};
+    const LayerDraw drawn{*source_, next_};
+    next_ += static_cast<std::uint64_t>(source_->share.of_all(count));
+    return drawn;
+}
+
+LayerPass LayerPass::from_here(bool draws) const {
+    LayerPass later(nullptr);
+    later.training = training;
+    later.sparse_gradients = sparse_gradients;
+    later.state = state;
+    later.next_state = next_state;
+    later.source_ = source_;
+    later.next_ = next_;
+    if (draws && random_ != nullptr) {
+        later.source_ = random_->source();
+        later.next_ = random_->take(0);
+    }
+    return later;
+}
+
+Tensor LayerSetup::parameter(std::size_t index) const {
+    if (index >= node.parameters.size()) return {};
+    return tensors[static_cast<std::size_t>(node.parameters[index])];
+}
+
+TensorList LayerSetup::parameters() const {
+    TensorList out;
+    for (std::size_t i = 0; i < node.parameters.size(); ++i) out.push_back(parameter(i));
+    return out;
+}
+
+Tensor LayerSetup::buffer(const std::string& role, const Shape& shape, double value, DType dtype) const {
+    const std::string name = node.module + '.' + role;
+    const auto found = std::ranges::find(registry.buffers, name, &Parameter::name);
+    return found != registry.buffers.end() ? found->tensor : registry.buffer(name, shape, value, dtype);
+}
+
+int LayerSetup::dimension(std::string_view argument, int rank) const {
+    const auto given = static_cast<int>(arguments().whole(argument));
+    return given < 0 ? given + rank : given;
+}
+
+std::vector<std::int64_t> LayerSetup::dimensions(std::string_view argument) const {
+    std::vector<std::int64_t> dims = arguments().list(argument);
+    for (std::int64_t& dim : dims)
+        if (dim < 0) dim += input().rank();
+    return dims;
+}
+
+const LayerRun& layer_run(const LayerKind& kind) {
+    static const std::map<std::string, LayerRun, std::less<>> runs = [] {
+        std::map<std::string, LayerRun, std::less<>> all;
+#define HALFTONE_LAYER(name) all.emplace(#name, run_##name());
+#include "network/kinds.inc"
+#undef HALFTONE_LAYER
+        return all;
+    }();
+    return runs.find(kind.name)->second;
+}
+
+}  // namespace engine::network

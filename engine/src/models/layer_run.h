@@ -1,0 +1,124 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "network/graph.h"
+#include "nn/layers.h"
+#include "nn/transformer.h"
+#include "tensor/random_source.h"
+
+/// How the layers of a written network run. network/kinds.inc lists their kinds.
+namespace engine::network {
+
+/// The first of the random numbers that a layer takes.
+struct LayerDraw {
+    RandomSource source;
+    std::uint64_t offset = 0;
+};
+
+/// One forward pass. Layers take their random numbers in the order in which they run.
+class LayerPass {
+public:
+    bool training = false;
+    bool sparse_gradients = false;  ///< of embedding tables
+    TensorList state{};             ///< carried from the last step; empty: zeros
+    TensorList next_state{};
+
+    explicit LayerPass(StepRandom* random) : random_(random) {}
+    /// Takes the next `count` numbers.
+    LayerDraw draw(std::int64_t count);
+    /// The same pass, for a block that is computed again later; if it draws, with the numbers from
+    /// the present place on.
+    LayerPass from_here(bool draws) const;
+
+private:
+    StepRandom* random_;                     // null: of a block that is computed again
+    std::optional<RandomSource> source_{};
+    std::uint64_t next_ = 0;
+};
+
+/// The values of a layer from those that it takes.
+using LayerFunction = std::function<TensorList(TensorList&& inputs, LayerPass& pass)>;
+
+/// A layer while its function is made.
+class LayerSetup {
+public:
+    const NetworkGraph& graph;
+    const GraphNode& node;
+    TensorRegistry& registry;
+    Device device;
+    std::span<const Tensor> tensors;   ///< of all parameters of the graph
+    std::optional<std::size_t> first_state{};  ///< of a layer that carries its state: the place in LayerPass::state
+    std::size_t used_outputs = 1;              ///< values that other layers read, up to the last of them
+
+    const LayerArguments& arguments() const { return node.arguments; }
+    ModuleName module() const { return ModuleName(node.module); }
+    const TensorType& input(std::size_t index = 0) const {
+        return graph.values[static_cast<std::size_t>(node.inputs[index])].type;
+    }
+    const TensorType& output(std::size_t index = 0) const {
+        return graph.values[static_cast<std::size_t>(node.outputs[index])].type;
+    }
+    /// Undefined behind the last one.
+    Tensor parameter(std::size_t index) const;
+    TensorList parameters() const;
+    /// A tensor of the module that is not learnt; the one that is there if the module runs again.
+    Tensor buffer(const std::string& role, const Shape& shape, double value, DType dtype = DType::f32) const;
+    /// The argument as a dimension, from 0, of a value of this rank.
+    int dimension(std::string_view argument, int rank) const;
+    int dimension(std::string_view argument) const { return dimension(argument, input().rank()); }
+    std::vector<std::int64_t> dimensions(std::string_view argument) const;
+};
+
+/// The running part of a kind of layer, beside its LayerKind.
+struct LayerRun {
+    /// Which of its parameters products read in autocast's type.
+    enum class Low { none, weights, all };
+
+    std::function<LayerFunction(const LayerSetup&)> make{};
+    Low low = Low::none;
+    bool casts_first = false;    ///< a product or convolution: autocast casts its input before all else
+    bool opens_module = false;   ///< its function opens the layer's module
+    bool view = false;           ///< computes nothing
+    bool draws = false;          ///< takes random numbers in training
+};
+
+const LayerRun& layer_run(const LayerKind& kind);
+
+// Layers that a plan joins with their neighbours.
+Linear linear_layer(const LayerSetup& setup);
+BatchNorm2d batch_norm_layer(const LayerSetup& setup);
+LayerNorm layer_norm_layer(const LayerSetup& setup);
+
+#define HALFTONE_LAYER(name) LayerRun run_##name();
+#include "network/kinds.inc"
+#undef HALFTONE_LAYER
+
+/// A layer that computes one value.
+template <typename F>
+LayerFunction gives_one(F f) {
+    return [f = std::move(f)](TensorList&& inputs, LayerPass& pass) {
+        TensorList out;
+        if constexpr (std::is_invocable_v<const F&, const TensorList&, LayerPass&>)
+            out.push_back(f(inputs, pass));
+        else if constexpr (std::is_invocable_v<const F&, const Tensor&, LayerPass&>)
+            out.push_back(f(inputs.front(), pass));
+        else if constexpr (std::is_invocable_v<const F&, const TensorList&>)
+            out.push_back(f(inputs));
+        else
+            out.push_back(f(inputs.front()));
+        return out;
+    };
+}
+
+/// A function of one tensor without arguments.
+inline LayerRun runs(Tensor (*f)(const Tensor&)) {
+    return {.make = [f](const LayerSetup&) { return gives_one([f](const Tensor& x) { return f(x); }); }};
+}
+
+}  // namespace engine::network

@@ -1,0 +1,203 @@
+#include <algorithm>
+#include <array>
+
+#include "engine/base/error.h"
+#include "models/layer_run.h"
+#include "ops/conv/conv_transpose.h"
+#include "ops/conv/convolution.h"
+#include "ops/index/embedding.h"
+#include "ops/norm/group_norm.h"
+#include "ops/norm/layer_norm.h"
+#include "ops/pointwise/piecewise.h"
+#include "ops/shape/slice.h"
+#include "ops/shape/view.h"
+#include "ops/vision/pad.h"
+
+/// Layers with weights: linear, convolutions, norms, embeddings and bare tensors.
+namespace engine::network {
+namespace {
+
+constexpr auto all_low = LayerRun::Low::all;
+
+LayerFunction make_linear(const LayerSetup& setup) {
+    return gives_one([layer = linear_layer(setup)](const Tensor& x) { return layer(x); });
+}
+
+template <typename Options>
+Options strided(const LayerSetup& setup) {
+    const LayerArguments& in = setup.arguments();
+    Options options{.groups = in.whole("groups")};
+    const auto set = [](auto& out, const std::vector<std::int64_t>& from) {
+        if constexpr (requires { out.resize(1); }) out = from;
+        else std::ranges::copy(from, out.begin());
+    };
+    set(options.stride, in.list("stride"));
+    set(options.dilation, in.list("dilation"));
+    if constexpr (requires { options.same; }) options.same = in.list("padding").empty();
+    if (!in.list("padding").empty()) set(options.padding, in.list("padding"));
+    if constexpr (requires { options.output_padding; }) set(options.output_padding, in.list("output_padding"));
+    return options;
+}
+
+/// Amounts around the dimensions of space, last dimension first, as pad() takes them.
+std::vector<std::int64_t> padding_sides(const LayerSetup& setup) {
+    const LayerArguments& in = setup.arguments();
+    const auto &padding = in.list("padding"), &kernel = in.list("kernel_size"), &dilation = in.list("dilation");
+    std::vector<std::int64_t> sides;
+    for (std::size_t i = kernel.size(); i-- > 0;) {
+        const std::int64_t total = padding.empty() ? dilation[i] * (kernel[i] - 1) : 2 * padding[i];
+        sides.push_back(total / 2);
+        sides.push_back(total - total / 2);
+    }
+    return sides;
+}
+
+/// f(x, weight, bias, options)
+template <typename Options, typename F>
+LayerRun convolves(F f) {
+    return {.make = [f](const LayerSetup& setup) -> LayerFunction {
+                Options options = strided<Options>(setup);
+                const Tensor weight = setup.parameter(0), bias = setup.parameter(1);
+                if constexpr (requires { options.same; }) {
+                    if (const std::string mode = setup.arguments().word("padding_mode"); mode != "zeros") {
+                        options.same = false;
+                        std::ranges::fill(options.padding, 0);
+                        return gives_one([=, sides = padding_sides(setup)](const Tensor& x) { return f(pad(x, sides, mode), weight, bias, options); });
+                    }
+                }
+                return gives_one([=](const Tensor& x) { return f(x, weight, bias, options); });
+            },
+            .low = all_low,
+            .casts_first = true};
+}
+
+LayerFunction make_batch_norm(const LayerSetup& setup) {
+    return gives_one([norm = batch_norm_layer(setup)](const Tensor& x, LayerPass& pass) { return norm(x, pass.training); });
+}
+LayerRun normalises_batch() { return {.make = make_batch_norm, .opens_module = true}; }
+
+LayerFunction make_layer_norm(const LayerSetup& setup) {
+    return gives_one([norm = layer_norm_layer(setup)](const Tensor& x) { return norm(x); });
+}
+
+LayerFunction make_rms_norm(const LayerSetup& setup) {
+    return gives_one([weight = setup.parameter(0), eps = setup.arguments().number("eps")](const Tensor& x) { return rms_norm(x, weight.shape(), weight, eps); });
+}
+
+LayerFunction make_group_norm(const LayerSetup& setup) {
+    return gives_one([weight = setup.parameter(0), bias = setup.parameter(1), groups = setup.arguments().whole("num_groups"),
+                      eps = setup.arguments().number("eps")](const Tensor& x) { return group_norm(x, groups, weight, bias, eps); });
+}
+
+LayerFunction make_instance_norm(const LayerSetup& setup) {
+    return gives_one([weight = setup.parameter(0), bias = setup.parameter(1), eps = setup.arguments().number("eps")](const Tensor& x) {
+        return instance_norm(x, {}, {}, weight, bias, true, 0.1, eps);
+    });
+}
+
+LayerFunction make_prelu(const LayerSetup& setup) {
+    return gives_one([weight = setup.parameter(0)](const Tensor& x) { return prelu(x, weight); });
+}
+
+LayerFunction make_embedding(const LayerSetup& setup) {
+    return gives_one([weight = setup.parameter(0)](const Tensor& x) { return embedding(x, weight); });
+}
+
+LayerFunction make_embedding_tables(const LayerSetup& setup) {
+    std::vector<ModuleName> modules;
+    for (std::size_t i = 0; i < setup.node.parameters.size(); ++i) modules.emplace_back(setup.node.module + '.' + std::to_string(i));
+    return gives_one([modules, tables = setup.parameters()](const Tensor& x, LayerPass& pass) {
+        TensorList rows;
+        for (std::size_t i = 0; i < tables.size(); ++i) {
+            const ModuleScope opened(modules[i]);
+            rows.push_back(embedding(select(x, 1, static_cast<std::int64_t>(i)), tables[i], {.sparse = pass.sparse_gradients}));
+        }
+        return stack(rows, 1);
+    });
+}
+
+LayerFunction make_positions(const LayerSetup& setup) {
+    return gives_one([weight = setup.parameter(0)](const Tensor& x) {
+        if (x.size(1) > weight.size(0))
+            throw Error(ErrorCode::shape, "Positions: a window of " + std::to_string(x.size(1)) + " tokens is longer than the table of " + std::to_string(weight.size(0)));
+        return narrow(weight, 0, 0, x.size(1));
+    });
+}
+
+LayerFunction make_bare_tensor(const LayerSetup& setup) {
+    return [tensor = setup.parameter(0)](TensorList&&, LayerPass&) { return TensorList{tensor}; };
+}
+
+LayerFunction make_constant(const LayerSetup& setup) {
+    const UseScope use(MemoryUse::weights);
+    return [number = Tensor::full({}, setup.arguments().number("value"), DType::f32, setup.device)](TensorList&&, LayerPass&) { return TensorList{number}; };
+}
+
+}  // namespace
+
+Linear linear_layer(const LayerSetup& setup) {
+    Linear layer;
+    layer.module = setup.module();
+    layer.weight = setup.parameter(0);
+    layer.bias = setup.parameter(1);
+    return layer;
+}
+
+BatchNorm2d batch_norm_layer(const LayerSetup& setup) {
+    const std::int64_t channels = setup.input().sizes[1].number;
+    BatchNorm2d norm;
+    norm.module = setup.module();
+    norm.weight = setup.parameter(0);
+    norm.bias = setup.parameter(1);
+    norm.running_mean = setup.buffer("running_mean", {channels}, 0);
+    norm.running_var = setup.buffer("running_var", {channels}, 1);
+    norm.num_batches_tracked = setup.buffer("num_batches_tracked", {}, 0, DType::i64);
+    norm.momentum = setup.arguments().number("momentum");
+    norm.eps = setup.arguments().number("eps");
+    return norm;
+}
+
+LayerNorm layer_norm_layer(const LayerSetup& setup) {
+    LayerNorm norm;
+    norm.module = setup.module();
+    norm.weight = setup.parameter(0);
+    norm.bias = setup.parameter(1);
+    norm.eps = setup.arguments().number("eps");
+    return norm;
+}
+
+LayerRun run_Linear() { return {.make = make_linear, .low = all_low, .casts_first = true, .opens_module = true}; }
+LayerRun run_Conv1d() {
+    return convolves<ConvolutionOptions>(conv1d);
+}
+LayerRun run_Conv2d() {
+    return convolves<Conv2dOptions>(conv2d);
+}
+LayerRun run_Conv3d() {
+    return convolves<ConvolutionOptions>(conv3d);
+}
+LayerRun run_ConvTranspose1d() {
+    return convolves<ConvTransposeOptions>(conv_transpose1d);
+}
+LayerRun run_ConvTranspose2d() {
+    return convolves<ConvTransposeOptions>(conv_transpose2d);
+}
+LayerRun run_ConvTranspose3d() {
+    return convolves<ConvTransposeOptions>(conv_transpose3d);
+}
+LayerRun run_BatchNorm1d() { return normalises_batch(); }
+LayerRun run_BatchNorm2d() { return normalises_batch(); }
+LayerRun run_BatchNorm3d() { return normalises_batch(); }
+LayerRun run_LayerNorm() { return {.make = make_layer_norm, .opens_module = true}; }
+LayerRun run_RMSNorm() { return {.make = make_rms_norm}; }
+LayerRun run_GroupNorm() { return {.make = make_group_norm}; }
+LayerRun run_InstanceNorm2d() { return {.make = make_instance_norm}; }
+LayerRun run_PReLU() { return {.make = make_prelu, .low = all_low}; }
+LayerRun run_Embedding() { return {.make = make_embedding}; }
+LayerRun run_EmbeddingTables() { return {.make = make_embedding_tables}; }
+LayerRun run_Positions() { return {.make = make_positions, .view = true}; }
+LayerRun run_Parameter() { return {.make = make_bare_tensor}; }
+LayerRun run_Buffer() { return {.make = make_bare_tensor}; }
+LayerRun run_Constant() { return {.make = make_constant}; }
+
+}  // namespace engine::network

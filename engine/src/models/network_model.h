@@ -1,0 +1,20 @@
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "engine/network/network.h"
+#include "models/model.h"
+
+namespace engine {
+
+/// The data of a network: the inputs of a task's model, and sizes that they give.
+NetworkData network_data(const ModelShape& shape, const Options& options);
+
+/// The model of a text in the network notation, with its initial weights. Options that are not
+/// given have their defaults. Throws Error(settings) with the first fault, and how many more there
+/// are, if the text does not fit the data.
+std::unique_ptr<Model> make_network_model(std::string_view text, const Options& options, const ModelShape& shape,
+                                          std::optional<std::int64_t> seed, const Device& device);
+
+}  // namespace engine
