@@ -188,7 +188,8 @@ void ServedRun::read_rows() {
     if (now == RunState::idle || now == RunState::preparing) return;
     if (!record_) record_ = StepRecordReader::open(folder_);
     record_->check();
-    const std::int64_t end = std::min(record_->size(), steps_.size() + rows_an_answer);
+    const std::int64_t begin = steps_.size();
+    const std::int64_t end = std::min(record_->size(), begin + rows_an_answer);
     std::vector<double> loss(rows_at_once), scale(rows_at_once), skipped(rows_at_once);
     while (steps_.size() < end) {
         const std::int64_t first = steps_.size();
@@ -199,6 +200,8 @@ void ServedRun::read_rows() {
         for (std::size_t i = 0; i < count; ++i)
             steps_.add(static_cast<float>(loss[i]), static_cast<float>(scale[i]), skipped[i] != 0);
     }
+    // A reader keeps several chunks mapped, 2 MB each, and these rows are not read again.
+    if (end - begin > rows_at_once) record_ = StepRecordReader::open(folder_);
 }
 
 std::string ServedRun::state() const {

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -130,6 +131,17 @@ TEST_F(ServedRunTest, ALongRunHasFewBuckets) {
     EXPECT_EQ(answer["width"], 8);
     EXPECT_EQ(answer["buckets"]["loss"].size(), 1250U);
     EXPECT_EQ(answer["buckets"]["loss"][0], ordered_json({1, 8, 8}));
+}
+
+TEST_F(ServedRunTest, ALongRecordIsNotHeldInMemoryOnceItIsRead) {
+    write_to(15'000);  // five chunks
+    end(15'000);
+    answer_at("", "stopped", 15'000);
+    std::ifstream maps("/proc/self/maps");
+    const std::string record = (dir_ / "run" / "steps.rec").string();
+    int mapped = 0;
+    for (std::string line; std::getline(maps, line);) mapped += line.ends_with(record) ? 1 : 0;
+    EXPECT_LE(mapped, 3) << "two headers and the chunk of the last step";
 }
 
 TEST_F(ServedRunTest, ARunThatIsPausedShowsIt) {
