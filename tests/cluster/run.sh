@@ -171,6 +171,33 @@ until_true 300 "a stopped run" is "$id" stopped
 note_of "$id"
 (($(steps_of "$run") > steps)) || fail "it has begun anew"
 
+echo "== A time limit: Slurm's signal before it lets the run save and end, and it goes on in another job"
+# Slurm counts in minutes, and may send the signal up to a minute early.
+sed -e 's/^#SBATCH --time=.*/#SBATCH --time=00:02:00/' -e 's/^#SBATCH --signal=.*/#SBATCH --signal=B:USR1@50/' \
+    "$folder/script" > "$XDG_CONFIG_HOME/halftone/slurm.sh"
+add --set epochs=100000000 --set seed=5
+limited=$id
+"$halftone" queue start
+until_true 300 "a run that trains" is "$id" running
+began=$SECONDS
+job=$(job_of "$id")
+until_true 300 "a run that its time limit has stopped" is "$id" stopped
+echo "stopped after $((SECONDS - began)) s of 120"
+note_of "$id"
+[[ $(note_of "$id") == *"before its run did"* ]] || fail "the note does not say that the job has ended"
+scontrol show job "$job" | grep -E 'JobState=|ExitCode='
+scontrol show job "$job" | grep -q 'JobState=TIMEOUT' && fail "Slurm had to end the job itself"
+run=$(run_of "$id")
+stored "$run" | grep '"state":"stopped"' > /dev/null || fail "the run was cut off before it could save"
+steps=$(steps_of "$run")
+rm "$XDG_CONFIG_HOME/halftone/slurm.sh"
+"$halftone" queue again "$id"
+"$halftone" queue start
+until_true 300 "more steps" has_trained "$run" $((steps + 100))
+[[ $(job_of "$id") != "$job" ]] || fail "it goes on in the same job"
+"$halftone" stop "$run"
+until_true 300 "a stopped run" is "$limited" stopped
+
 echo "== A run whose data are missing fails with the program's own sentence"
 add --set dataset.kind=csv --set dataset.path="$shared/nowhere.csv" --set dataset.target=y
 "$halftone" queue start
