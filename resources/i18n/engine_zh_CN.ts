@@ -7909,6 +7909,22 @@
         <translation>Slurm 没有应答：{}</translation>
     </message>
     <message>
+        <source>{} cannot be run.</source>
+        <translation>无法运行 {}。</translation>
+    </message>
+    <message>
+        <source>{} has not answered in a minute.</source>
+        <translation>{} 在一分钟内没有应答。</translation>
+    </message>
+    <message>
+        <source>{} has not answered in a minute. Slurm may have taken the job all the same.</source>
+        <translation>{} 在一分钟内没有应答，但 Slurm 可能已经接受了作业。</translation>
+    </message>
+    <message>
+        <source>The program was closed before {} had answered. Slurm may have taken the job all the same.</source>
+        <translation>程序在 {} 应答之前就关闭了，但 Slurm 可能已经接受了作业。</translation>
+    </message>
+    <message>
         <source>The job ended before its run began ({})</source>
         <translation>作业在运行开始之前就结束了（{}）</translation>
     </message>

@@ -40,6 +40,11 @@ public:
     }
     /// It notes its call and never ends by itself.
     void hang(const std::string& program) const { set(program + ".hangs", ""); }
+    /// A file that is no program lies in its place.
+    void damage(const std::string& program) const {
+        folder_.write(program, "\177ELF, cut short");
+        ::setenv("PATH", folder_.str().c_str(), 1);
+    }
     /// As on a machine without Slurm.
     void remove(const std::string& program) const {
         std::filesystem::remove(folder_ / program);

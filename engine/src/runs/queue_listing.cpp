@@ -19,6 +19,18 @@ Message job_sentence(const QueuedRun& run) {
             return msg("Slurm did not take the job: {}", job.words);
         case JobNote::silent:
             return msg("Slurm does not answer: {}", job.words);
+        case JobNote::not_run:
+            return msg("{} cannot be run.", job.words);
+        case JobNote::late:
+            if (!job.id.empty()) return msg("{} has not answered in a minute.", job.words);
+            return msg(
+                "{} has not answered in a minute. Slurm may have taken the job all the same.",
+                job.words);
+        case JobNote::abandoned:
+            return msg(
+                "The program was closed before {} had answered. Slurm may have taken the job all "
+                "the same.",
+                job.words);
         case JobNote::no_run:
             return msg("The job ended before its run began ({})", job.words);
         case JobNote::cut_off:

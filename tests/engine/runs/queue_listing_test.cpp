@@ -30,7 +30,8 @@ TEST(QueueListing, HasALineForEachRunWithItsJobAndNote) {
 
 TEST(QueueListing, EachNoteButNoneHasASentenceWithTheClustersWords) {
     for (const JobNote note :
-         {JobNote::waits, JobNote::refused, JobNote::silent, JobNote::no_run, JobNote::cut_off})
+         {JobNote::waits, JobNote::refused, JobNote::silent, JobNote::not_run, JobNote::late,
+          JobNote::abandoned, JobNote::no_run, JobNote::cut_off})
         EXPECT_THAT(job_sentence(job_with(note)).str(), HasSubstr("Priority"));
     EXPECT_FALSE(job_sentence(job_with(JobNote::cancelled)).empty());
     EXPECT_TRUE(job_sentence(job_with(JobNote::none)).empty());

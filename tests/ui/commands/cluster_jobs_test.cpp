@@ -136,6 +136,19 @@ TEST_F(ClusterJobsTest, APausedQueueSubmitsNothingMore) {
     EXPECT_EQ(queue.runs()[0].state, QueueState::waiting);
 }
 
+TEST_F(ClusterJobsTest, AWindowThatIsClosedDoesNotWaitForSbatch) {
+    slurm.hang("sbatch");
+    add();
+    auto jobs = std::make_unique<ClusterJobs>(&feed, &commands);
+    jobs->submit();
+    ASSERT_TRUE(QTest::qWaitFor(
+        [this] { return slurm.calls().find("sbatch") != std::string::npos; }, 60'000));
+    jobs.reset();
+    EXPECT_TRUE(QThreadPool::globalInstance()->waitForDone(30'000)) << "sbatch has a minute";
+    EXPECT_EQ(queue.runs().front().state, QueueState::failed);
+    EXPECT_EQ(queue.runs().front().job.note, engine::JobNote::abandoned);
+}
+
 TEST_F(ClusterJobsTest, AMachineWithoutSlurmIsReportedAndTheQueueEnds) {
     slurm.remove("sbatch");
     QString said;

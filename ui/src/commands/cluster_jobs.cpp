@@ -13,19 +13,23 @@ ClusterJobs::ClusterJobs(EventFeed* feed, Commands* commands, QObject* parent)
     connect(&timer_, &QTimer::timeout, this, [this] { follow(true); });
 }
 
-ClusterJobs::~ClusterJobs() { stopSubmitting(); }
+ClusterJobs::~ClusterJobs() {
+    stopSubmitting();
+    closing_.request_stop();
+}
 
 void ClusterJobs::submit(const std::optional<std::string>& batch) {
     if (stop_.stop_requested()) stop_ = {};
-    start({Kind::submit, [batch, stop = stop_.get_token()](engine::RunStore& store) {
-               return engine::submit_jobs(store, batch, stop);
+    start({Kind::submit, [batch, stop = stop_.get_token(),
+                          closing = closing_.get_token()](engine::RunStore& store) {
+               return engine::submit_jobs(store, batch, stop, closing);
            }});
 }
 
 void ClusterJobs::cancel(std::int64_t id) {
-    start({Kind::cancel, [id](engine::RunStore& store) {
-               engine::cancel_job(store, id);
-               return engine::follow_jobs(store);
+    start({Kind::cancel, [id, closing = closing_.get_token()](engine::RunStore& store) {
+               engine::cancel_job(store, id, closing);
+               return engine::follow_jobs(store, closing);
            }});
 }
 
@@ -34,7 +38,10 @@ void ClusterJobs::follow(bool anyLive) {
     timer_.start(followEvery);
     const bool waits =
         std::ranges::any_of(waiting_, [](const Work& work) { return work.kind == Kind::follow; });
-    if (!waits) start({Kind::follow, engine::follow_jobs});
+    if (waits) return;
+    start({Kind::follow, [closing = closing_.get_token()](engine::RunStore& store) {
+               return engine::follow_jobs(store, closing);
+           }});
 }
 
 void ClusterJobs::start(Work work) {

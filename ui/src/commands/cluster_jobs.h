@@ -60,6 +60,7 @@ private:
     Commands* commands_;
     QTimer timer_;
     std::stop_source stop_;
+    std::stop_source closing_;  ///< ends a program of Slurm that the end would wait for
     std::deque<Work> waiting_;
     bool running_ = false;
     bool busy_ = false;

@@ -56,14 +56,16 @@ struct JobChange {
 /// Submits all runs of the queue that wait for Slurm, or those of one batch, as one job each. One
 /// that Slurm refuses has failed, and its note has Slurm's words. Blocks for as long as sbatch
 /// takes; once `stop` is requested, for the job at hand alone, and the other runs go on waiting.
-/// Throws Error(state) on a machine without sbatch; the runs go on waiting then.
+/// Throws Error(state) on a machine without sbatch; the runs go on waiting then. `closing` ends
+/// sbatch: the run at hand has failed then, with a note that Slurm may have its job.
 std::vector<JobChange> submit_jobs(RunStore& store, const std::optional<std::string>& batch = {},
-                                   const std::stop_token& stop = {});
+                                   const std::stop_token& stop = {},
+                                   const std::stop_token& closing = {});
 /// Looks after all live jobs of the queue, and enters runs that have begun into the history. Blocks
-/// for as long as the folders and Slurm take to answer.
-std::vector<JobChange> follow_jobs(RunStore& store);
+/// for as long as the folders and Slurm take to answer; once `closing` is requested, not for Slurm.
+std::vector<JobChange> follow_jobs(RunStore& store, const std::stop_token& closing = {});
 /// Cancels the job of a run. A run that has begun saves a checkpoint first, if Slurm leaves it the
-/// time. Throws Error(state) if there is no live job, or with Slurm's words.
-void cancel_job(RunStore& store, std::int64_t id);
+/// time. Throws Error(state) if there is no live job, or with Slurm's words. `closing` ends scancel.
+void cancel_job(RunStore& store, std::int64_t id, const std::stop_token& closing = {});
 
 }  // namespace engine

@@ -47,13 +47,17 @@ enum class JobNote {
     waits,      ///< in the cluster's queue
     refused,    ///< the cluster did not take it
     silent,     ///< the cluster does not answer
+    not_run,    ///< the cluster's program cannot be started
+    late,       ///< the cluster's program has not answered in time
+    abandoned,  ///< it was being submitted when the program was closed
     no_run,     ///< it ended before its run began
     cut_off,    ///< it ended before its run did
     cancelled,  ///< by the queue's user
 };
 template <>
-inline constexpr std::array enum_names<JobNote> = {"none",   "waits",   "refused",  "silent",
-                                                   "no_run", "cut_off", "cancelled"};
+inline constexpr std::array enum_names<JobNote> = {
+    "none", "waits", "refused", "silent", "not_run", "late", "abandoned", "no_run", "cut_off",
+    "cancelled"};
 
 /// The job of a run on a cluster.
 struct ClusterJob {
@@ -62,7 +66,7 @@ struct ClusterJob {
     /// Empty: none yet.
     std::filesystem::path folder = {};
     JobNote note = JobNote::none;
-    std::string words = {};  ///< of the cluster, on the note
+    std::string words = {};  ///< of the cluster, on the note, or the name of the cluster's program
     bool operator==(const ClusterJob&) const = default;
 };
 

@@ -88,39 +88,50 @@ void read_some(int& from, std::string& text) {
     text.append(part.data(), std::min(room, static_cast<std::size_t>(got)));
 }
 
-/// False: the time was over first.
-bool read_to_end(Pipe& output, Pipe& errors, ProgramOutcome& out, Clock::time_point deadline) {
+/// How long a program is waited for.
+struct Patience {
+    Clock::time_point deadline;
+    const std::stop_token& stop;
+
+    bool is_over() const { return stop.stop_requested() || Clock::now() >= deadline; }
+};
+
+/// False: the patience was over first.
+bool read_to_end(Pipe& output, Pipe& errors, ProgramOutcome& out, const Patience& patience) {
+    constexpr std::chrono::milliseconds longest_wait{50};  // a stop wakes nobody
     while (output.read_end >= 0 || errors.read_end >= 0) {
+        if (patience.is_over()) return false;
         const auto left =
-            std::chrono::duration_cast<std::chrono::milliseconds>(deadline - Clock::now());
-        if (left.count() <= 0) return false;
+            std::min(longest_wait, std::chrono::ceil<std::chrono::milliseconds>(
+                                       patience.deadline - Clock::now()));
         std::array<pollfd, 2> waited{pollfd{output.read_end, POLLIN, 0},
                                      pollfd{errors.read_end, POLLIN, 0}};
-        ::poll(waited.data(), waited.size(), static_cast<int>(left.count()));
+        ::poll(waited.data(), waited.size(), static_cast<int>(std::max<long>(left.count(), 0)));
         if (waited[0].revents != 0) read_some(output.read_end, out.output);
         if (waited[1].revents != 0) read_some(errors.read_end, out.errors);
     }
     return true;
 }
 
-/// Leaves the child's status to be collected. False: the time was over first. A program may close
-/// its outputs and go on.
-bool wait_for_end(pid_t child, Clock::time_point deadline) {
+/// Leaves the child's status to be collected. False: the patience was over first. A program may
+/// close its outputs and go on.
+bool wait_for_end(pid_t child, const Patience& patience) {
     constexpr std::chrono::milliseconds longest_pause{20};
     for (std::chrono::milliseconds pause{1};; pause = std::min(pause * 2, longest_pause)) {
         siginfo_t ended{};
         const int failure =
             ::waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOHANG | WNOWAIT);
         if ((failure != 0 && errno != EINTR) || ended.si_pid != 0) return true;
-        if (Clock::now() >= deadline) return false;
+        if (patience.is_over()) return false;
         std::this_thread::sleep_for(pause);
     }
 }
 
 }  // namespace
 
-ProgramOutcome run_program(const std::vector<std::string>& arguments, std::chrono::seconds limit) {
-    const Clock::time_point deadline = Clock::now() + limit;
+ProgramOutcome run_program(const std::vector<std::string>& arguments, std::chrono::seconds limit,
+                           const std::stop_token& stop) {
+    const Patience patience{Clock::now() + limit, stop};
     ProgramOutcome out;
     Pipe output, errors;
     if (output.read_end < 0 || errors.read_end < 0) return out;
@@ -129,7 +140,8 @@ ProgramOutcome run_program(const std::vector<std::string>& arguments, std::chron
     out.started = true;
     Pipe::close_end(output.write_end);
     Pipe::close_end(errors.write_end);
-    out.in_time = read_to_end(output, errors, out, deadline) && wait_for_end(child, deadline);
+    out.in_time = read_to_end(output, errors, out, patience) && wait_for_end(child, patience);
+    out.stopped = !out.in_time && stop.stop_requested();
     if (!out.in_time) ::kill(-child, SIGKILL);
     int status = 0;
     while (::waitpid(child, &status, 0) < 0)

@@ -78,9 +78,28 @@ std::vector<std::string> command_of(const QueuedRun& queued, const ClusterJob& j
     return out;
 }
 
+/// Notes in a job why a program of Slurm failed. One that printed nothing leaves `otherwise` without
+/// words.
+void note_failure(ClusterJob& job, const slurm::Failure& failure, JobNote otherwise) {
+    using Kind = slurm::Failure::Kind;
+    job.note = failure.kind == Kind::not_run   ? JobNote::not_run
+               : failure.kind == Kind::late    ? JobNote::late
+               : failure.kind == Kind::stopped ? JobNote::abandoned
+                                               : otherwise;
+    job.words = job.note == otherwise ? failure.words : failure.program;
+}
+
+Message why_not_cancelled(const std::string& job, const slurm::Failure& failure) {
+    using Kind = slurm::Failure::Kind;
+    if (failure.kind == Kind::not_run) return msg("{} cannot be run.", failure.program);
+    if (failure.kind == Kind::late) return msg("{} has not answered in a minute.", failure.program);
+    return msg("Slurm did not cancel job {}: {}", job, failure.words);
+}
+
 /// Writes the job's files and submits it. Throws Error(io) and Error(settings).
 ClusterJob submit_job(const QueuedRun& queued, const std::optional<RunSummary>& earlier,
-                      const ClusterSettings& settings, const std::string& program) {
+                      const ClusterSettings& settings, const std::string& program,
+                      const std::stop_token& closing) {
     ClusterJob job{.folder = make_job_folder(settings.folder, queued.id)};
     const std::string name = "halftone-" + std::to_string(queued.id);
     const fs::path run_folder = earlier ? earlier->folder : job_run_folder(job.folder);
@@ -89,11 +108,10 @@ ClusterJob submit_job(const QueuedRun& queued, const std::optional<RunSummary>& 
         job.folder / script_name,
         fill_job_script(settings.script, {name, program, command_of(queued, job, earlier),
                                           job.folder.string(), run_folder.string()}));
-    const slurm::Submission submission = slurm::submit(job.folder / script_name, name, job.folder);
+    const slurm::Submission submission =
+        slurm::submit(job.folder / script_name, name, job.folder, closing);
     job.id = submission.job;
-    if (!job.id.empty()) return job;
-    job.note = JobNote::refused;
-    job.words = submission.words;
+    if (job.id.empty()) note_failure(job, submission.failure, JobNote::refused);
     return job;
 }
 
@@ -201,7 +219,7 @@ Message why_no_slurm() {
 }
 
 std::vector<JobChange> submit_jobs(RunStore& store, const std::optional<std::string>& batch,
-                                   const std::stop_token& stop) {
+                                   const std::stop_token& stop, const std::stop_token& closing) {
     RunQueue queue(store.root());
     const auto waits = [](const QueuedRun& run) {
         return run.state == QueueState::waiting && run.entry.where == QueuePlace::slurm &&
@@ -223,7 +241,7 @@ std::vector<JobChange> submit_jobs(RunStore& store, const std::optional<std::str
             out.push_back({taken->queued().id, *ended, earlier->run});
             continue;
         }
-        const ClusterJob job = submit_job(taken->queued(), earlier, settings, program);
+        const ClusterJob job = submit_job(taken->queued(), earlier, settings, program, closing);
         taken->set_job(job);
         const QueueState state = job.id.empty() ? QueueState::failed : QueueState::submitted;
         taken->finish(state);
@@ -232,7 +250,7 @@ std::vector<JobChange> submit_jobs(RunStore& store, const std::optional<std::str
     return out;
 }
 
-std::vector<JobChange> follow_jobs(RunStore& store) {
+std::vector<JobChange> follow_jobs(RunStore& store, const std::stop_token& closing) {
     RunQueue queue(store.root());
     std::vector<QueuedRun> jobs = live_jobs(queue), before = jobs;
     std::vector<bool> settled;
@@ -241,16 +259,16 @@ std::vector<JobChange> follow_jobs(RunStore& store) {
         settled.push_back(settle_by_run(queued, run_in_folder(queued, store)));
         if (!settled.back()) asked.push_back(queued.job.id);
     }
-    std::string words;
+    slurm::Failure failure;
     const auto answers =
-        asked.empty() ? std::map<std::string, SlurmJob>{} : slurm::ask(asked, words);
+        asked.empty() ? std::map<std::string, SlurmJob>{} : slurm::ask(asked, failure, closing);
     std::vector<JobChange> out;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
         QueuedRun& queued = jobs[i];
         const auto answer = answers.find(queued.job.id);
-        if (!settled[i] && answer == answers.end() && queued.job.note != JobNote::cancelled) {
-            queued.job.note = JobNote::silent;
-            queued.job.words = words;
+        const bool unknown = !settled[i] && answer == answers.end();
+        if (unknown && queued.job.note != JobNote::cancelled && !closing.stop_requested()) {
+            note_failure(queued.job, failure, JobNote::silent);
         } else if (!settled[i] && answer != answers.end()) {
             // The job may have ended, and its run with it, since the folder was read.
             const bool over = answer->second.phase == SlurmJob::Phase::over;
@@ -264,14 +282,15 @@ std::vector<JobChange> follow_jobs(RunStore& store) {
     return out;
 }
 
-void cancel_job(RunStore& store, std::int64_t id) {
+void cancel_job(RunStore& store, std::int64_t id, const std::stop_token& closing) {
     RunQueue queue(store.root());
     auto runs = live_jobs(queue);
     const auto found = std::ranges::find(runs, id, &QueuedRun::id);
     if (found == runs.end())
         throw Error(ErrorCode::state, msg("{}: the cluster has no job for this run", id));
-    if (const std::string words = slurm::cancel(found->job.id); !words.empty())
-        throw Error(ErrorCode::state, msg("Slurm did not cancel job {}: {}", found->job.id, words));
+    const slurm::Failure failure = slurm::cancel(found->job.id, closing);
+    if (failure.kind != slurm::Failure::Kind::none)
+        throw Error(ErrorCode::state, why_not_cancelled(found->job.id, failure));
     found->job.note = JobNote::cancelled;
     found->job.words.clear();
     queue.update_job(*found);

@@ -41,8 +41,6 @@ std::vector<std::string> cells_in(const std::string& line) {
 
 /// The words that a program of Slurm printed on its failure: "Invalid account".
 std::string words_of(const ProgramOutcome& outcome, const std::string& program) {
-    if (!outcome.started) return program + " cannot be run";
-    if (!outcome.in_time) return program + " has not answered in time";
     std::vector<std::string> lines = lines_in(outcome.errors);
     for (std::string& line : lines) {
         for (const char* kind : {": error: ", ": fatal: "}) {
@@ -56,7 +54,16 @@ std::string words_of(const ProgramOutcome& outcome, const std::string& program) 
         out.resize(out.size() - cut_character(out));
         out += "…";
     }
-    return out.empty() ? program + " failed" : out;
+    return out;
+}
+
+Failure failure_of(const ProgramOutcome& outcome, const std::string& program) {
+    using enum Failure::Kind;
+    if (!outcome.started) return {not_run, program};
+    if (outcome.stopped) return {stopped, program};
+    if (!outcome.in_time) return {late, program};
+    if (outcome.succeeded()) return {};
+    return {refused, program, words_of(outcome, program)};
 }
 
 void name_cluster(std::vector<std::string>& command, const std::string& cluster) {
@@ -79,15 +86,15 @@ using Jobs = std::map<std::string, SlurmJob>;  // by id, without a cluster
 
 /// Nothing if Slurm does not answer.
 std::optional<Jobs> ask_squeue(const std::vector<std::string>& ids, const std::string& cluster,
-                               std::string& words) {
+                               Failure& failure, const std::stop_token& stop) {
     std::vector<std::string> command = {"squeue", "--noheader", "--states=all", "--format=%i|%T|%r",
                                         "--jobs=" + join(ids, ",")};
     name_cluster(command, cluster);
-    const ProgramOutcome outcome = run_program(command, patience);
+    const ProgramOutcome outcome = run_program(command, patience, stop);
     // The answer for a single job that it no longer lists.
     const bool unlisted = outcome.errors.find("Invalid job id") != std::string::npos;
     if (!outcome.succeeded() && !unlisted) {
-        words = words_of(outcome, "squeue");
+        failure = failure_of(outcome, "squeue");
         return std::nullopt;
     }
     Jobs out;
@@ -101,13 +108,14 @@ std::optional<Jobs> ask_squeue(const std::vector<std::string>& ids, const std::s
 }
 
 /// Many clusters keep no accounts: then nothing is found.
-Jobs ask_sacct(const std::vector<std::string>& ids, const std::string& cluster) {
+Jobs ask_sacct(const std::vector<std::string>& ids, const std::string& cluster,
+               const std::stop_token& stop) {
     std::vector<std::string> command = {
         "sacct",       "--noheader",           "--allocations",
         "--parsable2", "--format=JobID,State", "--jobs=" + join(ids, ",")};
     name_cluster(command, cluster);
     Jobs out;
-    for (const std::string& line : lines_in(run_program(command, patience).output)) {
+    for (const std::string& line : lines_in(run_program(command, patience, stop).output)) {
         const auto cells = cells_in(line);
         if (cells.size() < 2) continue;
         const std::string state = first_word(cells[1]);
@@ -117,22 +125,24 @@ Jobs ask_sacct(const std::vector<std::string>& ids, const std::string& cluster) 
 }
 
 Jobs ask_cluster(const std::vector<std::string>& ids, const std::string& cluster,
-                 std::string& words) {
-    auto found = ask_squeue(ids, cluster, words);
+                 Failure& failure, const std::stop_token& stop) {
+    auto found = ask_squeue(ids, cluster, failure, stop);
     if (!found) return {};
     std::vector<std::string> unlisted;
     std::ranges::copy_if(ids, std::back_inserter(unlisted),
                          [&](const std::string& id) { return !found->contains(id); });
     if (unlisted.empty()) return *found;
-    found->merge(ask_sacct(unlisted, cluster));
+    found->merge(ask_sacct(unlisted, cluster, stop));
+    if (stop.stop_requested()) return *found;  // what sacct has not said counts for nothing
     for (const std::string& id : unlisted) found->try_emplace(id);
     return *found;
 }
 
 /// The job with this name and working folder; empty if Slurm lists none.
-std::string find_job(const std::string& name, const std::filesystem::path& folder) {
+std::string find_job(const std::string& name, const std::filesystem::path& folder,
+                     const std::stop_token& stop) {
     const ProgramOutcome outcome =
-        run_program({"squeue", "--noheader", "--name=" + name, "--format=%i|%Z"}, patience);
+        run_program({"squeue", "--noheader", "--name=" + name, "--format=%i|%Z"}, patience, stop);
     for (const std::string& line : lines_in(outcome.output)) {
         const std::size_t bar = line.find('|');
         if (bar != std::string::npos && line.substr(bar + 1) == folder.string())
@@ -144,42 +154,43 @@ std::string find_job(const std::string& name, const std::filesystem::path& folde
 }  // namespace
 
 Submission submit(const std::filesystem::path& script, const std::string& name,
-                  const std::filesystem::path& folder, std::chrono::seconds limit) {
+                  const std::filesystem::path& folder, const std::stop_token& stop,
+                  std::chrono::seconds limit) {
     // A path of the output may hold a "%", which sbatch would replace: a name in --chdir's folder.
     const ProgramOutcome outcome = run_program(
         {"sbatch", "--parsable", "--job-name=" + name, "--chdir=" + folder.string(),
          "--output=slurm.out", "--error=slurm.out", "--open-mode=append", script.string()},
-        limit);
-    if (!outcome.in_time) {
-        if (std::string job = find_job(name, folder); !job.empty()) return {.job = std::move(job)};
-        return {.words =
-                    words_of(outcome, "sbatch") + "; Slurm may have taken the job all the same"};
+        limit, stop);
+    if (!outcome.in_time && !outcome.stopped) {
+        if (std::string job = find_job(name, folder, stop); !job.empty())
+            return {.job = std::move(job)};
     }
-    if (!outcome.succeeded()) return {.words = words_of(outcome, "sbatch")};
+    if (!outcome.succeeded()) return {.failure = failure_of(outcome, "sbatch")};
     const auto lines = lines_in(outcome.output);
     const std::string job = lines.empty() ? "" : lines.back();
-    if (!to_number<std::int64_t>(JobName(job).id)) return {};
+    if (!to_number<std::int64_t>(JobName(job).id))
+        return {.failure = {Failure::Kind::refused, "sbatch"}};
     return {.job = job};
 }
 
-std::map<std::string, SlurmJob> ask(const std::vector<std::string>& jobs, std::string& words) {
+std::map<std::string, SlurmJob> ask(const std::vector<std::string>& jobs, Failure& failure,
+                                    const std::stop_token& stop) {
     std::map<std::string, std::vector<std::string>> clusters;
     for (const std::string& job : jobs) clusters[JobName(job).cluster].push_back(JobName(job).id);
     std::map<std::string, SlurmJob> out;
     for (const auto& [cluster, ids] : clusters) {
-        for (auto& [id, job] : ask_cluster(ids, cluster, words))
+        for (auto& [id, job] : ask_cluster(ids, cluster, failure, stop))
             out[cluster.empty() ? id : id + ';' + cluster] = std::move(job);
     }
     return out;
 }
 
-std::string cancel(const std::string& job) {
+Failure cancel(const std::string& job, const std::stop_token& stop) {
     const JobName parts(job);
     std::vector<std::string> command = {"scancel"};
     name_cluster(command, parts.cluster);
     command.push_back(parts.id);
-    const ProgramOutcome outcome = run_program(command, patience);
-    return outcome.succeeded() ? "" : words_of(outcome, "scancel");
+    return failure_of(run_program(command, patience, stop), "scancel");
 }
 
 }  // namespace engine::slurm

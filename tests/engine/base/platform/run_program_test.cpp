@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <thread>
 
 namespace engine {
 namespace {
@@ -43,6 +44,21 @@ TEST(RunProgram, EndsAProgramThatClosesItsOutputsAndGoesOn) {
     EXPECT_TRUE(out.started);
     EXPECT_FALSE(out.in_time);
     EXPECT_EQ(out.exit_code, -1);
+}
+
+TEST(RunProgram, EndsAProgramWhenItIsStopped) {
+    for (const char* program : {"sleep 1000 & wait", "exec >&- 2>&-; sleep 1000"}) {
+        std::stop_source stop;
+        const std::jthread stopper([&] {
+            std::this_thread::sleep_for(200ms);  // most often it has begun by then
+            stop.request_stop();
+        });
+        const auto out = run_program({"sh", "-c", program}, 500s, stop.get_token());
+        EXPECT_TRUE(out.started);
+        EXPECT_TRUE(out.stopped);
+        EXPECT_FALSE(out.in_time);
+        EXPECT_EQ(out.exit_code, -1);
+    }
 }
 
 TEST(RunProgram, ASignalThatThisThreadBlocksReachesTheProgram) {

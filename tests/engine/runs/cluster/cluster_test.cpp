@@ -6,11 +6,13 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <thread>
 
 #include "done_of.h"
 #include "engine/base/error.h"
 #include "engine/runs/queue_listing.h"
 #include "runs/cluster/slurm.h"
+#include "support/patience.h"
 #include "support/slurm_stand_in.h"
 
 namespace engine {
@@ -132,13 +134,50 @@ TEST_F(ClusterTest, AJobThatSlurmTookFromAnSbatchThatHangsIsFound) {
     slurm.hang("sbatch");
     slurm.answer("squeue", "40|/jobs/another\n41|/jobs/a|b\n");
     using namespace std::chrono_literals;
-    EXPECT_EQ(slurm::submit("/jobs/a|b/job.sh", "halftone-2", "/jobs/a|b", 1s).job, "41");
+    EXPECT_EQ(slurm::submit("/jobs/a|b/job.sh", "halftone-2", "/jobs/a|b", {}, 1s).job, "41");
     EXPECT_THAT(slurm.calls(),
                 HasSubstr("squeue [--noheader] [--name=halftone-2] [--format=%i|%Z]\n"));
-    const auto none = slurm::submit("/jobs/c/job.sh", "halftone-2", "/jobs/c", 1s);
+    const auto none = slurm::submit("/jobs/c/job.sh", "halftone-2", "/jobs/c", {}, 1s);
     EXPECT_EQ(none.job, "");
-    EXPECT_EQ(none.words,
-              "sbatch has not answered in time; Slurm may have taken the job all the same");
+    EXPECT_EQ(none.failure.kind, slurm::Failure::Kind::late);
+    EXPECT_EQ(none.failure.program, "sbatch");
+}
+
+TEST_F(ClusterTest, AnSbatchThatCannotBeStartedIsNamed) {
+    add();
+    slurm.damage("sbatch");
+    EXPECT_EQ(submit_jobs(store).at(0).state, QueueState::failed);
+    EXPECT_EQ(job_sentence(only()).str(), "sbatch cannot be run.");
+}
+
+TEST_F(ClusterTest, TheEndOfTheProgramEndsWhatIsAskedOfSlurm) {
+    add();
+    add(2);
+    slurm.hang("sbatch");
+    std::stop_source stop, closing;
+    std::thread submitting([&] { submit_jobs(store, {}, stop.get_token(), closing.get_token()); });
+    EXPECT_TRUE(test::comes_true([&] { return slurm.calls().find("sbatch") != std::string::npos; }));
+    stop.request_stop();
+    closing.request_stop();
+    submitting.join();
+    const auto runs = queue.list();
+    EXPECT_EQ(runs.at(0).state, QueueState::failed);
+    EXPECT_EQ(job_sentence(runs.at(0)).str(),
+              "The program was closed before sbatch had answered. Slurm may have taken the job all "
+              "the same.");
+    EXPECT_EQ(runs.at(1).state, QueueState::waiting);
+    EXPECT_THAT(slurm.calls(), Not(HasSubstr("squeue")));
+}
+
+TEST_F(ClusterTest, AFollowThatIsEndedChangesNothing) {
+    const QueuedRun before = submitted();
+    slurm.hang("squeue");
+    std::stop_source closing;
+    closing.request_stop();
+    EXPECT_THAT(follow_jobs(store, closing.get_token()), IsEmpty());
+    EXPECT_EQ(only().job, before.job);
+    EXPECT_THROW(cancel_job(store, only().id, closing.get_token()), Error);
+    EXPECT_EQ(only().job, before.job);
 }
 
 TEST_F(ClusterTest, AMachineWithoutSlurmSaysSoAndTheRunWaits) {
