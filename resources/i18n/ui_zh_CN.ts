@@ -1025,8 +1025,8 @@
             <translation>Halftone 无法打开此文件：%1。</translation>
         </message>
         <message>
-            <source>Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a table in CSV, a text, a settings file in JSON, the folder of a run, a run that was exported (.halftone), or event files of TensorBoard.</source>
-            <translation>可打开数据集（MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100）、CSV 表格、文本、JSON 设置文件、运行文件夹、导出的运行（.halftone），或 TensorBoard 的事件文件。</translation>
+            <source>Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a table in CSV, a text, a settings file in JSON, the folder of a run, a run that was exported (.halftone), a network (.network), or event files of TensorBoard.</source>
+            <translation>可打开数据集（MNIST、Fashion-MNIST、CIFAR-10、CIFAR-100）、CSV 表格、文本、JSON 设置文件、运行文件夹、导出的运行（.halftone）、网络（.network），或 TensorBoard 的事件文件。</translation>
         </message>
         <message>
             <source>There is no run in %1 yet.</source>
@@ -8787,6 +8787,114 @@ above</source>
             <source>Edit a copy</source>
             <translation>编辑副本</translation>
         </message>
+        <message>
+            <source>Network</source>
+            <translation>网络</translation>
+        </message>
+        <message>
+            <source>Open…</source>
+            <translation>打开…</translation>
+        </message>
+        <message>
+            <source>Save</source>
+            <translation>保存</translation>
+        </message>
+        <message>
+            <source>Writes the text into its file. Training needs no file.</source>
+            <translation>将文本写入文件。训练不需要文件。</translation>
+        </message>
+        <message>
+            <source>image</source>
+            <translation>图像</translation>
+        </message>
+        <message>
+            <source>Channels, height and width of an image</source>
+            <translation>图像的通道数、高和宽</translation>
+        </message>
+        <message>
+            <source>Channels, height and width of an image: 3 × 32 × 32</source>
+            <translation>图像的通道数、高和宽：3 × 32 × 32</translation>
+        </message>
+        <message>
+            <source>outputs</source>
+            <translation>输出数</translation>
+        </message>
+        <message>
+            <source>Outputs: classes, targets or words</source>
+            <translation>输出数：类别、目标或词</translation>
+        </message>
+        <message>
+            <source>Classes, targets or words: the number that the text calls outputs</source>
+            <translation>类别、目标或词的数目，即文本中的 outputs</translation>
+        </message>
+        <message>
+            <source>Find</source>
+            <translation>查找</translation>
+        </message>
+        <message>
+            <source>Open a network</source>
+            <translation>打开网络</translation>
+        </message>
+        <message>
+            <source>Networks (*.network);;All files (*)</source>
+            <translation>网络 (*.network);;所有文件 (*)</translation>
+        </message>
+        <message>
+            <source>Save the network</source>
+            <translation>保存网络</translation>
+        </message>
+        <message>
+            <source>Networks (*.network)</source>
+            <translation>网络 (*.network)</translation>
+        </message>
+        <message>
+            <source>%1 has changes that are not saved.</source>
+            <translation>%1 有未保存的修改。</translation>
+        </message>
+        <message>
+            <source>Save them…</source>
+            <translation>保存…</translation>
+        </message>
+        <message>
+            <source>Drop them</source>
+            <translation>放弃修改</translation>
+        </message>
+        <message>
+            <source>Go on with this text</source>
+            <translation>继续编辑此文本</translation>
+        </message>
+        <message>
+            <source>%1 has changed on the disk.</source>
+            <translation>%1 在磁盘上已被修改。</translation>
+        </message>
+        <message>
+            <source>Reload</source>
+            <translation>重新载入</translation>
+        </message>
+        <message>
+            <source>Keep mine</source>
+            <translation>保留我的</translation>
+        </message>
+        <message>
+            <source>%1 · edited</source>
+            <translation>%1 · 已修改</translation>
+        </message>
+        <message>
+            <source>sizes:</source>
+            <translation>尺寸：</translation>
+        </message>
+        <message>
+            <source>sizes of %1:</source>
+            <translation>%1 的尺寸：</translation>
+        </message>
+        <message>
+            <source>Not those of the settings' data</source>
+            <translation>不是设置中数据的尺寸</translation>
+        </message>
+        <message>
+            <source>The data set of the settings</source>
+            <translation>设置中的数据集</translation>
+        </message>
     </context>
     <context>
         <name>ui::NetworkEditor</name>
@@ -8933,6 +9041,90 @@ above</source>
         <message>
             <source>%1 notes</source>
             <translation>%1 条提示</translation>
+        </message>
+        <message>
+            <source>find (Ctrl+F)</source>
+            <translation>查找 (Ctrl+F)</translation>
+        </message>
+        <message>
+            <source>Find in the text</source>
+            <translation>在文本中查找</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::NetworkFiles</name>
+        <message>
+            <source>%1 cannot be read as a network.</source>
+            <translation>无法将 %1 作为网络读取。</translation>
+        </message>
+        <message>
+            <source>Check that it is a text, and that you may read it.</source>
+            <translation>请检查它是否为文本，以及您是否有权读取。</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::NetworkOptions</name>
+        <message>
+            <source>changed</source>
+            <translation>已更改</translation>
+        </message>
+        <message>
+            <source>Back to the text's value of %1</source>
+            <translation>恢复文本中 %1 的值</translation>
+        </message>
+        <message>
+            <source>Back to %1, as the text says</source>
+            <translation>恢复为文本中的 %1</translation>
+        </message>
+        <message>
+            <source>%1, from %2 to %3</source>
+            <translation>%1，从 %2 到 %3</translation>
+        </message>
+        <message>
+            <source>on</source>
+            <translation>启用</translation>
+        </message>
+    </context>
+    <context>
+        <name>NetworkCompletion</name>
+        <message>
+            <source>block</source>
+            <translation>块</translation>
+        </message>
+        <message>
+            <source>default %1</source>
+            <translation>默认 %1</translation>
+        </message>
+        <message>
+            <source>initial weights</source>
+            <translation>初始权重</translation>
+        </message>
+        <message>
+            <source>option</source>
+            <translation>选项</translation>
+        </message>
+        <message>
+            <source>of the block</source>
+            <translation>块的参数</translation>
+        </message>
+        <message>
+            <source>what comes into this body</source>
+            <translation>进入此段的值</translation>
+        </message>
+        <message>
+            <source>the line above</source>
+            <translation>上一行</translation>
+        </message>
+        <message>
+            <source>input</source>
+            <translation>输入</translation>
+        </message>
+    </context>
+    <context>
+        <name>ui::NetworkPopup</name>
+        <message>
+            <source>Words that fit here</source>
+            <translation>此处可用的词</translation>
         </message>
     </context>
 </TS>

@@ -42,7 +42,7 @@ if [[ $window == OFF ]]; then
 fi
 
 metainfo=metainfo/org.halftone.halftone.metainfo.xml
-for file in applications/halftone.desktop $metainfo mime/packages/halftone.xml icons/hicolor/scalable/apps/halftone.svg; do
+for file in applications/halftone.desktop $metainfo mime/packages/halftone.xml icons/hicolor/scalable/apps/halftone.svg icons/hicolor/scalable/mimetypes/halftone-network.svg; do
     check_there "$file"
 done
 check_tool desktop-file-validate "$share/applications/halftone.desktop"
@@ -58,7 +58,7 @@ named=$(sed -nE 's|.*<mediatype>(.*)</mediatype>.*|\1|p' "$share/$metainfo" | so
     complain "types of files: declared $declared; opened $opened; named $named"
 if command -v update-mime-database > /dev/null; then
     update-mime-database "$share/mime" > /dev/null 2>&1
-    for pattern in '*.halftone' '*.lesson.md'; do
+    for pattern in '*.halftone' '*.lesson.md' '*.network'; do
         grep -qF ":$pattern" "$share/mime/globs2" || complain "no type of file for $pattern"
     done
 fi

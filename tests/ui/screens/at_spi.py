@@ -20,7 +20,7 @@ import time
 INNER = "HALFTONE_AT_SPI_INNER"
 SETTINGS = '{"dataset": {"kind": "spirals", "train_limit": 640}, "model": {"kind": "mlp"}, "batch_size": 32, "epochs": 2, ' \
            '"instruments": {"histograms_every": 8}}'
-PAGES = 10
+PAGE_KEYS = [*(f"ctrl+{page % 10}" for page in range(1, 11)), "ctrl+shift+n"]
 PATIENCE = 60  # seconds
 
 
@@ -151,8 +151,8 @@ def inside(arguments):
         press("ctrl+r")  # some pages need a run
         until(ended, "the end of the run")
         lines = []
-        for page in range(1, PAGES + 1):
-            press(f"ctrl+{page % 10}")
+        for page in PAGE_KEYS:
+            press(page)
             walk, seen = None, -1
             while walk is None or walk.found != seen:  # until the page has all that it shows
                 seen = walk.found if walk else -1

@@ -1,5 +1,5 @@
 #!/bin/bash
-# draw.sh BUILD OUT [--only PART]...: draws ten pages in five states, two themes and two languages
+# draw.sh BUILD OUT [--only PART]...: draws eleven pages in five states, two themes and two languages
 # on three screens into OUT/SCREEN and checks each picture's layout (some pages need a run; the
 # screens are drawn side by side), then pages with forced types and a clock as an axis, and controls
 # that no page shows by itself (controls.h). The list of faults lies in OUT/SCREEN/faults.txt. Fails

@@ -13,6 +13,7 @@
 #include <algorithm>
 
 #include "microscope/microscope_model.h"
+#include "network/network_model.h"
 #include "pages/page_stack.h"
 #include "plots/plot_options.h"
 #include "screens/controls.h"
@@ -170,7 +171,9 @@ private:
         };
         return busy(stage_.window->findChildren<XrayModel*>()) ||
                busy(stage_.window->findChildren<SkipsModel*>()) ||
-               busy(stage_.window->findChildren<MicroscopeModel*>());
+               busy(stage_.window->findChildren<MicroscopeModel*>()) ||
+               std::ranges::any_of(stage_.window->findChildren<NetworkModel*>(),
+                                   [](const auto* each) { return each->isChecking(); });
     }
     void train(const State& state) {
         const auto parsed = engine::parse_run_config("{}", settingsOf(state));

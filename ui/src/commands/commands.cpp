@@ -355,6 +355,8 @@ void Commands::watchFolder(const QString& folder) { paths_->watch(folder); }
 
 QString Commands::takeLessons() { return paths_->takeLessons(); }
 
+QString Commands::takeNetwork() { return paths_->takeNetwork(); }
+
 bool Commands::hasLessons() const { return paths_->hasLessons(); }
 
 void Commands::editSettings(const engine::RunConfig& config) {

@@ -89,6 +89,8 @@ public:
     /// The last path given to openPath() for the Lab, once; empty: none.
     QString takeLessons();
     bool hasLessons() const;
+    /// The last network's file given to openPath(), once; empty: none.
+    QString takeNetwork();
     /// Puts these settings into the panel, ready to be changed.
     void editSettings(const engine::RunConfig& config);
 
@@ -125,6 +127,8 @@ signals:
     void pageWanted(const QString& name);
     /// A lesson, or a folder or zip of lessons, was opened.
     void lessonsOpened();
+    /// A network's text was opened.
+    void networkOpened();
     /// The settings panel is to have the focus.
     void settingsWanted();
     /// An experiment was started.

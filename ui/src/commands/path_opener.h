@@ -32,6 +32,8 @@ public:
     /// The last path for the Lab, once; empty: none.
     QString takeLessons() { return std::exchange(lessons_, {}); }
     bool hasLessons() const { return !lessons_.isEmpty(); }
+    /// The last file of a network, once; empty: none.
+    QString takeNetwork() { return std::exchange(network_, {}); }
 
 private:
     void lookForRun();
@@ -41,6 +43,7 @@ private:
     SettingsModel* settings_;
     QString lessons_;  ///< lesson, folder or archive that the Lab is to open; empty: none
     QString awaited_;  ///< folder in which a run is to begin; empty: none is waited for
+    QString network_;  ///< file that the page Network is to open; empty: none
     QTimer await_;
 };
 

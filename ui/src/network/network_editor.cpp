@@ -9,7 +9,9 @@
 #include <QToolTip>
 #include <algorithm>
 
+#include "network/network_completion.h"
 #include "network/network_model.h"
+#include "network/network_popup.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
@@ -46,7 +48,7 @@ int leadingSpaces(const QString& text) {
 }  // namespace
 
 NetworkEditor::NetworkEditor(const Theme* theme, NetworkModel* model, QWidget* parent)
-    : QPlainTextEdit(parent), theme_(theme), model_(model), gutter_(new NetworkGutter(theme, this)) {
+    : QPlainTextEdit(parent), theme_(theme), model_(model), gutter_(new NetworkGutter(theme, this)), popup_(new NetworkPopup(this)) {
     setObjectName(u"networkText"_s);
     setAccessibleName(tr("Text of the network"));
     setDocument(model->document());
@@ -59,6 +61,7 @@ NetworkEditor::NetworkEditor(const Theme* theme, NetworkModel* model, QWidget* p
     font.setPointSizeF(QApplication::font().pointSizeF());
     setFont(font);
     connect(model, &NetworkModel::checked, this, &NetworkEditor::showChecked);
+    connect(model, &NetworkModel::replaced, this, [this] { moveCursor(QTextCursor::Start); });
     connect(model, &NetworkModel::readOnlyChanged, this, [this] { setReadOnly(model_->isReadOnly()); });
     connect(theme, &Theme::changed, this, &NetworkEditor::showChecked);
     connect(this, &QPlainTextEdit::updateRequest, this, [this] {
@@ -67,6 +70,7 @@ NetworkEditor::NetworkEditor(const Theme* theme, NetworkModel* model, QWidget* p
     });
     connect(this, &QPlainTextEdit::blockCountChanged, this, &NetworkEditor::placeGutter);
     connect(this, &QPlainTextEdit::cursorPositionChanged, this, &NetworkEditor::showChecked);
+    connect(popup_, &NetworkPopup::chosen, this, &NetworkEditor::insertWord);
     placeGutter();
     showChecked();
 }
@@ -221,9 +225,9 @@ void NetworkEditor::newLine() {
 
 bool NetworkEditor::event(QEvent* event) {
     if (event->type() == QEvent::ShortcutOverride) {
-        // Undo and redo are those of the text, as in every field; see widgets/key_rule.h.
+        // Undo, redo and save are those of the text.
         const auto* key = static_cast<QKeyEvent*>(event);
-        if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo)) {
+        if (key->matches(QKeySequence::Undo) || key->matches(QKeySequence::Redo) || key->matches(QKeySequence::Save)) {
             event->accept();
             return true;
         }
@@ -248,36 +252,90 @@ QString NetworkEditor::faultText(int position) const {
     return {};
 }
 
-void NetworkEditor::keyPressEvent(QKeyEvent* event) {
+void NetworkEditor::complete() {
+    if (isReadOnly()) return;
+    const QTextCursor cursor = textCursor();
+    const QString text = model_->text();
+    popup_->offer(networkWords(text, networkLines(text), model_->now().network.options, cursor.blockNumber(), cursor.positionInBlock()),
+                  cursorRect().translated(viewport()->pos()));
+}
+
+void NetworkEditor::insertWord(const QString& word) {
+    QTextCursor cursor = textCursor();
+    const QString text = model_->text();
+    const auto words = networkWords(text, networkLines(text), {}, cursor.blockNumber(), cursor.positionInBlock());
+    cursor.setPosition(cursor.block().position() + words.from, QTextCursor::KeepAnchor);
+    cursor.insertText(word);
+    setTextCursor(cursor);
+}
+
+/// The editor's own commands; false for any other key.
+bool NetworkEditor::pressCommand(QKeyEvent* event) {
     const bool control = event->modifiers() == Qt::ControlModifier;
     const bool folds = event->modifiers() == (Qt::ControlModifier | Qt::ShiftModifier);
-    const bool plain = event->modifiers() == Qt::NoModifier;
-    const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
-    if (control && event->key() == Qt::Key_Tab) {
+    if (control && event->key() == Qt::Key_Tab)
         focusNextChild();
-    } else if (folds && event->key() == Qt::Key_Backtab) {
+    else if (folds && event->key() == Qt::Key_Backtab)
         focusPreviousChild();
-    } else if (event->key() == Qt::Key_Backtab) {
+    else if (event->key() == Qt::Key_Backtab && isReadOnly())
+        focusPreviousChild();
+    else if (event->key() == Qt::Key_Backtab)
         indentLines(false);
-    } else if (isReadOnly() && event->key() == Qt::Key_Tab) {
+    else if (event->matches(QKeySequence::Save))
+        emit saveWanted();
+    else if (control && event->key() == Qt::Key_Space)
+        complete();
+    else if (control && event->key() == Qt::Key_Slash)
+        toggleComment();
+    else if (folds && (event->key() == Qt::Key_BracketLeft || event->key() == Qt::Key_BraceLeft))
+        fold(currentLine(), true);
+    else if (folds && (event->key() == Qt::Key_BracketRight || event->key() == Qt::Key_BraceRight))
+        fold(currentLine(), false);
+    else
+        return false;
+    return true;
+}
+
+void NetworkEditor::keyPressEvent(QKeyEvent* event) {
+    if (popup_->isVisible() && event->modifiers() == Qt::NoModifier && popup_->press(event->key())) return;
+    if (pressCommand(event)) return;
+    const bool plain = event->modifiers() == Qt::NoModifier || event->modifiers() == Qt::KeypadModifier;
+    const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
+    if (isReadOnly() && event->key() == Qt::Key_Tab) {
         focusNextChild();
     } else if (plain && event->key() == Qt::Key_Tab) {
         if (textCursor().hasSelection()) return indentLines(true);
         const int step = levelStep();
         textCursor().insertText(QString(step - textCursor().positionInBlock() % step, u' '));
-    } else if (control && event->key() == Qt::Key_Slash) {
-        toggleComment();
-    } else if (folds && (event->key() == Qt::Key_BracketLeft || event->key() == Qt::Key_BraceLeft)) {
-        fold(currentLine(), true);
-    } else if (folds && (event->key() == Qt::Key_BracketRight || event->key() == Qt::Key_BraceRight)) {
-        fold(currentLine(), false);
     } else if (plain && enter && !isReadOnly()) {
         newLine();
-    } else if (enter && event->modifiers() != Qt::ShiftModifier && !plain) {
+    } else if (enter && event->modifiers() != Qt::ShiftModifier) {
         event->ignore();  // commands of the window
     } else {
+        const bool offered = popup_->isVisible();
         QPlainTextEdit::keyPressEvent(event);
+        const QString typed = event->text();
+        const bool word = !typed.isEmpty() && (typed.at(0).isLetterOrNumber() || typed.at(0) == u'_' || typed.at(0) == u'.');
+        if (word || (offered && event->key() == Qt::Key_Backspace))
+            offerWhileTyping();
+        else
+            popup_->hide();
     }
+}
+
+/// From the second character of a word on.
+void NetworkEditor::offerWhileTyping() {
+    const QString before = textCursor().block().text().left(textCursor().positionInBlock());
+    const auto isWord = [&before](qsizetype at) { return at >= 0 && (before.at(at).isLetter() || before.at(at) == u'_'); };
+    if (isWord(before.size() - 1) && isWord(before.size() - 2))
+        complete();
+    else
+        popup_->hide();
+}
+
+void NetworkEditor::focusOutEvent(QFocusEvent* event) {
+    popup_->hide();
+    QPlainTextEdit::focusOutEvent(event);
 }
 
 QString NetworkEditor::runText(int line) const {

@@ -9,6 +9,7 @@
 namespace ui {
 
 class NetworkModel;
+class NetworkPopup;
 class Theme;
 
 /// The text of a network with its line numbers, faults and folded bodies. Tab indents, Ctrl+Tab
@@ -42,11 +43,16 @@ public:
     /// Shows the next run of the block or repeat around the cursor, or the one before.
     void stepRun(int by);
 
+    /// Lists what fits at the cursor.
+    void complete();
+
     int gutterWidth() const;
     void paintGutter(QPainter& painter, const QRect& area) const;
     void clickGutter(const QPoint& at);
 
 signals:
+    /// Ctrl+S.
+    void saveWanted();
     /// Lines have moved in the viewport, or others are in view.
     void moved();
 
@@ -55,6 +61,7 @@ protected:
     void paintEvent(QPaintEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
+    void focusOutEvent(QFocusEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void changeEvent(QEvent* event) override;
     void scrollContentsBy(int dx, int dy) override;
@@ -63,6 +70,9 @@ private:
     void showChecked();
     void placeGutter();
     void newLine();
+    void insertWord(const QString& word);
+    void offerWhileTyping();
+    bool pressCommand(QKeyEvent* event);
     /// Lines of the selection, without a last one in which nothing is selected.
     std::pair<int, int> selectedLines() const;
     void changeLines(const std::function<void(QTextCursor& atStart, const QString& text)>& change);
@@ -75,6 +85,7 @@ private:
     const Theme* theme_;
     NetworkModel* model_;
     QWidget* gutter_;
+    NetworkPopup* popup_;
 };
 
 }  // namespace ui

@@ -14,9 +14,10 @@ const QStringList& networkKeywords() {
     return words;
 }
 
-NetworkHighlighter::NetworkHighlighter(const Theme* theme, QTextDocument* document)
-    : QSyntaxHighlighter(document), theme_(theme) {
+NetworkHighlighter::NetworkHighlighter(const Theme* theme, QTextDocument* document, QObject* parent)
+    : QSyntaxHighlighter(parent), theme_(theme) {
     for (const auto& kind : engine::network_layer_kinds()) kinds_.insert(QString::fromStdString(kind.name));
+    setDocument(document);
     connect(theme, &Theme::changed, this, &QSyntaxHighlighter::rehighlight);
 }
 

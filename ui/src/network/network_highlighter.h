@@ -13,7 +13,7 @@ class Theme;
 class NetworkHighlighter final : public QSyntaxHighlighter {
     Q_OBJECT
 public:
-    NetworkHighlighter(const Theme* theme, QTextDocument* document);
+    NetworkHighlighter(const Theme* theme, QTextDocument* document, QObject* parent);
 
 protected:
     void highlightBlock(const QString& text) override;

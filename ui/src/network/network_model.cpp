@@ -5,7 +5,10 @@
 #include <QTextCursor>
 #include <algorithm>
 
+#include "engine/settings/catalog.h"
 #include "feed/background_task.h"
+#include "models/settings_model.h"
+#include "text/language.h"
 
 namespace ui {
 namespace {
@@ -25,7 +28,7 @@ NetworkView viewOf(QString text, engine::NetworkData data, ChosenRuns chosen) {
 
 }  // namespace
 
-NetworkModel::NetworkModel(const Context&, QObject* parent) : QObject(parent) {
+NetworkModel::NetworkModel(const Context& context, QObject* parent) : QObject(parent), settings_(context.settings) {
     document_.setDocumentLayout(new QPlainTextDocumentLayout(&document_));
     wait_.setSingleShot(true);
     wait_.setInterval(checkAfter);
@@ -33,6 +36,41 @@ NetworkModel::NetworkModel(const Context&, QObject* parent) : QObject(parent) {
     connect(&document_, &QTextDocument::contentsChange, this, [this](int, int removed, int added) {
         if (removed != 0 || added != 0) checkSoon();
     });
+    if (settings_ == nullptr) return;
+    dataset_ = settings_->config().dataset.kind;
+    connect(settings_, &SettingsModel::changed, this, &NetworkModel::followSettings);
+}
+
+/// Other data have other sizes.
+void NetworkModel::followSettings() {
+    const std::string& kind = settings_->config().dataset.kind;
+    if (kind == dataset_) return;
+    dataset_ = kind;
+    image_.reset();
+    outputs_.reset();
+    checkSoon();
+}
+
+engine::NetworkData NetworkModel::readData(const std::string& text) {
+    engine::NetworkData data = engine::usual_network_data(text);
+    const auto* set = settings_ != nullptr ? engine::find_dataset(dataset_) : nullptr;
+    bool known = false;
+    for (engine::NetworkInput& input : data.inputs) {
+        if (input.field == "image" && image_) {
+            input.sizes = *image_;
+        } else if (set != nullptr && input.field == set->input) {
+            known = true;
+            if (input.field == "tokens")
+                input.counts = {std::max<std::int64_t>(set->classes, 1)};
+            else
+                input.sizes = set->sample_shape;
+        }
+    }
+    if (known && set->classes > 0) data.outputs = set->classes;
+    if (outputs_) data.outputs = *outputs_;
+    dataTitle_ = known && !outputs_ ? engineText(set->title) : QString();
+    data.options = options_;
+    return data;
 }
 
 void NetworkModel::setText(const QString& text) {
@@ -40,6 +78,7 @@ void NetworkModel::setText(const QString& text) {
     now_.chosen.clear();
     document_.setPlainText(text);
     document_.setModified(false);
+    emit replaced();
     wait_.stop();
     check();
 }
@@ -67,11 +106,7 @@ void NetworkModel::check() {
     }
     checking_ = true;
     QString text = this->text();
-    data_ = engine::usual_network_data(text.toStdString());
-    data_.outputs = outputs_;
-    data_.options = options_;
-    for (engine::NetworkInput& input : data_.inputs)
-        if (input.field == "image" && image_) input.sizes = *image_;
+    data_ = readData(text.toStdString());
     inBackground(
         this, [text = std::move(text), data = data_, chosen = now_.chosen] { return viewOf(text, data, chosen); },
         [this](NetworkView view) {
@@ -83,6 +118,12 @@ void NetworkModel::check() {
 
 void NetworkModel::take(NetworkView view) {
     now_ = std::move(view);
+    // An option that the text has given another type has its default again.
+    const auto changed = std::erase_if(options_, [this](const auto& set) {
+        const auto* spec = engine::find_option(now_.network.options, set.first);
+        return spec != nullptr && spec->default_value.index() != set.second.index();
+    });
+    if (changed > 0) checkSoon();
     if (now_.network.usable()) good_ = now_;
     emit checked();
 }
@@ -93,13 +134,13 @@ std::vector<engine::NetworkFault> NetworkModel::faults() const {
     return faults;
 }
 
-void NetworkModel::setImage(const std::vector<std::int64_t>& sizes) {
-    image_ = sizes;
+void NetworkModel::setImage(std::vector<std::int64_t> sizes) {
+    image_ = std::move(sizes);
     checkSoon();
 }
 
 void NetworkModel::setOutputs(std::int64_t outputs) {
-    if (outputs == outputs_) return;
+    if (outputs == data_.outputs) return;
     outputs_ = outputs;
     checkSoon();
 }

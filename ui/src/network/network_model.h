@@ -53,8 +53,10 @@ public:
     /// Sizes of the data: those that were set here, else those of the settings' data, else usual
     /// ones.
     engine::NetworkData data() const { return data_; }
-    void setImage(const std::vector<std::int64_t>& sizes);
+    void setImage(std::vector<std::int64_t> sizes);
     void setOutputs(std::int64_t outputs);
+    /// The settings' data set, where the sizes are those of its samples; empty: they are not.
+    QString dataTitle() const { return dataTitle_; }
     void setOption(const std::string& name, const engine::OptionValue& value);
     void resetOption(const std::string& name);
     const engine::Options& options() const { return options_; }
@@ -69,12 +71,16 @@ public:
 signals:
     /// A check has ended, or another run is on show.
     void checked();
+    /// Another text has taken the place of this one.
+    void replaced();
     /// The text can be changed now, or no longer.
     void readOnlyChanged();
 
 private:
     void check();
     void take(NetworkView view);
+    engine::NetworkData readData(const std::string& text);
+    void followSettings();
     void checkSoon();
 
     QTextDocument document_;
@@ -82,8 +88,11 @@ private:
     NetworkView now_, good_;
     engine::NetworkData data_;
     std::optional<std::vector<std::int64_t>> image_;
-    std::int64_t outputs_ = 10;
+    std::optional<std::int64_t> outputs_;
     engine::Options options_;
+    SettingsModel* settings_;  ///< may be null
+    std::string dataset_;      ///< kind in the settings
+    QString dataTitle_;
     bool readOnly_ = false, checking_ = false, again_ = false;
 };
 

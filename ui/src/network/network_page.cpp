@@ -1,13 +1,21 @@
+#include <QFileDialog>
+#include <QFileInfo>
+#include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
 #include <QWidget>
 
+#include "commands/commands.h"
+#include "engine/base/plain_text.h"
 #include "engine/network/network.h"
 #include "models/settings_model.h"
 #include "network/network_columns.h"
 #include "network/network_editor.h"
+#include "network/network_files.h"
 #include "network/network_foot.h"
 #include "network/network_model.h"
+#include "network/network_options.h"
+#include "network/network_question.h"
 #include "network/network_sheet.h"
 #include "text/format.h"
 #include "theme/theme.h"
@@ -15,6 +23,7 @@
 #include "widgets/elided_label.h"
 #include "widgets/key_bindings.h"
 #include "widgets/panel.h"
+#include "widgets/save_dialog.h"
 
 namespace ui {
 namespace {
@@ -24,73 +33,138 @@ class NetworkPage final : public QWidget {
     Q_DECLARE_TR_FUNCTIONS(ui::NetworkPage)
 public:
     explicit NetworkPage(const Context& context, QWidget* parent);
+    /// The text's widgets go before its document, which may belong to the page.
+    ~NetworkPage() override { delete sheet_; }
 
 private:
     QLayout* makeBar();
+    void addTemplates(QMenu* menu);
+    QWidget* makeSizes();
     void addKeys();
     void begin();
+    void chooseFile();
+    void save(const std::function<void()>& then = {});
+    /// Does it at once, or asks first what becomes of changes that are not saved.
+    void replaceText(const std::function<void()>& replace);
+    void askWhatIsNeeded();
+    void takeSizes();
     void refresh();
 
     Context context_;
     NetworkModel* model_;
+    NetworkFiles* files_;
     NetworkSheet* sheet_;
-    QFrame* makeTemplateBar();
-    QPushButton* template_ = nullptr;
-    QFrame* readOnly_ = nullptr;
+    NetworkQuestion* question_;
+    std::function<void()> waiting_;  ///< replaces the text when the user has answered
+    ElidedLabel* name_ = nullptr;
+    QPushButton* save_ = nullptr;
     ElidedLabel* totals_ = nullptr;
+    QLineEdit *image_ = nullptr, *outputs_ = nullptr;
+    QLabel *data_ = nullptr, *imageTitle_ = nullptr;
 };
+
+NetworkFiles* filesOf(const Context& context, NetworkModel* model) {
+    auto* found = model->findChild<NetworkFiles*>(QString(), Qt::FindDirectChildrenOnly);
+    return found != nullptr ? found : new NetworkFiles(context, model);
+}
 
 }  // namespace
 
 QWidget* makeNetworkPage(const Context& context, QWidget* parent) { return new NetworkPage(context, parent); }
 
 NetworkPage::NetworkPage(const Context& context, QWidget* parent)
-    : QWidget(parent), context_(context), model_(kept<NetworkModel>(context, this)), sheet_(new NetworkSheet(context.theme, model_, this)) {
+    : QWidget(parent),
+      context_(context),
+      model_(kept<NetworkModel>(context, this)),
+      files_(filesOf(context, model_)),
+      sheet_(new NetworkSheet(context.theme, model_, this)),
+      question_(new NetworkQuestion(this)) {
     auto* column = makeColumn(this, {}, size::gap);
     column->addLayout(makeBar());
-    readOnly_ = makeTemplateBar();
-    column->addWidget(readOnly_);
+    addWidgets(column, {question_, new NetworkOptions(model_, this)});
     column->addWidget(sheet_, 1);
     column->addWidget(new NetworkFoot(model_, sheet_->editor(), this));
     addKeys();
     connect(model_, &NetworkModel::checked, this, &NetworkPage::refresh);
-    connect(model_, &NetworkModel::readOnlyChanged, this, [this] { readOnly_->setVisible(model_->isReadOnly()); });
+    connect(files_, &NetworkFiles::changed, this, &NetworkPage::refresh);
+    connect(context_.commands, &Commands::networkOpened, this, [this] {
+        const QString file = context_.commands->takeNetwork();
+        if (!file.isEmpty()) replaceText([this, file] { files_->open(file); });
+    });
     if (model_->text().isEmpty()) begin();
+    if (const QString file = context_.commands->takeNetwork(); !file.isEmpty()) replaceText([this, file] { files_->open(file); });
     refresh();
 }
 
 QLayout* NetworkPage::makeBar() {
     auto* row = makeRow(size::gap);
-    template_ = new QPushButton(tr("Template"), this);
-    template_->setToolTip(tr("Begin with a network that comes with the program"));
-    auto* menu = new QMenu(template_);
-    for (const std::string& name : engine::network_templates())
-        connect(menu->addAction(QString::fromStdString(name)), &QAction::triggered, this, [this, name] {
-            model_->setText(QString::fromStdString(engine::network_template(name)));
-            model_->setReadOnly(false);
-            sheet_->editor()->setFocus();
-        });
-    template_->setMenu(menu);
+    name_ = new ElidedLabel(this);
+    name_->setFont(Theme::bold());
+    name_->setAccessibleName(tr("Network"));
+    auto* open = new QPushButton(tr("Open…"), this);
+    save_ = new QPushButton(tr("Save"), this);
+    save_->setToolTip(tr("Writes the text into its file. Training needs no file."));
+    auto* templates = new QPushButton(tr("Template"), this);
+    templates->setToolTip(tr("Begin with a network that comes with the program"));
+    auto* menu = new QMenu(templates);
+    addTemplates(menu);
+    templates->setMenu(menu);
     totals_ = new ElidedLabel(this);
     totals_->setAccessibleName(tr("Totals"));
     totals_->setProperty("role", u"dim"_s);
-    row->addWidget(template_);
+    row->addWidget(name_);
+    addWidgets(row, {open, save_, templates});
     row->addWidget(totals_, 1);
+    row->addWidget(makeSizes());
+    connect(open, &QPushButton::clicked, this, &NetworkPage::chooseFile);
+    connect(save_, &QPushButton::clicked, this, [this] { save(); });
     return row;
 }
 
-QFrame* NetworkPage::makeTemplateBar() {
-    auto* bar = withName(new QFrame(this), u"guide"_s);
-    auto* row = makeRow(bar, {size::inside, size::grid, size::inside, size::grid}, size::gap);
-    row->addWidget(makeProse(tr("A network that comes with the program. It can be read here; a copy can be changed.")), 1);
-    auto* edit = new QPushButton(tr("Edit a copy"), bar);
-    row->addWidget(edit);
-    connect(edit, &QPushButton::clicked, this, [this] {
-        model_->setReadOnly(false);
-        sheet_->editor()->setFocus();
-    });
-    bar->setVisible(model_->isReadOnly());
-    return bar;
+void NetworkPage::addTemplates(QMenu* menu) {
+    for (const std::string& each : engine::network_templates()) {
+        const QString name = QString::fromStdString(each);
+        connect(menu->addAction(name), &QAction::triggered, this, [this, name] {
+            replaceText([this, name] {
+                files_->showTemplate(name);
+                files_->edit();
+                sheet_->editor()->setFocus();
+            });
+        });
+    }
+}
+
+/// Sizes that the text does not say.
+QWidget* NetworkPage::makeSizes() {
+    auto* part = new QWidget(this);
+    auto* row = makeRow(part, {}, size::grid);
+    data_ = makeLabel({}, "dim");
+    row->addWidget(data_);
+    imageTitle_ = makeLabel(tr("image"), "dim");
+    image_ = new QLineEdit(part);
+    image_->setAccessibleName(tr("Channels, height and width of an image"));
+    image_->setToolTip(tr("Channels, height and width of an image: 3 × 32 × 32"));
+    image_->setFixedWidth(image_->fontMetrics().horizontalAdvance(u"3 × 224 × 224 "_s) + 2 * size::inside);
+    outputs_ = new QLineEdit(part);
+    outputs_->setAccessibleName(tr("Outputs: classes, targets or words"));
+    outputs_->setToolTip(tr("Classes, targets or words: the number that the text calls outputs"));
+    outputs_->setFixedWidth(outputs_->fontMetrics().horizontalAdvance(u"10000"_s) + 2 * size::inside);
+    addWidgets(row, {imageTitle_, image_, makeLabel(tr("outputs"), "dim"), outputs_});
+    connect(image_, &QLineEdit::editingFinished, this, &NetworkPage::takeSizes);
+    connect(outputs_, &QLineEdit::editingFinished, this, &NetworkPage::takeSizes);
+    return part;
+}
+
+void NetworkPage::takeSizes() {
+    std::vector<std::int64_t> sizes;
+    for (const QString& part : image_->text().replace(u'×', u'x').split(u'x')) {
+        const auto size = engine::to_number<std::int64_t>(part.trimmed().toStdString());
+        if (size && *size > 0) sizes.push_back(*size);
+    }
+    if (sizes.size() == 3 && image_->isModified()) model_->setImage(sizes);
+    const auto outputs = engine::to_number<std::int64_t>(outputs_->text().trimmed().toStdString());
+    if (outputs && *outputs > 0) model_->setOutputs(*outputs);
+    refresh();
 }
 
 void NetworkPage::addKeys() {
@@ -101,6 +175,8 @@ void NetworkPage::addKeys() {
                [editor] { editor->replaceAtCursor(); });
     addPageKey(this, u"network/next-run"_s, tr("Next use of the block"), {Qt::ALT | Qt::Key_Right}, [editor] { editor->stepRun(1); });
     addPageKey(this, u"network/previous-run"_s, tr("Previous use of the block"), {Qt::ALT | Qt::Key_Left}, [editor] { editor->stepRun(-1); });
+    connect(editor, &NetworkEditor::saveWanted, this, [this] { save(); });
+    addPageKey(this, u"network/find"_s, tr("Find"), {Qt::CTRL | Qt::Key_F}, [this] { sheet_->find(); });
 }
 
 /// The template of the chosen model, if it has one.
@@ -108,16 +184,78 @@ void NetworkPage::begin() {
     const auto names = engine::network_templates();
     const std::string& kind = context_.settings->config().model.kind;
     const bool known = std::ranges::find(names, kind) != names.end();
-    model_->setText(QString::fromStdString(engine::network_template(known ? kind : "lenet")));
-    model_->setReadOnly(true);
+    files_->showTemplate(QString::fromStdString(known ? kind : "lenet"));
+}
+
+void NetworkPage::chooseFile() {
+    const QString file = QFileDialog::getOpenFileName(this, tr("Open a network"), QFileInfo(files_->file()).path(),
+                                                      tr("Networks (*.network);;All files (*)"));
+    if (!file.isEmpty()) replaceText([this, file] { files_->open(file); });
+}
+
+void NetworkPage::save(const std::function<void()>& then) {
+    if (!files_->file().isEmpty()) return files_->save(files_->file(), then);
+    const auto named = askForFile(this, tr("Save the network"), files_->name(), {{tr("Networks (*.network)"), u"network"_s}});
+    if (named) files_->save(named->file, then);
+}
+
+void NetworkPage::replaceText(const std::function<void()>& replace) {
+    if (!files_->isEdited()) return replace();
+    waiting_ = replace;
+    askWhatIsNeeded();
+}
+
+/// One question at a time, the most urgent first.
+void NetworkPage::askWhatIsNeeded() {
+    if (waiting_) {
+        const auto go = [this] {
+            if (const auto replace = std::exchange(waiting_, nullptr)) replace();
+        };
+        question_->ask(tr("%1 has changes that are not saved.").arg(files_->name()),
+                       {{tr("Save them…"), [this, go] { save(go); }},
+                        {tr("Drop them"), go},
+                        {tr("Go on with this text"), [this] {
+                             waiting_ = nullptr;
+                             askWhatIsNeeded();
+                         }}});
+    } else if (files_->isChangedOnDisk()) {
+        question_->ask(tr("%1 has changed on the disk.").arg(files_->name()),
+                       {{tr("Reload"), [this] { files_->reload(); }}, {tr("Keep mine"), [this] { files_->keepMine(); }}});
+    } else if (model_->isReadOnly()) {
+        question_->ask(tr("A network that comes with the program. It can be read here; a copy can be changed."),
+                       {{tr("Edit a copy"), [this] {
+                             files_->edit();
+                             sheet_->editor()->setFocus();
+                         }}});
+    } else {
+        question_->hide();
+    }
 }
 
 void NetworkPage::refresh() {
+    askWhatIsNeeded();
+    name_->setText(files_->isEdited() ? tr("%1 · edited").arg(files_->name()) : files_->name());
+    save_->setEnabled(files_->isEdited() || files_->file().isEmpty());
     const auto& network = model_->good().network;
     totals_->setText(tr("%1 layers · %2 parameters · %3 for one sample · result %4")
                          .arg(count(std::ssize(network.rows)), count(network.parameter_count()), flopsText(network.flops()),
                               network.shape.empty() ? unmeasured() : shapeText(network.shape)));
     totals_->setEnabled(!model_->isStale());
+    const auto known = model_->data();
+    const QString title = model_->dataTitle();
+    restyle(data_, "role", title.isEmpty() ? u"caution"_s : u"dim"_s);
+    data_->setText(title.isEmpty() ? tr("sizes:") : tr("sizes of %1:").arg(title));
+    data_->setToolTip(title.isEmpty() ? tr("Not those of the settings' data") : tr("The data set of the settings"));
+    const auto image = std::ranges::find(known.inputs, "image", &engine::NetworkInput::field);
+    const bool pictures = image != known.inputs.end();
+    imageTitle_->setVisible(pictures);
+    image_->setVisible(pictures);
+    if (pictures && !image_->hasFocus()) {
+        QStringList sizes;
+        for (const std::int64_t each : image->sizes) sizes << QString::number(each);
+        image_->setText(sizes.join(u" × "_s));
+    }
+    if (!outputs_->hasFocus()) outputs_->setText(QString::number(known.outputs));
 }
 
 }  // namespace ui

@@ -50,7 +50,7 @@ struct NetworkRows {
 
 inline constexpr int mostLanes = 6;
 
-/// What stands beside each line of a text.
+/// Makes the rows that stand beside each line of a text.
 NetworkRows networkRows(const std::vector<NetworkLine>& lines, const engine::CheckedNetwork& network,
                         const ChosenRuns& chosen);
 

@@ -1,11 +1,13 @@
 #include "network/network_sheet.h"
 
+#include <QLineEdit>
 #include <QResizeEvent>
 #include <QScrollBar>
 
 #include "network/network_columns.h"
 #include "network/network_drawing.h"
 #include "network/network_editor.h"
+#include "network/network_highlighter.h"
 #include "network/network_model.h"
 #include "text/format.h"
 #include "theme/theme.h"
@@ -27,8 +29,9 @@ NetworkSheet::NetworkSheet(const Theme* theme, NetworkModel* model, QWidget* par
       drawing_(new NetworkDrawing(theme, model, editor_, this)),
       bar_(new QScrollBar(Qt::Vertical, this)) {
     setObjectName(u"card"_s);
+    new NetworkHighlighter(theme, model->document(), this);
     auto* row = makeRow(this, {1, 1, 1, 1}, 0);
-    row->addWidget(makeText(), 3);
+    row->addWidget(makeText(), 2);
     row->addWidget(columns_);
     row->addWidget(drawing_, 1);
     row->addWidget(bar_);
@@ -47,11 +50,51 @@ QWidget* NetworkSheet::makeText() {
     note_ = new ElidedLabel(this);
     row->addWidget(makeTitle(tr("Text")));
     row->addWidget(note_, 1);
+    find_ = new QLineEdit(head);
+    find_->setPlaceholderText(tr("find (Ctrl+F)"));
+    find_->setAccessibleName(tr("Find in the text"));
+    find_->setFixedWidth(find_->fontMetrics().horizontalAdvance(find_->placeholderText()) + 2 * size::inside + size::gap);
+    find_->installEventFilter(this);
+    row->addWidget(find_);
+    connect(find_, &QLineEdit::returnPressed, this, [this] { findNext(false); });
     column->addWidget(head);
     auto* rule = withName(new QFrame(part), u"rule"_s);
     column->addWidget(rule);
     column->addWidget(editor_, 1);
     return part;
+}
+
+void NetworkSheet::find() {
+    if (const QString chosen = editor_->textCursor().selectedText(); !chosen.isEmpty() && !chosen.contains(QChar::ParagraphSeparator)) find_->setText(chosen);
+    find_->setFocus();
+    find_->selectAll();
+}
+
+/// Begins again at the other end.
+void NetworkSheet::findNext(bool backward) {
+    const auto way = backward ? QTextDocument::FindBackward : QTextDocument::FindFlags();
+    bool found = editor_->find(find_->text(), way);
+    if (!found) {
+        const QTextCursor before = editor_->textCursor();
+        editor_->moveCursor(backward ? QTextCursor::End : QTextCursor::Start);
+        found = editor_->find(find_->text(), way);
+        if (!found) editor_->setTextCursor(before);
+    }
+    restyle(find_, "refused", !found && !find_->text().isEmpty());
+}
+
+/// Esc leads back to the text, Shift+Enter to the place before.
+bool NetworkSheet::eventFilter(QObject* watched, QEvent* event) {
+    if (watched != find_ || event->type() != QEvent::KeyPress) return QFrame::eventFilter(watched, event);
+    const auto* key = static_cast<QKeyEvent*>(event);
+    const bool enter = key->key() == Qt::Key_Return || key->key() == Qt::Key_Enter;
+    if (key->key() == Qt::Key_Escape)
+        editor_->setFocus();
+    else if (enter && key->modifiers() == Qt::ShiftModifier)
+        findNext(true);
+    else
+        return false;
+    return true;
 }
 
 void NetworkSheet::followScrolling() {
@@ -60,6 +103,7 @@ void NetworkSheet::followScrolling() {
         bar_->setRange(own->minimum(), own->maximum());
         bar_->setPageStep(own->pageStep());
         bar_->setValue(own->value());
+        bar_->setVisible(own->maximum() > own->minimum());
     };
     connect(own, &QScrollBar::rangeChanged, this, follow);
     connect(own, &QScrollBar::valueChanged, this, follow);

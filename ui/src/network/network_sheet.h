@@ -2,6 +2,7 @@
 
 #include <QFrame>
 
+class QLineEdit;
 class QScrollBar;
 
 namespace ui {
@@ -20,14 +21,18 @@ public:
     NetworkSheet(const Theme* theme, NetworkModel* model, QWidget* parent);
 
     NetworkEditor* editor() const { return editor_; }
+    /// Goes to the field for words to find.
+    void find();
 
 protected:
+    bool eventFilter(QObject* watched, QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:
     QWidget* makeText();
     void followScrolling();
     void showNote();
+    void findNext(bool backward);
 
     NetworkModel* model_;
     NetworkEditor* editor_;
@@ -35,6 +40,7 @@ private:
     NetworkDrawing* drawing_;
     QScrollBar* bar_;
     ElidedLabel* note_ = nullptr;
+    QLineEdit* find_ = nullptr;
 };
 
 }  // namespace ui

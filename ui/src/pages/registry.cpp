@@ -51,6 +51,7 @@ void declarePageKeys() {
     declare("network/next-error", "ui::NetworkPage", "Next error", {Qt::Key_F8});
     declare("network/previous-error", "ui::NetworkPage", "Previous error",
             {Qt::SHIFT | Qt::Key_F8});
+    declare("network/find", "ui::NetworkPage", "Find", {Qt::CTRL | Qt::Key_F});
     declare("network/replace", "ui::NetworkPage", "Replace the error at the cursor",
             {Qt::ALT | Qt::Key_Return, Qt::ALT | Qt::Key_Enter});
     declare("network/next-run", "ui::NetworkPage", "Next use of the block",

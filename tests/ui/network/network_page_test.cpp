@@ -1,0 +1,119 @@
+#include <QFile>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QTemporaryDir>
+
+#include "engine/settings/catalog.h"
+#include "network/network_editor.h"
+#include "network/network_files.h"
+#include "network/network_model.h"
+#include "network/network_question.h"
+#include "window_fixture.h"
+
+namespace ui {
+namespace {
+
+struct NetworkPageTest : WindowFixture {
+    NetworkPageTest() {
+        QFile::remove(NetworkFiles::draftFile());
+        window->findChild<PageStack*>()->showPage(u"network"_s);
+        settles();
+    }
+    ~NetworkPageTest() override {
+        window.reset();
+        QFile::remove(NetworkFiles::draftFile());
+    }
+
+    NetworkModel* model() const { return window->findChild<NetworkModel*>(); }
+    NetworkEditor* editor() const { return window->findChild<NetworkEditor*>(); }
+    bool settles() const {
+        return QTest::qWaitFor([this] { return !model()->isChecking() && model()->now().text == model()->text(); }, 30'000);
+    }
+    QPushButton* button(const QString& text) const {
+        for (auto* each : shownPage()->findChildren<QPushButton*>())
+            if (each->text() == text && each->isVisible()) return each;
+        return nullptr;
+    }
+    QString written(const QByteArray& text) const {
+        const QString name = folder.filePath(u"mine.network"_s);
+        QFile file(name);
+        EXPECT_TRUE(file.open(QIODevice::WriteOnly));
+        file.write(text);
+        return name;
+    }
+};
+
+TEST_F(NetworkPageTest, IsTheSecondTabWithALetterAndMovesNoDigit) {
+    auto* stack = window->findChild<PageStack*>();
+    EXPECT_EQ(stack->row()->tabText(1), u"Network"_s);
+    QTest::keyClick(window.get(), Qt::Key_2, Qt::ControlModifier);
+    standsStill();
+    EXPECT_NE(stack->shown().name, u"network"_s);
+    QTest::keyClick(window.get(), Qt::Key_N, Qt::ControlModifier | Qt::ShiftModifier);
+    standsStill();
+    EXPECT_EQ(stack->shown().name, u"network"_s);
+}
+
+TEST_F(NetworkPageTest, BeginsWithTheTemplateOfTheModelAndEditsACopy) {
+    EXPECT_TRUE(model()->isReadOnly());
+    EXPECT_FALSE(model()->isStale());
+    EXPECT_TRUE(model()->text().contains(u"network("_s));
+    QPushButton* edit = button(u"Edit a copy"_s);
+    ASSERT_NE(edit, nullptr);
+    edit->click();
+    EXPECT_FALSE(model()->isReadOnly());
+    standsStill();
+    EXPECT_FALSE(window->findChild<NetworkQuestion*>()->isVisible());
+    EXPECT_TRUE(editor()->hasFocus());
+}
+
+TEST_F(NetworkPageTest, TakesTheSizesOfTheSettingsData) {
+    settings.set(u"dataset.kind"_s, u"glyphs"_s);
+    settings.set(u"model.kind"_s, u"lenet"_s);
+    standsStill();
+    ASSERT_TRUE(settles());
+    window->findChild<NetworkFiles*>()->showTemplate(u"lenet"_s);
+    ASSERT_TRUE(settles());
+    const auto* glyphs = engine::find_dataset("glyphs");
+    EXPECT_EQ(model()->data().inputs[0].sizes, glyphs->sample_shape);
+    EXPECT_EQ(model()->data().outputs, glyphs->classes);
+    EXPECT_FALSE(model()->dataTitle().isEmpty());
+}
+
+TEST_F(NetworkPageTest, AFileThatIsOpenedAsksOnceAboutChangesThatAreNotSaved) {
+    button(u"Edit a copy"_s)->click();
+    editor()->moveCursor(QTextCursor::End);
+    QTest::keyClicks(editor(), u"# mine"_s);
+    const QString before = model()->text();
+    const QString file = written("network(image):\n  Flatten\n  fc: Linear(outputs)\n");
+    commands.openPath(file);
+    standsStill();
+    EXPECT_EQ(model()->text(), before);
+    ASSERT_NE(button(u"Drop them"_s), nullptr);
+    button(u"Go on with this text"_s)->click();
+    standsStill();
+    EXPECT_EQ(button(u"Drop them"_s), nullptr);
+    EXPECT_EQ(model()->text(), before);
+    commands.openPath(file);
+    standsStill();
+    button(u"Drop them"_s)->click();
+    ASSERT_TRUE(settles());
+    EXPECT_TRUE(model()->text().startsWith(u"network(image):\n  Flatten"_s));
+    EXPECT_EQ(window->findChild<NetworkFiles*>()->file(), file);
+}
+
+TEST_F(NetworkPageTest, TabLeavesTextThatCannotBeChangedAndCtrlTabAnyText) {
+    editor()->setFocus();
+    QTest::keyClick(editor(), Qt::Key_Tab);
+    EXPECT_FALSE(editor()->hasFocus());
+    button(u"Edit a copy"_s)->click();
+    editor()->setFocus();
+    QTest::keyClick(editor(), Qt::Key_Tab);
+    EXPECT_TRUE(editor()->hasFocus());
+    QTest::keyClick(editor(), Qt::Key_Tab, Qt::ControlModifier);
+    EXPECT_FALSE(editor()->hasFocus());
+}
+
+}  // namespace
+}  // namespace ui

@@ -1,0 +1,66 @@
+#pragma once
+
+#include <QFileSystemWatcher>
+#include <QObject>
+#include <QTimer>
+#include <functional>
+
+#include "view/context.h"
+
+namespace ui {
+
+class NetworkModel;
+
+/// Where the text of a network comes from and goes to: a template, a file, or nothing yet. A text
+/// with changes that are not saved is kept as a draft, which survives the end of the program. A file
+/// that another program changes is noticed. GUI thread.
+class NetworkFiles final : public QObject {
+    Q_OBJECT
+public:
+    /// Belongs to the model. Takes up the draft of the last start, if there is one.
+    NetworkFiles(const Context& context, NetworkModel* model);
+
+    static QString draftFile();
+    /// The largest text that is read; a network may have 256 KiB.
+    static constexpr qint64 longest = 1 << 20;
+
+    /// The name of the file or template, or of the copy: "resnet18.network".
+    QString name() const { return name_; }
+    /// Empty: the text has no file.
+    QString file() const { return file_; }
+    bool isEdited() const;
+    /// The file has changed since it was read or written here.
+    bool isChangedOnDisk() const { return changedOnDisk_; }
+
+    /// Shows a template, which can be read; edit() begins a copy.
+    void showTemplate(const QString& name);
+    void edit();
+    /// False, with the reason reported, if it cannot be read.
+    bool open(const QString& file);
+    /// Writes the text into its file, or another one, and then does `then`.
+    void save(const QString& file, const std::function<void()>& then = {});
+    /// Replaces the text by that of the file, as one change.
+    void reload();
+    /// The text stays; the next save() replaces the file.
+    void keepMine();
+
+signals:
+    void changed();
+
+private:
+    void begin(const QString& text, const QString& name, const QString& file, bool readOnly);
+    void follow(const QString& file);
+    void lookAtFile();
+    void keepDraft();
+    bool takeDraft();
+
+    Context context_;
+    NetworkModel* model_;
+    QFileSystemWatcher watcher_;
+    QTimer draft_;
+    QString name_, file_;
+    QByteArray onDisk_;  ///< what the file had when it was read or written here
+    bool changedOnDisk_ = false;
+};
+
+}  // namespace ui
