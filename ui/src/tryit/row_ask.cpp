@@ -81,6 +81,7 @@ QWidget* RowAsk::makeField(const engine::InputForm::Column& column) {
         return edit;
     }
     auto* box = new ChoiceBox(this);
+    box->letShrink();  // words of a table may be long
     box->setAccessibleName(name);
     box->addItem(tr("(none)"), QString());
     for (const auto& category : column.categories) {

@@ -89,7 +89,6 @@ QLayout* TryItPage::makeHead() {
     checkpoint_->setAccessibleName(tr("Checkpoint"));
     checkpoint_->addItem(tr("Last checkpoint"), u"last"_s);
     checkpoint_->addItem(tr("Best checkpoint"), u"best"_s);
-    checkpoint_->setMinimumContentsLength(16);
     row->addWidget(tabs_);
     row->addStretch(1);
     addWidgets(row, {more_, checkpoint_});

@@ -126,7 +126,6 @@ QLayout* TwinPage::makeBar() {
     addWidgets(row, {together_, new TwinBadge(context_, model_, this)});
     automatic_ = new ChoiceBox(this);
     automatic_->setAccessibleName(tr("Automatic resync"));
-    automatic_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     automatic_->setToolTip(tr("Copies the state of the reference over every N steps"));
     for (const std::int64_t every : resyncChoices) {
         automatic_->addItem(

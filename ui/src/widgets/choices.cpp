@@ -3,9 +3,9 @@
 #include <QEvent>
 #include <QPainter>
 #include <QStyleOptionButton>
-#include <QStyleOptionComboBox>
 #include <QToolButton>
 #include <QWheelEvent>
+#include <algorithm>
 
 #include "theme/icons.h"
 #include "theme/tokens.h"
@@ -41,9 +41,13 @@ void CheckBox::paintEvent(QPaintEvent* event) {
 
 ChoiceBox::ChoiceBox(QWidget* parent) : QComboBox(parent) {
     setProperty("role", u"choice"_s);
+    setSizeAdjustPolicy(QComboBox::AdjustToContents);
+    setFocusPolicy(Qt::StrongFocus);  // the wheel would take the focus, too
+}
+
+void ChoiceBox::letShrink() {
     setSizeAdjustPolicy(QComboBox::AdjustToMinimumContentsLengthWithIcon);
     setMinimumContentsLength(4);
-    setFocusPolicy(Qt::StrongFocus);  // the wheel would take the focus, too
 }
 
 bool ChoiceBox::isCut() const {
@@ -52,14 +56,36 @@ bool ChoiceBox::isCut() const {
     return option.currentText != currentText();
 }
 
+int ChoiceBox::textRoom(const QStyleOptionComboBox& option) const {
+    constexpr int besideIt = 2;
+    return style()
+               ->subControlRect(QStyle::CC_ComboBox, &option, QStyle::SC_ComboBoxEditField, this)
+               .width() -
+           besideIt;
+}
+
+/// Qt measures the ink of the texts, which the advance exceeds: by half a letter where a Chinese
+/// text ends with a bracket.
+QSize ChoiceBox::withRoom(QSize size) const {
+    if (sizeAdjustPolicy() != AdjustToContents) return size;
+    QStyleOptionComboBox option;
+    QComboBox::initStyleOption(&option);
+    option.rect = QRect(QPoint(), size);
+    int widest = 0;
+    for (int i = 0; i < count(); ++i)
+        widest = std::max(widest, fontMetrics().horizontalAdvance(itemText(i)));
+    size.rwidth() += std::max(0, widest - textRoom(option));
+    return size;
+}
+
+QSize ChoiceBox::sizeHint() const { return withRoom(QComboBox::sizeHint()); }
+
+QSize ChoiceBox::minimumSizeHint() const { return withRoom(QComboBox::minimumSizeHint()); }
+
 void ChoiceBox::initStyleOption(QStyleOptionComboBox* option) const {
     QComboBox::initStyleOption(option);
-    const int room =
-        style()
-            ->subControlRect(QStyle::CC_ComboBox, option, QStyle::SC_ComboBoxEditField, this)
-            .width() -
-        2;
-    option->currentText = fontMetrics().elidedText(option->currentText, Qt::ElideRight, room);
+    option->currentText =
+        fontMetrics().elidedText(option->currentText, Qt::ElideRight, textRoom(*option));
 }
 
 void ChoiceBox::paintEvent(QPaintEvent* event) {

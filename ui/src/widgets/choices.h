@@ -5,6 +5,7 @@
 #include <QComboBox>
 #include <QFrame>
 #include <QStringList>
+#include <QStyleOptionComboBox>
 
 namespace ui {
 
@@ -20,21 +21,29 @@ protected:
     void paintEvent(QPaintEvent* event) override;
 };
 
-/// A combo box whose arrow has the theme's colour, which a picture in a style sheet cannot have,
-/// and whose text ends in "…" if it does not fit.
+/// A combo box whose arrow has the theme's colour, which a picture in a style sheet cannot have. It
+/// asks for the room of its widest choice; one that does not fit ends in "…".
 class ChoiceBox final : public QComboBox {
     Q_OBJECT
 public:
     explicit ChoiceBox(QWidget* parent = nullptr);
 
+    /// For a narrow column: it asks for the room of a few letters.
+    void letShrink();
     /// The current choice does not fit.
     bool isCut() const;
+    QSize sizeHint() const override;
+    QSize minimumSizeHint() const override;
 
 protected:
     void initStyleOption(QStyleOptionComboBox* option) const override;
     void paintEvent(QPaintEvent* event) override;
     /// Turning the wheel scrolls the panel and never changes a setting on the way.
     void wheelEvent(QWheelEvent* event) override;
+
+private:
+    int textRoom(const QStyleOptionComboBox& option) const;
+    QSize withRoom(QSize size) const;
 };
 
 /// Buttons in one frame, exactly one of which is pressed. Arrow keys move among them.

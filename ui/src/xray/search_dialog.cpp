@@ -87,7 +87,6 @@ QWidget* SearchDialog::makeQuestion() {
     auto* part = new QWidget(this);
     auto* row = makeRow(part, {}, size::gap);
     tolerance_ = new ChoiceBox(part);
-    tolerance_->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     tolerance_->addItem(tr("automatic"));
     for (const double each : tolerances) tolerance_->addItem(percent(each), each);
     tolerance_->setAccessibleName(tr("Largest gradient error"));

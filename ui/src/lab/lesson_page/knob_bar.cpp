@@ -1,12 +1,12 @@
 #include "lab/lesson_page/knob_bar.h"
 
-#include <QComboBox>
 #include <QFormLayout>
 #include <QTimer>
 
 #include "lab/lesson_page/range_slider.h"
 #include "models/settings_model.h"
 #include "theme/theme.h"
+#include "widgets/choices.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -83,7 +83,7 @@ KnobBar::KnobBar(const Theme* theme, const std::vector<Knob>& knobs, QWidget* pa
             fields_[knob.path] = {nullptr, slider, settle};
             line->addWidget(slider, 1);
         } else {
-            auto* list = new QComboBox(row);
+            auto* list = new ChoiceBox(row);
             list->setAccessibleName(knob.title);
             for (const QString& value : knob.values) list->addItem(value, value);
             if (list->findData(knob.current) < 0)

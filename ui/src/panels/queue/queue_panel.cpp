@@ -104,8 +104,6 @@ QLayout* QueuePanel::makeWhere() {
     auto* label = makeLabel(tr("Where:"), "dim", this);
     auto* where = withName(new ChoiceBox(this), u"queueWhere"_s);
     where->addItems({tr("this machine"), tr("Slurm")});
-    where->setMinimumContentsLength(14);  // the arrow takes a part of it
-    where->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     where->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
     where->setAccessibleName(tr("Where:"));
     where->setToolTip(
@@ -148,7 +146,6 @@ QLayout* QueuePanel::makeEnd() {
     row->addWidget(makeLabel(tr("When all have ended:"), "dim", this));
     auto* what = withName(new ChoiceBox(this), u"atQueueEnd"_s);
     what->addItems({tr("do nothing"), tr("run a command"), tr("suspend the machine")});
-    what->setSizeAdjustPolicy(QComboBox::AdjustToContents);
     what->setSizePolicy(QSizePolicy::Fixed, QSizePolicy::Fixed);
     what->setAccessibleName(tr("When all have ended:"));
     what->setToolTip(

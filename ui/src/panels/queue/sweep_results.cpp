@@ -59,6 +59,7 @@ SweepResults::SweepResults(const Context& context, QWidget* parent)
     auto* title = makeTitle(tr("Results"), nullptr, this);
     head->addWidget(title);
     sweeps_->setAccessibleName(tr("Sweep"));
+    sweeps_->letShrink();  // names of sweeps may be long
     addWidgets(head, {sweeps_, figure_});
     head->addStretch();
     column->addLayout(head);

@@ -104,6 +104,7 @@ SettingsField::SettingsField(SettingsModel* model, const QString& path, std::vec
                              QWidget* parent)
     : SettingsField(model, path, parent) {
     combo_ = new ChoiceBox(this);
+    combo_->letShrink();
     setChoices(std::move(choices));
     connect(combo_, &QComboBox::activated, this,
             [this](int index) { model_->set(path_, combo_->itemData(index).toString()); });
