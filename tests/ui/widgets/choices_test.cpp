@@ -108,8 +108,8 @@ struct ChoicesOfTheWindow : testing::TestWithParam<std::tuple<double, const char
         for (int i = 0; i < box.count(); ++i) {
             box.setCurrentIndex(i);
             widest = std::max(widest, box.fontMetrics().horizontalAdvance(box.itemText(i)));
-            if (box.sizeAdjustPolicy() == QComboBox::AdjustToContents)
-                EXPECT_FALSE(box.isCut()) << box.itemText(i).toStdString();
+            const bool mayBeCut = box.sizeAdjustPolicy() != QComboBox::AdjustToContents;
+            EXPECT_TRUE(mayBeCut || !box.isCut()) << box.itemText(i).toStdString();
         }
         box.setCurrentIndex(shown);
         box.showPopup();

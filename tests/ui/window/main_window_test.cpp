@@ -109,9 +109,10 @@ TEST_F(WindowTest, ShowsAnErrorWithoutCoveringACardOrAPlot) {
     };
     for (const auto* card : window->findChildren<RunCard*>())
         EXPECT_FALSE(place(card).intersects(place(bar)));
-    for (const auto* plot : window->findChildren<LinePlot*>())
-        if (plot->isVisible())
-            EXPECT_FALSE(place(plot->parentWidget()->parentWidget()).intersects(place(bar)));
+    for (const auto* plot : window->findChildren<LinePlot*>()) {
+        if (!plot->isVisible()) continue;
+        EXPECT_FALSE(place(plot->parentWidget()->parentWidget()).intersects(place(bar)));
+    }
 }
 
 /// The widget under the pointer stays there.
