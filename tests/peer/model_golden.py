@@ -19,12 +19,12 @@ import math
 import pathlib
 import sys
 
-import numpy
 import safetensors.torch
 import torch
 from torch.nn import functional as F
 
 import convnets
+from golden_numbers import uniform, weight
 from peer_models import LeNet, Mlp
 from rounded_layers import Arithmetic, Linear, Rounded
 
@@ -33,33 +33,13 @@ RUNS = 8
 KEPT, KEPT_OF_MANY = 32, 16
 COMPARED_OF_MANY = 16  # gradients
 LOSS_SCALE = 1024.0
-PIXELS, FIRST_WEIGHT = 0, 1  # streams of uniform()
+PIXELS = 0  # stream of uniform()
 
 # Low type, loss scale, whether batch norm's weights and the loss are of the low type too.
 PRECISIONS = {"fp32": (None, 1.0, False), "amp-fp16": (torch.float16, LOSS_SCALE, False),
               "amp-bf16": (torch.bfloat16, 1.0, False), "o2-fp16": (torch.float16, LOSS_SCALE, False),
               "pure-fp16": (torch.float16, 1.0, True)}
 UNIT = {None: 2.0**-24, torch.float16: 2.0**-11, torch.bfloat16: 2.0**-8}
-
-
-def uniform(stream, shape):
-    """Numbers in [-1, 1) of f64, from a hash of the stream and the index: multiply and xor-shift in 32 bits."""
-    with numpy.errstate(over="ignore"):
-        h = numpy.arange(math.prod(shape), dtype=numpy.uint32) * numpy.uint32(0x9E3779B9)
-        h = h + numpy.uint32(stream * 0x85EBCA6B % 2**32)
-        h = (h ^ (h >> numpy.uint32(16))) * numpy.uint32(0x7FEB352D)
-        h = (h ^ (h >> numpy.uint32(15))) * numpy.uint32(0x846CA68B)
-        h = h ^ (h >> numpy.uint32(16))
-    return torch.from_numpy(h.astype(numpy.float64) / 2.0**31 - 1.0).reshape(shape)
-
-
-def weight(index, name, shape):
-    """He's bound for matrices and kernels. Biases around 1 and batch norm's weights around 0.5, so that most inputs of
-    ReLU are positive, few are near 0, and rounding seldom decides a branch."""
-    values = uniform(FIRST_WEIGHT + index, shape)
-    if len(shape) > 1:
-        return (values * math.sqrt(6.0 / math.prod(shape[1:]))).float()
-    return (values * 0.25 + (0.5 if name.endswith(".weight") else 1.0)).float()
 
 
 class ConvBias(torch.autograd.Function):

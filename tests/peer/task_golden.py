@@ -17,7 +17,8 @@ import safetensors.torch
 import torch
 from torch.nn import functional as F
 
-from model_golden import beyond, FIRST_WEIGHT, golden_gradient, RUNS, uniform
+from golden_numbers import FIRST_WEIGHT, uniform
+from model_golden import beyond, golden_gradient, RUNS
 from peer_models import Mlp
 import task_reference
 from task_reference import FACTOR, language_step, loss_bound, regression_step, RnnLm

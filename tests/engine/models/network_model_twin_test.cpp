@@ -63,7 +63,7 @@ TEST_P(NetworkTwin, ComputesTheBitsOfTheBuiltInModelInEvaluation) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Templates, NetworkTwin, testing::Range<std::size_t>(0, twins().size()),
-                         [](const auto& info) { return std::string(twins()[info.param].kind) + "_" + std::to_string(info.param); });
+                         [](const auto& twin) { return std::string(twins()[twin.param].kind) + "_" + std::to_string(twin.param); });
 
 }  // namespace
 }  // namespace engine::test

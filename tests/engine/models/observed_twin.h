@@ -41,7 +41,7 @@ inline std::string bits_of(const Tensor& x) {
     return out;
 }
 
-struct TwinStep {
+struct TwinBits {
     std::vector<std::string> bits;  ///< of the first output and of every gradient
     bool joined;                    ///< its graph has the op that joins others
 };
@@ -54,7 +54,7 @@ inline TensorList on_cpu(const TensorList& inputs) {
 }
 
 /// A step of a model on the CPU in training, with dropout; with a low type, in its region.
-inline TwinStep twin_step(Model& model, const TensorList& inputs, std::optional<DType> low,
+inline TwinBits twin_step(Model& model, const TensorList& inputs, std::optional<DType> low,
                           const std::string& joining) {
     StepRandom random(1, Tensor::zeros({}, DType::i64, Device{}));
     random.begin(0);
@@ -65,7 +65,7 @@ inline TwinStep twin_step(Model& model, const TensorList& inputs, std::optional<
         const auto entered = region.enter();
         y = model.forward(on_cpu(inputs)).front();
     }
-    TwinStep step{{bits_of(y)}, has_node(y, joining)};
+    TwinBits step{{bits_of(y)}, has_node(y, joining)};
     backward(sum(mul(y, y), {}, false, DType::f32));
     for (const Parameter& each : model.parameters()) {
         const Tensor gradient = each.tensor.grad();
@@ -82,10 +82,10 @@ inline std::vector<std::string> expect_observed_twin(
     std::vector<std::string> seen;
     for (const std::optional<DType> low :
          {std::optional<DType>(), std::optional(DType::f16), std::optional(DType::bf16)}) {
-        const TwinStep plain = twin_step(*make(), inputs, low, joining);
+        const TwinBits plain = twin_step(*make(), inputs, low, joining);
         OpLog log;
         const ObserverScope attached(log);
-        const TwinStep observed = twin_step(*make(), inputs, low, joining);
+        const TwinBits observed = twin_step(*make(), inputs, low, joining);
         EXPECT_TRUE(plain.joined) << "else nothing is compared";
         EXPECT_TRUE(observed.joined);
         EXPECT_EQ(observed.bits, plain.bits);
