@@ -5,6 +5,7 @@
 #include "commands.h"
 #include "engine/base/error.h"
 #include "engine/runs/cluster.h"
+#include "engine/runs/queue_listing.h"
 #include "engine/runs/run_group.h"
 #include "engine/runs/sweep_run.h"
 #include "engine/session/session.h"
@@ -131,6 +132,10 @@ int submit_sweep(const engine::SweepPlan& plan) {
                                             &engine::JobChange::state);
     std::cout << std::ssize(changes) - refused << " jobs of " << entries.size()
               << " runs submitted; `halftone queue` shows them.\n";
+    const auto runs = queue.list(entries.front().batch);
+    const auto first = std::ranges::find(runs, engine::QueueState::failed, &engine::QueuedRun::state);
+    if (refused > 0 && first != runs.end())
+        std::cerr << "halftone: " << engine::job_sentence(*first).str() << '\n';
     return refused == 0 ? 0 : engine::exit_code(engine::ErrorCode::state);
 }
 

@@ -15,6 +15,9 @@ struct QueueCommandTest : testing::Test {
     std::string run(const std::vector<std::string>& words, int exit_code = 0) const {
         std::vector<std::string> args = {"queue"};
         args.insert(args.end(), words.begin(), words.end());
+        return run_command(args, exit_code);
+    }
+    std::string run_command(const std::vector<std::string>& args, int exit_code) const {
         Program program(args, {.data_home = data_home.path().string(), .before_start = {}});
         program.finish();
         EXPECT_EQ(program.exit_code(), exit_code) << program.errors();
@@ -46,6 +49,14 @@ TEST_F(QueueCommandTest, TrainsWhatWaitsForThisMachine) {
     run(spirals("add", {"--set", "max_steps=3"}));
     run({"start"});
     EXPECT_THAT(run({"--json"}), HasSubstr(R"("state":"done","run":"1")"));
+}
+
+TEST_F(QueueCommandTest, ASweepThatSlurmRefusesSaysWhy) {
+    slurm.answer("sbatch", "", 1, "sbatch: error: Invalid account\n");
+    const std::string said =
+        run_command(spirals("sweep", {"--grid", "optimizer.lr=0.1,0.03", "--where", "slurm"}), 2);
+    EXPECT_THAT(said, HasSubstr("0 jobs of 2 runs submitted"));
+    EXPECT_THAT(said, HasSubstr("Slurm did not take the job: Invalid account"));
 }
 
 TEST_F(QueueCommandTest, RefusesUnknownWordsRunsAndPlaces) {
