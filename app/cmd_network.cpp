@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <iostream>
+#include <limits>
 
 #include "commands.h"
 #include "engine/base/error.h"
 #include "engine/base/json.h"
+#include "engine/base/near_name.h"
 #include "engine/base/plain_text.h"
 #include "engine/base/table.h"
 #include "engine/network/network.h"
@@ -64,6 +66,12 @@ engine::NetworkInput read_input(const std::string& option) {
     return input;
 }
 
+/// Whether a number of JSON fits into a signed one.
+bool is_whole(const ordered_json& value) {
+    constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+    return value.is_number_integer() && !(value.is_number_unsigned() && value.get<std::uint64_t>() > most);
+}
+
 /// Reads "width=32", "depth=[3,4,6,3]" or "stem=cifar".
 std::pair<std::string, engine::OptionValue> read_option(const std::string& text) {
     const std::size_t equals = text.find('=');
@@ -72,9 +80,10 @@ std::pair<std::string, engine::OptionValue> read_option(const std::string& text)
     const auto value = ordered_json::parse(written, nullptr, false);
     const std::string name = text.substr(0, equals);
     if (value.is_boolean()) return {name, value.get<bool>()};
-    if (value.is_number_integer()) return {name, value.get<std::int64_t>()};
+    if (is_whole(value)) return {name, value.get<std::int64_t>()};
+    if (value.is_number_integer()) refuse_network_argument(engine::msg("--option {}: the number is out of range.", text));
     if (value.is_number()) return {name, value.get<double>()};
-    if (value.is_array() && std::ranges::all_of(value, [](const auto& each) { return each.is_number_integer(); }))
+    if (value.is_array() && std::ranges::all_of(value, is_whole))
         return {name, value.get<std::vector<std::int64_t>>()};
     if (value.is_array() && std::ranges::all_of(value, [](const auto& each) { return each.is_string(); }))
         return {name, value.get<std::vector<std::string>>()};
@@ -85,9 +94,31 @@ engine::NetworkData read_data(const NetworkArguments& args, const std::string& t
     engine::NetworkData data = engine::usual_network_data(text);
     data.outputs = args.outputs;
     if (!args.inputs.empty()) data.inputs.clear();
-    for (const auto& input : args.inputs) data.inputs.push_back(read_input(input));
-    for (const auto& option : args.options) data.options.insert(read_option(option));
+    for (const auto& written : args.inputs) {
+        auto input = read_input(written);
+        if (std::ranges::find(data.inputs, input.field, &engine::NetworkInput::field) != data.inputs.end())
+            refuse_network_argument(engine::msg("--input {}: {} is given twice.", written, input.field));
+        data.inputs.push_back(std::move(input));
+    }
+    for (const auto& written : args.options) {
+        const auto [added, is_new] = data.options.insert(read_option(written));
+        if (!is_new) refuse_network_argument(engine::msg("--option {}: {} is given twice.", written, added->first));
+    }
     return data;
+}
+
+/// Refuses an option that the text does not have.
+void check_option_names(const engine::NetworkData& data, const engine::CheckedNetwork& network) {
+    std::vector<std::string> known;
+    for (const auto& option : network.options) known.push_back(option.name);
+    for (const auto& given : data.options) {
+        const std::string& name = given.first;
+        if (std::ranges::find(known, name) != known.end()) continue;
+        const std::string near = engine::nearest_name(name, known);
+        refuse_network_argument(!near.empty()   ? engine::msg("--option {}: the text has no such option. Did you mean {}?", name, near)
+                                : known.empty() ? engine::msg("--option {}: the text has no options.", name)
+                                                : engine::msg("--option {}: the text has no such option; it has {}.", name, engine::join(known)));
+    }
 }
 
 void print_json(const std::string& file, const engine::CheckedNetwork& network) {
@@ -122,7 +153,9 @@ int check(const NetworkArguments& args) {
         std::cerr << "halftone: " << engine::one_line(args.file) << ": cannot be read\n";
         return engine::exit_code(engine::ErrorCode::data);
     }
-    const engine::CheckedNetwork network = engine::check_network(*text, read_data(args, *text));
+    const engine::NetworkData data = read_data(args, *text);
+    const engine::CheckedNetwork network = engine::check_network(*text, data);
+    check_option_names(data, network);
     for (const auto& fault : network.faults)
         std::cerr << engine::one_line(args.file) << ':' << fault.place.line << ':' << fault.place.column << ": "
                   << (fault.note ? "note: " : "") << fault.text.str() << '\n';

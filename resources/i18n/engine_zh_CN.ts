@@ -7981,8 +7981,8 @@
         <translation>{} 应为一个整数，或 {} 个整数的列表；而不是 {}。</translation>
     </message>
     <message>
-        <source>{}: {} is a size that only the data know, so it cannot be one of a parameter.</source>
-        <translation>{}：{} 是只有数据才知道的大小，因此不能是参数的大小。</translation>
+        <source>{}: {} is a size that is not known before training, so it cannot be one of a parameter.</source>
+        <translation>{}：{} 是训练前未知的尺寸，因此不能是参数的尺寸。</translation>
     </message>
     <message>
         <source>{} names a parameter of another layer: wte.weight.</source>
@@ -8021,8 +8021,8 @@
         <translation>选项 {} 被设为 {}，超出了允许的值。</translation>
     </message>
     <message>
-        <source>{} has no parameter {}.</source>
-        <translation>{} 没有权重 {}。</translation>
+        <source>{} has no parameter {}. It has: {}.</source>
+        <translation>{} 没有参数 {}。它有：{}。</translation>
     </message>
     <message>
         <source>{}: there is a block of this name above.</source>
@@ -8077,7 +8077,7 @@
         <translation>repeat {}：次数不能小于 0。</translation>
     </message>
     <message>
-        <source>repeat: {} is no list.</source>
+        <source>repeat: {} is not a list.</source>
         <translation>repeat：{} 不是列表。</translation>
     </message>
     <message>
@@ -8137,6 +8137,442 @@
         <translation>{}：没有这种层。是否想写 {}？</translation>
     </message>
     <message>
+        <source>1 / (1 + exp(-x)).</source>
+        <translation>1 / (1 + exp(-x))。</translation>
+    </message>
+    <message>
+        <source>A dimension as several; -1 stands for the rest.</source>
+        <translation>把一个维度分成几个；-1 代表其余部分。</translation>
+    </message>
+    <message>
+        <source>A matrix product with a weight, and a bias.</source>
+        <translation>与权重的矩阵乘积，加偏置。</translation>
+    </message>
+    <message>
+        <source>A number.</source>
+        <translation>一个数。</translation>
+    </message>
+    <message>
+        <source>A row of a table for each place of a sequence.</source>
+        <translation>为序列的每个位置取表的一行。</translation>
+    </message>
+    <message>
+        <source>A row of a table for each whole number.</source>
+        <translation>为每个整数取表的一行。</translation>
+    </message>
+    <message>
+        <source>A table for each column.</source>
+        <translation>每列一个表。</translation>
+    </message>
+    <message>
+        <source>A tensor that is learnt.</source>
+        <translation>可学习的张量。</translation>
+    </message>
+    <message>
+        <source>A tensor that is not learnt: read from the file of initial weights.</source>
+        <translation>不学习的张量：从初始权重文件读取。</translation>
+    </message>
+    <message>
+        <source>Absolute value.</source>
+        <translation>绝对值。</translation>
+    </message>
+    <message>
+        <source>Another shape of each sample; -1 stands for the rest.</source>
+        <translation>每个样本的另一种形状；-1 代表其余部分。</translation>
+    </message>
+    <message>
+        <source>Attention of queries, keys and values, without weights.</source>
+        <translation>查询、键和值的注意力，不带权重。</translation>
+    </message>
+    <message>
+        <source>Attention with its projections.</source>
+        <translation>带投影的注意力。</translation>
+    </message>
+    <message>
+        <source>Between two numbers.</source>
+        <translation>限制在两个数之间。</translation>
+    </message>
+    <message>
+        <source>Blocks of pixels become channels.</source>
+        <translation>像素块变为通道。</translation>
+    </message>
+    <message>
+        <source>Channels become blocks of pixels.</source>
+        <translation>通道变为像素块。</translation>
+    </message>
+    <message>
+        <source>Concatenates along a dimension.</source>
+        <translation>沿一个维度拼接。</translation>
+    </message>
+    <message>
+        <source>Convolution.</source>
+        <translation>卷积。</translation>
+    </message>
+    <message>
+        <source>Cosine of the angle between two values along a dimension.</source>
+        <translation>两个值沿一个维度的夹角余弦。</translation>
+    </message>
+    <message>
+        <source>Dimensions as one.</source>
+        <translation>把几个维度合成一个。</translation>
+    </message>
+    <message>
+        <source>Dimensions in another order.</source>
+        <translation>按另一种顺序排列维度。</translation>
+    </message>
+    <message>
+        <source>Divided by the length along a dimension.</source>
+        <translation>除以沿一个维度的长度。</translation>
+    </message>
+    <message>
+        <source>Divides by the root of the mean square of the last dimensions.</source>
+        <translation>除以最后几个维度的均方根。</translation>
+    </message>
+    <message>
+        <source>ELU with a continuous slope.</source>
+        <translation>斜率连续的 ELU。</translation>
+    </message>
+    <message>
+        <source>ELU with the factors that keep mean 0 and variance 1.</source>
+        <translation>系数使均值保持 0、方差保持 1 的 ELU。</translation>
+    </message>
+    <message>
+        <source>Hyperbolic tangent.</source>
+        <translation>双曲正切。</translation>
+    </message>
+    <message>
+        <source>Items of a dimension.</source>
+        <translation>一个维度中的若干项。</translation>
+    </message>
+    <message>
+        <source>Larger by a factor.</source>
+        <translation>按倍数放大。</translation>
+    </message>
+    <message>
+        <source>Leaky ReLU with a slope that is learnt.</source>
+        <translation>斜率可学习的 Leaky ReLU。</translation>
+    </message>
+    <message>
+        <source>Logarithm of the sigmoid.</source>
+        <translation>sigmoid 的对数。</translation>
+    </message>
+    <message>
+        <source>Logarithm of the softmax.</source>
+        <translation>softmax 的对数。</translation>
+    </message>
+    <message>
+        <source>Matrix product of the last two dimensions.</source>
+        <translation>最后两个维度的矩阵乘积。</translation>
+    </message>
+    <message>
+        <source>Moved along dimensions, the end to the front.</source>
+        <translation>沿维度移动，末尾移到开头。</translation>
+    </message>
+    <message>
+        <source>Natural logarithm.</source>
+        <translation>自然对数。</translation>
+    </message>
+    <message>
+        <source>Negative numbers become 0.</source>
+        <translation>负数变为 0。</translation>
+    </message>
+    <message>
+        <source>Negative numbers become smaller.</source>
+        <translation>负数变小。</translation>
+    </message>
+    <message>
+        <source>Negative x become exp(x) - 1.</source>
+        <translation>负的 x 变为 exp(x) - 1。</translation>
+    </message>
+    <message>
+        <source>Normalises each channel of each sample.</source>
+        <translation>归一化每个样本的每个通道。</translation>
+    </message>
+    <message>
+        <source>Normalises each channel over the batch.</source>
+        <translation>在批量上归一化每个通道。</translation>
+    </message>
+    <message>
+        <source>Normalises groups of channels of each sample.</source>
+        <translation>归一化每个样本的通道组。</translation>
+    </message>
+    <message>
+        <source>Normalises the last dimensions.</source>
+        <translation>归一化最后几个维度。</translation>
+    </message>
+    <message>
+        <source>One item of a dimension, which goes.</source>
+        <translation>取一个维度的一项，该维度消失。</translation>
+    </message>
+    <message>
+        <source>Part i of n equal ones.</source>
+        <translation>n 个相等部分中的第 i 个。</translation>
+    </message>
+    <message>
+        <source>Piecewise-linear SiLU.</source>
+        <translation>分段线性的 SiLU。</translation>
+    </message>
+    <message>
+        <source>Positive numbers that add up to 1 along a dimension.</source>
+        <translation>沿一个维度之和为 1 的正数。</translation>
+    </message>
+    <message>
+        <source>ReLU that ends at 6.</source>
+        <translation>上限为 6 的 ReLU。</translation>
+    </message>
+    <message>
+        <source>Recurrent network with a memory cell.</source>
+        <translation>带记忆单元的循环网络。</translation>
+    </message>
+    <message>
+        <source>Recurrent network with gates.</source>
+        <translation>带门的循环网络。</translation>
+    </message>
+    <message>
+        <source>Recurrent network with tanh.</source>
+        <translation>使用 tanh 的循环网络。</translation>
+    </message>
+    <message>
+        <source>Reverses dimensions.</source>
+        <translation>反转维度。</translation>
+    </message>
+    <message>
+        <source>Sets numbers to 0 while training.</source>
+        <translation>训练时把一些数置为 0。</translation>
+    </message>
+    <message>
+        <source>Sets whole channels to 0 while training.</source>
+        <translation>训练时把整个通道置为 0。</translation>
+    </message>
+    <message>
+        <source>Sets whole samples to 0 while training.</source>
+        <translation>训练时把整个样本置为 0。</translation>
+    </message>
+    <message>
+        <source>Sigmoid of straight pieces.</source>
+        <translation>由直线段组成的 sigmoid。</translation>
+    </message>
+    <message>
+        <source>Square root.</source>
+        <translation>平方根。</translation>
+    </message>
+    <message>
+        <source>Square.</source>
+        <translation>平方。</translation>
+    </message>
+    <message>
+        <source>Stacks along a new dimension.</source>
+        <translation>沿新维度堆叠。</translation>
+    </message>
+    <message>
+        <source>The activation that a word names.</source>
+        <translation>由单词指定的激活函数。</translation>
+    </message>
+    <message>
+        <source>The first divided by the second.</source>
+        <translation>第一个除以第二个。</translation>
+    </message>
+    <message>
+        <source>The first minus the second.</source>
+        <translation>第一个减第二个。</translation>
+    </message>
+    <message>
+        <source>The larger number, element by element.</source>
+        <translation>逐元素取较大的数。</translation>
+    </message>
+    <message>
+        <source>The largest number of each window.</source>
+        <translation>每个窗口的最大值。</translation>
+    </message>
+    <message>
+        <source>The largest number over dimensions.</source>
+        <translation>在若干维度上的最大值。</translation>
+    </message>
+    <message>
+        <source>The largest numbers of equal parts.</source>
+        <translation>各等分部分的最大值。</translation>
+    </message>
+    <message>
+        <source>The mean of each window.</source>
+        <translation>每个窗口的平均值。</translation>
+    </message>
+    <message>
+        <source>The mean over dimensions.</source>
+        <translation>在若干维度上的平均值。</translation>
+    </message>
+    <message>
+        <source>The means of equal parts.</source>
+        <translation>各等分部分的平均值。</translation>
+    </message>
+    <message>
+        <source>The power mean of each window, times its size.</source>
+        <translation>每个窗口的幂平均乘以其大小。</translation>
+    </message>
+    <message>
+        <source>The product, element by element.</source>
+        <translation>逐元素的乘积。</translation>
+    </message>
+    <message>
+        <source>The smaller number, element by element.</source>
+        <translation>逐元素取较小的数。</translation>
+    </message>
+    <message>
+        <source>The sum over dimensions.</source>
+        <translation>在若干维度上的和。</translation>
+    </message>
+    <message>
+        <source>The sum.</source>
+        <translation>和。</translation>
+    </message>
+    <message>
+        <source>The value as it is.</source>
+        <translation>原样的值。</translation>
+    </message>
+    <message>
+        <source>Times a number.</source>
+        <translation>乘以一个数。</translation>
+    </message>
+    <message>
+        <source>Transposed convolution, which enlarges.</source>
+        <translation>转置卷积，使尺寸变大。</translation>
+    </message>
+    <message>
+        <source>Two dimensions exchanged.</source>
+        <translation>交换两个维度。</translation>
+    </message>
+    <message>
+        <source>Values around the last dimensions.</source>
+        <translation>在最后几个维度周围填充值。</translation>
+    </message>
+    <message>
+        <source>With a new dimension of size 1.</source>
+        <translation>增加一个大小为 1 的新维度。</translation>
+    </message>
+    <message>
+        <source>Without a dimension of size 1.</source>
+        <translation>去掉一个大小为 1 的维度。</translation>
+    </message>
+    <message>
+        <source>e to the power of x.</source>
+        <translation>e 的 x 次幂。</translation>
+    </message>
+    <message>
+        <source>log(1 + exp(x)).</source>
+        <translation>log(1 + exp(x))。</translation>
+    </message>
+    <message>
+        <source>x / (1 + |x|).</source>
+        <translation>x / (1 + |x|)。</translation>
+    </message>
+    <message>
+        <source>x times its sigmoid.</source>
+        <translation>x 乘以其 sigmoid。</translation>
+    </message>
+    <message>
+        <source>x times the normal distribution's share below x.</source>
+        <translation>x 乘以正态分布在 x 以下的份额。</translation>
+    </message>
+    <message>
+        <source>x times the tanh of its softplus.</source>
+        <translation>x 乘以其 softplus 的 tanh。</translation>
+    </message>
+    <message>
+        <source>The network ends with {}; scores need {}. Take one place, Select(1, -1), or the mean of all, Mean(1), and add fc: Linear(outputs); or write &quot;gives token scores&quot;.</source>
+        <translation>网络以 {} 结束；分数需要 {}。请取一个位置 Select(1, -1) 或全部的均值 Mean(1)，并加上 fc: Linear(outputs)；或写“gives token scores”。</translation>
+    </message>
+    <message>
+        <source>A name of more than {} characters.</source>
+        <translation>名字超过 {} 个字符。</translation>
+    </message>
+    <message>
+        <source>A string of more than {} characters.</source>
+        <translation>字符串超过 {} 个字符。</translation>
+    </message>
+    <message>
+        <source>The data have no {}.</source>
+        <translation>数据没有 {}。</translation>
+    </message>
+    <message>
+        <source>The network grows beyond {} layers here ({}).</source>
+        <translation>网络在此处超过 {} 层（{}）。</translation>
+    </message>
+    <message>
+        <source>repeat: {} comes twice.</source>
+        <translation>repeat：{} 出现两次。</translation>
+    </message>
+    <message>
+        <source>{} has no parameters.</source>
+        <translation>{} 没有参数。</translation>
+    </message>
+    <message>
+        <source>{}.{}: line {} sets its initial values already.</source>
+        <translation>{}.{}：第 {} 行已设置其初始值。</translation>
+    </message>
+    <message>
+        <source>{}.{}: no layer of this network has it.</source>
+        <translation>{}.{}：此网络中没有层有它。</translation>
+    </message>
+    <message>
+        <source>{}: the input is {}, smaller than the window. Remove this layer, or use images of at least {} x {}.</source>
+        <translation>{}：输入为 {}，小于窗口。请移除此层，或使用至少 {} x {} 的图像。</translation>
+    </message>
+    <message>
+        <source>{}: there is no such input. Did you mean {}?</source>
+        <translation>{}：没有这种输入。是否想写 {}？</translation>
+    </message>
+    <message>
+        <source>{}: there is no such input. Use {}.</source>
+        <translation>{}：没有这种输入。请用 {}。</translation>
+    </message>
+    <message>
+        <source>{}: this block hides the layer of its name.</source>
+        <translation>{}：此块遮蔽了同名的层。</translation>
+    </message>
+    <message>
+        <source>{}: this input comes twice.</source>
+        <translation>{}：此输入出现两次。</translation>
+    </message>
+    <message>
+        <source>{}: this layer has nothing that {} could set.</source>
+        <translation>{}：此层没有可由 {} 设置的参数。</translation>
+    </message>
+    <message>
+        <source>{}: with its weights the network has 2^62 numbers or more.</source>
+        <translation>{}：加上其权重，网络有 2^62 个或更多数值。</translation>
+    </message>
+    <message>
+        <source>{}: {} comes twice.</source>
+        <translation>{}：{} 出现两次。</translation>
+    </message>
+    <message>
+        <source>{}: {} is {}, {} is {}. They differ in the dimensions {}: each size has to be equal, or 1.</source>
+        <translation>{}：{} 为 {}，{} 为 {}。它们在维度 {} 上不同：各尺寸必须相等或为 1。</translation>
+    </message>
+    <message>
+        <source>--input {}: {} is given twice.</source>
+        <translation>--input {}：{} 给出了两次。</translation>
+    </message>
+    <message>
+        <source>--option {}: {} is given twice.</source>
+        <translation>--option {}：{} 给出了两次。</translation>
+    </message>
+    <message>
+        <source>--option {}: the number is out of range.</source>
+        <translation>--option {}：数值超出范围。</translation>
+    </message>
+    <message>
+        <source>--option {}: the text has no options.</source>
+        <translation>--option {}：文本没有选项。</translation>
+    </message>
+    <message>
+        <source>--option {}: the text has no such option. Did you mean {}?</source>
+        <translation>--option {}：文本没有此选项。是否想写 {}？</translation>
+    </message>
+    <message>
+        <source>--option {}: the text has no such option; it has {}.</source>
+        <translation>--option {}：文本没有此选项；它有 {}。</translation>
+    </message>
+    <message>
         <source>{} takes {} arguments.</source>
         <translation>{} 有 {} 个参数。</translation>
     </message>
@@ -8185,8 +8621,8 @@
         <translation>gives {}：请用 scores、image、token scores、masked token scores、click score 或 stages。</translation>
     </message>
     <message>
-        <source>{} is no rule for initial weights: use zeros, ones, constant(a), uniform(a), normal(s), trunc_normal(s), a xavier or kaiming rule, or orthogonal.</source>
-        <translation>{} 不是初始化规则：请用 zeros、ones、constant(a)、uniform(a)、normal(s)、trunc_normal(s)、xavier 或 kaiming 规则，或 orthogonal。</translation>
+        <source>{} is not a rule for initial weights: use zeros, ones, constant(a), uniform(a), normal(s), trunc_normal(s), a xavier or kaiming rule, or orthogonal.</source>
+        <translation>{} 不是初始权重的规则：请用 zeros、ones、constant(a)、uniform(a)、normal(s)、trunc_normal(s)、xavier 或 kaiming 规则，或 orthogonal。</translation>
     </message>
     <message>
         <source>{} takes one number: {}(0.02).</source>
@@ -8209,8 +8645,8 @@
         <translation>{}：没有第 {} 维，形状是 {}：请用 {} 到 {}。</translation>
     </message>
     <message>
-        <source>{}: a size of its weights would be {}, which only the data know: the input is {}.</source>
-        <translation>{}：权重的一个大小会是 {}，只有数据才知道：输入为 {}。</translation>
+        <source>{}: a size of its weights would be {}, which is not known before training: the input is {}.</source>
+        <translation>{}：其权重的一个尺寸会是 {}，训练前未知：输入为 {}。</translation>
     </message>
     <message>
         <source>{} takes {}; the input is {}.</source>
@@ -8233,8 +8669,8 @@
         <translation>{}：权重会是 {}，每个大小都不能小于 1。</translation>
     </message>
     <message>
-        <source>{}: {} cannot be joined with another size: only the data know it.</source>
-        <translation>{}：{} 不能与别的大小合并：只有数据才知道它。</translation>
+        <source>{}: {} cannot be joined with another size: it is not known before training.</source>
+        <translation>{}：{} 不能与其他尺寸合并：它在训练前未知。</translation>
     </message>
     <message>
         <source>{}: a size of 2^62 or more.</source>
@@ -8245,8 +8681,8 @@
         <translation>{}：{} 超出范围。</translation>
     </message>
     <message>
-        <source>{}: only the data know {}, so the window has to keep it: stride=1 and padding=same.</source>
-        <translation>{}：只有数据才知道 {}，窗口必须保持它：stride=1 且 padding=same。</translation>
+        <source>{}: {} is not known before training, so the window has to keep it: stride=1 and padding=same.</source>
+        <translation>{}：{} 在训练前未知，因此窗口必须保持它不变：stride=1 且 padding=same。</translation>
     </message>
     <message>
         <source>{}: the input is {}, smaller than the window. Remove this layer, or use larger inputs.</source>
@@ -8389,8 +8825,8 @@
         <translation>{} 为 {}，这一层需要 {}。</translation>
     </message>
     <message>
-        <source>{}: groups = {} does not divide {} input and {} output channels.</source>
-        <translation>{}：groups = {} 不能整除 {} 个输入通道和 {} 个输出通道。</translation>
+        <source>{}: groups = {} does not divide {} input and {} output channels. Use {}.</source>
+        <translation>{}：groups = {} 不能整除 {} 个输入通道和 {} 个输出通道。请用 {}。</translation>
     </message>
     <message>
         <source>padding=same keeps sizes, so it needs stride=1.</source>
@@ -8401,8 +8837,8 @@
         <translation>output_padding = {} 必须小于 stride 或 dilation。</translation>
     </message>
     <message>
-        <source>{}: only the data know {}, so the window has to keep it.</source>
-        <translation>{}：只有数据才知道 {}，窗口必须保持它。</translation>
+        <source>{}: {} is not known before training, so the window has to keep it.</source>
+        <translation>{}：{} 在训练前未知，因此窗口必须保持它不变。</translation>
     </message>
     <message>
         <source>{}: the padding leaves nothing of {}.</source>
@@ -8461,23 +8897,23 @@
         <translation>{}：默认值不在选项允许的值之中。</translation>
     </message>
     <message>
-        <source>{}: the help has more than {} characters.</source>
-        <translation>{}：说明超过 {} 个字符。</translation>
+        <source>{}: the range {} to {} is empty.</source>
+        <translation>{}：范围 {} 到 {} 为空。</translation>
     </message>
     <message>
         <source>More than {} options.</source>
         <translation>选项超过 {} 个。</translation>
     </message>
     <message>
-        <source>N, the batch, is no number that a network can compute with.</source>
-        <translation>N 是批次大小，网络不能用它计算。</translation>
+        <source>The batch size N is symbolic; an expression needs a number.</source>
+        <translation>批量大小 N 是符号；表达式需要数值。</translation>
     </message>
     <message>
-        <source>T, the length of a text's window, is no number that a network can compute with: the last window is shorter.</source>
-        <translation>T 是文本窗口的长度，网络不能用它计算：最后一个窗口更短。</translation>
+        <source>The window length T is symbolic; an expression needs a number. The last window of a text is shorter.</source>
+        <translation>窗口长度 T 是符号；表达式需要数值。文本的最后一个窗口更短。</translation>
     </message>
     <message>
-        <source>{} is no number.</source>
+        <source>{} is not a number.</source>
         <translation>{} 不是数。</translation>
     </message>
     <message>
@@ -8489,8 +8925,8 @@
         <translation>{} {} {} 超出范围。</translation>
     </message>
     <message>
-        <source>{} {} {} is no number.</source>
-        <translation>{} {} {} 不是数。</translation>
+        <source>{} {} {} is not a finite number.</source>
+        <translation>{} {} {} 不是有限的数。</translation>
     </message>
     <message>
         <source>More than {} operators are computed here.</source>
@@ -8501,7 +8937,7 @@
         <translation>{} 既不是 true 也不是 false。</translation>
     </message>
     <message>
-        <source>{} is no whole number.</source>
+        <source>{} is not a whole number.</source>
         <translation>{} 不是整数。</translation>
     </message>
     <message>
@@ -8533,7 +8969,7 @@
         <translation>{}：这里没有这个函数。</translation>
     </message>
     <message>
-        <source>{} is no list.</source>
+        <source>{} is not a list.</source>
         <translation>{} 不是列表。</translation>
     </message>
     <message>

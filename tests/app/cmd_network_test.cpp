@@ -47,6 +47,18 @@ TEST(NetworkCommand, TakesSizesAndOptions) {
     program.finish();
     EXPECT_EQ(program.exit_code(), 0) << program.errors();
     EXPECT_EQ(json::parse(program.output_text()).at("parameter_count"), 5 * 3 + 3 + 3 * 4 + 4 + 4 * 2 + 2);
+    for (const char* wrong : {"hiden=[3]", "hidden=[18446744073709551615]", "hidden"}) {
+        Program refused({"network", file, "--option", wrong});
+        refused.finish();
+        EXPECT_EQ(refused.exit_code(), 2) << wrong;
+    }
+    Program unknown({"network", file, "--option", "hiden=[3]"});
+    unknown.finish();
+    EXPECT_THAT(unknown.errors(), HasSubstr("the text has no such option. Did you mean hidden?"));
+    Program twice({"network", file, "--option", "hidden=[3]", "--option", "hidden=[4]"});
+    twice.finish();
+    EXPECT_EQ(twice.exit_code(), 2);
+    EXPECT_THAT(twice.errors(), HasSubstr("hidden is given twice"));
     for (const char* wrong : {"image=3x", "image=3x2", "sound=3", "features=0"}) {
         Program refused({"network", file, "--input", wrong});
         refused.finish();

@@ -4,18 +4,19 @@
 #include <cmath>
 
 #include "engine/base/near_name.h"
+#include "engine/base/plain_text.h"
 
 namespace engine::network {
 namespace {
 
 using Form = LayerArgument::Form;
 
-std::vector<std::string> words_of(const LayerArgument& argument) {
-    std::vector<std::string> words;
-    for (const FieldChoice& choice : argument.option.choices) words.push_back(choice.value);
-    if (argument.form == Form::padding) words.emplace_back("same");
-    if (argument.form == Form::initial) words.assign(initial_rules().begin(), initial_rules().end());
-    return words;
+/// The words that an argument takes.
+std::span<const std::string> words_of(const LayerArgument& argument) {
+    static const std::vector<std::string> same = {"same"};
+    if (argument.form == Form::padding) return same;
+    if (argument.form == Form::initial) return initial_rules();
+    return argument.words;
 }
 
 /// Reads one value for an argument.
@@ -39,6 +40,7 @@ private:
     [[noreturn]] void fail(Message text) const { throw Failure{place_, std::move(text), {}}; }
 
     OptionValue option_value(const Value& value) const {
+        if (const auto* reference = value.as<ValueReference>()) fail_property(reference->path);
         switch (argument_.form) {
             case Form::sizes:
                 return sizes(value);
@@ -52,7 +54,7 @@ private:
                 break;
         }
         if (std::holds_alternative<bool>(spec_.default_value)) {
-            if (value.as<bool>() == nullptr) fail(msg("{} takes true or false, not {}.", spec_.name, to_string(value)));
+            if (value.as<bool>() == nullptr) fail(msg("{} takes true or false, not {}.", spec_.name, brief(value)));
             return *value.as<bool>();
         }
         if (std::holds_alternative<std::int64_t>(spec_.default_value)) return whole(value);
@@ -60,9 +62,17 @@ private:
         return word(value);
     }
 
+    /// A property that a value does not have.
+    [[noreturn]] void fail_property(const std::string& path) const {
+        static const std::vector<std::string> properties = {"channels", "height", "width", "length"};
+        const std::string of = path.substr(0, path.rfind('.') + 1), near = nearest_name(path.substr(of.size()), properties);
+        if (near.empty()) fail(msg("{}: there is no such value, option or parameter here.", path));
+        throw Failure{place_, msg("{}: there is no such value, option or parameter here. Did you mean {}?", path, of + near), of + near};
+    }
+
     std::int64_t whole(const Value& value) const {
         const auto number = value.whole();
-        if (!number) fail(msg("{} takes a whole number, not {}.", spec_.name, to_string(value)));
+        if (!number) fail(msg("{} takes a whole number, not {}.", spec_.name, brief(value)));
         check_range(static_cast<double>(*number), value);
         return *number;
     }
@@ -70,7 +80,7 @@ private:
     double number(const Value& value) const {
         const auto* whole = value.as<std::int64_t>();
         const auto* number = value.as<double>();
-        if (whole == nullptr && number == nullptr) fail(msg("{} takes a number, not {}.", spec_.name, to_string(value)));
+        if (whole == nullptr && number == nullptr) fail(msg("{} takes a number, not {}.", spec_.name, brief(value)));
         const double read = whole != nullptr ? static_cast<double>(*whole) : *number;
         check_range(read, value);
         return read;
@@ -79,18 +89,15 @@ private:
     void check_range(double read, const Value& value) const {
         if (read >= spec_.lowest && read <= spec_.highest) return;
         if (spec_.highest < static_cast<double>(size_limit))
-            fail(msg("{} = {}: use {} to {}.", spec_.name, to_string(value), spec_.lowest, spec_.highest));
-        fail(msg("{} = {}: use {} or more.", spec_.name, to_string(value), spec_.lowest));
+            fail(msg("{} = {}: use {} to {}.", spec_.name, brief(value), to_string(Value{spec_.lowest}), to_string(Value{spec_.highest})));
+        fail(msg("{} = {}: use {} or more.", spec_.name, brief(value), to_string(Value{spec_.lowest})));
     }
 
     std::string word(const Value& value) const {
         const auto* word = value.as<std::string>();
-        const std::vector<std::string> words = words_of(argument_);
-        if (word == nullptr || std::ranges::find(words, *word) == words.end()) {
-            std::string listed;
-            for (const auto& each : words) listed += (listed.empty() ? "" : ", ") + each;
-            fail(msg("{} takes one of these words: {}; not {}.", spec_.name, listed, to_string(value)));
-        }
+        const auto words = words_of(argument_);
+        if (word == nullptr || std::ranges::find(words, *word) == words.end())
+            fail(msg("{} takes one of these words: {}; not {}.", spec_.name, join(words), brief(value)));
         return *word;
     }
 
@@ -99,7 +106,7 @@ private:
         if (value.whole()) return std::vector<std::int64_t>(count, whole(value));
         const auto* items = value.as<ValueList>();
         if (items == nullptr || items->size() != count)
-            fail(msg("{} takes a whole number, or a list of {}; not {}.", spec_.name, count, to_string(value)));
+            fail(msg("{} takes a whole number, or a list of {}; not {}.", spec_.name, count, brief(value)));
         return list(value);
     }
 
@@ -109,7 +116,7 @@ private:
         std::vector<std::int64_t> out;
         for (const Value& item : *items) {
             if (const auto* size = item.as<Size>())
-                fail(msg("{}: {} is a size that only the data know, so it cannot be one of a parameter.", spec_.name, to_string(*size)));
+                fail(msg("{}: {} is a size that is not known before training, so it cannot be one of a parameter.", spec_.name, to_string(*size)));
             out.push_back(whole(item));
         }
         return out;
@@ -147,7 +154,7 @@ std::string joined_names(const std::vector<const LayerArgument*>& arguments) {
     const auto known = positional(kind);
     std::vector<std::string> texts;
     for (const Argument& argument : statement.arguments)
-        if (argument.name.empty()) texts.push_back(to_string(evaluator.evaluate(argument.value, in, initial_words())));
+        if (argument.name.empty()) texts.push_back(brief(evaluator.evaluate(argument.value, in, initial_words())));
     const auto call = [&](std::size_t from) {
         std::string text = kind.name;
         for (std::size_t i = from; i < texts.size(); ++i) text += (i == from ? "(" : ", ") + texts[i];
@@ -178,41 +185,48 @@ const LayerArgument& named_argument(const LayerKind& kind, const Argument& argum
 }  // namespace
 
 LayerArguments bind_arguments(const LayerKind& kind, const Statement& statement, Evaluator& evaluator, const Surroundings& in) {
-    LayerArguments bound;
+    LayerArguments::Table::Entries bound(kind.arguments.size());
+    std::vector<bool> set(kind.arguments.size());
     const auto ordered = positional(kind);
     const bool takes_rest = !ordered.empty() && ordered.back()->form == Form::rest;
     std::size_t unnamed = 0;
     for (const Argument& argument : statement.arguments) {
         if (argument.name.empty() && !takes_rest && unnamed == ordered.size()) too_many(kind, statement, evaluator, in);
         const LayerArgument& takes = !argument.name.empty() ? named_argument(kind, argument, in) : takes_rest ? *ordered.back() : *ordered[unnamed++];
-        const std::vector<std::string> words = words_of(takes);
-        Value value = evaluator.evaluate(argument.value, in, words);
+        const auto at = static_cast<std::size_t>(&takes - kind.arguments.data());
+        Value value = evaluator.evaluate(argument.value, in, words_of(takes));
         const bool one_of_rest = argument.name.empty() && takes_rest;
         if (one_of_rest && value.as<ValueList>() == nullptr) value = {ValueList{value}};
-        const auto earlier = bound.all.find(takes.option.name);
-        if (earlier != bound.all.end() && !one_of_rest)
-            throw Failure{argument.place, msg("{} is given twice.", takes.option.name), {}};
+        if (set[at] && !one_of_rest) throw Failure{argument.place, msg("{} is given twice.", takes.option.name), {}};
         LayerArguments::Given given = ArgumentReader(kind, takes, argument.value.place).read(value);
-        if (earlier == bound.all.end()) {
-            bound.all.emplace(takes.option.name, std::move(given));
+        if (!set[at]) {
+            bound[at] = {takes.option.name, std::move(given)};
+            set[at] = true;
         } else {
-            auto& all = std::get<std::vector<std::int64_t>>(earlier->second.value);
+            auto& all = std::get<std::vector<std::int64_t>>(bound[at].second.value);
             const auto& more = std::get<std::vector<std::int64_t>>(given.value);
             all.insert(all.end(), more.begin(), more.end());
             if (all.size() > Limits::list) throw Failure{argument.place, msg("A list of more than {} items.", Limits::list), {}};
         }
     }
-    for (const LayerArgument& argument : kind.arguments) {
-        if (bound.all.contains(argument.option.name)) continue;
+    for (std::size_t i = 0; i < bound.size(); ++i) {
+        if (set[i]) continue;
+        const LayerArgument& argument = kind.arguments[i];
         if (argument.required)
             throw Failure{statement.callee->place, msg("{}: {} is missing.", kind.name, argument.option.name), {}};
-        LayerArguments::Given given{.value = argument.option.default_value};
-        auto* sizes = std::get_if<std::vector<std::int64_t>>(&given.value);
+        bound[i].first = argument.option.name;
+        OptionValue& value = bound[i].second.value;
+        value = argument.option.default_value;
+        auto* sizes = std::get_if<std::vector<std::int64_t>>(&value);
         if (sizes != nullptr && sizes->size() == 1 && (argument.form == Form::sizes || argument.form == Form::padding))
             sizes->assign(static_cast<std::size_t>(kind.dimensions), sizes->front());
-        bound.all.emplace(argument.option.name, std::move(given));
     }
-    return bound;
+    return {LayerArguments::Table(std::move(bound))};
+}
+
+void check_argument_names(const LayerKind& kind, const Statement& statement, const Surroundings& in) {
+    for (const Argument& argument : statement.arguments)
+        if (!argument.name.empty()) named_argument(kind, argument, in);
 }
 
 std::string call_text(const LayerKind& kind, const LayerArguments& arguments) {

@@ -90,6 +90,8 @@ std::optional<Failure> check_outputs(const NetworkGraph& graph, const NetworkSyn
     if (gives == "scores") {
         const Sizes needed{batch_size, outputs};
         if (end == needed) return {};
+        if (std::ranges::find(end, window_size) != end.end())
+            return failure(msg("The network ends with {}; scores need {}. Take one place, Select(1, -1), or the mean of all, Mean(1), and add fc: Linear(outputs); or write \"gives token scores\".", ending(graph), to_string(needed)));
         if (end.size() > 2) return failure(msg("The network ends with {}; scores need {}. Add Flatten and fc: Linear(outputs).", ending(graph), to_string(needed)));
         return failure(msg("The network ends with {}; scores need {}. End with fc: Linear(outputs).", ending(graph), to_string(needed)));
     }

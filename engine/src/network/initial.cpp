@@ -40,7 +40,7 @@ InitialRule read_initial(const Value& value, const TextPlace& place) {
     const std::string name = word != nullptr ? *word : call != nullptr ? call->name : std::string();
     const auto form = std::ranges::find(forms(), name, &std::pair<std::string, RuleForm>::first);
     if (form == forms().end())
-        throw Failure{place, msg("{} is no rule for initial weights: use zeros, ones, constant(a), uniform(a), normal(s), trunc_normal(s), a xavier or kaiming rule, or orthogonal.", to_string(value)), {}};
+        throw Failure{place, msg("{} is not a rule for initial weights: use zeros, ones, constant(a), uniform(a), normal(s), trunc_normal(s), a xavier or kaiming rule, or orthogonal.", brief(value)), {}};
     InitialRule rule{name, {}, {}};
     if (call != nullptr)
         for (const Value& argument : call->arguments) {
@@ -50,7 +50,7 @@ InitialRule read_initial(const Value& value, const TextPlace& place) {
             else if (const auto* number = argument.as<double>())
                 rule.numbers.push_back(*number);
             else
-                rule.words.push_back(to_string(argument));
+                rule.words.push_back(brief(argument));
         }
     if (rule.numbers.size() != form->second.numbers || rule.words.size() != form->second.words)
         throw Failure{place, form->second.numbers > 0   ? msg("{} takes one number: {}(0.02).", name, name)

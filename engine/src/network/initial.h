@@ -11,7 +11,7 @@ namespace engine::network {
 /// Bounds of what a text makes (network notation, 2.4).
 struct Limits {
     static constexpr std::size_t list = 1000, inner_items = 10'000, options = 200, label = 100, full_name = 500, string = 1000, shown_faults = 100;
-    static constexpr std::int64_t repeats = 1000, statements = 200'000, layers = 20'000, parameters = 100'000, columns = 10'000;
+    static constexpr std::int64_t repeats = 1000, statements = 200'000, layers = 20'000, parameters = 50'000, columns = 10'000;
     static constexpr int dimensions = 8, list_depth = 64;
 };
 

@@ -56,6 +56,9 @@ void same_shape(LayerCall& call);
 Size window_output(const LayerCall& call, const Size& size, std::int64_t kernel, std::int64_t stride, std::int64_t before,
                    std::int64_t after, std::int64_t dilation, bool ceil_mode);
 
+/// The fault of a window that is larger than its input. check_network() adds a size of images that is large enough.
+Message smaller_than_window(const std::string& kind = {}, const std::string& input = {});
+
 /// The product, below 2^62. Throws Failure for symbols and larger ones.
 std::int64_t product(const LayerCall& call, std::span<const Size> sizes);
 

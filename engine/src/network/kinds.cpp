@@ -19,6 +19,8 @@ std::span<const LayerKind> layer_kinds() {
             if (kind.weighted || kind.bare) kind.arguments.push_back(arg::initial("init", "Initial values of the weight."));
             if (kind.weighted && std::ranges::find(kind.roles, "bias") != kind.roles.end())
                 kind.arguments.push_back(arg::initial("bias_init", "Initial values of the bias."));
+            for (LayerArgument& argument : kind.arguments)
+                for (const FieldChoice& choice : argument.option.choices) argument.words.push_back(choice.value);
         }
         return all;
     }();
@@ -70,7 +72,7 @@ int LayerCall::dimension(std::int64_t given, int rank) const {
 std::int64_t LayerCall::number_at(int dimension) const {
     const Size& size = sizes()[static_cast<std::size_t>(dimension)];
     if (!size.is_number())
-        fail(msg("{}: a size of its weights would be {}, which only the data know: the input is {}.", kind.name, to_string(size), to_string(sizes())));
+        fail(msg("{}: a size of its weights would be {}, which is not known before training: the input is {}.", kind.name, to_string(size), to_string(sizes())));
     return size.number;
 }
 
@@ -97,7 +99,7 @@ void LayerCall::parameter(std::string role, Sizes given, InitialRule initial) {
     double count = 1;
     for (const Size& size : given) {
         if (!size.is_number())
-            fail(msg("{}: a size of its weights would be {}, which only the data know: the input is {}.", kind.name, to_string(size), to_string(sizes())));
+            fail(msg("{}: a size of its weights would be {}, which is not known before training: the input is {}.", kind.name, to_string(size), to_string(sizes())));
         if (size.number < 1) fail(msg("{}: its weights would be {}. Each size has to be 1 or more.", kind.name, to_string(given)));
         count *= static_cast<double>(size.number);
     }
@@ -126,11 +128,15 @@ std::int64_t product(const LayerCall& call, std::span<const Size> sizes) {
     std::int64_t out = 1;
     for (const Size& size : sizes) {
         if (!size.is_number())
-            call.fail(msg("{}: {} cannot be joined with another size: only the data know it.", call.kind.name, to_string(size)));
+            call.fail(msg("{}: {} cannot be joined with another size: it is not known before training.", call.kind.name, to_string(size)));
         if (__builtin_mul_overflow(out, size.number, &out) || out >= size_limit)
             call.fail(msg("{}: a size of 2^62 or more.", call.kind.name));
     }
     return out;
+}
+
+Message smaller_than_window(const std::string& kind, const std::string& input) {
+    return msg("{}: the input is {}, smaller than the window. Remove this layer, or use larger inputs.", kind, input);
 }
 
 Size window_output(const LayerCall& call, const Size& size, std::int64_t kernel, std::int64_t stride, std::int64_t before,
@@ -142,11 +148,11 @@ Size window_output(const LayerCall& call, const Size& size, std::int64_t kernel,
     const std::int64_t reach = kernel > most / dilation ? most : dilation * (kernel - 1) + 1;
     if (!size.is_number()) {
         if (stride == 1 && before + after == reach - 1) return size;
-        call.fail(msg("{}: only the data know {}, so the window has to keep it: stride=1 and padding=same.", call.kind.name, to_string(size)));
+        call.fail(msg("{}: {} is not known before training, so the window has to keep it: stride=1 and padding=same.", call.kind.name, to_string(size)));
     }
     const std::int64_t room = size.number + before + after - reach;
     if (room < 0)
-        call.fail(msg("{}: the input is {}, smaller than the window. Remove this layer, or use larger inputs.", call.kind.name, to_string(call.sizes())));
+        call.fail(smaller_than_window(call.kind.name, to_string(call.sizes())));
     std::int64_t out = (ceil_mode ? room + stride - 1 : room) / stride + 1;
     // The last window begins inside the input or its padding in front.
     if (ceil_mode && (out - 1) * stride >= size.number + before) --out;

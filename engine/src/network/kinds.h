@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <limits>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,6 +29,7 @@ struct LayerArgument {
     Form form = Form::plain;
     bool positional = false;  ///< may come without a name
     bool required = false;
+    std::vector<std::string> words{};  ///< of option.choices; layer_kinds() fills them
 };
 
 /// A tensor that a layer learns, named below its module.
@@ -51,7 +54,7 @@ struct LayerKind {
     bool bare = false;     ///< a tensor, no module, that takes no input
     bool weighted = false;  ///< has parameters, so needs a module
     int dimensions = 0;    ///< of `sizes` and `padding`
-    std::vector<std::string> roles{};  ///< parameters that init lines may name; empty: not known before
+    std::vector<std::string> roles{};  ///< parameters that init lines may name; weight and bias mean all of them
 };
 
 inline constexpr int many_inputs = std::numeric_limits<int>::max();
@@ -62,7 +65,7 @@ const LayerKind* find_layer_kind(std::string_view name);
 /// The kind that a misspelt name, or one of Keras or Caffe, most likely means; empty: none.
 std::string nearest_layer_kind(std::string_view name);
 
-/// Values of a layer's arguments, those that are left out too.
+/// Values of a layer's arguments, those that are left out too. Copies share them.
 class LayerArguments {
 public:
     struct Given {
@@ -72,7 +75,25 @@ public:
         bool is_default = true;
     };
 
-    std::map<std::string, Given, std::less<>> all{};
+    /// By name, in the order of the kind. The kind keeps the names.
+    class Table {
+    public:
+        using Entries = std::vector<std::pair<std::string_view, Given>>;
+
+        Table() = default;
+        explicit Table(Entries entries) : entries_(std::make_shared<const Entries>(std::move(entries))) {}
+
+        auto begin() const { return entries_->begin(); }
+        auto end() const { return entries_->end(); }
+        Entries::const_iterator find(std::string_view name) const {
+            return std::ranges::find(*entries_, name, &Entries::value_type::first);
+        }
+        bool contains(std::string_view name) const { return find(name) != end(); }
+
+    private:
+        std::shared_ptr<const Entries> entries_ = std::make_shared<const Entries>();
+    };
+    Table all{};
 
     bool given(std::string_view name) const { return !at(name).is_default; }
     bool flag(std::string_view name) const { return std::get<bool>(at(name).value); }

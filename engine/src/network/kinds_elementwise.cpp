@@ -59,6 +59,16 @@ Differences differences(const Sizes& a, const Sizes& b) {
     return out;
 }
 
+/// "-1" or "-3, -2": dimensions, from the end, in which neither size is 1.
+std::string different_dims(const Sizes& a, const Sizes& b) {
+    std::string out;
+    for (std::size_t at = std::min(a.size(), b.size()); at > 0; --at) {
+        const Size &one = a[a.size() - at], &other = b[b.size() - at];
+        if (one != other && one != number_size(1) && other != number_size(1)) out += (out.empty() ? "-" : ", -") + std::to_string(at);
+    }
+    return out;
+}
+
 /// The step that makes `to` of `from`; 0: none does.
 std::int64_t step_between(const Size& from, const Size& to) {
     return from.is_number() && to.is_number() && to.number > 0 && from.number % to.number == 0 ? from.number / to.number : 0;
@@ -81,7 +91,9 @@ std::int64_t step_between(const Size& from, const Size& to) {
         if (!differ.channels && strided)
             call.fail(msg("{}: {} is {}, {} is {}. They differ in height and width. Give {} stride={}.", kind, one, shape, other, other_shape, other, step));
     }
-    call.fail(msg("{}: {} is {}, {} is {}. Each size has to be equal, or 1.", kind, one, shape, other, other_shape));
+    const std::string dims = different_dims(first, second);
+    if (dims.empty()) call.fail(msg("{}: {} is {}, {} is {}. Each size has to be equal, or 1.", kind, one, shape, other, other_shape));
+    call.fail(msg("{}: {} is {}, {} is {}. They differ in the dimensions {}: each size has to be equal, or 1.", kind, one, shape, other, other_shape, dims));
 }
 
 /// Sizes of 1 grow; `joined`, from the end, adds up. -1 below all ranks: none.
@@ -100,7 +112,7 @@ Sizes broadcast(const LayerCall& call, int joined = 0) {
             const Size& each = sizes[sizes.size() - at];
             if (static_cast<int>(at) == joined) {
                 if (!each.is_number())
-                    call.fail(msg("{}: {} cannot be joined with another size: only the data know it.", call.kind.name, to_string(each)));
+                    call.fail(msg("{}: {} cannot be joined with another size: it is not known before training.", call.kind.name, to_string(each)));
                 std::int64_t sum = each.number;
                 if (!first && (__builtin_add_overflow(sum, size.number, &sum) || sum >= size_limit))
                     call.fail(msg("{}: a size of 2^62 or more.", call.kind.name));

@@ -56,7 +56,8 @@ LayerKind recurrent_kind(const char* name, const char* help) {
                           arg::flag("bias", true, "Adds numbers."), arg::number("dropout", 0, "Dropout between the layers.", 0, 1),
                           arg::flag("bidirectional", false, "Reads from both ends."), arg::flag("carry", false, "Keeps the state for the next batch.")},
             .shape = recurrent,
-            .weighted = true};
+            .weighted = true,
+            .roles = {"weight", "bias", "weight_ih", "weight_hh", "bias_ih", "bias_hh"}};
 }
 
 /// Queries, keys and values: three inputs, or one for all.
@@ -130,6 +131,7 @@ LayerKind kind_MultiheadAttention() {
     kind.arguments.push_back(arg::number("dropout", 0, "Dropout of the weights of the attention.", 0, 1));
     kind.shape = multihead_attention;
     kind.weighted = true;
+    kind.roles = {"weight", "bias", "in_proj_weight", "in_proj_bias"};
     return kind;
 }
 LayerKind kind_Attention() { return attention_kind("Attention", "Attention of queries, keys and values, without weights."); }

@@ -175,7 +175,7 @@ void pool(LayerCall& call) {
             call.fail(msg("{}: padding = {} is more than half of the window {}.", call.kind.name, padding[i], kernel[i]));
         out.push_back(window_output(call, call.sizes()[i + 2], kernel[i], stride[i], padding[i], padding[i], dilation[i], call.arguments.flag("ceil_mode")));
         if (out.back().is_number() && out.back().number < 1)
-            call.fail(msg("{}: the input is {}, smaller than the window. Remove this layer, or use larger inputs.", call.kind.name, to_string(call.sizes())));
+            call.fail(smaller_than_window(call.kind.name, to_string(call.sizes())));
     }
     call.give(std::move(out));
     call.count_elements();

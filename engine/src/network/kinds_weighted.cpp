@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <numeric>
 
 #include "network/kind_forms.h"
 
@@ -31,7 +32,7 @@ void linear(LayerCall& call) {
 double convolution_weights(LayerCall& call, std::int64_t first, std::int64_t second, std::int64_t outputs, std::int64_t inputs) {
     const std::int64_t groups = call.arguments.whole("groups");
     if (inputs % groups != 0 || outputs % groups != 0)
-        call.fail(msg("{}: groups = {} does not divide {} input and {} output channels.", call.kind.name, groups, inputs, outputs));
+        call.fail(msg("{}: groups = {} does not divide {} input and {} output channels. Use {}.", call.kind.name, groups, inputs, outputs, divisors_text(std::gcd(inputs, outputs))));
     Sizes weight{number_size(first), number_size(second / groups)};
     double taps = 1;
     for (const std::int64_t tap : call.arguments.list("kernel_size")) {
@@ -87,7 +88,7 @@ void transposed_convolution(LayerCall& call) {
             if (each > most) call.fail(msg("{}: {} is out of range.", call.kind.name, each));
         const std::int64_t added = dilation * (kernel - 1) - 2 * padding + extra;
         if (!size.is_number() && (stride != 1 || added != 0))
-            call.fail(msg("{}: only the data know {}, so the window has to keep it.", call.kind.name, to_string(size)));
+            call.fail(msg("{}: {} is not known before training, so the window has to keep it.", call.kind.name, to_string(size)));
         const Size grown = size.is_number() ? number_size((size.number - 1) * stride + added + 1) : size;
         if (grown.is_number() && grown.number < 1)
             call.fail(msg("{}: the padding leaves nothing of {}.", call.kind.name, to_string(call.sizes())));
@@ -313,7 +314,8 @@ LayerKind kind_EmbeddingTables() {
             .help = "A table for each column.",
             .arguments = {arg::required(arg::whole("embedding_dim", 1, "Width of a row."))},
             .shape = embedding_tables,
-            .weighted = true};
+            .weighted = true,
+            .roles = {"weight"}};
 }
 LayerKind kind_Positions() {
     return {.name = "Positions",

@@ -213,6 +213,13 @@ TextPlace LogicalLine::place(std::size_t offset, std::size_t length) const {
     return {counted.line, counted.column, std::max(1, static_cast<int>(count_characters(here)))};
 }
 
+std::string shortened(std::string text) {
+    constexpr std::size_t most = 80;
+    if (text.size() <= most) return text;
+    text.resize(whole_characters(std::string_view(text).substr(0, most)));
+    return text + "\u2026";
+}
+
 std::vector<LogicalLine> cut_lines(std::string_view text, std::vector<NetworkFault>& faults) {
     if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
     if (!is_readable(text, faults)) return {};

@@ -35,6 +35,9 @@ struct LogicalLine {
     TextPlace place(std::size_t offset, std::size_t length = 1) const;
 };
 
+/// A text as a message shows it: what is behind the first 80 bytes becomes an ellipsis.
+std::string shortened(std::string text);
+
 /// Parts a text into logical lines by their indentation. Faults are added to `faults`; after one it
 /// goes on with the next line, but text that is not UTF-8 or too long has no lines.
 std::vector<LogicalLine> cut_lines(std::string_view text, std::vector<NetworkFault>& faults);

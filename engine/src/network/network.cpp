@@ -8,6 +8,7 @@
 #include "network/builtin_networks.h"
 #include "network/expand.h"
 #include "network/grammar.h"
+#include "network/kind_forms.h"
 #include "network/text_options.h"
 
 namespace engine {
@@ -74,6 +75,39 @@ std::string form_text(const LayerKind& kind) {
     return kind.name + '(' + positional + (named.empty() ? "" : positional.empty() ? "; " + named : "; " + named) + ')';
 }
 
+/// Says of layers whose window is larger than their input, which size of the images is large enough.
+void name_image_size(const NetworkSyntax& syntax, const NetworkData& data, std::vector<NetworkFault>& faults) {
+    const auto image = std::ranges::find(data.inputs, "image", &NetworkInput::field);
+    const auto too_small = [](const NetworkFault& fault) { return fault.text.text == smaller_than_window().text; };
+    const auto fault = std::ranges::find_if(faults, too_small);
+    if (fault == faults.end() || image == data.inputs.end() || image->sizes.size() != 3) return;
+    const std::int64_t height = image->sizes[1], width = image->sizes[2];
+    constexpr std::int64_t largest = 4096;
+    constexpr std::size_t most_layers = 500;
+    bool is_large = false;
+    const auto fits = [&](std::int64_t larger) {
+        NetworkData other = data;
+        auto& sizes = other.inputs[static_cast<std::size_t>(image - data.inputs.begin())].sizes;
+        sizes[1] = larger;
+        sizes[2] = std::max<std::int64_t>(1, width * larger / std::max<std::int64_t>(1, height));
+        std::vector<NetworkFault> left;
+        is_large = expand_network(syntax, other, left).nodes.size() > most_layers;
+        return std::ranges::none_of(left, [&](const NetworkFault& each) { return too_small(each) && each.place == fault->place; });
+    };
+    std::int64_t below = height, enough = height;
+    do {
+        below = enough;
+        enough *= 2;
+        if (enough > largest || is_large) return;
+    } while (!fits(enough));
+    while (enough - below > 1) {
+        const std::int64_t between = (below + enough) / 2;
+        (fits(between) ? enough : below) = between;
+    }
+    fault->text = msg("{}: the input is {}, smaller than the window. Remove this layer, or use images of at least {} x {}.", fault->text.args[0],
+                      fault->text.args[1], enough, std::max<std::int64_t>(1, width * enough / std::max<std::int64_t>(1, height)));
+}
+
 }  // namespace
 
 bool CheckedNetwork::usable() const { return std::ranges::all_of(faults, &NetworkFault::note); }
@@ -97,6 +131,7 @@ CheckedNetwork check_network(std::string_view text, const NetworkData& data) {
     out.options = text_options(syntax, ignored);
     out.gives = syntax.gives;
     add_rows(expand_network(syntax, data, out.faults), out);
+    name_image_size(syntax, data, out.faults);
     const auto by_place = [](const NetworkFault& fault) { return std::pair(fault.place.line, fault.place.column); };
     std::ranges::stable_sort(out.faults, {}, by_place);
     const auto again = [](const NetworkFault& a, const NetworkFault& b) { return a.place == b.place && a.text.text == b.text.text; };

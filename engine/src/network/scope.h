@@ -19,7 +19,7 @@ public:
 
     void set(const std::string& name, T value, int time) { names_[name].push_back({time, std::move(value)}); }
     void forget() { names_.clear(); }
-    /// A line could not be read: there may be names that are not here.
+    /// A line could not be read, and names that it sets are missing here.
     void set_incomplete() { incomplete_ = true; }
 
     /// Null: there is no such name.

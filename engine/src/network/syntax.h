@@ -45,6 +45,7 @@ struct Expression {
         both,      ///< parts[0] and parts[1] and ...
         either,    ///< parts[0] or parts[1] or ...
         choice,    ///< parts[0] if parts[1] else parts[2]
+        unknown,   ///< has a fault
     };
     Kind kind = Kind::whole;
     TextPlace place{};
@@ -143,6 +144,7 @@ struct NetworkSyntax {
     std::vector<BlockLine> blocks{};
     /// Inputs of the network; of several names the one that the data set has.
     std::vector<std::vector<std::string>> inputs{};
+    std::vector<std::vector<TextPlace>> input_places{};  ///< beside them
     TextPlace network{};
     std::string gives = "scores";
     std::vector<Statement> body{};

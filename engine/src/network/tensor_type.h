@@ -9,7 +9,7 @@ namespace engine::network {
 /// Sizes, counts and whole numbers of a text stay below this.
 inline constexpr std::int64_t size_limit = std::int64_t{1} << 62;
 
-/// A size of a tensor: a number, or a symbol that only the data know.
+/// A size of a tensor: a number, or a symbol whose number is not known before training.
 struct Size {
     enum class Symbol : std::uint8_t {
         none,

@@ -59,14 +59,14 @@ std::vector<OptionSpec> text_options(const NetworkSyntax& syntax, std::vector<Ne
         if (line.lowest) opt::between(*line.lowest, *line.highest)(spec);
         if (!value)
             fault(line, msg("{}: a list holds whole numbers or words.", line.name));
+        else if (line.lowest && *line.lowest > *line.highest)
+            fault(line, msg("{}: the range {} to {} is empty.", line.name, to_string(Value{*line.lowest}), to_string(Value{*line.highest})));
         else if (!names.insert(line.name).second)
             fault(line, msg("{}: there is an option of this name above.", line.name));
         else if (line.lowest && !is_numeric(*value))
             fault(line, msg("{}: a range is for numbers; words are listed behind \"of\".", line.name));
         else if (!fits_choices(spec) || !check_option(spec, spec.default_value).empty())
             fault(line, msg("{}: the default is none of the values that the option takes.", line.name));
-        else if (line.help.size() > Limits::string)
-            fault(line, msg("{}: the help has more than {} characters.", line.name, Limits::string));
         options.push_back(std::move(spec));
     }
     if (options.size() > Limits::options)

@@ -5,6 +5,7 @@
 
 #include "engine/base/near_name.h"
 #include "network/initial.h"
+#include "network/lines.h"
 
 namespace engine::network {
 namespace {
@@ -136,9 +137,52 @@ const char* sign_text(Operator op) {
 void need_number(const Expression& at, const Value& value) {
     if (const auto* size = value.as<Size>())
         fail(at, size->symbol == Size::Symbol::batch
-                     ? msg("N, the batch, is no number that a network can compute with.")
-                     : msg("T, the length of a text's window, is no number that a network can compute with: the last window is shorter."));
-    if (!is_number(value)) fail(at, msg("{} is no number.", to_string(value)));
+                     ? msg("The batch size N is symbolic; an expression needs a number.")
+                     : msg("The window length T is symbolic; an expression needs a number. The last window of a text is shorter."));
+    if (!is_number(value)) fail(at, msg("{} is not a number.", brief(value)));
+}
+
+/// Ends soon after `most` bytes.
+void append(std::string& out, const Value& value, std::size_t most) {
+    const auto listed = [&](const ValueList& list) {
+        for (std::size_t i = 0; i < list.size() && out.size() <= most; ++i) {
+            if (i > 0) out += ", ";
+            append(out, list[i], most);
+        }
+    };
+    if (const auto* truth = value.as<bool>()) {
+        out += *truth ? "true" : "false";
+    } else if (const auto* whole = value.as<std::int64_t>()) {
+        out += std::to_string(*whole);
+    } else if (const auto* number = value.as<double>()) {
+        constexpr double exact = 1e15;
+        const bool whole_value = *number == std::floor(*number) && std::abs(*number) < exact;
+        out += whole_value ? std::to_string(static_cast<std::int64_t>(*number)) : detail::written(*number);
+    } else if (const auto* word = value.as<std::string>()) {
+        out += *word;
+    } else if (const auto* size = value.as<Size>()) {
+        out += to_string(*size);
+    } else if (const auto* reference = value.as<ValueReference>()) {
+        out += reference->path;
+    } else if (const auto* list = value.as<ValueList>()) {
+        out += '[';
+        listed(*list);
+        out += ']';
+    } else if (const auto* call = value.as<ValueCall>()) {
+        out += call->name + '(';
+        listed(call->arguments);
+        out += ')';
+    } else {
+        out += '?';
+    }
+}
+
+/// Words that the option takes whose value, or an item of it, the expression is.
+std::span<const std::string> words_of(const Expression& expression, const Surroundings& in) {
+    const Expression* named = &expression;
+    while (named->kind == Kind::item) named = &named->parts[0];
+    const Value* variable = named->kind == Kind::path ? in.variable(named->text) : nullptr;
+    return variable != nullptr && variable->words != nullptr ? std::span<const std::string>(*variable->words) : std::span<const std::string>();
 }
 
 Value computed(const Expression& at, const Value& a, Operator op, const Value& b) {
@@ -163,7 +207,7 @@ Value computed(const Expression& at, const Value& a, Operator op, const Value& b
             return *whole;
         }
     const double result = number_result(as_double(a), op, as_double(b));
-    if (!std::isfinite(result)) fail(at, msg("{} {} {} is no number.", to_string(a), sign_text(op), to_string(b)));
+    if (!std::isfinite(result)) fail(at, msg("{} {} {} is not a finite number.", brief(a), sign_text(op), brief(b)));
     return {result};
 }
 
@@ -187,20 +231,16 @@ std::optional<std::int64_t> Value::whole() const {
 }
 
 std::string to_string(const Value& value) {
-    if (const auto* truth = value.as<bool>()) return *truth ? "true" : "false";
-    if (const auto* whole = value.as<std::int64_t>()) return std::to_string(*whole);
-    if (const auto* number = value.as<double>()) return detail::written(*number);
-    if (const auto* word = value.as<std::string>()) return *word;
-    if (const auto* size = value.as<Size>()) return to_string(*size);
-    if (const auto* reference = value.as<ValueReference>()) return reference->path;
-    const auto listed = [](const ValueList& list) {
-        std::string out;
-        for (const Value& each : list) out += (out.empty() ? "" : ", ") + to_string(each);
-        return out;
-    };
-    if (const auto* list = value.as<ValueList>()) return '[' + listed(*list) + ']';
-    const auto* call = value.as<ValueCall>();
-    return call != nullptr ? call->name + '(' + listed(call->arguments) + ')' : "?";
+    std::string out;
+    append(out, value, std::string::npos);
+    return out;
+}
+
+std::string brief(const Value& value) {
+    constexpr std::size_t most = 80;
+    std::string out;
+    append(out, value, most);
+    return shortened(std::move(out));
 }
 
 Value Evaluator::evaluate(const Expression& expression, const Surroundings& in, std::span<const std::string> choices) {
@@ -242,6 +282,8 @@ Value Evaluator::evaluate(const Expression& expression, const Surroundings& in, 
             return {std::ranges::any_of(expression.parts, [&](const auto& part) { return truth(part, in); })};
         case Kind::choice:
             return evaluate(expression.parts[truth(expression.parts[1], in) ? 0 : 2], in, choices);
+        case Kind::unknown:
+            break;
     }
     throw Unknown{};
 }
@@ -264,7 +306,7 @@ void Evaluator::count_list(const Expression& expression, const Value& list) {
 bool Evaluator::truth(const Expression& expression, const Surroundings& in) {
     const Value value = evaluate(expression, in);
     const bool* truth = value.as<bool>();
-    if (truth == nullptr) fail(expression, msg("{} is neither true nor false.", to_string(value)));
+    if (truth == nullptr) fail(expression, msg("{} is neither true nor false.", brief(value)));
     return *truth;
 }
 
@@ -272,7 +314,7 @@ std::int64_t Evaluator::whole(const Expression& expression, const Surroundings& 
     const Value value = evaluate(expression, in);
     need_number(expression, value);
     const auto whole = value.whole();
-    if (!whole) fail(expression, msg("{} is no whole number.", to_string(value)));
+    if (!whole) fail(expression, msg("{} is not a whole number.", brief(value)));
     return *whole;
 }
 
@@ -289,7 +331,7 @@ Value Evaluator::path(const Expression& expression, const Surroundings& in, std:
     const bool is_choice = std::ranges::find(choices, text) != choices.end();
     if (const Value* variable = in.variable(text)) {
         if (!variable->known()) throw Unknown{};
-        if (is_choice)
+        if (is_choice && noted_.emplace(expression.place.line, expression.place.column).second)
             notes_.push_back({expression.place, msg("{} is the variable here, not the word. Write \"{}\" for the word.", text, text), {}, true});
         return *variable;
     }
@@ -337,7 +379,7 @@ Value Evaluator::item(const Expression& expression, const Surroundings& in) {
     Value value = evaluate(expression.parts[0], in);
     for (std::size_t i = 1; i < expression.parts.size(); ++i) {
         const auto* list = value.as<ValueList>();
-        if (list == nullptr) fail(expression, msg("{} is no list.", to_string(value)));
+        if (list == nullptr) fail(expression, msg("{} is not a list.", brief(value)));
         const std::int64_t index = whole(expression.parts[i], in);
         const auto count = static_cast<std::int64_t>(list->size());
         if (index < -count || index >= count)
@@ -349,12 +391,9 @@ Value Evaluator::item(const Expression& expression, const Surroundings& in) {
 }
 
 Value Evaluator::chain(const Expression& expression, const Surroundings& in) {
-    const auto words_of = [&](const Expression& other) {
-        return other.kind == Kind::path ? in.choices_of(other.text) : std::span<const std::string>();
-    };
     const bool compares = expression.operators.front() == Operator::equal || expression.operators.front() == Operator::differs;
     const auto operand = [&](std::size_t i) {
-        return compares ? evaluate(expression.parts[i], in, words_of(expression.parts[1 - i])) : evaluate(expression.parts[i], in);
+        return compares ? evaluate(expression.parts[i], in, words_of(expression.parts[1 - i], in)) : evaluate(expression.parts[i], in);
     };
     Value value = operand(0);
     for (std::size_t i = 0; i < expression.operators.size(); ++i) {

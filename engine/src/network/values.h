@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -38,6 +39,8 @@ struct ValueReference {
 /// Result of an expression. Nothing: unknown, because of a fault above.
 struct Value {
     std::variant<std::monostate, bool, std::int64_t, double, std::string, SharedList, Size, ValueCall, ValueReference> data{};
+    /// Words that the option of this value, or of the list that it is an item of, takes; null: any.
+    const std::vector<std::string>* words = nullptr;
 
     bool known() const { return data.index() != 0; }
     template <typename T>
@@ -55,6 +58,8 @@ struct Value {
 
 /// As the notation writes it.
 std::string to_string(const Value& value);
+/// For a message: a long list is cut.
+std::string brief(const Value& value);
 
 /// A statement cannot be evaluated.
 struct Failure {
@@ -75,8 +80,6 @@ public:
     virtual ~Surroundings() = default;
     /// Null: there is no such variable.
     virtual const Value* variable(std::string_view name) const = 0;
-    /// Words that an option of this name takes; empty for others.
-    virtual std::span<const std::string> choices_of(std::string_view name) const = 0;
     /// The type of a value of the graph; null: there is none. Throws Unknown for one with a fault.
     virtual const TensorType* tensor(std::string_view path) const = 0;
     /// Variables and values, to suggest one.
@@ -109,6 +112,7 @@ private:
     ValueList values(const Expression& expression, const Surroundings& in);
 
     std::vector<NetworkFault>& notes_;
+    std::set<std::pair<int, int>> noted_{};  // lines and columns: a note is given once a place
     std::int64_t evaluated_ = 0;
 };
 

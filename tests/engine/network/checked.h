@@ -38,9 +38,11 @@ inline std::vector<std::string> fault_texts(const CheckedNetwork& network) {
     return texts;
 }
 
-/// The only fault of a body that does not end too early besides.
+/// The only fault of a body, or note, that does not end too early besides.
 inline std::string fault_text(const std::string& body) {
     const auto texts = fault_texts(check_body(body));
+    for (std::size_t i = 1; i < texts.size(); ++i)
+        EXPECT_NE(texts[i].find("The network ends with "), std::string::npos) << body << ": " << texts[i];
     return texts.empty() ? std::string() : texts.front();
 }
 

@@ -61,6 +61,8 @@ std::string shown(const Expression& e) {
             return '(' + joined(" or ") + ')';
         case Expression::Kind::choice:
             return "choice(" + joined(", ") + ')';
+        case Expression::Kind::unknown:
+            return "?";
         case Expression::Kind::chain:
             break;
     }
@@ -171,6 +173,26 @@ TEST(NetworkGrammar, DeepExpressionsAreRefusedAndLongOnesAreNot) {
     for (const char* piece : {"-", "not ", "^1", " if true else 1"})
         EXPECT_EQ(faults_of(line(piece, 2'000, "1")).size(), 1u) << piece;
     for (const char* piece : {"+1", "[0]", " and 1"}) EXPECT_TRUE(faults_of(line(piece, 5'000, "")).empty()) << piece;
+}
+
+TEST(NetworkGrammar, NamesStringsAndListsHaveLimits) {
+    const auto first = [](const std::string& text) {
+        const auto faults = faults_of(text);
+        return faults.empty() ? std::string() : std::to_string(faults[0].place.line) + ':' + std::to_string(faults[0].place.column) + ": " + faults[0].text.str();
+    };
+    const std::string name(100, 'a');
+    const std::string network = "network(image):\n  ReLU\n", start = "network(image):\n";
+    EXPECT_EQ(first(start + "  let " + name + " = 1\n"), "");
+    EXPECT_EQ(first(start + "  let b" + name + " = 1\n"), "2:7: A name of more than 100 characters.");
+    EXPECT_EQ(first(start + "  b" + name + " = ReLU\n"), "2:3: A name of more than 100 characters.");
+    EXPECT_EQ(first("option b" + name + " = 1\n" + network), "1:8: A name of more than 100 characters.");
+    EXPECT_EQ(first("option a = 1 \"" + std::string(1000, 'x') + "\"\n" + network), "");
+    EXPECT_EQ(first("option a = 1 \"" + std::string(1001, 'x') + "\"\n" + network), "1:15: A string of more than 1000 characters.");
+    EXPECT_EQ(first(start + "  let a = \"" + std::string(1001, 'x') + "\"\n"), "2:12: A string of more than 1000 characters.");
+    std::string items = "1";
+    for (int i = 1; i < 1000; ++i) items += ",1";
+    EXPECT_EQ(first("option a = [" + items + "]\n" + network), "");
+    EXPECT_EQ(first("option a = [" + items + ",1]\n" + network), "1:12: A list of more than 1000 items.");
 }
 
 /// No text may stop the parser, and a fault stands in a line that exists.

@@ -87,9 +87,12 @@ TEST(NetworkKinds, FaultsNameShapesAndAChange) {
     EXPECT_EQ(fault_text("a: Conv2d(8, 3, stride=2, padding=1) from image\nb: Conv2d(4, 3, padding=1) from image\nx = Add from a, b"),
               "3:5: Add: a is N x 8 x 16 x 16, b is N x 4 x 32 x 32. They differ in channels, height and width. Give b 8 channels and stride=2.");
     EXPECT_EQ(fault_text("MaxPool2d(33) from image"),
-              "1:1: MaxPool2d: the input is N x 3 x 32 x 32, smaller than the window. Remove this layer, or use larger inputs.");
+              "1:1: MaxPool2d: the input is N x 3 x 32 x 32, smaller than the window. Remove this layer, or use images of at least 33 x 33.");
     EXPECT_EQ(fault_text("x = Flatten(2) from image\nMultiheadAttention(7)"),
               "2:1: num_heads = 7 does not divide the width 1024. Use 1, 2, 4, 8, 16, 32 or 64.");
+    EXPECT_EQ(fault_text("a: Linear(8)\nb: Linear(4) from in\nx = Add from a, b"),
+              "3:5: Add: a is N x 8, b is N x 4. They differ in the dimensions -1: each size has to be equal, or 1.");
+    EXPECT_EQ(fault_text("x = Flatten(2) from image\nl: LSTM(2^25)"), "2:9: hidden_size = 33554432: use 1 to 16777216.");
     EXPECT_THAT(fault_text("Linear(8) from tokens"), testing::HasSubstr("Put Embedding or EmbeddingTables in between."));
     EXPECT_THAT(fault_text("Flatten(0) from image"), testing::HasSubstr("N cannot be joined with another size"));
     EXPECT_THAT(fault_text("x = Concat(dim=0) from in, in"), testing::HasSubstr("dimension 0 is the batch"));

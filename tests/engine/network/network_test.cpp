@@ -4,6 +4,7 @@
 
 #include "checked.h"
 #include "engine/base/error.h"
+#include "network/grammar.h"
 
 namespace engine {
 namespace {
@@ -75,21 +76,48 @@ TEST(Network, NotesHideNoFault) {
     EXPECT_FALSE(network.faults.back().note);
 }
 
-/// No text may stop the checker.
+TEST(Network, AWindowThatIsTooLargeNamesTheSmallestImages) {
+    const auto checked = [](int size) {
+        NetworkData data{{{"image", {3, size, size}, {}}}, 10, {}};
+        return check_network("network(image):\n  repeat 5: MaxPool2d(2)\n  Conv2d(8, 3)\n  Flatten\n  Linear(outputs)\n", data);
+    };
+    const CheckedNetwork small = checked(70);
+    ASSERT_EQ(small.faults.size(), 1u);
+    EXPECT_EQ(small.faults[0].text.str(), "Conv2d: the input is N x 3 x 2 x 2, smaller than the window. Remove this layer, or use images of at least 96 x 96.");
+    EXPECT_TRUE(checked(96).usable());
+    EXPECT_FALSE(checked(95).usable());
+}
+
+/// No text may stop the checker. A fault of the grammar stands at the line or the next; one of a name that is not set any more
+/// stands where the name is used.
 TEST(Network, ATextWithoutOneOfItsTokensIsCheckedOrRefused) {
     const std::string text = network_template("resnet18");
     const NetworkData data{{{"image", {3, 32, 32}, {}}}, 10, {}};
     const auto lines = 1 + std::ranges::count(text, '\n');
     const auto is_word = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_'; };
-    for (std::size_t from = text.find("block"); from < text.size();) {
+    int refused = 0;
+    for (std::size_t from = text.find("option"); from < text.size();) {
         std::size_t to = from + 1;
         if (is_word(text[from]))
             while (to < text.size() && is_word(text[to])) ++to;
+        if (text[from] == ' ' || text[from] == '\n') {
+            from = to;
+            continue;
+        }
         std::string shorter = text;
         shorter.erase(from, to - from);
+        const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(from), '\n');
+        std::vector<NetworkFault> faults;
+        network::parse_network(shorter, faults);
+        for (const NetworkFault& fault : faults) {
+            EXPECT_GE(fault.place.line, line) << text.substr(from, to - from) << ": " << fault.text.str();
+            EXPECT_LE(fault.place.line, line + 1) << text.substr(from, to - from) << ": " << fault.text.str();
+        }
+        refused += faults.empty() ? 0 : 1;
         for (const NetworkFault& fault : check_network(shorter, data).faults) EXPECT_LE(fault.place.line, lines);
         from = to;
     }
+    EXPECT_GT(refused, 100);
 }
 
 }  // namespace

@@ -42,5 +42,12 @@ TEST(TextOptions, FaultyOnesAreReported) {
     options(many, 1);
 }
 
+TEST(TextOptions, AnEmptyRangeIsReportedAndNotTheDefault) {
+    std::vector<NetworkFault> faults;
+    text_options(parse_network("option a = 5 in 3..1\nnetwork(image):\n  ReLU\n", faults), faults);
+    ASSERT_EQ(faults.size(), 1u);
+    EXPECT_EQ(faults[0].text.str(), "a: the range 3 to 1 is empty.");
+}
+
 }  // namespace
 }  // namespace engine::network

@@ -9,6 +9,7 @@
 #include <QXmlStreamReader>
 
 #include "engine/runs/export.h"
+#include "engine/network/network.h"
 #include "engine/runs/run_fields.h"
 #include "engine/settings/catalog.h"
 #include "engine/train/machine.h"
@@ -90,6 +91,7 @@ TEST(Translation, CoversTheEnginesCatalogs) {
     for (const auto& i : engine::run_fields()) texts.push_back(i.label);
     for (const auto& i : engine::ops()) texts.push_back(i.why);
     for (const auto& i : engine::export_formats()) texts.insert(texts.end(), {i.title, i.summary});
+    for (const auto& i : engine::network_layer_kinds()) texts.push_back(i.help);
     ASSERT_FALSE(texts.empty());
     for (const auto& text : texts) EXPECT_TRUE(zh.knows(text)) << text;
 }
