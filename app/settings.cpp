@@ -11,6 +11,7 @@
 #include "engine/runs/comparison.h"
 #include "engine/runs/settings_presets.h"
 #include "engine/session/session.h"
+#include "engine/settings/catalog.h"
 #include "find_run.h"
 
 namespace app {
@@ -75,6 +76,8 @@ std::optional<engine::ParsedConfig> read_comparison(const std::string& file,
                       [](const auto& error) { return error.field == "dataset.path"; });
     report(parsed.errors);
     if (!parsed.errors.empty()) return std::nullopt;
+    if (const auto note = engine::other_text_in_file(parsed.config.model); !note.empty())
+        parsed.notes.push_back(note);
     for (const auto& note : parsed.notes) std::cerr << "halftone: " << note.str() << '\n';
     return parsed;
 }

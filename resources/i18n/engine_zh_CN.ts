@@ -8996,5 +8996,113 @@
         <source>There is no item {} in a list of {}: the first is 0, the last {} or -1.</source>
         <translation>没有第 {} 项，列表有 {} 项：第一项是 0，最后一项是 {} 或 -1。</translation>
     </message>
+    <message>
+        <source>use a list of lines in quotes</source>
+        <translation>请使用由带引号的行组成的列表</translation>
+    </message>
+    <message>
+        <source>use a network that takes {}, as the data set {} has it</source>
+        <translation>请使用接受 {} 的网络：数据集 {} 提供的正是它</translation>
+    </message>
+    <message>
+        <source>choose the file of the network, NAME.network</source>
+        <translation>请选择网络文件 NAME.network</translation>
+    </message>
+    <message>
+        <source>use a newer version of Halftone: this one reads the notation up to {}</source>
+        <translation>请使用更新版本的 Halftone：本版本最高读取第 {} 版记法</translation>
+    </message>
+    <message>
+        <source>use the hash of model.network, {}, or leave it out if you have changed the text</source>
+        <translation>请使用 model.network 的散列值 {}；若您改动了文本，请删去此项</translation>
+    </message>
+    <message>
+        <source>No task takes a network that gives stages.</source>
+        <translation>没有任务接受输出 stages 的网络。</translation>
+    </message>
+    <message>
+        <source>Networks of ONNX files cannot be read yet.</source>
+        <translation>尚不能读取 ONNX 文件中的网络。</translation>
+    </message>
+    <message>
+        <source>Use a network as text, NAME.network.</source>
+        <translation>请使用文本形式的网络 NAME.network。</translation>
+    </message>
+    <message>
+        <source>Choose a network as text, NAME.network.</source>
+        <translation>请选择文本形式的网络 NAME.network。</translation>
+    </message>
+    <message>
+        <source>There is no file that can be read.</source>
+        <translation>没有可以读取的文件。</translation>
+    </message>
+    <message>
+        <source>The file has more than {} bytes.</source>
+        <translation>该文件超过 {} 字节。</translation>
+    </message>
+    <message>
+        <source>The file is not a text in UTF-8.</source>
+        <translation>该文件不是 UTF-8 文本。</translation>
+    </message>
+    <message>
+        <source>The file is empty.</source>
+        <translation>该文件是空的。</translation>
+    </message>
+    <message>
+        <source>The text in model.network is used: {} has another one. --set model.path={} takes that of the file.</source>
+        <translation>使用的是 model.network 中的文本：{} 中的文本与之不同。--set model.path={} 会采用文件中的文本。</translation>
+    </message>
+    <message>
+        <source>set model.path or model.network, not both</source>
+        <translation>请只设置 model.path 和 model.network 中的一个</translation>
+    </message>
+    <message>
+        <source>Ignored, since the network of {} has no such options: {}.</source>
+        <translation>已忽略，因为 {} 中的网络没有这些选项：{}。</translation>
+    </message>
+    <message>
+        <source>Own network</source>
+        <translation>自己的网络</translation>
+    </message>
+    <message>
+        <source>The network of a text that you write: one layer a line, with PyTorch&apos;s names.</source>
+        <translation>由您编写的文本描述的网络：每行一层，名称与 PyTorch 一致。</translation>
+    </message>
+    <message>
+        <source>Network file</source>
+        <translation>网络文件</translation>
+    </message>
+    <message>
+        <source>File with the network as text (NAME.network). The settings keep its text, so a run does not change when the file does.</source>
+        <translation>以文本描述网络的文件（NAME.network）。设置中保存其文本，因此文件变化时运行不变。</translation>
+    </message>
+    <message>
+        <source>Network</source>
+        <translation>网络</translation>
+    </message>
+    <message>
+        <source>The text of the network, a list of lines. It is read from the network file, if one is given.</source>
+        <translation>网络的文本，逐行列出。若给出网络文件，则从中读取。</translation>
+    </message>
+    <message>
+        <source>Hash of the network</source>
+        <translation>网络的散列值</translation>
+    </message>
+    <message>
+        <source>SHA-256 of the network&apos;s text. The program writes it, and refuses a text with another one.</source>
+        <translation>网络文本的 SHA-256。由程序写入；文本与之不符时拒绝。</translation>
+    </message>
+    <message>
+        <source>Notation</source>
+        <translation>记法</translation>
+    </message>
+    <message>
+        <source>Version of the notation of the network&apos;s text. The program writes it.</source>
+        <translation>网络文本所用记法的版本。由程序写入。</translation>
+    </message>
+    <message>
+        <source>model.sha256: {}: the text of the network has another hash</source>
+        <translation>model.sha256：{}：网络文本的散列值与此不同</translation>
+    </message>
 </context>
 </TS>

@@ -28,8 +28,13 @@ bool ModelDescriptor::takes(const DatasetDescriptor& data) const {
 }
 
 std::shared_ptr<const ModelDescriptor> find_model(const ModelConfig& model) {
+    const ModelDescriptor* kind = find_kind(models(), model.kind);
+    if (kind != nullptr && kind->from_text && !model.network.empty()) {
+        const auto text = read_network(model.network);
+        return {text, &text->model};
+    }
     // Entries of the catalog live as long as the program.
-    return {std::shared_ptr<const ModelDescriptor>(), find_kind(models(), model.kind)};
+    return {std::shared_ptr<const ModelDescriptor>(), kind};
 }
 
 std::shared_ptr<const ModelDescriptor> model_descriptor(const ModelConfig& model) {
@@ -48,7 +53,7 @@ std::unique_ptr<Model> make_model(const ModelConfig& config, const ModelShape& s
     const std::shared_ptr<const ModelDescriptor> kind = model_descriptor(config);
     const TypedOptions options(config.options, kind->options);
     const ModuleNames modules;
-    std::unique_ptr<Model> model = kind->make({options, shape, seed, device});
+    std::unique_ptr<Model> model = kind->make({options, shape, seed, device, config});
     model->modules.assign(modules.names().begin(), modules.names().end());
     return model;
 }

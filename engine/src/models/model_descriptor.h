@@ -13,6 +13,7 @@ struct ModelSetup {
     const ModelShape& shape;
     std::optional<std::int64_t> seed;  ///< nothing: weights are not drawn
     const Device& device;
+    const ModelConfig& config;
 };
 
 /// Meaning of the first output of a model.

@@ -257,6 +257,8 @@ fs::path aside_of(const fs::path& checkpoint) {
     return out;
 }
 
+fs::path checkpoint_weights(const fs::path& checkpoint) { return checkpoint / weights_file; }
+
 CheckpointInfo find_checkpoint(const fs::path& run_folder, const std::string& which) {
     const auto all = list_checkpoints(run_folder);
     const auto folders = checkpoint_folders(run_folder);

@@ -45,6 +45,8 @@ struct CheckpointFolder {
     std::filesystem::path folder;
     std::int64_t step = 0;
 };
+/// The file with the weights of a checkpoint.
+std::filesystem::path checkpoint_weights(const std::filesystem::path& checkpoint);
 /// Lists the checkpoints of a run, oldest first. Throws Error(data) if the run's folder cannot be
 /// read.
 std::vector<CheckpointFolder> checkpoint_folders(const std::filesystem::path& run_folder);

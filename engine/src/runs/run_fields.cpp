@@ -119,6 +119,9 @@ std::vector<std::string> changed_fields(const RunConfig& config) {
     RunConfig same_kinds;
     same_kinds.dataset.kind = config.dataset.kind;
     same_kinds.model.kind = config.model.kind;
+    same_kinds.model.network = config.model.network;
+    same_kinds.model.sha256 = config.model.sha256;
+    same_kinds.model.notation = config.model.notation;
     same_kinds.optimizer.kind = config.optimizer.kind;
     same_kinds.schedule.kind = config.schedule.kind;
     // The default of the window.
@@ -167,7 +170,7 @@ std::vector<RunField> run_fields(std::span<const RunSummary> runs) {
     for (const RunSummary& run : runs) {
         for (const Metric& metric : run.metrics) add_metric(fields, metric);
     }
-    add_settings(fields);
+    add_settings(fields, runs);
     return fields;
 }
 
@@ -216,6 +219,84 @@ std::vector<std::size_t> order_by(std::span<const RunSummary> runs, const RunFie
     return order;
 }
 
+namespace {
+
+/// The lines of a's text that b's lacks, as places, and the reverse: the rest, in one order, is the
+/// longest that both have. Texts that differ in very many lines count as different altogether.
+struct DifferingLines {
+    std::size_t a, a_end, b, b_end;
+};
+std::vector<DifferingLines> differing_lines(const std::vector<std::string>& a,
+                                            const std::vector<std::string>& b) {
+    constexpr std::size_t most = 4'000'000;  // comparisons
+    std::size_t begin = 0, a_end = a.size(), b_end = b.size();
+    while (begin < a_end && begin < b_end && a[begin] == b[begin]) ++begin;
+    while (a_end > begin && b_end > begin && a[a_end - 1] == b[b_end - 1]) --a_end, --b_end;
+    const std::size_t rows = a_end - begin, columns = b_end - begin;
+    if (rows == 0 && columns == 0) return {};
+    if (rows * columns > most) return {{begin, a_end, begin, b_end}};
+    // common[i][j]: lines that a from i and b from j have in one order.
+    std::vector<std::vector<std::uint16_t>> common(rows + 1,
+                                                   std::vector<std::uint16_t>(columns + 1));
+    for (std::size_t i = rows; i-- > 0;) {
+        for (std::size_t j = columns; j-- > 0;)
+            common[i][j] = a[begin + i] == b[begin + j]
+                               ? static_cast<std::uint16_t>(common[i + 1][j + 1] + 1)
+                               : std::max(common[i + 1][j], common[i][j + 1]);
+    }
+    std::vector<DifferingLines> out;
+    std::size_t i = 0, j = 0;
+    while (i < rows || j < columns) {
+        const std::size_t from_a = i, from_b = j;
+        while ((i < rows || j < columns) &&
+               !(i < rows && j < columns && a[begin + i] == b[begin + j])) {
+            const bool skip_a = j == columns || (i < rows && common[i + 1][j] >= common[i][j + 1]);
+            ++(skip_a ? i : j);
+        }
+        if (i > from_a || j > from_b)
+            out.push_back({begin + from_a, begin + i, begin + from_b, begin + j});
+        while (i < rows && j < columns && a[begin + i] == b[begin + j]) ++i, ++j;
+    }
+    return out;
+}
+
+/// A row for each line in which the networks of two runs differ: "model.network:12" by the first's
+/// line, or "model.network:+12" by the second's where the first has none there. One row with the
+/// size of each text for more runs, and where a run has none.
+std::vector<RunDifference> differing_networks(std::span<const RunSummary> runs) {
+    std::vector<RunDifference> out;
+    const bool all_have = std::ranges::all_of(
+        runs, [](const RunSummary& run) { return !run.config.model.network.empty(); });
+    if (runs.size() != 2 || !all_have) {
+        RunDifference row{"model.network", {}};
+        for (const RunSummary& run : runs) {
+            const NetworkLines& text = run.config.model.network;
+            row.values.push_back(text.empty() ? std::string()
+                                              : std::to_string(text.all.size()) + " lines, " +
+                                                    run.config.model.sha256.substr(0, 8));
+        }
+        return {row};
+    }
+    const std::vector<std::string>&a = runs[0].config.model.network.all,
+    &b = runs[1].config.model.network.all;
+    const auto line = [](const std::vector<std::string>& text, std::size_t at, std::size_t end) {
+        return at < end ? text[at] : std::string();
+    };
+    for (const DifferingLines& each : differing_lines(a, b)) {
+        const std::size_t rows = std::max(each.a_end - each.a, each.b_end - each.b);
+        for (std::size_t i = 0; i < rows; ++i) {
+            const bool first = each.a + i < each.a_end;
+            const std::string place = first ? std::to_string(each.a + i + 1)
+                                            : '+' + std::to_string(each.b + i + 1);
+            out.push_back({"model.network:" + place,
+                           {line(a, each.a + i, each.a_end), line(b, each.b + i, each.b_end)}});
+        }
+    }
+    return out;
+}
+
+}  // namespace
+
 std::vector<RunDifference> differing_settings(std::span<const RunSummary> runs) {
     std::set<std::string> paths;
     for (const RunSummary& run : runs) {
@@ -229,8 +310,15 @@ std::vector<RunDifference> differing_settings(std::span<const RunSummary> runs) 
         if (differs(row, runs)) out.push_back(std::move(row));
         paths.erase(path);
     };
-    for (const RunField& field : run_fields()) {
+    const bool text_differs = paths.erase("model.network") != 0;
+    paths.erase("model.sha256");
+    paths.erase("model.notation");
+    for (const RunField& field : run_fields(runs)) {
         if (paths.contains(field.name)) add(field.name);
+        if (field.name != "model.path" || !text_differs) continue;
+        for (RunDifference& row : differing_networks(runs)) {
+            if (differs(row, runs)) out.push_back(std::move(row));
+        }
     }
     for (const std::string& path : std::set(paths)) add(path);  // of options of unknown kinds
     return out;

@@ -38,6 +38,8 @@ RunValue as_value(const HistogramInterval& interval) {
     return interval.automatic ? text_value("auto") : as_value(interval.steps);
 }
 
+RunValue as_value(const NetworkLines&) { return {}; }
+
 RunValue as_value(const ForcedTypes& forced) {
     std::vector<std::string> texts;
     for (const auto& [key, type] : forced) texts.push_back(key + "=" + word_of(type));
@@ -137,7 +139,30 @@ RunValue setting_of(const RunSummary& run, const std::string& path) {
     return setting(run.config, path);
 }
 
-void add_settings(std::vector<RunField>& fields) {
+namespace {
+
+/// Options of the runs' texts, behind those of the other models.
+void add_text_options(std::vector<RunField>& fields, std::string_view at,
+                      std::span<const RunSummary> runs) {
+    for (const RunSummary& run : runs) {
+        const auto model = find_model(run.config.model);
+        if (model == nullptr || !model->from_text) continue;
+        for (const OptionSpec& spec : model->options) {
+            const std::string path = option_path(at, spec.name);
+            const ValueKind kind =
+                std::visit([](const auto& value) { return kind_of(value); }, spec.default_value);
+            const auto same = std::ranges::find(fields, path, &RunField::name);
+            if (same == fields.end())
+                fields.push_back({path, spec.label, kind, true});
+            else if (same->kind != kind)
+                same->kind = ValueKind::mixed;
+        }
+    }
+}
+
+}  // namespace
+
+void add_settings(std::vector<RunField>& fields, std::span<const RunSummary> runs) {
     const OptionCatalog catalog{ModelConfig{}};
     for_each_setting(RunConfig{}, [&](const SettingSpec& spec, const auto& member) {
         const std::string_view at = spec.path;
@@ -146,7 +171,8 @@ void add_settings(std::vector<RunField>& fields) {
                 const std::string path = option_path(at, name);
                 fields.push_back({path, label_of(path), kind_of_option(catalog, at, name), true});
             }
-        } else {
+            if (at == "model.options") add_text_options(fields, at, runs);
+        } else if (spec.place != SettingPlace::in_files) {
             const std::string path(at);
             fields.push_back({path, label_of(path), kind_of(member), true});
         }

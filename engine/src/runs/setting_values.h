@@ -14,7 +14,8 @@ RunValue text_value(const std::string& value);
 /// where the path names nothing that the run has.
 RunValue setting_of(const RunSummary& run, const std::string& path);
 
-/// Appends a field for each setting and each option of any kind.
-void add_settings(std::vector<RunField>& fields);
+/// Appends a field for each setting and each option of any kind, and of the texts that these runs
+/// have as their network.
+void add_settings(std::vector<RunField>& fields, std::span<const RunSummary> runs);
 
 }  // namespace engine

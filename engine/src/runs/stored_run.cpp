@@ -49,7 +49,7 @@ void apply_to(RunSummary& run, const RunDone& event) {
 }  // namespace
 
 std::string model_name(const RunSummary& run) {
-    if (!run.origin) return run.config.model.kind;
+    if (!run.origin) return model_name(run.config.model);
     return run.origin->model.empty() ? "-" : run.origin->model;
 }
 

@@ -181,6 +181,7 @@ std::string point_label(const std::vector<RunDifference>& differences, std::size
     std::string label, seed;
     for (const RunDifference& each : differences) {
         if (each.values[run].empty()) continue;  // what the preset stands for
+        if (each.field.starts_with("model.network")) continue;  // lines of a text
         const std::string text = each.field + '=' + each.values[run];
         if (each.field == "seed")
             seed = ' ' + text;

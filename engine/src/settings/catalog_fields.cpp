@@ -83,6 +83,7 @@ std::span<const FieldInfo> fields() {
                 for (auto& info : option_fields(spec.path)) all.push_back(std::move(info));
             } else {
                 all.push_back({spec.path, spec.label, spec.help, spec.unit});
+                all.back().in_files = spec.place == SettingPlace::in_files;
                 add_type(all.back(), field, spec);
             }
         });

@@ -24,10 +24,18 @@ void add_fields(const std::string& prefix, const ordered_json& object, std::vect
     }
 }
 
+/// Whether the field follows from others: what the program writes beside a network's text, and the
+/// text where the settings name its file.
+bool follows(const RunConfig& config, const std::string& path) {
+    return path == "model.sha256" || path == "model.notation" ||
+           (path == "model.network" && !config.model.path.empty());
+}
+
 /// Every field that is set, in the order of the settings.
 std::vector<Field> list_fields(const RunConfig& config) {
     std::vector<Field> out;
     add_fields("", to_ordered_json(config), out);
+    std::erase_if(out, [&](const Field& field) { return follows(config, field.first); });
     return out;
 }
 
@@ -82,7 +90,10 @@ std::vector<std::string> to_overrides(const RunConfig& config) {
     const auto fields = list_fields(config);
     std::vector<std::string> out;
     add_differing(fields, RunConfig{}, is_choice, out);
-    const RunConfig same_choices = parse_run_config("{}", out).config;
+    RunConfig same_choices = parse_run_config("{}", out).config;
+    same_choices.model.network = config.model.network;  // has the defaults of its options
+    if (config.model.path.empty() && !config.model.network.empty())
+        out.push_back("model.network=" + value_text(ordered_json(config.model.network.all)));
     add_differing(
         fields, same_choices, [](const std::string& path) { return !is_choice(path); }, out);
     return out;

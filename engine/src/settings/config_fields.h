@@ -54,7 +54,8 @@ void for_each_path(RunConfig& config, F&& f) {
     for_each_file_option(config.dataset, [&](const std::string&, std::string& path) { f(path); });
     for (std::string& path : config.dataset.path) f(path);
     for (std::string* path :
-         {&config.dataset.order, &config.model.init_from, &config.log.tensorboard}) {
+         {&config.dataset.order, &config.model.path, &config.model.init_from,
+          &config.log.tensorboard}) {
         if (!path->empty()) f(*path);
     }
 }

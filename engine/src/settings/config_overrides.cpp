@@ -165,8 +165,9 @@ void refuse_unknown_fields(const json& document, SettingErrors& setting_errors) 
     }
 }
 
-void apply_overrides(json& document, const std::vector<std::string>& overrides,
-                     SettingErrors& setting_errors) {
+std::set<std::string> apply_overrides(json& document, const std::vector<std::string>& overrides,
+                                      SettingErrors& setting_errors) {
+    std::set<std::string> set;
     const KnownNames known;
     for (const auto& text : overrides) {
         const auto equals = text.find('=');
@@ -185,10 +186,15 @@ void apply_overrides(json& document, const std::vector<std::string>& overrides,
             setting_errors.add(path, shown(value), known.allowed(path));
             continue;
         }
-        put(document, path,
-            override_value(value, known.has(known.word_paths, path),
-                           known.has(known.null_paths, path)));
+        json read = override_value(value, known.has(known.word_paths, path),
+                                   known.has(known.null_paths, path));
+        set.insert(path);
+        if (read.is_object()) {
+            for (const auto& [name, field] : read.items()) set.insert(path + '.' + name);
+        }
+        put(document, path, std::move(read));
     }
+    return set;
 }
 
 }  // namespace engine

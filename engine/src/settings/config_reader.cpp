@@ -175,6 +175,16 @@ void ConfigReader::read(std::string_view path, const json& value, ForcedTypes& f
     }
 }
 
+void ConfigReader::read(std::string_view path, const json& value, NetworkLines& field) {
+    const auto is_line = [](const json& item) {
+        return item.is_string() && item.get_ref<const std::string&>().find('\n') == std::string::npos;
+    };
+    if (value == "") return;  // none, as a text field has it
+    if (!value.is_array() || !std::all_of(value.begin(), value.end(), is_line))
+        return refuse(path, value, msg("use a list of lines in quotes"));
+    field.all = value.get<std::vector<std::string>>();
+}
+
 void ConfigReader::read(std::string_view path, const json& value, HistogramInterval& field) {
     if (value == "auto") {
         field = automatic_histograms;

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,6 +66,7 @@ private:
     }
     void read(std::string_view path, const nlohmann::json& value, Options& field);
     void read(std::string_view path, const nlohmann::json& value, ForcedTypes& field);
+    void read(std::string_view path, const nlohmann::json& value, NetworkLines& field);
     void read(std::string_view path, const nlohmann::json& value, HistogramInterval& field);
     template <typename T>
     void read(std::string_view path, const nlohmann::json& value, std::optional<T>& field) {
@@ -90,9 +92,19 @@ std::vector<std::string> take_compared(nlohmann::json& document, SettingErrors& 
 /// nearest.
 void refuse_unknown_fields(const nlohmann::json& document, SettingErrors& setting_errors);
 
-/// Puts the overrides ("path=value") into the document.
-void apply_overrides(nlohmann::json& document, const std::vector<std::string>& overrides,
-                     SettingErrors& setting_errors);
+/// Puts the overrides ("path=value") into the document. Returns the paths of the fields that they
+/// set.
+std::set<std::string> apply_overrides(nlohmann::json& document,
+                                      const std::vector<std::string>& overrides,
+                                      SettingErrors& setting_errors);
+
+/// Brings the network's text into the document: a path that the overrides have `set` replaces the
+/// text, a text without a path stays, and a path without a text is read. Options that belong to a
+/// replaced text alone are removed; returns notes on these.
+std::vector<Message> take_network(nlohmann::json& document, const std::set<std::string>& set,
+                                  SettingErrors& setting_errors);
+/// A leading "~" is the user's home folder.
+std::string with_home(std::string path);
 
 /// The JSON form of settings, fields in their order.
 nlohmann::ordered_json to_ordered_json(const RunConfig& config);

@@ -58,6 +58,12 @@ ResolvedPrecision resolve(const PrecisionConfig& precision) {
 }
 
 RunConfig completed(RunConfig config) {
+    ModelConfig& model = config.model;
+    const auto kind = find_model(model);
+    if (kind != nullptr && kind->from_text && !model.network.empty()) {
+        if (model.sha256.empty()) model.sha256 = read_network(model.network)->sha256;
+        if (model.notation == 0) model.notation = network_notation;
+    }
     for (const OptionGroup& group : option_groups(config)) complete(group.options, group.own());
     return config;
 }

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
@@ -65,10 +64,27 @@ bool is_default_somewhere(const OptionGroup& group, const std::string& name,
     });
 }
 
+/// Takes a text away that the chosen kind does not use. Returns its fields.
+std::vector<std::string> take_foreign_text(ModelConfig& model) {
+    const auto kind = find_model(model);
+    if (kind == nullptr || kind->from_text) return {};
+    std::vector<std::string> ignored;
+    const auto take = [&](auto& field, const char* path) {
+        if (field == std::decay_t<decltype(field)>{}) return;
+        ignored.emplace_back(path);
+        field = {};
+    };
+    take(model.path, "model.path");
+    take(model.network, "model.network");
+    take(model.sha256, "model.sha256");
+    take(model.notation, "model.notation");
+    return ignored;
+}
+
 /// Options of kinds that are not chosen. Drops those at a default, which older files write for
 /// every kind; keeps the others without using them, and returns a note for each.
 std::vector<Message> set_foreign_options_aside(RunConfig& config) {
-    std::vector<std::string> ignored;
+    std::vector<std::string> ignored = take_foreign_text(config.model);
     for (const OptionGroup& group : option_groups(config)) {
         const auto own = group.own();
         std::erase_if(group.options, [&](const auto& item) {
@@ -83,15 +99,6 @@ std::vector<Message> set_foreign_options_aside(RunConfig& config) {
     if (ignored.empty()) return {};
     return {msg("Ignored, since the current choice of their section does not use them: {}.",
                 join(ignored))};
-}
-
-/// "~/data" as a shell reads it; within --set path=value no shell does.
-void expand_home(RunConfig& config) {
-    const char* const home = std::getenv("HOME");
-    if (home == nullptr || *home == '\0') return;
-    for_each_path(config, [home](std::string& path) {
-        if (path == "~" || path.starts_with("~/")) path.replace(0, 1, home);
-    });
 }
 
 ordered_json to_value(bool value) { return value; }
@@ -117,6 +124,7 @@ ordered_json to_value(const Options& options) {
     }
     return object;
 }
+ordered_json to_value(const NetworkLines& network) { return network.all; }
 ordered_json to_value(const HistogramInterval& interval) {
     return interval.automatic ? ordered_json("auto") : ordered_json(interval.steps);
 }
@@ -165,16 +173,18 @@ ParsedConfig parse_run_config(std::string_view text, const std::vector<std::stri
         return parsed;
     }
     parsed.compared = take_compared(document, setting_errors);
-    apply_overrides(document, overrides, setting_errors);
+    const auto set = apply_overrides(document, overrides, setting_errors);
+    parsed.notes = take_network(document, set, setting_errors);
     refuse_unknown_fields(document, setting_errors);
     SettingErrors scratch;  // a bad preset is refused once, by the full reading below
     ConfigReader preset_reader(document, parsed.config.model, scratch);
     fill_from_presets(preset_reader, parsed.config);
     ConfigReader reader(document, parsed.config.model, setting_errors);
     for_each_setting(parsed.config, reader);
-    expand_home(parsed.config);
+    for_each_path(parsed.config, [](std::string& path) { path = with_home(std::move(path)); });
     parsed.config = completed(std::move(parsed.config));
-    parsed.notes = set_foreign_options_aside(parsed.config);
+    for (Message& note : set_foreign_options_aside(parsed.config))
+        parsed.notes.push_back(std::move(note));
     check_config(parsed.config, setting_errors);
     parsed.errors = setting_errors.take();
     return parsed;
@@ -198,6 +208,8 @@ ordered_json to_ordered_json(const RunConfig& config) {
         ordered_json value = to_value(field);
         if (value.is_null()) return;  // an override that is not set
         if (std::is_same_v<std::decay_t<decltype(field)>, ForcedTypes> && value.empty()) return;
+        const bool given = field != std::decay_t<decltype(field)>{};
+        if (spec.place != SettingPlace::everywhere && !given) return;
         ordered_json* place = &document;
         auto [section, name] = split_path(path);
         for (; !section.empty(); std::tie(section, name) = split_path(name))

@@ -22,7 +22,7 @@ bool has(const Names& names, const std::string& name) {
 Names models_for(const std::string& dataset) {
     Names names;
     for (const auto& model : models()) {
-        if (model.takes(*find_dataset(dataset))) names.push_back(model.kind);
+        if (!model.from_text && model.takes(*find_dataset(dataset))) names.push_back(model.kind);
     }
     return names;
 }
@@ -93,6 +93,9 @@ private:
                                             : msg("remove the empty name from the list"));
         }
     }
+    void check_text(std::string_view field, const NetworkLines& text) {
+        for (const std::string& line : text.all) check_text(field, line);
+    }
     void check_text(std::string_view field, const std::string& text) {
         const bool valid = text.find('\0') == std::string::npos && is_utf8(text);
         require(valid, field, text, msg("use UTF-8 text without zero bytes"));
@@ -138,10 +141,42 @@ private:
         require(c_.model.init_key.empty() || !c_.model.init_from.empty(), "model.init_key",
                 c_.model.init_key,
                 msg("leave it empty, or choose the weights to start from in model.init_from"));
+        const auto kind = find_model(c_.model);
+        if (kind->from_text && !check_network_text()) return;
         if (refused("dataset.kind")) return;
+        const DatasetDescriptor& data = *find_dataset(c_.dataset.kind);
+        if (kind->from_text)
+            return require(kind->takes(data), "model.network", join(input_names(*kind)),
+                           msg("use a network that takes {}, as the data set {} has it",
+                               data.input, data.kind));
         const Names allowed = models_for(c_.dataset.kind);
         require(has(allowed, c_.model.kind), "model.kind", c_.model.kind,
                 msg("use {} with the data set {}", join(allowed), c_.dataset.kind));
+    }
+
+    /// Without data: lines and grammar, not shapes. Returns false if there is no text to look at.
+    bool check_network_text() {
+        const ModelConfig& model = c_.model;
+        if (refused("model.path") || refused("model.network")) return false;
+        require(!model.network.empty(), "model.path", model.path,
+                msg("choose the file of the network, NAME.network"));
+        if (model.network.empty()) return false;
+        require(model.notation <= network_notation, "model.notation", model.notation,
+                msg("use a newer version of Halftone: this one reads the notation up to {}",
+                    network_notation));
+        const auto text = read_network(model.network);
+        require(model.sha256.empty() || model.sha256 == text->sha256, "model.sha256", model.sha256,
+                msg("use the hash of model.network, {}, or leave it out if you have changed the "
+                    "text",
+                    text->sha256));
+        if (refused("model.network")) return false;
+        for (const NetworkText::Fault& fault : text->faults) {
+            setting_errors_.add("model.network",
+                                model_name(model) + ':' + std::to_string(fault.line) + ':' +
+                                    std::to_string(fault.column),
+                                fault.text);
+        }
+        return text->faults.empty();
     }
 
     void check_gradient_penalty() {

@@ -21,6 +21,13 @@ struct SettingRange {
     PathKind path_kind = PathKind::none;  ///< of a text that is a path
 };
 
+/// Where a setting stands.
+enum class SettingPlace {
+    everywhere,
+    if_given,  ///< in files only with a value
+    in_files,  ///< in files, with a value, alone: no field of the window and no column of a table
+};
+
 /// A field of RunConfig but for its default: all that files, command line, checks and window need.
 struct SettingSpec {
     /// As in JSON. If it ends in a dot, the row stands for the options of the section's kind, each
@@ -30,6 +37,7 @@ struct SettingSpec {
     const char* help = "";
     const char* unit = "";
     SettingRange range = {};
+    SettingPlace place = SettingPlace::everywhere;
 };
 
 namespace setting_ranges {
@@ -73,8 +81,9 @@ void for_each_setting(Config&& c, F&& f) {
     using namespace setting_ranges;
     const auto row = [&f](auto& member, const char* path, const char* label = "",
                           const char* help = "", const char* unit = "",
-                          const SettingRange& range = {}) {
-        f(SettingSpec{path, label, help, unit, range}, member);
+                          const SettingRange& range = {},
+                          SettingPlace place = SettingPlace::everywhere) {
+        f(SettingSpec{path, label, help, unit, range, place}, member);
     };
     row(c.dataset.kind, "dataset.kind", "Data set",
         "The data to train on. Some are generated; the others are read from files on disk.",
@@ -106,6 +115,19 @@ void for_each_setting(Config&& c, F&& f) {
     row(c.model.kind, "model.kind", "Model",
         "The network to train. Small networks show the same effects as large ones, sooner.", "",
         one_of(kinds<models>));
+    row(c.model.path, "model.path", "Network file",
+        "File with the network as text (NAME.network). The settings keep its text, so a run does not "
+        "change when the file does.",
+        "", path_to(PathKind::file), SettingPlace::if_given);
+    row(c.model.network, "model.network", "Network",
+        "The text of the network, a list of lines. It is read from the network file, if one is given.",
+        "", {}, SettingPlace::in_files);
+    row(c.model.sha256, "model.sha256", "Hash of the network",
+        "SHA-256 of the network's text. The program writes it, and refuses a text with another one.",
+        "", {}, SettingPlace::in_files);
+    row(c.model.notation, "model.notation", "Notation",
+        "Version of the notation of the network's text. The program writes it.", "",
+        at_least(0), SettingPlace::in_files);
     row(c.model.options, "model.options");
     row(c.model.init_from, "model.init_from", "Start from",
         "File with the initial weights: safetensors, or PyTorch's .pt or .pth. Empty: random "

@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/data/dataset_preview.h"
 #include "engine/settings/catalog.h"
+#include "models/network_model.h"
 #include "tasks/task_descriptor.h"
 
 namespace engine {
@@ -111,7 +112,19 @@ std::int64_t parameter_count(const RunConfig& config, const Schema& data) {
         ->parameter_count();
 }
 
+NetworkData network_data(const RunConfig& config, const Schema& data) {
+    return network_data(make_task(config, data)->model_shape(), config.model.options);
+}
+
 }  // namespace
+
+NetworkData network_data(const RunConfig& config) {
+    return network_data(config, dataset_descriptor(config.dataset.kind).schema(config.dataset));
+}
+
+NetworkData network_data(const RunConfig& config, const DatasetPreview& preview) {
+    return preview.schema ? network_data(config, *preview.schema) : network_data(config);
+}
 
 std::int64_t parameter_count(const RunConfig& config) {
     return parameter_count(config, dataset_descriptor(config.dataset.kind).schema(config.dataset));

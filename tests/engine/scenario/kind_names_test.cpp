@@ -22,8 +22,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Names, and parts of names, that mean something else too: formats of numbers and files, a figure,
-/// a mode of padding, a place.
-const std::set<std::string> ambiguous = {"fp32", "tf32", "step", "constant", "csv", "folder"};
+/// a mode of padding, a place, a file.
+const std::set<std::string> ambiguous = {"fp32",     "tf32", "step",  "constant",
+                                         "csv",      "folder", "file"};
 
 /// Files that may hold these names. "*": any.
 const std::multimap<std::string, std::string> allowed = {

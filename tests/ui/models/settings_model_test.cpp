@@ -280,5 +280,44 @@ TEST(SettingsModel, RefusesAFileThatIsNotSettings) {
     EXPECT_EQ(model.config(), windowDefaults());
 }
 
+/// A network with an option.
+QString networkFile(const QTemporaryDir& folder, const char* option) {
+    const QString file = folder.filePath(u"own.network"_s);
+    QFile out(file);
+    EXPECT_TRUE(out.open(QIODevice::WriteOnly));
+    out.write(QByteArray("option ") + option +
+              "\nnetwork(image):\n  Flatten\n  fc1: Linear(size)\n  ReLU\n  fc2: Linear(outputs)\n");
+    return file;
+}
+
+TEST(SettingsModel, ANetworkFileBringsOptionsOfItsOwn) {
+    QTemporaryDir folder;
+    SettingsModel model;
+    const QString path = u"model.path"_s, size = u"model.options.size"_s;
+    EXPECT_FALSE(model.applies(path));
+    EXPECT_EQ(model.field(size), nullptr);
+    model.set(path, networkFile(folder, "size = 16 in 1..64 \"Numbers in between\""));
+    EXPECT_TRUE(model.errors().empty());
+    EXPECT_TRUE(model.applies(path));
+    EXPECT_TRUE(model.applies(size));
+    ASSERT_NE(model.field(size), nullptr);
+    EXPECT_EQ(model.field(size)->help, "Numbers in between");
+    EXPECT_EQ(model.text(size), u"16"_s);
+    model.set(size, u"32"_s);
+    EXPECT_TRUE(model.isChanged(size));
+    model.set(size, u"65"_s);
+    EXPECT_FALSE(model.errorAt(size).isEmpty());
+    model.reset(size);
+    EXPECT_EQ(model.text(size), u"16"_s);
+    EXPECT_FALSE(model.isChanged(size));
+    model.set(path, folder.filePath(u"none.network"_s));
+    EXPECT_FALSE(model.errorAt(path).isEmpty());
+    model.undo();
+    EXPECT_TRUE(model.errorAt(path).isEmpty());
+    model.set(u"model.kind"_s, u"lenet"_s);
+    EXPECT_FALSE(model.toJson().contains("network"));
+    EXPECT_FALSE(model.applies(path));
+}
+
 }  // namespace
 }  // namespace ui

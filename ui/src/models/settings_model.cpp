@@ -58,6 +58,9 @@ QString SettingsModel::label(const QString& path) const {
 }
 
 QString SettingsModel::defaultText(const QString& path) const {
+    if (const auto model = engine::find_model(config_.model);
+        model != nullptr && model->from_text && path.startsWith(u"model.options."_s))
+        return settingText(valueAt(defaultsOfText(), path));
     // These follow a choice, so their default is the value that it brings.
     const auto info = field(path);
     const bool option = info != nullptr && !info->kinds.empty();
@@ -77,6 +80,18 @@ QString SettingsModel::defaultText(const QString& path) const {
     return settingText(valueAt(defaults_, path));
 }
 
+QJsonObject SettingsModel::defaultsOfText() const {
+    // Equal texts have equal defaults.
+    const QString text = u"model.sha256="_s + QString::fromStdString(config_.model.sha256);
+    auto found = defaultsOf_.constFind(text);
+    if (found == defaultsOf_.cend()) {
+        engine::RunConfig usual = config_;
+        usual.model.options.clear();
+        found = defaultsOf_.insert(text, settingsObject(usual));
+    }
+    return *found;
+}
+
 bool SettingsModel::isChanged(const QString& path) const { return text(path) != defaultText(path); }
 
 void SettingsModel::set(const QString& path, const QString& text) {
@@ -94,6 +109,10 @@ void SettingsModel::set(const QString& path, const QString& text) {
     if (path.endsWith(u".kind"_s)) notes_.clear();
     if (taken) {
         refused_.remove(path);
+        if (parsed.config.model.network != config_.model.network)  // it has other options
+            refused_.removeIf([](QMap<QString, QString>::iterator each) {
+                return each.key().startsWith(u"model.options."_s);
+            });
         config_ = parsed.config;
         json_ = settingsObject(config_);
     } else {
@@ -196,7 +215,10 @@ void SettingsModel::loadFile(const QString& file) {
             engine::msg("{}: {} = {} is not valid.", file.toStdString(), first.field, first.value),
             first.allowed);
     }
-    load(parsed.config, stringList(parsed.compared), parsed.notes);
+    std::vector<engine::Message> notes = parsed.notes;
+    if (const auto note = engine::other_text_in_file(parsed.config.model); !note.empty())
+        notes.push_back(note);
+    load(parsed.config, stringList(parsed.compared), std::move(notes));
 }
 
 void SettingsModel::saveFile(const QString& file) const {
@@ -213,7 +235,10 @@ QString SettingsModel::errorAt(const QString& path) const {
     for (const auto& error : errors_) {
         const QString field = QString::fromStdString(error.field);
         const bool option = field.startsWith(path + u'.');  // of model.options
-        if (field == path || option) return settingErrorText(error);
+        // Fields that follow from the network file are not in the window.
+        const auto* brought = path == u"model.path"_s ? engine::find_field(error.field) : nullptr;
+        const bool text = brought != nullptr && brought->in_files;
+        if (field == path || option || text) return settingErrorText(error);
     }
     return {};
 }
@@ -342,6 +367,10 @@ bool SettingsModel::applies(const QString& path) const {
         if (path == u"dataset.augment"_s) return data->augments;
         if (path == u"dataset.normalize"_s || path == u"dataset.order"_s) return !text;
         if (path == u"bptt"_s) return text;
+    }
+    if (path == u"model.path"_s) {
+        const auto model = engine::find_model(config_.model);
+        return model != nullptr && model->from_text;
     }
     const auto info = field(path);
     if (info == nullptr || info->kinds.empty()) return true;

@@ -73,7 +73,7 @@ public:
 
     /// A field whose text is a number: letters are no part of it.
     bool takesNumber(const QString& path) const;
-    /// What is known of a field, as the chosen kind of its section has it; null: no field.
+    /// The description of a field, as the chosen kind of its section has it; null: no field.
     std::shared_ptr<const engine::FieldInfo> field(const QString& path) const;
     /// Its label in the window's language; the path where there is no such field.
     QString label(const QString& path) const;
@@ -140,6 +140,8 @@ private:
     void remember(const QString& path = {});
     void step(std::vector<State>& from, std::vector<State>& to);
     std::optional<QString> nameOf(const std::vector<State>& states) const;
+    /// The settings with the defaults of the options of the network's text.
+    QJsonObject defaultsOfText() const;
     void checkSettings();
     /// The settings as JSON with the field set to the text; fields that depend on it are reset.
     std::string edited(const QString& path, const QString& text,

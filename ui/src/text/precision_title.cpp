@@ -39,9 +39,16 @@ QString precisionTitle(const engine::PrecisionConfig& precision) {
     return RunTitle::withScaling(precision);
 }
 
+QString modelTitle(const engine::ModelConfig& model) {
+    const auto kind = engine::find_model(model);
+    const bool named = kind != nullptr && kind->from_text && !model.path.empty();
+    return named ? QString::fromStdString(engine::model_name(model))
+                 : engineText(engine::title_of(engine::models(), model.kind));
+}
+
 QString taskTitle(const engine::RunConfig& config) {
     return engineText(engine::title_of(engine::datasets(), config.dataset.kind)) + u" · "_s +
-           engineText(engine::title_of(engine::models(), config.model.kind));
+           modelTitle(config.model);
 }
 
 }  // namespace ui

@@ -20,6 +20,8 @@ QString precisionTitle(const std::string& preset);
 /// scaling".
 QString precisionTitle(const engine::PrecisionConfig& precision);
 
+/// The model's title; of a network that was read from a file the file's name.
+QString modelTitle(const engine::ModelConfig& model);
 /// Title of what a run trains: the titles of its data set and model.
 QString taskTitle(const engine::RunConfig& config);
 

@@ -113,7 +113,8 @@ QString datasetTitle(const engine::RunSummary& run) {
 }
 
 QString modelTitle(const engine::RunSummary& run) {
-    return settingValue("model.kind", engine::model_name(run));
+    return run.origin ? settingValue("model.kind", engine::model_name(run))
+                      : modelTitle(run.config.model);
 }
 
 bool isFigure(const engine::RunField& field) {

@@ -69,11 +69,13 @@ QString sectionTitle(const std::string& path) {
     return found == titles.end() ? section : found->second;
 }
 
-std::vector<SettingName> settingNames() {
+std::vector<SettingName> settingNames(const engine::RunConfig& config) {
+    std::vector<engine::FieldInfo> fields = engine::fields(config);
+    std::erase_if(fields, &engine::FieldInfo::in_files);
     std::map<QString, int> uses;
-    for (const auto& info : engine::fields()) ++uses[settingTitle(info.path)];
+    for (const auto& info : fields) ++uses[settingTitle(info.path)];
     std::vector<SettingName> out;
-    for (const auto& info : engine::fields()) {
+    for (const auto& info : fields) {
         const QString title = settingTitle(info.path);
         QStringList kinds;
         const std::string kindOf = info.path.substr(0, info.path.find('.')) + ".kind";
@@ -86,12 +88,12 @@ std::vector<SettingName> settingNames() {
     return out;
 }
 
-std::string pathOfSetting(const QString& text) {
+std::string pathOfSetting(const QString& text, const engine::RunConfig& config) {
     const QString wanted = text.trimmed();
     const auto same = [&](const QString& name) {
         return name.compare(wanted, Qt::CaseInsensitive) == 0;
     };
-    for (const SettingName& each : settingNames())
+    for (const SettingName& each : settingNames(config))
         if (same(each.text)) return each.path;
     for (const auto& info : engine::fields())
         if (same(QString::fromStdString(info.label))) return info.path;

@@ -21,9 +21,10 @@ struct SettingName {
     QString text;
     std::string path;
 };
-std::vector<SettingName> settingNames();
+/// `config`: with a network's text, its options are named too.
+std::vector<SettingName> settingNames(const engine::RunConfig& config = {});
 /// The path of a name, of a title in English, or the text itself: it may be a path.
-std::string pathOfSetting(const QString& text);
+std::string pathOfSetting(const QString& text, const engine::RunConfig& config = {});
 /// "Spirals" of dataset.kind and "spirals", for settings with a few choices; else the value, and a
 /// number in the window's notation.
 QString settingValue(const std::string& path, const std::string& value);

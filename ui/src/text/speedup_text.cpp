@@ -66,14 +66,14 @@ QString timesText(double ratio) {
 
 QString speedupTitle(const engine::RunConfig& settings) {
     return SpeedupWords::tr("%1 · %2 · batch %3")
-        .arg(engineText(engine::title_of(engine::models(), settings.model.kind)),
+        .arg(modelTitle(settings.model),
              engineText(engine::title_of(engine::datasets(), settings.dataset.kind)),
              count(settings.batch_size));
 }
 
 QString speedupShortTitle(const engine::RunConfig& settings) {
     return SpeedupWords::tr("%1, batch %2")
-        .arg(engineText(engine::title_of(engine::models(), settings.model.kind)),
+        .arg(modelTitle(settings.model),
              count(settings.batch_size));
 }
 

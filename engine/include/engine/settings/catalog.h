@@ -25,6 +25,7 @@ struct LearningRateSchedule;
 namespace engine {
 
 struct DatasetPreview;
+struct NetworkData;
 
 // Members of the descriptors with these types are for the engine alone.
 class Model;
@@ -125,8 +126,34 @@ struct ModelDescriptor {
     bool takes(const DatasetDescriptor& data) const;
 };
 std::span<const ModelDescriptor> models();
-/// The kind that the settings choose; null: there is none of that name.
+/// The kind that the settings choose, with what its text says of it where it is one of a text; null:
+/// there is none of that name.
 std::shared_ptr<const ModelDescriptor> find_model(const ModelConfig& model);
+
+/// A network's text, read without data (resources/handbook/write-a-network.md).
+struct NetworkText {
+    /// The kind of model with the inputs, the output and the options of this text.
+    ModelDescriptor model;
+    std::string sha256;  ///< of the lines, each with a \n
+    /// Of lines and grammar.
+    struct Fault {
+        int line, column;  ///< from 1
+        Message text;
+    };
+    std::vector<Fault> faults;
+};
+/// The newest version of the notation that this program reads.
+inline constexpr std::int64_t network_notation = 1;
+/// Reads a text, or returns what an earlier call has read. Any thread.
+std::shared_ptr<const NetworkText> read_network(const NetworkLines& lines);
+/// The lines of a file. Throws Error(data) if it is no text that can be read, or an ONNX file.
+NetworkLines read_network_file(const std::string& path);
+/// Says so if the settings hold a network's text and the file at model.path has another one; else
+/// empty.
+Message other_text_in_file(const ModelConfig& model);
+/// The name of these settings' model as runs are listed: its kind, or of a text the name of its
+/// file without extension, else "own network".
+std::string model_name(const ModelConfig& model);
 /// "image", "features"
 std::vector<std::string> input_names(const ModelDescriptor& model);
 /// Parameter count of the model for these settings, which must have passed validate(). If it
@@ -135,6 +162,11 @@ std::int64_t parameter_count(const RunConfig& config);
 /// The parameter count for the data of the preview. Throws Error(settings) if they do not fit the
 /// model or the task.
 std::int64_t parameter_count(const RunConfig& config, const DatasetPreview& preview);
+/// The sizes that the network of these settings gets from its data set and task, and the options
+/// of its text (engine/network/network.h). If they depend on the data set's files, those of a
+/// typical file. Throws Error(settings) if no task learns the network from these data.
+NetworkData network_data(const RunConfig& config);
+NetworkData network_data(const RunConfig& config, const DatasetPreview& preview);
 
 /// A kind of task.
 struct TaskDescriptor {
@@ -238,6 +270,7 @@ struct FieldInfo {
     std::string needs = {};               ///< of an option: path of the flag it plays a part with
     bool text = false;                    ///< a text or texts, which a bare number can be
     PathKind path_kind = PathKind::none;  ///< of a text that is a path
+    bool in_files = false;                ///< no field of the window and no column of a table
 
     bool operator==(const FieldInfo&) const = default;
 };

@@ -33,6 +33,14 @@ struct TaskConfig {
     bool operator==(const TaskConfig&) const = default;
 };
 
+/// The text of a network, line by line, without line ends.
+struct NetworkLines {
+    std::vector<std::string> all = {};
+
+    bool empty() const { return all.empty(); }
+    auto operator<=>(const NetworkLines&) const = default;
+};
+
 struct ModelConfig {
     std::string kind = "lenet";
     Options options;
@@ -43,6 +51,12 @@ struct ModelConfig {
     /// The last layer is drawn anew where init_from does not have it in the model's shapes.
     bool new_head = false;
     std::vector<std::string> freeze;  ///< prefixes of the names of parameters that stay as they are
+
+    // Of a kind whose network is a text (ModelDescriptor::from_text).
+    std::string path = {};  ///< file that `network` was read from; empty: none
+    NetworkLines network = {};
+    std::string sha256 = {};    ///< of the text with \n ends; completed() adds it
+    std::int64_t notation = 0;  ///< version of the notation; completed() adds it
 
     bool operator==(const ModelConfig&) const = default;
 };

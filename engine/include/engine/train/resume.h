@@ -22,7 +22,8 @@ struct ResumePlan {
 /// Plans to continue a run from a checkpoint: "last" (the newest whole one; from the start if the
 /// run never had one), "best" or a number of steps; or "start", as a new run. Without changes the
 /// run itself continues, unless later checkpoints exist. With changed settings ("path=value") or
-/// from an earlier checkpoint it becomes a new run that names this one as its parent. Throws
+/// from an earlier checkpoint it becomes a new run that names this one as its parent; with another
+/// network's text it begins at step 0 from this one's weights by their names. Throws
 /// Error(data) if there is no such checkpoint or it is damaged, or if none of the run's checkpoints
 /// can be read; Error(settings) if the run has made all of its steps, and Error(state) if another
 /// program trained it.

@@ -7,6 +7,7 @@
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/group_plan.h"
 #include "engine/runs/run_group.h"
+#include "engine/settings/catalog.h"
 #include "runs/checkpoint.h"
 #include "runs/event_file.h"
 #include "runs/run_folder.h"
@@ -130,9 +131,17 @@ Message note_of_damaged(const RunSummary& run, const ResumePlan& plan, const std
         why, plan.step, std::max<std::int64_t>(run.steps - plan.step, 0));
 }
 
+/// Whether the changes bring the text of another network.
+bool has_other_network(const ResumePlan& plan, const RunConfig& before) {
+    const auto model = find_model(plan.config.model);
+    return model != nullptr && model->from_text &&
+           plan.config.model.network != before.model.network;
+}
+
 void refuse_unchangeable(ResumePlan& plan, const RunConfig& before) {
+    const bool other_network = has_other_network(plan, before);
     for (const std::string& path : differing_fields(before, plan.config)) {
-        if (may_change(path)) continue;
+        if (may_change(path) || (other_network && path.starts_with("model."))) continue;
         plan.errors.push_back({path, "changed",
                                msg("keep it: a run cannot continue with another value. Start a new "
                                    "run from the weights (model.init_from) instead")});
@@ -244,6 +253,13 @@ ResumePlan plan_resume(const RunSummary& run, const std::string& from,
     plan.config = parsed.config;
     plan.errors = parsed.errors;
     refuse_unchangeable(plan, run.config);
+    if (has_other_network(plan, run.config)) {
+        // Another network begins anew, with the weights of this one by their names.
+        if (from_it && plan.config.model.init_from == run.config.model.init_from)
+            plan.config.model.init_from = checkpoint_weights(from_it->at.folder).string();
+        from_it.reset();
+        plan.continuation.damaged.clear();
+    }
     const bool changed = !differing_fields(run.config, plan.config).empty();
     if (from_it && !changed && has_made_all_steps(run, from_it->at)) {
         throw Error(ErrorCode::settings,

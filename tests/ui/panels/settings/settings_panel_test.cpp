@@ -56,8 +56,9 @@ TEST_F(SettingsWindowTest, MakeTheFieldsThatAreNotInSightOnlyOnceTheyAreWanted) 
     EXPECT_GT(inMore, 20);
     window->findChild<QToolButton*>(u"allSettings"_s)->click();
     window->findChild<QToolButton*>(u"allSettings"_s)->click();
+    const auto in_window = [](const engine::FieldInfo& info) { return !info.in_files; };
     EXPECT_EQ(window->findChildren<SettingsField*>().size(),
-              static_cast<qsizetype>(std::size(engine::fields())));
+              std::ranges::count_if(engine::fields(), in_window));
 }
 
 TEST_F(SettingsWindowTest, AFieldThatNamesAFileOrAFolderHasAButtonToChooseOne) {
@@ -102,6 +103,7 @@ TEST_F(SettingsWindowTest, TheFocusFindsAFieldThatIsNotInSight) {
 
 TEST_F(SettingsWindowTest, OfferEveryFieldWithFewValuesAsAList) {
     for (const auto& info : engine::fields()) {
+        if (info.in_files) continue;
         const QString path = QString::fromStdString(info.path);
         const auto* editor = field(path)->editor();
         const bool flag = !info.choices.empty() && info.choices.front().value == "true";
@@ -433,6 +435,42 @@ TEST_F(SettingsWindowTest, CtrlZTakesBackAChangeOfTheSettings) {
     EXPECT_EQ(seed->text(), before);
     QTest::keyClick(seed, Qt::Key_Z, Qt::ControlModifier | Qt::ShiftModifier);
     EXPECT_EQ(settings.text(u"seed"_s), u"77"_s);
+}
+
+TEST_F(SettingsWindowTest, OptionsOfANetworkFileHaveFieldsAndLeaveWithIt) {
+    const auto fieldsOf = [this](const QString& path) {
+        return std::ranges::count_if(window->findChildren<SettingsField*>(), [&](auto* each) {
+            return each->path() == path && each->isVisibleTo(window.get());
+        });
+    };
+    QTemporaryDir folder;
+    const QString file = folder.filePath(u"own.network"_s);
+    const auto write = [&](const char* option) {
+        QFile out(file);
+        EXPECT_TRUE(out.open(QIODevice::WriteOnly));
+        out.write(QByteArray("option ") + option +
+                  " = 16 in 1..64\nnetwork(image):\n  Flatten\n  fc: Linear(outputs)\n");
+    };
+    EXPECT_FALSE(offered(u"model.path"_s));
+    write("size");
+    settings.set(u"model.path"_s, file);
+    EXPECT_TRUE(offered(u"model.path"_s));
+    EXPECT_EQ(fieldsOf(u"model.options.size"_s), 1);
+    auto* size = qobject_cast<QLineEdit*>(field(u"model.options.size"_s)->editor());
+    size->setFocus();
+    size->selectAll();
+    QTest::keyClicks(size, u"99"_s);
+    QTest::keyClick(size, Qt::Key_Return);
+    EXPECT_FALSE(settings.errors().empty());
+    write("depth");
+    settings.set(u"model.path"_s, QString());
+    settings.set(u"model.path"_s, file);
+    EXPECT_EQ(fieldsOf(u"model.options.size"_s), 0);
+    EXPECT_EQ(fieldsOf(u"model.options.depth"_s), 1);
+    EXPECT_TRUE(settings.errors().empty());
+    settings.set(u"model.kind"_s, u"lenet"_s);
+    EXPECT_EQ(fieldsOf(u"model.options.depth"_s), 0);
+    EXPECT_FALSE(offered(u"model.path"_s));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <QLineEdit>
 #include <QPushButton>
 #include <QSpinBox>
+#include <QStringListModel>
 
 #include "commands/commands.h"
 #include "commands/queue_runner.h"
@@ -27,9 +28,9 @@ constexpr std::int64_t maxRuns = 500;  // more are a matter for the command line
 constexpr int answerAfter = 150;        // ms
 constexpr std::size_t maxErrors = 4;   // lines
 
-QStringList fieldNames() {
+QStringList fieldNames(const engine::RunConfig& config) {
     QStringList names;
-    for (const SettingName& each : settingNames()) names << each.text;
+    for (const SettingName& each : settingNames(config)) names << each.text;
     return names;
 }
 
@@ -97,7 +98,12 @@ void SweepForm::addFoot(QVBoxLayout* column) {
 
 void SweepForm::addAxis() {
     Axis axis{new QLineEdit(this), new QLineEdit(this)};
-    auto* completer = new QCompleter(fieldNames(), axis.path);
+    auto* names = new QStringListModel(fieldNames(context_.settings->config()), axis.path);
+    auto* completer = new QCompleter(names, axis.path);
+    connect(context_.settings, &SettingsModel::changed, names, [this, names] {
+        const QStringList now = fieldNames(context_.settings->config());
+        if (now != names->stringList()) names->setStringList(now);
+    });
     completer->setFilterMode(Qt::MatchContains);
     completer->popup()->setObjectName(u"completions"_s);
     completer->setCaseSensitivity(Qt::CaseInsensitive);
@@ -154,7 +160,7 @@ engine::SweepRequest SweepForm::request() const {
     request.max_runs = maxRuns;
     request.list = list_;
     for (const Axis& axis : axes_) {
-        const std::string path = pathOfSetting(axis.path->text());
+        const std::string path = pathOfSetting(axis.path->text(), context_.settings->config());
         const QString values = axis.values->text().trimmed();
         if (path.empty() || values.isEmpty()) continue;
         QStringList keys;  // of choices, which are typed by their titles

@@ -25,6 +25,7 @@ QStringList differingFields(const Context& context, const RunTrack& track) {
     for (const auto& info : engine::fields(context.settings->config())) {
         const QString path = QString::fromStdString(info.path);
         if (path.startsWith(u"precision."_s) || path == u"device"_s) continue;
+        if (info.in_files && path != u"model.network"_s) continue;
         const QJsonValue mine = valueAt(next, path), its = valueAt(shown, path);
         // An option that just one of two kinds has goes with the kind, which is named.
         if (mine.isUndefined() || its.isUndefined()) continue;

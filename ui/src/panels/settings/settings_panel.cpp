@@ -168,7 +168,37 @@ void SettingsPanel::addModel() {
     modelNote_->setAlignment(Qt::AlignRight);
     modelNote_->setWordWrap(true);
     rows->addWidget(modelNote_);
+    row(rows, label(u"model.path"_s), {edit(u"model.path"_s)});
     addProminent(rows, u"model."_s);
+    textRows_ = makeColumn(size::grid);
+    rows->addLayout(textRows_);
+}
+
+/// Makes the rows of the options that the network's text declares, anew after another text.
+void SettingsPanel::refreshTextOptions() {
+    std::vector<engine::FieldInfo> options;
+    for (auto& info : engine::fields(context_.settings->config())) {
+        const bool known = engine::find_field(info.path) != nullptr;
+        if (!known && info.path.starts_with("model.options.")) options.push_back(std::move(info));
+    }
+    if (options == textOptions_) return;
+    textOptions_ = std::move(options);
+    std::erase_if(fields_, [this](const SettingsField* field) {
+        return textBox_ != nullptr && textBox_->isAncestorOf(field);
+    });
+    if (textBox_ != nullptr) {
+        textBox_->hide();
+        textBox_->deleteLater();  // one of its fields may have caused the change
+    }
+    textBox_ = new QWidget(this);
+    auto* rows = makeColumn(textBox_, {}, size::grid);
+    for (const auto& info : textOptions_) {
+        const QString path = QString::fromStdString(info.path);
+        row(rows, label(path), {edit(path)});
+    }
+    textRows_->addWidget(textBox_);
+    textBox_->setVisible(!textOptions_.empty());
+    lock();
 }
 
 void SettingsPanel::addPrecision() {
@@ -246,6 +276,7 @@ void SettingsPanel::fillMore() {
     if (moreRows_->count() > 0) return;
     const std::size_t shown = fields_.size();
     for (const auto& info : engine::fields()) {
+        if (info.in_files) continue;
         const QString path = QString::fromStdString(info.path);
         const bool above =
             std::any_of(fields_.begin(), fields_.begin() + static_cast<std::ptrdiff_t>(shown),
@@ -309,6 +340,7 @@ void SettingsPanel::refresh() {
     const SettingsModel& settings = *context_.settings;
     enableSearch();
     refreshModels();
+    refreshTextOptions();
     refreshTargets();
     refreshPresets();
     modelNote_->setText(settings.errors().empty() ? modelSummary() : QString());

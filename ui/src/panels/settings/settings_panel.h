@@ -5,6 +5,7 @@
 #include <QToolButton>
 #include <QVBoxLayout>
 
+#include "engine/settings/catalog.h"
 #include "models/settings_checks.h"
 #include "panels/settings/settings_field.h"
 #include "view/context.h"
@@ -48,6 +49,7 @@ private:
     void showMore(bool shown);
     void refresh();
     void refreshModels();
+    void refreshTextOptions();
     void refreshTargets();
     void refreshPresets();
     void enableSearch();
@@ -75,6 +77,9 @@ private:
     QWidget* more_ = nullptr;         ///< all other settings
     QVBoxLayout* moreRows_ = nullptr;
     QLabel* modelNote_ = nullptr;
+    std::vector<engine::FieldInfo> textOptions_;  ///< of the network's text, and their rows
+    QVBoxLayout* textRows_ = nullptr;
+    QWidget* textBox_ = nullptr;
     QLabel* classroom_ = nullptr;
     QLabel* findings_ = nullptr;
     QWidget* findingsBox_ = nullptr;

@@ -1,0 +1,186 @@
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <mutex>
+#include <sstream>
+
+#include "base/platform/regular_file.h"
+#include "base/text_utf8.h"
+#include "engine/base/error.h"
+#include "io/file/sha256.h"
+#include "models/model_descriptor.h"
+#include "models/network_model.h"
+#include "network/grammar.h"
+#include "network/lines.h"
+#include "network/text_options.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string joined_lines(const NetworkLines& lines) {
+    std::string text;
+    for (const std::string& line : lines.all) text += line + '\n';
+    return text;
+}
+
+ModelOutput output_named(const std::string& gives) {
+    static const std::map<std::string, ModelOutput> outputs = {
+        {"scores", ModelOutput::scores},
+        {"image", ModelOutput::image},
+        {"token scores", ModelOutput::token_scores},
+        {"masked token scores", ModelOutput::masked_token_scores},
+        {"click score", ModelOutput::click_scores}};
+    const auto found = outputs.find(gives);
+    return found == outputs.end() ? ModelOutput::scores : found->second;
+}
+
+/// Kinds of data that the text takes; all kinds where its inputs could not be read.
+std::vector<FieldKind> inputs_of_text(const network::NetworkSyntax& syntax) {
+    static const std::vector<FieldKind> all = {FieldKind::image, FieldKind::features,
+                                               FieldKind::tokens, FieldKind::indices};
+    std::vector<FieldKind> out;
+    for (const auto& names : syntax.inputs) {
+        std::vector<FieldKind> own;
+        for (const FieldKind kind : all) {
+            if (std::ranges::find(names, name(kind)) != names.end()) own.push_back(kind);
+        }
+        // Data with ids of tables are called by these (DatasetDescriptor::input).
+        const bool ids = std::ranges::find(own, FieldKind::indices) != own.end();
+        if (out.empty() || ids) out = own;
+    }
+    return out.empty() ? all : out;
+}
+
+std::shared_ptr<const NetworkText> read_lines(const NetworkLines& lines) {
+    auto out = std::make_shared<NetworkText>();
+    const std::string text = joined_lines(lines);
+    out->sha256 = sha256_of(std::as_bytes(std::span(text)));
+    std::vector<NetworkFault> faults;
+    const network::NetworkSyntax syntax = network::parse_network(text, faults);
+    out->model = *std::ranges::find_if(models(), &ModelDescriptor::from_text);
+    out->model.options = network::text_options(syntax, faults);
+    out->model.inputs = inputs_of_text(syntax);
+    out->model.output = output_named(syntax.gives);
+    out->model.has_blocks = !syntax.blocks.empty();
+    if (syntax.gives == "stages")
+        faults.push_back({syntax.network, msg("No task takes a network that gives stages."), {}});
+    for (const NetworkFault& fault : faults) {
+        if (!fault.note) out->faults.push_back({fault.place.line, fault.place.column, fault.text});
+    }
+    return out;
+}
+
+/// The texts that were read last, and all that are in use.
+class NetworkTexts {
+public:
+    std::shared_ptr<const NetworkText> read(const NetworkLines& lines) {
+        const std::lock_guard lock(mutex_);
+        Entry& entry = texts_[lines];
+        entry.used = ++clock_;
+        if (entry.text != nullptr) return entry.text;
+        entry.text = read_lines(lines);
+        const auto text = entry.text;
+        drop_oldest();
+        return text;
+    }
+
+private:
+    struct Entry {
+        std::shared_ptr<const NetworkText> text;
+        std::uint64_t used = 0;
+    };
+    static constexpr std::size_t kept = 32;
+
+    void drop_oldest() {
+        while (texts_.size() > kept) {
+            auto oldest = texts_.end();
+            for (auto each = texts_.begin(); each != texts_.end(); ++each) {
+                const bool free = each->second.text.use_count() == 1;
+                if (free && (oldest == texts_.end() || each->second.used < oldest->second.used))
+                    oldest = each;
+            }
+            if (oldest == texts_.end()) return;
+            texts_.erase(oldest);
+        }
+    }
+
+    std::mutex mutex_;
+    std::map<NetworkLines, Entry> texts_;
+    std::uint64_t clock_ = 0;
+};
+
+}  // namespace
+
+std::shared_ptr<const NetworkText> read_network(const NetworkLines& lines) {
+    static NetworkTexts texts;
+    return texts.read(lines);
+}
+
+NetworkLines read_network_file(const std::string& path) {
+    if (path.ends_with(".onnx"))
+        throw Error(ErrorCode::data, msg("Networks of ONNX files cannot be read yet."),
+                    msg("Use a network as text, NAME.network."));
+    const auto refuse = [&](const Message& what) {
+        throw Error(ErrorCode::data, what, msg("Choose a network as text, NAME.network."));
+    };
+    const auto found = read_regular_file(path, network::TextLimits::bytes + 1);
+    if (!found) refuse(msg("There is no file that can be read."));
+    std::string text = *found;
+    if (text.size() > network::TextLimits::bytes)
+        refuse(msg("The file has more than {} bytes.", network::TextLimits::bytes));
+    Utf8Checker checker;
+    if (!checker.accept(text) || !checker.complete() || text.find('\0') != text.npos)
+        refuse(msg("The file is not a text in UTF-8."));
+    if (text.starts_with(byte_order_mark)) text.erase(0, byte_order_mark.size());
+    NetworkLines out;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        if (line.ends_with('\r')) line.pop_back();
+        out.all.push_back(std::move(line));
+    }
+    if (out.empty()) refuse(msg("The file is empty."));
+    return out;
+}
+
+Message other_text_in_file(const ModelConfig& model) {
+    if (model.path.empty() || model.network.empty()) return {};
+    try {
+        if (read_network_file(model.path) == model.network) return {};
+    } catch (const Error&) {
+        return {};  // the text in the settings is all that is needed
+    }
+    return msg("The text in model.network is used: {} has another one. --set model.path={} takes that "
+               "of the file.",
+               model.path, model.path);
+}
+
+std::string model_name(const ModelConfig& model) {
+    const ModelDescriptor* kind = find_kind(models(), model.kind);
+    if (kind == nullptr || !kind->from_text) return model.kind;
+    const std::string stem = fs::path(model.path).stem().string();
+    return stem.empty() ? "own network" : stem;
+}
+
+ModelDescriptor file_descriptor() {
+    return {.kind = "file",
+            .title = "Own network",
+            .summary = "The network of a text that you write: one layer a line, with PyTorch's names.",
+            .inputs = {FieldKind::image, FieldKind::features, FieldKind::tokens,
+                       FieldKind::indices},
+            .output = ModelOutput::scores,
+            .second_derivative = true,  // all kinds of layers have one
+            .from_text = true,
+            .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
+                const ModelConfig& model = setup.config;
+                if (!model.sha256.empty() && read_network(model.network)->sha256 != model.sha256)
+                    throw Error(ErrorCode::settings,
+                                msg("model.sha256: {}: the text of the network has another hash",
+                                    model.sha256));
+                return make_network_model(joined_lines(model.network), model.options, setup.shape,
+                                          setup.seed, setup.device);
+            }};
+}
+
+}  // namespace engine
