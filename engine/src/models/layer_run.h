@@ -32,8 +32,8 @@ public:
     explicit LayerPass(StepRandom* random) : random_(random) {}
     /// Takes the next `count` numbers.
     LayerDraw draw(std::int64_t count);
-    /// The same pass, for a block that is computed again later; if it draws, with the numbers from
-    /// the present place on.
+    /// A copy for a block that is computed again later; if it draws, with the numbers from the
+    /// present place on.
     LayerPass from_here(bool draws) const;
 
 private:

@@ -126,7 +126,7 @@ private:
         const std::vector<int>& in = node(add).inputs;
         const int relu = relu_behind(add);
         if (relu < 0 || in.size() != 2 || sizes(in[0]) != sizes(in[1])) return;
-        // Of two norms the first is added to the other's rounded values.
+        // Between two norms: the first one adds the other's rounded values.
         if (in[0] != node(norm).outputs.front() && is_joinable_norm(in[0])) return;
         take({Join::Kind::norm_add_relu, {norm, add}, relu}, {relu});
     }

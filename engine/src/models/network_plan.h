@@ -28,7 +28,7 @@ struct PlanPart {
     };
     std::vector<Item> items{};
     std::vector<PlanPart> parts{};
-    // Of a block: values that it takes from outside and gives to it.
+    // A block's values that it takes from outside and gives to it.
     std::vector<int> inputs{}, outputs{};
     std::vector<bool> last{};  ///< of each input: nothing reads it later
     bool draws = false;        ///< random numbers

@@ -38,7 +38,7 @@ Tensor whole_numbers(const Shape& shape, std::int64_t below) {
     return Tensor::of(values, shape, DType::i64, Device{});
 }
 
-/// What the network reads, and the batch of it.
+/// Kinds of data that the network reads, and a batch.
 struct Inputs {
     ModelShape shape;
     TensorList tensors;

@@ -64,7 +64,7 @@ TEST(NetworkModelInitial, RulesHaveTheirFormulas) {
 
 TEST(NetworkModelInitial, TruncatedNormalEndsAtTwo) {
     expect_normal("trunc_normal(0.02)", 0.02);
-    // Of a standard normal distribution that ends at -2 and 2.
+    // A standard normal distribution that ends at -2 and 2 has this deviation.
     const double phi = std::exp(-2.0) / std::sqrt(2 * M_PI), inside = std::erf(2 / std::sqrt(2.0));
     expect_moments("trunc_normal(1)", std::sqrt(1 - 2 * 2 * phi / inside), 2);
     // Nearly uniform.

@@ -214,6 +214,7 @@ const QStringList& pages() {
                                  u"handbook/add-a-data-set.md"_s,
                                  u"handbook/add-a-task.md"_s,
                                  u"handbook/add-an-optimizer.md"_s,
+                                 u"handbook/add-a-layer.md"_s,
                                  u"handbook/add-a-plot.md"_s,
                                  u"handbook/add-a-panel.md"_s,
                                  u"handbook/add-a-page.md"_s,

@@ -43,7 +43,7 @@ TEST(Dropout, DropsWholeChannelsAndWholeSamples) {
         EXPECT_TRUE(channels[i] == 0 || channels[i] == static_cast<double>(1 / 0.75f));
         dropped += i % 6 == 0 && channels[i] == 0 ? 1 : 0;
     }
-    // Of 600 channels a quarter, with a standard deviation of 10.6. Allows five of them.
+    // A quarter of 600 channels, with a standard deviation of 10.6. Allows five of them.
     EXPECT_NEAR(dropped, 150, 53);
     // The draws are those of elements of a tensor with one for each channel.
     const Tensor places = dropout(Tensor::full({20, 30}, 1, DType::f32), 0.25, stream, 5);
