@@ -8,7 +8,9 @@
 #include "engine/base/near_name.h"
 #include "engine/base/plain_text.h"
 #include "engine/base/table.h"
+#include "engine/io/named_file.h"
 #include "engine/network/network.h"
+#include "engine/network/network_exports.h"
 #include "settings.h"
 #include "terminal.h"
 
@@ -18,7 +20,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct NetworkArguments {
-    std::string file, template_name;
+    std::string file, template_name, format, output;
     std::vector<std::string> inputs, options;
     std::int64_t outputs = 10;
     bool kinds = false, json = false;
@@ -121,6 +123,15 @@ void check_option_names(const engine::NetworkData& data, const engine::CheckedNe
     }
 }
 
+void write_export(const NetworkArguments& args, const std::string& text, const engine::NetworkData& data) {
+    if (args.format != "pytorch") refuse_network_argument(engine::msg("--to {}: the forms are pytorch.", args.format));
+    const std::string out = engine::network_to_pytorch(text, data);
+    if (args.output.empty())
+        std::cout << out;
+    else
+        engine::write_named_file(args.output, out);
+}
+
 void print_json(const std::string& file, const engine::CheckedNetwork& network) {
     ordered_json faults = ordered_json::array(), layers = ordered_json::array(), parameters = ordered_json::array();
     for (const auto& fault : network.faults)
@@ -159,9 +170,11 @@ int check(const NetworkArguments& args) {
     for (const auto& fault : network.faults)
         std::cerr << engine::one_line(args.file) << ':' << fault.place.line << ':' << fault.place.column << ": "
                   << (fault.note ? "note: " : "") << fault.text.str() << '\n';
-    if (args.json)
+    if (!args.format.empty() && network.usable())
+        write_export(args, *text, data);
+    else if (args.json)
         print_json(args.file, network);
-    else
+    else if (args.format.empty())
         print_table(network);
     return network.usable() ? 0 : engine::exit_code(engine::ErrorCode::settings);
 }
@@ -206,6 +219,8 @@ void describe_network(Command command) {
     command.repeated_text("--option", args->options, "An option of the text: width=32, depth=[3,4,6,3] or stem=cifar").takes("NAME=VALUE");
     command.flag("--kinds", args->kinds, "The kinds of layers with their arguments");
     command.text("--template", args->template_name, "Prints a network that comes with the program").not_empty().takes("NAME");
+    command.text("--to", args->format, "Writes the network in another form: pytorch (model.py)").not_empty().takes("pytorch");
+    command.text("-o,--output", args->output, "The file for --to; without one, standard output").not_empty().takes("FILE");
     command.flag("--json", args->json, "One JSON object on standard output; with --kinds a list");
     command.run([args] { return network(*args); });
 }

@@ -66,6 +66,30 @@ TEST(NetworkCommand, TakesSizesAndOptions) {
     }
 }
 
+TEST(NetworkCommand, WritesPyTorch) {
+    test_support::TempFolder folder;
+    const std::string file = (folder / "a.network").string(), out = (folder / "model.py").string();
+    std::ofstream(file) << "network(features):\n  fc: Linear(outputs)\n";
+    Program written({"network", file, "--input", "features=5", "--to", "pytorch", "-o", out});
+    written.finish();
+    EXPECT_EQ(written.exit_code(), 0) << written.errors();
+    std::ifstream made(out);
+    const std::string python((std::istreambuf_iterator<char>(made)), {});
+    EXPECT_THAT(python, HasSubstr("        self.fc = nn.Linear(5, 10)\n"));
+    Program printed({"network", file, "--input", "features=5", "--to", "pytorch"});
+    printed.finish();
+    EXPECT_EQ(printed.output_text(), python);
+    Program refused({"network", file, "--to", "keras"});
+    refused.finish();
+    EXPECT_EQ(refused.exit_code(), 2);
+    EXPECT_THAT(refused.errors(), HasSubstr("the forms are"));
+    std::ofstream(file) << "network(features):\n  Linear(8\n";
+    Program faulty({"network", file, "--to", "pytorch"});
+    faulty.finish();
+    EXPECT_EQ(faulty.exit_code(), 2);
+    EXPECT_EQ(faulty.output_text(), "");
+}
+
 TEST(NetworkCommand, ListsTheKindsOfLayers) {
     Program program({"network", "--kinds", "--json"});
     program.finish();

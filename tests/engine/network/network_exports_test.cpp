@@ -1,0 +1,35 @@
+#include "engine/network/network_exports.h"
+
+#include <gtest/gtest.h>
+
+#include "checked.h"
+#include "engine/base/error.h"
+
+namespace engine {
+namespace {
+
+TEST(NetworkExports, ATextWithAFaultIsRefusedWithItsLine) {
+    const NetworkData data = network::small_data();
+    EXPECT_NO_THROW(network_to_pytorch("network(features):\n  Linear(outputs)\n", data));
+    try {
+        network_to_pytorch("network(features):\n  Liner(outputs)\n", data);
+        FAIL();
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::settings);
+        EXPECT_STREQ(error.what(), "Line 2: Liner: there is no such layer. Did you mean Linear?");
+    }
+}
+
+TEST(NetworkExports, EachTemplateBecomesPyTorch) {
+    for (const std::string& name : network_templates()) {
+        const std::string text = network_template(name);
+        NetworkData data = usual_network_data(text);
+        if (name == "clicks") data.outputs = 1;
+        const std::string python = network_to_pytorch(text, data);
+        EXPECT_NE(python.find("class Network(nn.Module):\n"), python.npos) << name;
+        EXPECT_TRUE(python.ends_with("    return network\n")) << name;
+    }
+}
+
+}  // namespace
+}  // namespace engine
