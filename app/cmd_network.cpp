@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iostream>
 #include <limits>
+#include <optional>
 
 #include "commands.h"
 #include "engine/base/error.h"
@@ -8,9 +9,11 @@
 #include "engine/base/near_name.h"
 #include "engine/base/plain_text.h"
 #include "engine/base/table.h"
+#include "engine/data/dataset_preview.h"
 #include "engine/io/named_file.h"
 #include "engine/network/network.h"
 #include "engine/network/network_exports.h"
+#include "engine/settings/catalog.h"
 #include "settings.h"
 #include "terminal.h"
 
@@ -21,8 +24,8 @@ using nlohmann::ordered_json;
 
 struct NetworkArguments {
     std::string file, template_name, format, output;
-    std::vector<std::string> inputs, options;
-    std::int64_t outputs = 10;
+    std::vector<std::string> inputs, options, overrides;
+    std::int64_t outputs = 0;  ///< 0: not given
     bool kinds = false, json = false;
 };
 
@@ -92,9 +95,26 @@ std::pair<std::string, engine::OptionValue> read_option(const std::string& text)
     return {name, value.is_string() ? value.get<std::string>() : written};
 }
 
-engine::NetworkData read_data(const NetworkArguments& args, const std::string& text) {
-    engine::NetworkData data = engine::usual_network_data(text);
-    data.outputs = args.outputs;
+/// The data of the settings that --set makes of the defaults, with the network of this file; usual
+/// data without --set, and for a text that cannot be read as a whole. Nothing for settings that are
+/// not valid, which are reported.
+std::optional<engine::NetworkData> settings_data(const NetworkArguments& args, const std::string& text) {
+    if (args.overrides.empty()) return engine::usual_network_data(text);
+    std::vector<std::string> overrides = args.overrides;
+    overrides.push_back("model.path=" + args.file);
+    auto parsed = engine::parse_run_config("{}", overrides);
+    // The check of the text has these with all others.
+    const auto faults = std::erase_if(parsed.errors, [](const auto& error) { return error.field == "model.network"; });
+    report(parsed.errors);
+    if (!parsed.errors.empty()) return std::nullopt;
+    if (faults > 0) return engine::usual_network_data(text);
+    const engine::DatasetDescriptor* const kind = engine::find_dataset(parsed.config.dataset.kind);
+    if (!kind->files_decide) return engine::network_data(parsed.config);
+    return engine::network_data(parsed.config, engine::preview_dataset(parsed.config.dataset, parsed.config.seed, 0));
+}
+
+engine::NetworkData read_data(const NetworkArguments& args, engine::NetworkData data) {
+    if (args.outputs > 0) data.outputs = args.outputs;
     if (!args.inputs.empty()) data.inputs.clear();
     for (const auto& written : args.inputs) {
         auto input = read_input(written);
@@ -164,7 +184,9 @@ int check(const NetworkArguments& args) {
         std::cerr << "halftone: " << engine::one_line(args.file) << ": cannot be read\n";
         return engine::exit_code(engine::ErrorCode::data);
     }
-    const engine::NetworkData data = read_data(args, *text);
+    const auto from = settings_data(args, *text);
+    if (!from) return engine::exit_code(engine::ErrorCode::settings);
+    const engine::NetworkData data = read_data(args, *from);
     const engine::CheckedNetwork network = engine::check_network(*text, data);
     check_option_names(data, network);
     for (const auto& fault : network.faults)
@@ -215,6 +237,7 @@ void describe_network(Command command) {
                           "Sizes of an input instead of usual ones: image=3x224x224, features=8, tokens=WORDS or "
                           "indices=COLUMNSxROWS")
         .takes("FIELD=SIZES");
+    command.repeated_text("--set", args->overrides, "path=value: the sizes are those of a run with these settings, and its options").takes("PATH=VALUE");
     command.number("--outputs", args->outputs, "Classes, targets or words").within(1, std::int64_t{1} << 40);
     command.repeated_text("--option", args->options, "An option of the text: width=32, depth=[3,4,6,3] or stem=cifar").takes("NAME=VALUE");
     command.flag("--kinds", args->kinds, "The kinds of layers with their arguments");

@@ -90,6 +90,27 @@ TEST(NetworkCommand, WritesPyTorch) {
     EXPECT_EQ(faulty.output_text(), "");
 }
 
+TEST(NetworkCommand, TakesTheDataAndOptionsOfSettings) {
+    test_support::TempFolder folder;
+    const std::string file = (folder / "a.network").string();
+    std::ofstream(file) << "option width = 8 in 1..64\nnetwork(features or image):\n  Flatten\n  Linear(width)\n  Linear(outputs)\n";
+    Program program({"network", file, "--set", "dataset.kind=glyphs", "--set", "model.options.width=16", "--json"});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    const json network = json::parse(program.output_text());
+    EXPECT_EQ(network.at("layers").at(0).at("shape"), "N x 784");
+    EXPECT_EQ(network.at("layers").at(1).at("shape"), "N x 16");
+    EXPECT_EQ(network.at("shape"), "N x 10");
+    Program refused({"network", file, "--set", "model.options.width=65"});
+    refused.finish();
+    EXPECT_EQ(refused.exit_code(), 2);
+    EXPECT_THAT(refused.errors(), HasSubstr("model.options.width: 65: use a whole number from 1 to 64"));
+    std::ofstream(file) << "network(image):\n  Flatten(\n";
+    Program faulty({"network", file, "--set", "dataset.kind=glyphs"});
+    faulty.finish();
+    EXPECT_THAT(faulty.errors(), HasSubstr(file + ":2:"));
+}
+
 TEST(NetworkCommand, ListsTheKindsOfLayers) {
     Program program({"network", "--kinds", "--json"});
     program.finish();

@@ -58,4 +58,12 @@ std::unique_ptr<Model> make_model(const ModelConfig& config, const ModelShape& s
     return model;
 }
 
+std::int64_t count_parameters(const ModelConfig& config, const ModelShape& shape) {
+    const std::shared_ptr<const ModelDescriptor> kind = model_descriptor(config);
+    if (kind->count == nullptr)
+        return make_model(config, shape, std::nullopt, Device{})->parameter_count();
+    const TypedOptions options(config.options, kind->options);
+    return kind->count({options, shape, std::nullopt, Device{}, config});
+}
+
 }  // namespace engine

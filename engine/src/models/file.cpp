@@ -156,6 +156,27 @@ Message other_text_in_file(const ModelConfig& model) {
                model.path, model.path);
 }
 
+namespace {
+
+std::unique_ptr<Model> make_file_model(const ModelSetup& setup) {
+    const ModelConfig& model = setup.config;
+    if (!model.sha256.empty() && read_network(model.network)->sha256 != model.sha256)
+        throw Error(ErrorCode::settings,
+                    msg("model.sha256: {}: the text of the network has another hash", model.sha256));
+    return make_network_model(joined_lines(model.network), model.options, setup.shape, setup.seed,
+                              setup.device);
+}
+
+std::int64_t count_file_parameters(const ModelSetup& setup) {
+    const ModelConfig& model = setup.config;
+    const CheckedNetwork checked =
+        check_network(joined_lines(model.network), network_data(setup.shape, model.options));
+    // With faults none is made: this throws.
+    return checked.usable() ? checked.parameter_count() : make_file_model(setup)->parameter_count();
+}
+
+}  // namespace
+
 std::string model_name(const ModelConfig& model) {
     const ModelDescriptor* kind = find_kind(models(), model.kind);
     if (kind == nullptr || !kind->from_text) return model.kind;
@@ -172,15 +193,8 @@ ModelDescriptor file_descriptor() {
             .output = ModelOutput::scores,
             .second_derivative = true,  // all kinds of layers have one
             .from_text = true,
-            .make = [](const ModelSetup& setup) -> std::unique_ptr<Model> {
-                const ModelConfig& model = setup.config;
-                if (!model.sha256.empty() && read_network(model.network)->sha256 != model.sha256)
-                    throw Error(ErrorCode::settings,
-                                msg("model.sha256: {}: the text of the network has another hash",
-                                    model.sha256));
-                return make_network_model(joined_lines(model.network), model.options, setup.shape,
-                                          setup.seed, setup.device);
-            }};
+            .make = make_file_model,
+            .count = count_file_parameters};
 }
 
 }  // namespace engine

@@ -100,6 +100,9 @@ protected:
 std::unique_ptr<Model> make_model(const ModelConfig& config, const ModelShape& shape,
                                   std::optional<std::int64_t> seed, const Device& device);
 
+/// The parameter count of the model that make_model() makes. Throws as it does.
+std::int64_t count_parameters(const ModelConfig& config, const ModelShape& shape);
+
 /// Treatment of the last layer when weights are read: read like the others, or, if the file does
 /// not have all of it in the model's shapes, left as drawn (fine-tuning on other classes).
 enum class Head { read, drawn_if_other };

@@ -108,8 +108,7 @@ std::vector<Metric> metrics_of(const RunConfig& config, const DatasetPreview& pr
 namespace {
 
 std::int64_t parameter_count(const RunConfig& config, const Schema& data) {
-    return make_model(config.model, make_task(config, data)->model_shape(), std::nullopt, Device{})
-        ->parameter_count();
+    return count_parameters(config.model, make_task(config, data)->model_shape());
 }
 
 NetworkData network_data(const RunConfig& config, const Schema& data) {

@@ -61,8 +61,18 @@ TEST(File, TheModelOfATextHasItsWeightsByName) {
     ASSERT_EQ(model->parameters().size(), 4u);
     EXPECT_EQ(model->parameters().front().name, "fc1.weight");
     EXPECT_EQ(model->parameter_count(), 8 * 3 + 8 + 2 * 8 + 2);
+    EXPECT_EQ(count_parameters(config, {{input}, 2}), model->parameter_count());
     config.network = lines({"network(features):", "  fc1: Linear(3)"});
     EXPECT_THROW(make_model(config, {{input}, 2}, 1, Device{}), Error) << "2 classes need 2 scores";
+    EXPECT_THROW(count_parameters(config, {{input}, 2}), Error);
+}
+
+TEST(File, ParametersAreCountedWithoutMemoryForThem) {
+    ModelConfig config;
+    config.kind = "file";
+    config.network = lines({"network(features):", "  fc1: Linear(1000000000)", "  fc2: Linear(1000000000)", "  fc3: Linear(outputs)"});
+    const FieldSpec input{.name = "features", .kind = FieldKind::features, .shape = {3}};
+    EXPECT_GT(count_parameters(config, {{input}, 2}), std::int64_t{1'000'000'000} * 1'000'000'000);
 }
 
 }  // namespace

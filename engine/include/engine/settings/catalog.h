@@ -121,6 +121,8 @@ struct ModelDescriptor {
     bool from_text = false;
     Benchmark benchmark = {};
     std::unique_ptr<Model> (*make)(const ModelSetup& setup) = nullptr;
+    /// Its parameter count without making it; null: counted on a model.
+    std::int64_t (*count)(const ModelSetup& setup) = nullptr;
 
     bool takes(FieldKind kind) const;
     bool takes(const DatasetDescriptor& data) const;

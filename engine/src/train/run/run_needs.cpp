@@ -28,7 +28,7 @@ bool uses_bf16(const ResolvedPrecision& precision) {
 
 }  // namespace
 
-// Counted on a model whose memory nobody touches.
+// Counted on a model whose memory nobody touches, or on the graph of a text.
 void check_model_fits(const RunConfig& config, const ModelShape& shape, const Device& device) {
     const ResolvedPrecision precision = resolve(config.precision);
     const std::int64_t number = precision.weights == WeightFormat::fp16 ? 2 : 4;
@@ -39,7 +39,7 @@ void check_model_fits(const RunConfig& config, const ModelShape& shape, const De
     const Message hint = msg("Make the layers smaller.");
     std::int64_t numbers = 0;
     try {
-        numbers = make_model(config.model, shape, std::nullopt, Device{})->parameter_count();
+        numbers = count_parameters(config.model, shape);
     } catch (const Error& error) {
         if (error.code() != ErrorCode::memory) throw;
         throw Error(ErrorCode::memory,
@@ -47,12 +47,12 @@ void check_model_fits(const RunConfig& config, const ModelShape& shape, const De
                         memory >> 20),
                     hint);
     }
-    const std::int64_t needed = numbers * (2 * number + more);
-    if (needed <= memory) return;
+    const std::int64_t each = 2 * number + more;
+    if (numbers <= memory / each) return;
     throw Error(ErrorCode::memory,
                 msg("The model has {} parameters, which need {} MiB with their gradients and the "
                     "optimizer's state; this machine has {} MiB.",
-                    numbers, needed >> 20, memory >> 20),
+                    numbers, static_cast<std::int64_t>(static_cast<double>(numbers) / (1 << 20) * static_cast<double>(each)), memory >> 20),
                 hint);
 }
 
