@@ -8941,6 +8941,18 @@ above</source>
             <source>%1, %2 parameters, %3</source>
             <translation>%1，%2 个参数，%3</translation>
         </message>
+        <message>
+            <source>measured</source>
+            <translation>实测类型</translation>
+        </message>
+        <message>
+            <source>new line</source>
+            <translation>新行</translation>
+        </message>
+        <message>
+            <source>measured %1</source>
+            <translation>实测 %1</translation>
+        </message>
     </context>
     <context>
         <name>ui::NetworkDrawing</name>

@@ -155,6 +155,12 @@ void NetworkModel::resetOption(const std::string& name) {
     if (options_.erase(name) > 0) checkSoon();
 }
 
+void NetworkModel::setMeasured(MeasuredTypes types) {
+    if (types == measured_) return;
+    measured_ = std::move(types);
+    emit checked();
+}
+
 void NetworkModel::choose(int line, int run) {
     for (NetworkView* view : {&now_, &good_}) {
         chooseRun(view->chosen, view->network, line, run);

@@ -3,6 +3,7 @@
 #include <QObject>
 #include <QTextDocument>
 #include <QTimer>
+#include <map>
 #include <memory>
 #include <optional>
 
@@ -61,6 +62,12 @@ public:
     void resetOption(const std::string& name);
     const engine::Options& options() const { return options_; }
 
+    /// Types that the operations of a module's forward pass had in a traced step, by its name.
+    using MeasuredTypes = std::map<std::string, std::string>;
+    void setMeasured(MeasuredTypes types);
+    /// Null: no step was traced.
+    const MeasuredTypes* measured() const { return measured_.empty() ? nullptr : &measured_; }
+
     /// Shows another run of the block or repeat at this line, from 1.
     void choose(int line, int run);
     /// Puts the fault's replacement into the text, as one change.
@@ -90,6 +97,7 @@ private:
     std::optional<std::vector<std::int64_t>> image_;
     std::optional<std::int64_t> outputs_;
     engine::Options options_;
+    MeasuredTypes measured_;
     SettingsModel* settings_;  ///< may be null
     std::string dataset_;      ///< kind in the settings
     QString dataTitle_;

@@ -2,6 +2,7 @@
 #include <QFileInfo>
 #include <QLineEdit>
 #include <QMenu>
+#include <QPointer>
 #include <QPushButton>
 #include <QWidget>
 
@@ -24,6 +25,7 @@
 #include "widgets/key_bindings.h"
 #include "widgets/panel.h"
 #include "widgets/save_dialog.h"
+#include "xray/xray_model.h"
 
 namespace ui {
 namespace {
@@ -35,6 +37,9 @@ public:
     explicit NetworkPage(const Context& context, QWidget* parent);
     /// The text's widgets go before its document, which may belong to the page.
     ~NetworkPage() override { delete sheet_; }
+
+protected:
+    void showEvent(QShowEvent* event) override;
 
 private:
     QLayout* makeBar();
@@ -49,12 +54,15 @@ private:
     void askWhatIsNeeded();
     void takeSizes();
     void refresh();
+    /// Types of the step that the page X-ray has traced.
+    void followTrace();
 
     Context context_;
     NetworkModel* model_;
     NetworkFiles* files_;
     NetworkSheet* sheet_;
     NetworkQuestion* question_;
+    QPointer<XrayModel> xray_;
     std::function<void()> waiting_;  ///< replaces the text when the user has answered
     ElidedLabel* name_ = nullptr;
     QPushButton* save_ = nullptr;
@@ -230,6 +238,22 @@ void NetworkPage::askWhatIsNeeded() {
     } else {
         question_->hide();
     }
+}
+
+void NetworkPage::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    const QObject* around = context_.kept != nullptr ? context_.kept : window();
+    if (xray_ == nullptr && (xray_ = around->findChild<XrayModel*>()) != nullptr)
+        connect(xray_, &XrayModel::traceChanged, this, &NetworkPage::followTrace);
+    followTrace();
+}
+
+void NetworkPage::followTrace() {
+    NetworkModel::MeasuredTypes types;
+    if (xray_ != nullptr && xray_->ownTrace())
+        for (const engine::XrayOp& op : xray_->ownTrace()->ops)
+            if (op.pass == engine::XrayPass::forward && !op.outputs.empty()) types[op.module] = op.outputs.front().dtype;
+    model_->setMeasured(std::move(types));
 }
 
 void NetworkPage::refresh() {
