@@ -9103,6 +9103,12 @@
     <message>
         <source>model.sha256: {}: the text of the network has another hash</source>
         <translation>model.sha256：{}：网络文本的散列值与此不同</translation>
+        <source>{} has an error, which the page Network shows.</source>
+        <translation>{} 有一个错误，见“网络”页面。</translation>
+    </message>
+    <message>
+        <source>{} has {} errors, which the page Network lists.</source>
+        <translation>{} 有 {} 个错误，见“网络”页面。</translation>
     </message>
 </context>
 </TS>

@@ -8885,7 +8885,7 @@ above</source>
         </message>
         <message>
             <source>sizes of %1:</source>
-            <translation>%1 的尺寸：</translation>
+            <translation>%1的尺寸：</translation>
         </message>
         <message>
             <source>Not those of the settings' data</source>
@@ -8894,6 +8894,14 @@ above</source>
         <message>
             <source>The data set of the settings</source>
             <translation>设置中的数据集</translation>
+        </message>
+        <message>
+            <source>The settings train %1, and not this text.</source>
+            <translation>设置训练的是 %1，而不是此文本。</translation>
+        </message>
+        <message>
+            <source>Train this text</source>
+            <translation>训练此文本</translation>
         </message>
     </context>
     <context>

@@ -176,6 +176,7 @@ void SettingsModel::checkSettings() {
             add({"workers", std::to_string(config_.workers), lacking});
     }
     for (auto& error : data_.unknownColumns(config_)) add(std::move(error));
+    if (!textProblem_.empty()) add({"model.network", {}, textProblem_});
     if (!limits_.device.empty()) add({"device", config_.device, limits_.device});
     const auto lacking =
         limits_.precisions.constFind(QString::fromStdString(config_.precision.preset));
@@ -398,6 +399,13 @@ std::vector<engine::Metric> SettingsModel::metrics() const {
 
 void SettingsModel::setLimits(const DeviceLimits& limits) {
     limits_ = limits;
+    checkSettings();
+    emit changed();
+}
+
+void SettingsModel::setTextProblem(engine::Message problem) {
+    if (problem.str() == textProblem_.str()) return;
+    textProblem_ = std::move(problem);
     checkSettings();
     emit changed();
 }

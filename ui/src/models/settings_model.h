@@ -105,6 +105,8 @@ public:
 
     /// Values that the machine cannot run become errors.
     void setLimits(const DeviceLimits& limits);
+    /// Says why the network's text, which is being written, cannot be trained; empty: it can.
+    void setTextProblem(engine::Message problem);
     /// Why a precision cannot run on the chosen device; empty if it can.
     QString lacking(const QString& preset) const;
     /// Why the comparison cannot run although each setting is good; empty if it can.
@@ -154,6 +156,7 @@ private:
     QMap<QString, QString> refused_;                  ///< texts that the parser did not take
     SettingsData data_;
     DeviceLimits limits_;
+    engine::Message textProblem_;
     std::vector<engine::SettingError> errors_;
     std::vector<engine::Message> notes_;
     QStringList comparison_;

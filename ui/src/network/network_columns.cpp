@@ -36,7 +36,9 @@ NetworkColumns::NetworkColumns(const Theme* theme, NetworkModel* model, NetworkE
 }
 
 void NetworkColumns::measure() {
-    const QFontMetrics metrics(Theme::caption());
+    QFont bold = Theme::caption();
+    bold.setBold(true);
+    const QFontMetrics metrics(bold);
     const auto wide = [&metrics](const QString& head, const QString& widest) {
         return std::max(metrics.horizontalAdvance(head), metrics.horizontalAdvance(widest)) + 2 * size::gap;
     };

@@ -438,6 +438,7 @@ void NetworkEditor::showChecked() {
         marks << mark;
     }
     setExtraSelections(marks);
+    viewport()->update();  // the runs on show
     gutter_->update();
     emit moved();
 }

@@ -8,6 +8,7 @@
 #include <QJsonObject>
 #include <QSaveFile>
 #include <QStandardPaths>
+#include <algorithm>
 
 #include "commands/commands.h"
 #include "engine/network/network.h"
@@ -61,6 +62,16 @@ void NetworkFiles::begin(const QString& text, const QString& name, const QString
     draft_.stop();
     QFile::remove(draftFile());
     emit changed();
+}
+
+bool NetworkFiles::isTemplate(const QString& name) {
+    const auto names = engine::network_templates();
+    return std::ranges::find(names, name.toStdString()) != names.end();
+}
+
+void NetworkFiles::showText(const QString& text, const QString& name, const QString& file) {
+    if (const auto bytes = readText(file)) onDisk_ = *bytes;
+    begin(text, name, file, false);
 }
 
 void NetworkFiles::showTemplate(const QString& name) {

@@ -32,6 +32,9 @@ public:
     /// The file has changed since it was read or written here.
     bool isChangedOnDisk() const { return changedOnDisk_; }
 
+    static bool isTemplate(const QString& name);
+    /// Shows a text that comes with settings, and was read from this file or none.
+    void showText(const QString& text, const QString& name, const QString& file);
     /// Shows a template, which can be read; edit() begins a copy.
     void showTemplate(const QString& name);
     void edit();

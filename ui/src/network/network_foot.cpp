@@ -31,8 +31,8 @@ QLabel* addFact(QHBoxLayout* row, const QString& caption) {
 
 }  // namespace
 
-NetworkFoot::NetworkFoot(NetworkModel* model, NetworkEditor* editor, QWidget* parent)
-    : QFrame(parent), model_(model), editor_(editor), parts_(new QStackedWidget(this)) {
+NetworkFoot::NetworkFoot(const Theme* theme, NetworkModel* model, NetworkEditor* editor, QWidget* parent)
+    : QFrame(parent), theme_(theme), model_(model), editor_(editor), parts_(new QStackedWidget(this)) {
     setObjectName(u"card"_s);
     auto* column = makeColumn(this, {1, 1, 1, 1}, 0);
     column->addWidget(parts_);
@@ -43,6 +43,10 @@ NetworkFoot::NetworkFoot(NetworkModel* model, NetworkEditor* editor, QWidget* pa
     connect(editor, &QPlainTextEdit::cursorPositionChanged, this, [this] {
         showLayer();
         chooseAtCursor();
+    });
+    connect(theme, &Theme::changed, this, [this] {
+        faults_->clear();  // their marks have the theme's colour
+        showFaults();
     });
     refresh();
 }
@@ -119,7 +123,7 @@ void NetworkFoot::showFaults() {
     for (int i = 0; same && i < faults_->count(); ++i) same = faults_->item(i)->text() == texts[i];
     if (!same) {
         faults_->clear();
-        const QIcon mark = iconInside(*this, u"error"_s, size::icon);
+        const QIcon mark(iconPixmap(u"error"_s, theme_->tokens().bad, size::icon, devicePixelRatioF()));
         for (const QString& text : texts) {
             auto* item = new QListWidgetItem(mark, text, faults_);
             item->setToolTip(text);

@@ -12,13 +12,14 @@ namespace ui {
 class ElidedLabel;
 class NetworkEditor;
 class NetworkModel;
+class Theme;
 
 /// Below the text: the faults of the text, each with its place and a button for its replacement; of
 /// a text without any, the layer at the cursor. GUI thread.
 class NetworkFoot final : public QFrame {
     Q_OBJECT
 public:
-    NetworkFoot(NetworkModel* model, NetworkEditor* editor, QWidget* parent);
+    NetworkFoot(const Theme* theme, NetworkModel* model, NetworkEditor* editor, QWidget* parent);
 
 private:
     QWidget* makeFaults();
@@ -28,6 +29,7 @@ private:
     void showLayer();
     void chooseAtCursor();
 
+    const Theme* theme_;
     NetworkModel* model_;
     NetworkEditor* editor_;
     QStackedWidget* parts_;

@@ -9,6 +9,7 @@
 #include "commands/commands.h"
 #include "engine/base/plain_text.h"
 #include "engine/network/network.h"
+#include "engine/settings/catalog.h"
 #include "models/settings_model.h"
 #include "network/network_columns.h"
 #include "network/network_editor.h"
@@ -17,8 +18,10 @@
 #include "network/network_model.h"
 #include "network/network_options.h"
 #include "network/network_question.h"
+#include "network/network_settings.h"
 #include "network/network_sheet.h"
 #include "text/format.h"
+#include "text/language.h"
 #include "theme/theme.h"
 #include "view/context.h"
 #include "widgets/elided_label.h"
@@ -60,6 +63,7 @@ private:
     Context context_;
     NetworkModel* model_;
     NetworkFiles* files_;
+    NetworkSettings* link_;
     NetworkSheet* sheet_;
     NetworkQuestion* question_;
     QPointer<XrayModel> xray_;
@@ -76,6 +80,11 @@ NetworkFiles* filesOf(const Context& context, NetworkModel* model) {
     return found != nullptr ? found : new NetworkFiles(context, model);
 }
 
+NetworkSettings* settingsOf(const Context& context, NetworkModel* model, NetworkFiles* files) {
+    auto* found = model->findChild<NetworkSettings*>(QString(), Qt::FindDirectChildrenOnly);
+    return found != nullptr ? found : new NetworkSettings(context.settings, model, files);
+}
+
 }  // namespace
 
 QWidget* makeNetworkPage(const Context& context, QWidget* parent) { return new NetworkPage(context, parent); }
@@ -85,16 +94,18 @@ NetworkPage::NetworkPage(const Context& context, QWidget* parent)
       context_(context),
       model_(kept<NetworkModel>(context, this)),
       files_(filesOf(context, model_)),
+      link_(settingsOf(context, model_, files_)),
       sheet_(new NetworkSheet(context.theme, model_, this)),
       question_(new NetworkQuestion(this)) {
     auto* column = makeColumn(this, {}, size::gap);
     column->addLayout(makeBar());
     addWidgets(column, {question_, new NetworkOptions(model_, this)});
     column->addWidget(sheet_, 1);
-    column->addWidget(new NetworkFoot(model_, sheet_->editor(), this));
+    column->addWidget(new NetworkFoot(context.theme, model_, sheet_->editor(), this));
     addKeys();
     connect(model_, &NetworkModel::checked, this, &NetworkPage::refresh);
     connect(files_, &NetworkFiles::changed, this, &NetworkPage::refresh);
+    connect(link_, &NetworkSettings::changed, this, &NetworkPage::refresh);
     connect(context_.commands, &Commands::networkOpened, this, [this] {
         const QString file = context_.commands->takeNetwork();
         if (!file.isEmpty()) replaceText([this, file] { files_->open(file); });
@@ -189,10 +200,8 @@ void NetworkPage::addKeys() {
 
 /// The template of the chosen model, if it has one.
 void NetworkPage::begin() {
-    const auto names = engine::network_templates();
-    const std::string& kind = context_.settings->config().model.kind;
-    const bool known = std::ranges::find(names, kind) != names.end();
-    files_->showTemplate(QString::fromStdString(known ? kind : "lenet"));
+    const QString kind = QString::fromStdString(context_.settings->config().model.kind);
+    files_->showTemplate(NetworkFiles::isTemplate(kind) ? kind : u"lenet"_s);
 }
 
 void NetworkPage::chooseFile() {
@@ -235,6 +244,10 @@ void NetworkPage::askWhatIsNeeded() {
                              files_->edit();
                              sheet_->editor()->setFocus();
                          }}});
+    } else if (!link_->isTrained()) {
+        const auto model = engine::find_model(context_.settings->config().model);
+        question_->ask(tr("The settings train %1, and not this text.").arg(model ? engineText(model->title) : QString()),
+                       {{tr("Train this text"), [this] { link_->train(); }}});
     } else {
         question_->hide();
     }
@@ -268,7 +281,7 @@ void NetworkPage::refresh() {
     const auto known = model_->data();
     const QString title = model_->dataTitle();
     restyle(data_, "role", title.isEmpty() ? u"caution"_s : u"dim"_s);
-    data_->setText(title.isEmpty() ? tr("sizes:") : tr("sizes of %1:").arg(title));
+    data_->setText(title.isEmpty() ? tr("sizes:") : spaced(tr("sizes of %1:").arg(title)));
     data_->setToolTip(title.isEmpty() ? tr("Not those of the settings' data") : tr("The data set of the settings"));
     const auto image = std::ranges::find(known.inputs, "image", &engine::NetworkInput::field);
     const bool pictures = image != known.inputs.end();

@@ -158,7 +158,7 @@ private:
         if (network_.usable()) return used;
         // A line that could not be checked leaves those below it unknown.
         for (std::size_t i = static_cast<std::size_t>(text.end) + 1; i < lines_.size(); ++i)
-            if (lines_[i].head == text.head && out_.lines[i].state == State::layer) return used;
+            if (lines_[i].head == text.head && (out_.lines[i].state == State::layer || out_.lines[i].state == State::head)) return used;
         return false;
     }
 
@@ -171,7 +171,8 @@ private:
             return next != boxes.end() && *next == to;
         };
         std::map<int, NetworkRail> far;
-        for (const auto& [from, to] : edges_) {
+        for (const auto& [source, to] : edges_) {
+            const int from = boxedSource(boxes, source);
             if (isNext(from, to))
                 out_.rails.push_back({from, {to}, 0});
             else
@@ -192,6 +193,16 @@ private:
             out_.rails.push_back(std::move(rail));
         }
         out_.lanes = static_cast<int>(busy.size());
+    }
+
+    /// A value that comes from the run before comes in where the repeat does: from the box above it.
+    int boxedSource(const std::vector<int>& boxes, int source) const {
+        const NetworkLine& line = lines_[static_cast<std::size_t>(source - 1)];
+        if (line.kind != NetworkLine::Kind::repeat) return source;
+        int entry = line.head;
+        while (entry >= 0 && lines_[static_cast<std::size_t>(entry)].head >= 0) entry = lines_[static_cast<std::size_t>(entry)].head;
+        const auto above = std::ranges::lower_bound(boxes, source);
+        return above != boxes.begin() && *std::prev(above) > entry + 1 ? *std::prev(above) : entry + 1;
     }
 
     const std::vector<NetworkLine>& lines_;

@@ -1,0 +1,120 @@
+#include "network/network_settings.h"
+
+#include <QScopedValueRollback>
+#include <algorithm>
+
+#include "engine/settings/catalog.h"
+#include "models/settings_model.h"
+#include "network/network_files.h"
+#include "network/network_model.h"
+#include "text/format.h"
+
+namespace ui {
+namespace {
+
+/// The kind of model whose network is a text of the settings.
+const std::string& kindOfTexts() {
+    static const std::string kind = std::ranges::find_if(engine::models(), &engine::ModelDescriptor::from_text)->kind;
+    return kind;
+}
+
+QStringList linesOf(const QString& text) {
+    QStringList lines = text.split(u'\n');
+    if (!lines.isEmpty() && lines.back().isEmpty()) lines.removeLast();
+    return lines;
+}
+
+}  // namespace
+
+NetworkSettings::NetworkSettings(SettingsModel* settings, NetworkModel* model, NetworkFiles* files)
+    : QObject(model), settings_(settings), model_(model), files_(files), kind_(settings->config().model.kind) {
+    trained_ = kind_ == kindOfTexts();
+    // A draft of the last start goes before the text of the settings.
+    if (trained_ && model_->text().isEmpty() && !linesInSettings().isEmpty()) showText();
+    seen_ = linesInSettings();
+    connect(settings_, &SettingsModel::changed, this, &NetworkSettings::followSettings);
+    connect(model_, &NetworkModel::checked, this, &NetworkSettings::followText);
+    connect(model_, &NetworkModel::readOnlyChanged, this, [this] {
+        if (!model_->isReadOnly()) train();
+    });
+    connect(model_, &NetworkModel::replaced, this, [this] {
+        if (!model_->isReadOnly()) train();
+    });
+}
+
+QStringList NetworkSettings::linesInSettings() const { return stringList(settings_->config().model.network.all); }
+
+void NetworkSettings::train() {
+    if (trained_) return;
+    trained_ = true;
+    followText();
+    emit changed();
+}
+
+void NetworkSettings::showText() {
+    const auto& model = settings_->config().model;
+    const QString text = linesInSettings().join(u'\n') + u'\n';
+    files_->showText(text, QString::fromStdString(engine::model_name(model)) + u".network"_s, QString::fromStdString(model.path));
+    for (const auto& [name, value] : model.options) model_->setOption(name, value);
+}
+
+void NetworkSettings::followSettings() {
+    if (writing_) return;
+    const std::string kind = settings_->config().model.kind;
+    const QStringList lines = linesInSettings();
+    const bool other = kind != kind_ || lines != seen_;
+    kind_ = kind;
+    seen_ = lines;
+    if (!other) return;
+    const bool own = kind == kindOfTexts();
+    if (!own) {
+        trained_ = false;
+        settings_->setTextProblem({});
+        const QString name = QString::fromStdString(kind);
+        if (!files_->isEdited() && files_->file().isEmpty() && files_->isTemplate(name)) files_->showTemplate(name);
+    } else if (!lines.isEmpty() && lines != linesOf(model_->text())) {
+        trained_ = true;
+        if (files_->isEdited())
+            model_->replaceText(lines.join(u'\n') + u'\n');
+        else
+            showText();
+    } else {
+        trained_ = true;
+        followText();
+    }
+    emit changed();
+}
+
+void NetworkSettings::followText() {
+    if (!trained_ || model_->isReadOnly()) return;
+    if (model_->now().text != model_->text()) return;  // its own check follows
+    const auto faults = model_->faults().size();
+    settings_->setTextProblem(faults == 0   ? engine::Message()
+                              : faults == 1 ? engine::msg("{} has an error, which the page Network shows.", files_->name().toStdString())
+                                            : engine::msg("{} has {} errors, which the page Network lists.", files_->name().toStdString(), faults));
+    if (faults == 0) write();
+}
+
+void NetworkSettings::write() {
+    const QScopedValueRollback writing(writing_, true);
+    engine::RunConfig config = settings_->config();
+    auto& model = config.model;
+    std::vector<std::string> lines;
+    for (const QString& line : linesOf(model_->text())) lines.push_back(line.toStdString());
+    engine::Options options = model_->options();
+    engine::complete(options, model_->now().network.options);
+    std::erase_if(options, [this](const auto& each) { return engine::find_option(model_->now().network.options, each.first) == nullptr; });
+    const std::string path = files_->isEdited() ? std::string() : files_->file().toStdString();
+    if (model.kind == kindOfTexts() && model.network.all == lines && model.options == options && model.path == path) return;
+    model.kind = kindOfTexts();
+    model.network.all = std::move(lines);
+    model.options = std::move(options);
+    model.path = path;
+    model.sha256.clear();
+    model.notation = 0;
+    settings_->load(config);
+    kind_ = model.kind;
+    seen_ = linesInSettings();
+}
+
+}  // namespace ui
