@@ -9103,6 +9103,8 @@
     <message>
         <source>model.sha256: {}: the text of the network has another hash</source>
         <translation>model.sha256：{}：网络文本的散列值与此不同</translation>
+    </message>
+    <message>
         <source>{} has an error, which the page Network shows.</source>
         <translation>{} 有一个错误，见“网络”页面。</translation>
     </message>

@@ -8,6 +8,8 @@
 #include <QScrollBar>
 #include <QToolTip>
 #include <algorithm>
+#include <iterator>
+#include <set>
 
 #include "network/network_completion.h"
 #include "network/network_model.h"
@@ -130,11 +132,15 @@ void NetworkEditor::replaceAtCursor() {
     }
 }
 
-/// Spaces of the first level in the text.
+/// Spaces between two levels of the text; one level alone may have been indented as a whole.
 int NetworkEditor::levelStep() const {
+    std::set<int> levels;
     for (QTextBlock block = document()->begin(); block.isValid(); block = block.next())
-        if (const int spaces = leadingSpaces(block.text()); spaces > 0 && spaces < block.length() - 1) return spaces;
-    return usualIndent;
+        if (const int spaces = leadingSpaces(block.text()); spaces > 0 && spaces < block.length() - 1) levels.insert(spaces);
+    if (levels.size() < 2) return usualIndent;
+    int step = *std::next(levels.begin()) - *levels.begin();
+    for (auto each = std::next(levels.begin()); each != levels.end(); ++each) step = std::min(step, *each - *std::prev(each));
+    return step;
 }
 
 std::pair<int, int> NetworkEditor::selectedLines() const {
@@ -274,11 +280,11 @@ bool NetworkEditor::pressCommand(QKeyEvent* event) {
     const bool control = event->modifiers() == Qt::ControlModifier;
     const bool folds = event->modifiers() == (Qt::ControlModifier | Qt::ShiftModifier);
     if (control && event->key() == Qt::Key_Tab)
-        focusNextChild();
+        QWidget::focusNextPrevChild(true);
     else if (folds && event->key() == Qt::Key_Backtab)
-        focusPreviousChild();
+        QWidget::focusNextPrevChild(false);
     else if (event->key() == Qt::Key_Backtab && isReadOnly())
-        focusPreviousChild();
+        QWidget::focusNextPrevChild(false);
     else if (event->key() == Qt::Key_Backtab)
         indentLines(false);
     else if (event->matches(QKeySequence::Save))
@@ -302,7 +308,7 @@ void NetworkEditor::keyPressEvent(QKeyEvent* event) {
     const bool plain = event->modifiers() == Qt::NoModifier || event->modifiers() == Qt::KeypadModifier;
     const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter;
     if (isReadOnly() && event->key() == Qt::Key_Tab) {
-        focusNextChild();
+        QWidget::focusNextPrevChild(true);
     } else if (plain && event->key() == Qt::Key_Tab) {
         if (textCursor().hasSelection()) return indentLines(true);
         const int step = levelStep();

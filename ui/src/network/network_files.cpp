@@ -57,6 +57,7 @@ bool NetworkFiles::isEdited() const { return model_->document()->isModified(); }
 void NetworkFiles::begin(const QString& text, const QString& name, const QString& file, bool readOnly) {
     name_ = name;
     follow(file);
+    if (readOnly) model_->setReadOnly(true);
     model_->setText(text);
     model_->setReadOnly(readOnly);
     draft_.stop();

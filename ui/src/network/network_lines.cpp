@@ -29,14 +29,15 @@ QString leadingName(const QString& text) {
     return depth == 0 ? text.left(at) : QString();
 }
 
-/// Brackets that the line opens and does not close, and whether "if" stands outside of all.
+/// Brackets that are open at the end of the line, and whether "if" stands outside of all.
 struct Brackets {
     int open = 0;
     bool condition = false;
 };
 
-Brackets bracketsOf(const QString& code) {
-    Brackets out;
+/// `open`: brackets of the lines above that are open.
+Brackets bracketsOf(const QString& code, int open = 0) {
+    Brackets out{open};
     bool quoted = false;
     for (qsizetype at = 0; at < code.size(); ++at) {
         const QChar each = code.at(at);
@@ -120,8 +121,9 @@ std::vector<NetworkLine> networkLines(const QString& text) {
         const Brackets brackets = bracketsOf(trimmed);
         if (open > 0 && line.indent > lines[static_cast<std::size_t>(begun)].indent) {
             NetworkLine& first = lines[static_cast<std::size_t>(begun)];
-            open += brackets.open;
-            first.conditional = first.conditional || (brackets.condition && open <= 0);
+            const Brackets continued = bracketsOf(trimmed, open);
+            open = continued.open;
+            first.conditional = first.conditional || continued.condition;
             line.head = first.head;
             continue;
         }
