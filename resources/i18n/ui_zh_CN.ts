@@ -660,10 +660,6 @@
             <translation>GPU 负载</translation>
         </message>
         <message>
-            <source>Load</source>
-            <translation>负载</translation>
-        </message>
-        <message>
             <source>GPU memory</source>
             <translation>GPU 显存</translation>
         </message>
@@ -672,24 +668,12 @@
             <translation>GPU 功率</translation>
         </message>
         <message>
-            <source>Power</source>
-            <translation>功率</translation>
-        </message>
-        <message>
             <source>GPU temperature</source>
             <translation>GPU 温度</translation>
         </message>
         <message>
-            <source>Temperature</source>
-            <translation>温度</translation>
-        </message>
-        <message>
             <source>GPU energy</source>
             <translation>GPU 能耗</translation>
-        </message>
-        <message>
-            <source>Energy</source>
-            <translation>能耗</translation>
         </message>
         <message>
             <source>CPU energy</source>

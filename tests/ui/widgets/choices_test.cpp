@@ -70,13 +70,21 @@ TEST(ChoiceBox, AsksForTheRoomOfItsWidestChoice) {
         font.setPointSizeF(points);
         box.setFont(font);
         // The ink of the last ends half a letter before its advance.
-        box.addItems({u"off"_s, u"every 1,000 steps "_s, u"文本（tokenizer.json）"_s});
+        box.addItems({u"off"_s, u"Weights now, while paused"_s, u"文本（tokenizer.json）"_s});
         for (const QSize& size : {box.sizeHint(), box.minimumSizeHint()}) {
             box.resize(size);
             for (int i = 0; i < box.count(); ++i) {
                 box.setCurrentIndex(i);
                 EXPECT_FALSE(box.isCut()) << points << ": " << box.itemText(i).toStdString();
             }
+        }
+        // Each of many texts alone: their widths end at parts of a pixel.
+        for (int letters = 1; letters < 40; ++letters) {
+            ChoiceBox alone;
+            alone.setFont(font);
+            alone.addItem(u"Mean of the losses "_s.repeated(3).left(letters));
+            alone.resize(alone.sizeHint());
+            EXPECT_FALSE(alone.isCut()) << points << ": " << letters;
         }
         box.letShrink();
         EXPECT_LT(box.sizeHint().width(), 150);

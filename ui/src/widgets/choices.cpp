@@ -5,6 +5,7 @@
 #include <QStyleOptionButton>
 #include <QToolButton>
 #include <QWheelEvent>
+#include <QtMath>
 #include <algorithm>
 
 #include "theme/icons.h"
@@ -71,10 +72,11 @@ QSize ChoiceBox::withRoom(QSize size) const {
     QStyleOptionComboBox option;
     QComboBox::initStyleOption(&option);
     option.rect = QRect(QPoint(), size);
-    int widest = 0;
+    const QFontMetricsF metrics(font());  // a text is cut by a part of a pixel, too
+    double widest = 0;
     for (int i = 0; i < count(); ++i)
-        widest = std::max(widest, fontMetrics().horizontalAdvance(itemText(i)));
-    size.rwidth() += std::max(0, widest - textRoom(option));
+        widest = std::max(widest, metrics.horizontalAdvance(itemText(i)));
+    size.rwidth() += std::max(0, qCeil(widest) - textRoom(option));
     return size;
 }
 

@@ -119,9 +119,10 @@ std::vector<Panel*> DockLayout::shownAtFirst() const {
             panels_.plots.end() - static_cast<std::ptrdiff_t>(panels_.hiddenPlots)};
 }
 
-/// A dock without a place would float when it is shown.
+/// In a row of its own: a further column would be too narrow for all. A dock without a place would
+/// float when it is shown.
 void DockLayout::placeHidden(Panel* panel) {
-    plots_->addDockWidget(Qt::TopDockWidgetArea, panel, Qt::Horizontal);
+    plots_->addDockWidget(Qt::TopDockWidgetArea, panel, Qt::Vertical);
     panel->hide();
 }
 
@@ -135,7 +136,7 @@ void DockLayout::shareGrid() {
     for (qsizetype first = 0; first < all.size(); first += 2)
         (first < 4 ? rows : columns) << all[first];
     for (auto* panel : hiddenAtFirst())
-        if (!panel->isHidden()) columns << panel;
+        if (!panel->isHidden()) rows << panel;
     share(rows, Qt::Vertical);
     for (qsizetype first = 4; first < all.size(); first += 2)
         share(all.mid(first, 2), Qt::Vertical);

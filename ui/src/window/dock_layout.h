@@ -11,7 +11,7 @@ namespace ui {
 /// The layout of a window's panels: places them as docks, remembers where the user put them, folds
 /// the right column under the plots of a narrow window, and lets one plot fill the centre. The
 /// plots are a grid of equal shares at every size of the window until the user moves a plot or a
-/// divider. Plots that are hidden at first stand at the right of the others once they are shown.
+/// divider. Plots that are hidden at first stand below the others once they are shown.
 class DockLayout final : public QObject {
     Q_OBJECT
 public:

@@ -30,8 +30,7 @@ public:
     static PlotSpec scale();
     static PlotSpec learningRate();
     static std::vector<PlotSpec> diagnostics(const std::string& unit);
-    static PlotSpec meter(const QString& title, const QString& tab, Figure figure, AxisKind axis,
-                          const QString& unit);
+    static PlotSpec meter(const QString& title, Figure figure, AxisKind axis, const QString& unit);
     static std::vector<PlotSpec> hardware();
 };
 
@@ -106,13 +105,11 @@ std::vector<PlotSpec> PlotSpecs::diagnostics(const std::string& unit) {
     return {norm, speed, memory, learningRate()};
 }
 
-PlotSpec PlotSpecs::meter(const QString& title, const QString& tab, Figure figure, AxisKind axis,
-                          const QString& unit) {
+PlotSpec PlotSpecs::meter(const QString& title, Figure figure, AxisKind axis, const QString& unit) {
     PlotSpec spec =
         make(title, figure, axis,
              tr("Figures of runs on an NVIDIA GPU will appear here, read once a second through the "
                 "driver's libnvidia-ml.so.1."));
-    spec.tab = tab;
     spec.look.axisName = unit.isEmpty() ? title : title + u" ("_s + unit + u')';
     spec.look.figure = [unit](double value) { return significant(value) + u' ' + unit; };
     spec.look.stairs = true;
@@ -125,20 +122,16 @@ std::vector<PlotSpec> PlotSpecs::hardware() {
     const auto energy = [](double value) {
         return QString::fromStdString(engine::energy_text(value));
     };
-    PlotSpec load = meter(tr("GPU load"), tr("Load"), &Row::card_load, AxisKind::share, u"%"_s);
+    PlotSpec load = meter(tr("GPU load"), &Row::card_load, AxisKind::share, u"%"_s);
     load.look.figure = [](double value) { return percent(value); };
-    PlotSpec memory = meter(tr("GPU memory"), tr("Memory"), &Row::card_memory_bytes,
-                            AxisKind::bytes, {});
+    PlotSpec memory = meter(tr("GPU memory"), &Row::card_memory_bytes, AxisKind::bytes, {});
     memory.look.figure = [](double value) { return bytes(std::llround(value)); };
-    const PlotSpec power =
-        meter(tr("GPU power"), tr("Power"), &Row::card_watts, AxisKind::linear, u"W"_s);
-    const PlotSpec heat = meter(tr("GPU temperature"), tr("Temperature"), &Row::card_celsius,
-                                AxisKind::linear, u"°C"_s);
-    PlotSpec card =
-        meter(tr("GPU energy"), tr("Energy"), &Row::card_joules, AxisKind::linear, u"J"_s);
+    const PlotSpec power = meter(tr("GPU power"), &Row::card_watts, AxisKind::linear, u"W"_s);
+    const PlotSpec heat =
+        meter(tr("GPU temperature"), &Row::card_celsius, AxisKind::linear, u"°C"_s);
+    PlotSpec card = meter(tr("GPU energy"), &Row::card_joules, AxisKind::linear, u"J"_s);
     card.look.figure = energy;
-    PlotSpec processor =
-        meter(tr("CPU energy"), {}, &Row::cpu_joules, AxisKind::linear, u"J"_s);
+    PlotSpec processor = meter(tr("CPU energy"), &Row::cpu_joules, AxisKind::linear, u"J"_s);
     processor.look.figure = energy;
     processor.look.emptyText =
         tr("Energy of the processor will appear here for runs where Linux lets it be read (RAPL).");
