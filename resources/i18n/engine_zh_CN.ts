@@ -9112,5 +9112,13 @@
         <source>{} has {} errors, which the page Network lists.</source>
         <translation>{} 有 {} 个错误，见“网络”页面。</translation>
     </message>
+    <message>
+        <source>The text of the network in the settings of run {} has another hash than model.sha256: it was changed.</source>
+        <translation>运行 {} 的设置中，网络文本的散列值与 model.sha256 不符：文本已被改动。</translation>
+    </message>
+    <message>
+        <source>Put it back, or begin a new run with it.</source>
+        <translation>请恢复原文，或用它开始新的运行。</translation>
+    </message>
 </context>
 </TS>

@@ -90,7 +90,7 @@ TEST_F(OwnNetwork, AnArchiveOfItsRunHasTheText) {
     lines(with_network("train", {"--set", "max_steps=8"}));
     fs::remove(path);
     const std::string archive = (home_ / "one.halftone").string();
-    lines({"export", "1", "--to", "run", "-o", archive});
+    lines({"export", "1", "--to", "run", "--checkpoints", "best", "-o", archive});
     lines({"import", archive});
     lines({"eval", "2", "--json"});
 }
@@ -126,7 +126,7 @@ TEST_F(OwnNetwork, AChangedTextInItsFolderIsRefused) {
     settings[at + 10] = '3';
     fs::permissions(config, fs::perms::owner_all);
     std::ofstream(config, std::ios::binary) << settings;
-    expect_refused({"resume", "1", "--set", "max_steps=30", "--schedule", "cycle"}, 2, "model.sha256");
+    expect_refused({"resume", "1", "--set", "max_steps=30", "--schedule", "cycle"}, 3, "model.sha256: it was changed");
 }
 
 TEST_F(OwnNetwork, AnotherNetworkIsANewRunFromTheWeightsOfItsParent) {

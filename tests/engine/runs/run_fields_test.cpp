@@ -157,5 +157,47 @@ TEST(RunDifferences, ShowTheResultsThatAnyOfTheRunsHas) {
     }
 }
 
+RunSummary run_of_network(const std::string& id, const std::vector<std::string>& lines) {
+    RunSummary run = run_of_settings(id);
+    run.config.model.kind = "file";
+    run.config.model.network.all = lines;
+    run.config = completed(run.config);
+    return run;
+}
+
+TEST(RunFields, OptionsOfANetworksTextAreFieldsOfItsRuns) {
+    const std::vector<RunSummary> runs = {
+        run_of_network("1", {"option width = 8", "option deep = true", "network(image):", "  Flatten"}),
+        run_of_network("2", {"option width = small", "network(image):", "  Flatten"})};
+    const auto fields = run_fields(runs);
+    const RunField* width = find_run_field(fields, "model.options.width");
+    ASSERT_NE(width, nullptr);
+    EXPECT_EQ(width->kind, RunField::Kind::mixed) << "a number and a word";
+    EXPECT_EQ(value_of(runs[0], *width), RunValue(std::int64_t{8}));
+    EXPECT_EQ(value_of(runs[1], *width), RunValue(std::string("small")));
+    const RunField* deep = find_run_field(fields, "model.options.deep");
+    ASSERT_NE(deep, nullptr);
+    EXPECT_EQ(deep->kind, RunField::Kind::flag);
+    EXPECT_FALSE(is_known(value_of(runs[1], *deep)));
+    EXPECT_EQ(find_run_field(run_fields(), "model.options.deep"), nullptr);
+    EXPECT_EQ(find_run_field(fields, "model.network"), nullptr);
+}
+
+TEST(RunFields, NetworksDifferLineByLine) {
+    const std::vector<RunSummary> runs = {
+        run_of_network("1", {"network(image):", "  Flatten", "  a: Linear(8)", "  ReLU", "  b: Linear(outputs)"}),
+        run_of_network("2", {"network(image):", "  Flatten", "  a: Linear(9)", "  ReLU", "  Dropout(0.5)",
+                             "  b: Linear(outputs)"})};
+    const auto rows = differing_settings(runs);
+    std::vector<std::string> fields;
+    for (const auto& row : rows) fields.push_back(row.field);
+    EXPECT_THAT(fields, ElementsAre("model.network:3", "model.network:+5"));
+    EXPECT_THAT(rows[0].values, ElementsAre("  a: Linear(8)", "  a: Linear(9)"));
+    EXPECT_THAT(rows[1].values, ElementsAre("", "  Dropout(0.5)"));
+    const std::vector<RunSummary> other = {runs[0], run_of_settings("3")};
+    EXPECT_THAT(differing_settings(other), Contains(Field(&RunDifference::field, "model.network")));
+    EXPECT_THAT(changed_settings(runs[0]), Not(Contains(Field(&RunDifference::field, "model.sha256"))));
+}
+
 }  // namespace
 }  // namespace engine

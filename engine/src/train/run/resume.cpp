@@ -214,7 +214,14 @@ void couple(std::vector<GroupMemberPlan>& members, const std::optional<GroupPlan
 /// A run that goes on with another setting than the one that it had would be another run.
 void refuse_replaced_settings(const RunSummary& run) {
     const std::string settings = engine::read_text(run.folder / config_file);
-    const auto replaced = replaced_settings(parse_run_config(settings));
+    const ParsedConfig parsed = parse_run_config(settings);
+    if (std::ranges::find(parsed.errors, "model.sha256", &SettingError::field) != parsed.errors.end())
+        throw Error(ErrorCode::data,
+                    msg("The text of the network in the settings of run {} has another hash than "
+                        "model.sha256: it was changed.",
+                        run.run),
+                    msg("Put it back, or begin a new run with it."));
+    const auto replaced = replaced_settings(parsed);
     if (settings.empty() || replaced.empty()) return;
     throw Error(ErrorCode::data,
                 msg("Run {} has a setting that this version does not take: {} = {}.", run.run,
