@@ -28,7 +28,7 @@ std::string opening(const Python& expression) {
 }
 
 /// Characters, not bytes.
-std::size_t width(std::string_view text) {
+std::size_t written_width(std::string_view text) {
     return static_cast<std::size_t>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
@@ -99,7 +99,7 @@ void write_python(std::string& out, int indent, const std::string& before, const
     const std::string margin(static_cast<std::size_t>(indent), ' ');
     const std::string line = margin + before + flat(expression) + after;
     const auto items = written_items(expression);
-    if (items.empty() || (!is_parted(expression) && width(line) <= line_width)) {
+    if (items.empty() || (!is_parted(expression) && written_width(line) <= line_width)) {
         out += line + '\n';
         return;
     }
@@ -107,7 +107,7 @@ void write_python(std::string& out, int indent, const std::string& before, const
     const std::string inner(static_cast<std::size_t>(indent + 4), ' ');
     std::string joined;
     for (const Python* item : items) joined += (joined.empty() ? "" : ", ") + flat(*item);
-    if (!is_parted(expression) && width(inner + joined) <= line_width) {
+    if (!is_parted(expression) && written_width(inner + joined) <= line_width) {
         out += inner + joined + '\n';
     } else {
         for (const Python* item : items) write_python(out, indent + 4, {}, *item, items.size() > 1 ? "," : "");
