@@ -82,7 +82,8 @@ QString SettingsModel::defaultText(const QString& path) const {
 
 QJsonObject SettingsModel::defaultsOfText() const {
     // Equal texts have equal defaults.
-    const QString text = u"model.sha256="_s + QString::fromStdString(config_.model.sha256);
+    const auto read = engine::read_network(config_.model.network);
+    const QString text = u"model.sha256="_s + QString::fromStdString(read->sha256);
     auto found = defaultsOf_.constFind(text);
     if (found == defaultsOf_.cend()) {
         engine::RunConfig usual = config_;

@@ -52,7 +52,7 @@ struct ModelConfig {
     bool new_head = false;
     std::vector<std::string> freeze;  ///< prefixes of the names of parameters that stay as they are
 
-    // Of a kind whose network is a text (ModelDescriptor::from_text).
+    // Fields of a kind whose network is a text (ModelDescriptor::from_text).
     std::string path = {};  ///< file that `network` was read from; empty: none
     NetworkLines network = {};
     std::string sha256 = {};    ///< of the text with \n ends; completed() adds it
