@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <iostream>
 #include <limits>
 #include <optional>
@@ -26,7 +27,8 @@ struct NetworkArguments {
     std::string file, template_name, format, output;
     std::vector<std::string> inputs, options, overrides;
     std::int64_t outputs = 0;  ///< 0: not given
-    bool kinds = false, json = false;
+    std::int64_t depth = 0;
+    bool kinds = false, json = false, lying = false;
 };
 
 [[noreturn]] void refuse_network_argument(engine::Message message) { throw engine::Error(engine::ErrorCode::settings, std::move(message)); }
@@ -143,16 +145,7 @@ void check_option_names(const engine::NetworkData& data, const engine::CheckedNe
     }
 }
 
-void write_export(const NetworkArguments& args, const std::string& text, const engine::NetworkData& data) {
-    if (args.format != "pytorch") refuse_network_argument(engine::msg("--to {}: the forms are pytorch.", args.format));
-    const std::string out = engine::network_to_pytorch(text, data);
-    if (args.output.empty())
-        std::cout << out;
-    else
-        engine::write_named_file(args.output, out);
-}
-
-void print_json(const std::string& file, const engine::CheckedNetwork& network) {
+std::string json_text(const std::string& file, const engine::CheckedNetwork& network) {
     ordered_json faults = ordered_json::array(), layers = ordered_json::array(), parameters = ordered_json::array();
     for (const auto& fault : network.faults)
         faults.push_back({{"line", fault.place.line}, {"column", fault.place.column}, {"length", fault.place.length},
@@ -160,13 +153,28 @@ void print_json(const std::string& file, const engine::CheckedNetwork& network) 
                           {"replacement", fault.replacement ? ordered_json(*fault.replacement) : ordered_json()}});
     for (const auto& row : network.rows)
         layers.push_back({{"line", row.place.line}, {"module", row.module}, {"layer", row.layer}, {"shape", row.shape},
-                          {"parameters", row.parameters}, {"flops", row.flops}});
+                          {"parameters", row.parameters}, {"flops", row.flops}, {"inputs", row.inputs}});
     for (const auto& parameter : network.parameters)
         parameters.push_back({{"name", parameter.name}, {"sizes", parameter.sizes}, {"initial", parameter.initial}, {"fixed", parameter.fixed}});
     const ordered_json out = {{"file", file}, {"usable", network.usable()}, {"faults", std::move(faults)}, {"gives", network.gives},
                               {"shape", network.shape}, {"parameter_count", network.parameter_count()}, {"flops", network.flops()},
                               {"layers", std::move(layers)}, {"parameters", std::move(parameters)}};
-    std::cout << engine::dumped(out) << '\n';
+    return engine::dumped(out) + '\n';
+}
+
+/// Writes the network in the form that --to names.
+void write_export(const NetworkArguments& args, const std::string& text, const engine::NetworkData& data, const engine::CheckedNetwork& network) {
+    std::string out;
+    if (args.format == "pytorch")
+        out = engine::network_to_pytorch(text, data);
+    else if (args.format == "svg")
+        out = engine::network_to_svg(text, data, {.depth = static_cast<int>(args.depth), .lying = args.lying});
+    else
+        out = json_text(args.file, network);
+    if (args.output.empty())
+        std::cout << out;
+    else
+        engine::write_named_file(args.output, out);
 }
 
 void print_table(const engine::CheckedNetwork& network) {
@@ -193,9 +201,9 @@ int check(const NetworkArguments& args) {
         std::cerr << engine::one_line(args.file) << ':' << fault.place.line << ':' << fault.place.column << ": "
                   << (fault.note ? "note: " : "") << fault.text.str() << '\n';
     if (!args.format.empty() && network.usable())
-        write_export(args, *text, data);
+        write_export(args, *text, data, network);
     else if (args.json)
-        print_json(args.file, network);
+        std::cout << json_text(args.file, network);
     else if (args.format.empty())
         print_table(network);
     return network.usable() ? 0 : engine::exit_code(engine::ErrorCode::settings);
@@ -218,6 +226,10 @@ int network(const NetworkArguments& args) {
         std::cerr << "halftone network: give a FILE, --kinds or --template NAME.\n";
         return CommandLine::usage_error;
     }
+    static constexpr std::array formats = {"pytorch", "svg", "json"};
+    if (!args.format.empty() && std::ranges::find(formats, args.format) == formats.end())
+        refuse_network_argument(engine::msg("--to {}: the forms are {}.", args.format, engine::join(formats)));
+    if (args.format.empty() && !args.output.empty()) refuse_network_argument(engine::msg("-o is for --to."));
     if (args.kinds) {
         print_kinds(args.json);
     } else if (!args.template_name.empty()) {
@@ -242,8 +254,10 @@ void describe_network(Command command) {
     command.repeated_text("--option", args->options, "An option of the text: width=32, depth=[3,4,6,3] or stem=cifar").takes("NAME=VALUE");
     command.flag("--kinds", args->kinds, "The kinds of layers with their arguments");
     command.text("--template", args->template_name, "Prints a network that comes with the program").not_empty().takes("NAME");
-    command.text("--to", args->format, "Writes the network in another form: pytorch (model.py)").not_empty().takes("pytorch");
+    command.text("--to", args->format, "Writes the network in another form: pytorch (model.py), svg (a picture) or json").not_empty().takes("pytorch|svg|json");
     command.text("-o,--output", args->output, "The file for --to; without one, standard output").not_empty().takes("FILE");
+    command.number("--depth", args->depth, "Picture: blocks around each other that are drawn with their layers; 0: each is a box").within(0, 100).takes("N");
+    command.flag("--lying", args->lying, "Picture: from left to right instead of from top to bottom");
     command.flag("--json", args->json, "One JSON object on standard output; with --kinds a list");
     command.run([args] { return network(*args); });
 }

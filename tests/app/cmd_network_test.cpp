@@ -111,6 +111,26 @@ TEST(NetworkCommand, TakesTheDataAndOptionsOfSettings) {
     EXPECT_THAT(faulty.errors(), HasSubstr(file + ":2:"));
 }
 
+TEST(NetworkCommand, WritesAPictureAndJson) {
+    test_support::TempFolder folder;
+    const std::string file = (folder / "a.network").string();
+    std::ofstream(file) << "block Two:\n  Linear(4)\n  ReLU\nnetwork(features):\n  Two\n  Linear(outputs)\n";
+    Program closed({"network", file, "--to", "svg"}), open({"network", file, "--to", "svg", "--depth", "1", "--lying"});
+    for (Program* each : {&closed, &open}) {
+        each->finish();
+        EXPECT_EQ(each->exit_code(), 0) << each->errors();
+    }
+    EXPECT_THAT(closed.output_text(), testing::Not(HasSubstr("ReLU")));
+    EXPECT_THAT(open.output_text(), HasSubstr("ReLU"));
+    EXPECT_THAT(open.output_text(), HasSubstr("rotate(-90)"));
+    Program listed({"network", file, "--to", "json"});
+    listed.finish();
+    EXPECT_EQ(json::parse(listed.output_text()).at("layers").at(2).at("inputs"), json({1}));
+    Program refused({"network", file, "-o", (folder / "b").string()});
+    refused.finish();
+    EXPECT_EQ(refused.exit_code(), 2);
+}
+
 TEST(NetworkCommand, ListsTheKindsOfLayers) {
     Program program({"network", "--kinds", "--json"});
     program.finish();

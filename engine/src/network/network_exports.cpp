@@ -6,6 +6,7 @@
 #include "network/expand.h"
 #include "network/grammar.h"
 #include "network/to_pytorch.h"
+#include "network/to_svg.h"
 
 namespace engine {
 namespace {
@@ -23,6 +24,10 @@ network::NetworkGraph faultless_graph(std::string_view text, const NetworkData& 
 
 std::string network_to_pytorch(std::string_view text, const NetworkData& data) {
     return network::to_pytorch(faultless_graph(text, data), text);
+}
+
+std::string network_to_svg(std::string_view text, const NetworkData& data, const NetworkDrawing& drawing) {
+    return network::to_svg(faultless_graph(text, data), drawing);
 }
 
 }  // namespace engine

@@ -443,7 +443,7 @@ private:
         return all;
     }
 
-    /// What an argument of the class is in each body; nothing where the body lacks the step.
+    /// An argument of the class in each body; nothing where the body lacks the step.
     using Column = std::vector<std::optional<std::string>>;
     struct Columns {
         std::vector<Column> columns{};

@@ -13,4 +13,13 @@ namespace engine {
 /// its state_dict are those of the parameters, and its load() reads a safetensors file.
 std::string network_to_pytorch(std::string_view text, const NetworkData& data);
 
+struct NetworkDrawing {
+    int depth = 0;       ///< blocks around each other that are drawn with their layers; 0: each is a box
+    bool lying = false;  ///< the first layer at the left instead of at the top
+};
+
+/// An SVG picture, black on white, for papers: a box for each layer with its shape, a frame for
+/// each container, and lines beside the boxes for values that later layers take.
+std::string network_to_svg(std::string_view text, const NetworkData& data, const NetworkDrawing& drawing = {});
+
 }  // namespace engine
