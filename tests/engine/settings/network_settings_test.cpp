@@ -119,7 +119,7 @@ TEST_F(NetworkSettings, PathAndTextByOverrideAreRefusedTogether) {
 
 TEST_F(NetworkSettings, ATextByOverrideIsAnOwnNetwork) {
     const RunConfig config =
-        read({R"(model.network=["network(image):", "  Flatten", "  fc: Linear(outputs)"])"});
+        read({R"json(model.network=["network(image):", "  Flatten", "  fc: Linear(outputs)"])json"});
     EXPECT_EQ(config.model.kind, "file");
     EXPECT_EQ(config.model.path, "");
     EXPECT_EQ(model_name(config.model), "own network");

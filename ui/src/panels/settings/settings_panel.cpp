@@ -75,7 +75,8 @@ void SettingsPanel::focusField(const QString& path) {
     const auto has = [&path](const SettingsField* field) { return field->path() == path; };
     if (std::ranges::none_of(fields_, has)) fillMore();
     for (auto* field : fields_) {
-        if (field->path() != path) continue;
+        if (field->path() != path || (modelOptions_->isHidden() && modelOptions_->isAncestorOf(field)))
+            continue;
         if (more_->isAncestorOf(field)) showMore(true);
         widget()->layout()->activate();  // it may have been hidden until now
         ensureWidgetVisible(field);
@@ -169,18 +170,28 @@ void SettingsPanel::addModel() {
     modelNote_->setWordWrap(true);
     rows->addWidget(modelNote_);
     row(rows, label(u"model.path"_s), {edit(u"model.path"_s)});
-    addProminent(rows, u"model."_s);
+    modelOptions_ = new QWidget(this);
+    addProminent(makeColumn(modelOptions_, {}, size::grid), u"model."_s);
+    rows->addWidget(modelOptions_);
     textRows_ = makeColumn(size::grid);
     rows->addLayout(textRows_);
 }
 
-/// Makes the rows of the options that the network's text declares, anew after another text.
+/// Makes the rows of the options that the network's text declares, in its order, anew after another
+/// text. They take the place of those of other models.
 void SettingsPanel::refreshTextOptions() {
+    const engine::RunConfig& config = context_.settings->config();
+    const auto model = engine::find_model(config.model);
     std::vector<engine::FieldInfo> options;
-    for (auto& info : engine::fields(context_.settings->config())) {
-        const bool known = engine::find_field(info.path) != nullptr;
-        if (!known && info.path.starts_with("model.options.")) options.push_back(std::move(info));
+    if (model != nullptr && model->from_text) {
+        for (const auto& option : model->options)
+            options.push_back(*engine::find_field("model.options." + option.name, config));
     }
+    const bool others = std::ranges::any_of(fields_, [this](const SettingsField* field) {
+        return modelOptions_->isAncestorOf(field) && context_.settings->applies(field->path());
+    });
+    const bool ofText = model != nullptr && model->from_text;
+    modelOptions_->setVisible(others && !ofText);
     if (options == textOptions_) return;
     textOptions_ = std::move(options);
     std::erase_if(fields_, [this](const SettingsField* field) {

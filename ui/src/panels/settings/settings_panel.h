@@ -78,6 +78,7 @@ private:
     QVBoxLayout* moreRows_ = nullptr;
     QLabel* modelNote_ = nullptr;
     std::vector<engine::FieldInfo> textOptions_;  ///< of the network's text, and their rows
+    QWidget* modelOptions_ = nullptr;  ///< rows of the options of other models
     QVBoxLayout* textRows_ = nullptr;
     QWidget* textBox_ = nullptr;
     QLabel* classroom_ = nullptr;
