@@ -146,7 +146,7 @@ void check_option_names(const engine::NetworkData& data, const engine::CheckedNe
 }
 
 std::string json_text(const std::string& file, const engine::CheckedNetwork& network) {
-    ordered_json faults = ordered_json::array(), layers = ordered_json::array(), parameters = ordered_json::array();
+    ordered_json faults = ordered_json::array(), layers = ordered_json::array(), parameters = ordered_json::array(), state = ordered_json::array();
     for (const auto& fault : network.faults)
         faults.push_back({{"line", fault.place.line}, {"column", fault.place.column}, {"length", fault.place.length},
                           {"text", fault.text.str()}, {"note", fault.note},
@@ -156,9 +156,15 @@ std::string json_text(const std::string& file, const engine::CheckedNetwork& net
                           {"parameters", row.parameters}, {"flops", row.flops}, {"inputs", row.inputs}});
     for (const auto& parameter : network.parameters)
         parameters.push_back({{"name", parameter.name}, {"sizes", parameter.sizes}, {"initial", parameter.initial}, {"fixed", parameter.fixed}});
+    for (const std::size_t place : network.state) {
+        if (place < network.parameters.size())
+            state.push_back({{"name", network.parameters[place].name}, {"sizes", network.parameters[place].sizes}});
+        else
+            state.push_back({{"name", network.buffers[place - network.parameters.size()].name}, {"sizes", network.buffers[place - network.parameters.size()].sizes}});
+    }
     const ordered_json out = {{"file", file}, {"usable", network.usable()}, {"faults", std::move(faults)}, {"gives", network.gives},
                               {"shape", network.shape}, {"parameter_count", network.parameter_count()}, {"flops", network.flops()},
-                              {"layers", std::move(layers)}, {"parameters", std::move(parameters)}};
+                              {"layers", std::move(layers)}, {"parameters", std::move(parameters)}, {"state", std::move(state)}};
     return engine::dumped(out) + '\n';
 }
 

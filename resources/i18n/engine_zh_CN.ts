@@ -8165,6 +8165,10 @@
         <translation>每列一个表。</translation>
     </message>
     <message>
+        <source>The rows of a table for the whole numbers of each sample, as one.</source>
+        <translation>把每个样本的整数在表中的各行合成一行。</translation>
+    </message>
+    <message>
         <source>A tensor that is learnt.</source>
         <translation>可学习的张量。</translation>
     </message>

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""network_kinds.py PROGRAM [--cases N]: shapes, names and order of parameters that `halftone network` finds, against
-PyTorch's modules on the meta device: N random calls (default 50) of each kind of layer that torch.nn has, and the templates.
+"""network_kinds.py PROGRAM [--cases N]: shapes, and names, sizes and order of parameters and buffers that `halftone network` finds,
+against PyTorch's modules and functions on the meta device: N random calls (default 50) of each kind of layer, and the templates.
 
 A call that PyTorch refuses has to be refused, and the other way round. Its AvgPool3d alone refuses inputs that are smaller than the
 window before they are padded; those calls are not compared.
@@ -153,6 +153,86 @@ def upsample(draw):
     return given, [draw.choice([0.5, 1.5, 2, 3])], {"mode": mode}, lambda a, n: nn.Upsample(scale_factor=a[0], mode=n["mode"])
 
 
+def power_pool(name, dims):
+    def case(draw):
+        given = shape(draw, dims)
+        named = {"ceil_mode": draw.random() < 0.5}
+        if draw.random() < 0.7:
+            named["stride"] = draw.randint(1, 3)
+        return given, [draw.choice([1, 2, 3]), draw.randint(1, 4) if dims == 1 else sizes(draw, dims, 1, 4)], named, lambda a, n: getattr(nn, name)(*a, **n)
+    return case
+
+
+def channel_dropout(name):
+    def case(draw):
+        given = shape(draw, draw.randint(1, 3))
+        # PyTorch's modules take a sample without a batch too, and warn about other ranks.
+        rank = len(given) == int(name[-2]) + 1
+        return given, [0.5], {}, lambda a, n: getattr(nn, name)(*a) if rank else Function(refused)
+    return case
+
+
+def refused(x):
+    raise ValueError
+
+
+def parts_of(draw, size):
+    """Sizes with this product, one of them perhaps -1."""
+    divisors = [d for d in range(1, size + 1) if size % d == 0]
+    parts = [draw.choice(divisors)]
+    parts.append(size // parts[0] if draw.random() < 0.8 else draw.randint(1, 5))
+    if draw.random() < 0.5:
+        parts[draw.randint(0, 1)] = -1
+    return parts
+
+
+def unflatten(draw):
+    given = shape(draw, draw.randint(0, 2))
+    dim = draw.randint(1, len(given))
+    parts = parts_of(draw, given[dim - 1])
+    return given, [dim, parts], {}, lambda a, n: nn.Unflatten(dim, parts)
+
+
+def reshape(draw):
+    given = shape(draw, draw.randint(0, 2), high=6)
+    total = 1
+    for size in given:
+        total *= size
+    parts = parts_of(draw, total)
+    return given, parts, {}, lambda a, n: Function(lambda x: x.reshape(x.size(0), *parts))
+
+
+def split(draw):
+    given = shape(draw, draw.randint(0, 2))
+    dim, n = draw.randint(1, len(given)), draw.randint(1, 4)
+    i = draw.randint(0, n)
+    whole = given[dim - 1] % n == 0
+    return given, [dim, i, n], {}, lambda a, k: Function(lambda x: x.chunk(n, dim)[i] if whole else refused(x))
+
+
+def rolled(draw):
+    given = shape(draw, draw.randint(0, 3))
+    dims = draw.sample(range(1, len(given) + 1), draw.randint(1, len(given)))
+    shifts = [draw.randint(-5, 5) for _ in dims]
+    return given, [shifts, dims], {}, lambda a, n: Function(lambda x: x.roll(shifts, dims))
+
+
+def reduction(function):
+    def case(draw):
+        given = shape(draw, draw.randint(0, 3))
+        dims = draw.sample(range(1, len(given) + 1), draw.randint(1, len(given)))
+        named = {"keepdim": draw.random() < 0.5}
+        return given, [dims], named, lambda a, n: Function(lambda x: function(x, dims, keepdim=n["keepdim"]))
+    return case
+
+
+def function(call, *arguments):
+    def case(draw):
+        given = shape(draw, draw.randint(0, 3))
+        return given, list(arguments), {}, lambda a, n: Function(call)
+    return case
+
+
 KINDS = {
     "Linear": linear, "LayerNorm": layer_norm, "RMSNorm": rms_norm, "GroupNorm": group_norm,
     **{f"Conv{d}d": convolution(f"Conv{d}d", d, False) for d in (1, 2, 3)},
@@ -179,6 +259,47 @@ KINDS = {
     "Mean": view(lambda draw, rank: [inner(draw, rank)], lambda x, d: x.mean(d)),
     "Sum": view(lambda draw, rank: [inner(draw, rank)], lambda x, d: x.sum(d)),
 }
+
+# Kinds whose gradients network_steps.py compares with cases of its own.
+FURTHER = {
+    "Mean": reduction(torch.mean), "Sum": reduction(torch.sum), "Max": reduction(torch.amax),
+    **{f"LPPool{d}d": power_pool(f"LPPool{d}d", d) for d in (1, 2)},
+    **{f"Dropout{d}d": channel_dropout(f"Dropout{d}d") for d in (1, 2, 3)}, "DropPath": function(lambda x: x, 0.5),
+    "Unflatten": unflatten, "Reshape": reshape, "Split": split, "Roll": rolled,
+    "Flip": view(lambda draw, rank: draw.sample(range(1, rank), draw.randint(1, rank - 1)), lambda x, *d: x.flip(d)),
+    "Abs": function(torch.abs), "Square": function(torch.square), "Sqrt": function(torch.sqrt), "Exp": function(torch.exp), "Log": function(torch.log),
+    "Scale": function(lambda x: x * 3, 3), "Clamp": function(lambda x: x.clamp(-1, 1), -1, 1),
+    "Normalize": function(lambda x: nn.functional.normalize(x, dim=1), 1), "Activation": function(torch.relu, "relu"),
+}
+
+# Of a value and its mean over some dimensions, which stay as 1; rank: of the value.
+MERGES = {
+    **{name: (lambda draw, rank: [], call) for name, call in (
+        ("Add", torch.add), ("Sub", torch.sub), ("Mul", torch.mul), ("Div", torch.div), ("Maximum", torch.maximum), ("Minimum", torch.minimum))},
+    "MatMul": (lambda draw, rank: [], torch.matmul),
+    "Stack": (lambda draw, rank: [inner(draw, rank + 1)], lambda x, y, d: torch.stack([x, y.expand_as(x)], d)),
+    "CosineSimilarity": (lambda draw, rank: [f"dim={inner(draw, rank)}"], lambda x, y, d: nn.functional.cosine_similarity(x, y, int(d[4:]))),
+    "Concat": (lambda draw, rank: [f"dim={inner(draw, rank)}"], lambda x, y, d: concatenated(x, y, int(d[4:]))),
+}
+
+
+def concatenated(x, y, dim):
+    """All sizes but one broadcast."""
+    want = list(x.shape)
+    want[dim] = y.size(dim)
+    return torch.cat([x, y.expand(want)], dim)
+
+
+TABLES = {
+    "Embedding": lambda rows, columns, width: nn.Embedding(rows, width),
+    "EmbeddingBag": lambda rows, columns, width: nn.EmbeddingBag(rows, width),
+    "EmbeddingTables": lambda rows, columns, width: Tables(nn.Embedding(rows, width) for _ in range(columns)),
+}
+
+
+class Tables(nn.ModuleList):
+    def forward(self, x):
+        return torch.stack([table(x[:, i]) for i, table in enumerate(self)], 1)
 
 
 def written(value):
@@ -212,12 +333,25 @@ def torch_result(make, arguments, named, given):
     out = out[0] if isinstance(out, tuple) else out
     if 0 in out.shape:
         return None
-    return " x ".join(["N", *map(str, out.shape[1:])]), [[name, list(p.shape)] for name, p in module.named_parameters()]
+    return named_shape(out), state(module)
+
+
+def named_shape(out):
+    return " x ".join(["N", *map(str, out.shape[1:])])
+
+
+def state(module):
+    return [[name, list(tensor.shape)] for name, tensor in module.state_dict().items()]
+
+
+def stated(result):
+    return [[each["name"].removeprefix("layer."), each["sizes"]] for each in result["state"]]
 
 
 def compare_kinds(program, folder, cases):
     wrong = total = refused = 0
-    for kind, case in KINDS.items():
+    kinds = {**KINDS, **FURTHER}
+    for kind, case in kinds.items():
         draw = random.Random(kind)
         for _ in range(cases):
             given, arguments, named, make = case(draw)
@@ -228,7 +362,7 @@ def compare_kinds(program, folder, cases):
             text = "network(features):\n" + "\n".join([*lines, f"  layer: {kind}({call})", ""])
             result = check(program, folder, text, "--input", f"features={features}")
             rows = [row for row in result["layers"] if row["module"] == "layer"]
-            have = (rows[0]["shape"], [[p["name"].removeprefix("layer."), p["sizes"]] for p in result["parameters"]]) if rows else None
+            have = (rows[0]["shape"], stated(result)) if rows else None
             if kind == "AvgPool3d" and want is None and have:
                 continue
             total += 1
@@ -236,7 +370,52 @@ def compare_kinds(program, folder, cases):
             if (want is None) != (have is None) or (want is not None and (want[0] != have[0] or want[1] != have[1])):
                 wrong += 1
                 print(f"{kind}({call}) of {given}: PyTorch {want}, halftone {have}, {[f['text'] for f in result['faults'][:1]]}")
-    print(f"{len(KINDS)} kinds, {total} calls, {refused} of them refused by both, {wrong} differ")
+    print(f"{len(kinds)} kinds, {total} calls, {refused} of them refused by both, {wrong} differ")
+    return wrong
+
+
+def compare_merges(program, folder, cases):
+    wrong = 0
+    for kind, (arguments, call) in MERGES.items():
+        draw = random.Random(kind)
+        for _ in range(cases):
+            given = shape(draw, draw.randint(0, 3))
+            rank = len(given) + 1
+            # The batch is 2 here and N there: it must not fit another size by chance.
+            dims = draw.sample(range(1, rank), draw.randint(1, rank - 1))
+            own = arguments(draw, rank)
+            second = "b = Transpose(-1, -2)" if kind == "MatMul" and rank > 2 else f"b = Mean({dims}, keepdim=true)"
+            features, lines = reached(given)
+            text = "\n".join(["network(features):", *lines, "  a = Identity", f"  {second}", f"  x = {kind}({', '.join(map(str, own))}) from a, b", ""])
+            result = check(program, folder, text, "--input", f"features={features}")
+            rows = [row for row in result["layers"] if row["layer"].startswith(kind)]
+            have = rows[0]["shape"] if rows else None
+            x = torch.empty(1009, *given, device="meta")
+            try:
+                want = named_shape(call(x, x.transpose(-1, -2) if second.startswith("b = T") else x.mean(dims, keepdim=True), *own))
+            except (RuntimeError, IndexError):
+                want = None
+            if have != want:
+                wrong += 1
+                print(f"{kind}({own}) of {given} and {second}: PyTorch {want}, halftone {have}, {[f['text'] for f in result['faults'][:1]]}")
+    print(f"{len(MERGES)} merges, {len(MERGES) * cases} calls, {wrong} differ")
+    return wrong
+
+
+def compare_tables(program, folder, cases):
+    wrong = 0
+    for kind, make in TABLES.items():
+        draw = random.Random(kind)
+        for _ in range(cases):
+            rows, columns, width = draw.randint(1, 50), draw.randint(1, 9), draw.randint(1, 9)
+            result = check(program, folder, f"network(indices):\n  layer: {kind}({width})\n", "--input", f"indices={columns}x{rows}")
+            module = make(rows, columns, width)
+            want = named_shape(module(torch.zeros(2, columns, dtype=torch.long))), state(module)
+            have = result["layers"][0]["shape"], stated(result)
+            if have != want:
+                wrong += 1
+                print(f"{kind}({width}) of {columns} columns of {rows} rows: PyTorch {want}, halftone {have}")
+    print(f"{len(TABLES)} kinds of tables, {len(TABLES) * cases} calls, {wrong} differ")
     return wrong
 
 
@@ -253,8 +432,8 @@ def compare_templates(program, folder):
         text = subprocess.run([program, "network", "--template", name], capture_output=True, text=True, check=True).stdout
         result = check(program, folder, text, "--outputs", "1000", *options)
         with torch.device("meta"):
-            want = [[key, list(value.shape)] for key, value in made().named_parameters()]
-        have = [[p["name"], p["sizes"]] for p in result["parameters"]]
+            want = state(made())
+        have = stated(result)
         if have != want:
             wrong += 1
             print(f"{name} {options}: differs from torchvision at {next((a, b) for a, b in zip(have, want) if a != b)}")
@@ -269,7 +448,8 @@ def main():
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         folder = pathlib.Path(folder)
-        wrong = compare_kinds(arguments.program, folder, arguments.cases) + compare_templates(arguments.program, folder)
+        wrong = sum(compare(arguments.program, folder, arguments.cases) for compare in (compare_kinds, compare_merges, compare_tables))
+        wrong += compare_templates(arguments.program, folder)
     return 1 if wrong else 0
 
 

@@ -213,6 +213,10 @@ def of_sequences():
                                                ["t: EmbeddingTables(5) from indices", "Flatten", "Concat from features, above", "fc: Linear(outputs)"]),
                lambda: Net({"t": nn.ModuleList([nn.Embedding(6, 5) for _ in range(3)]), "fc": nn.Linear(23, 1)},
                            lambda m, x, i: m.fc(torch.cat([x, *(table(i[:, c]) for c, table in enumerate(m.t))], 1))), features=8, indices=(3, 6))
+    yield Case("EmbeddingBag", network_text("network(features, indices) gives click score",
+                                            ["b: EmbeddingBag(5, mode=sum) from indices", "Concat from features, b", "fc: Linear(outputs)"]),
+               lambda: Net({"b": nn.EmbeddingBag(6, 5, mode="sum"), "fc": nn.Linear(13, 1)},
+                           lambda m, x, i: m.fc(torch.cat([x, m.b(i)], 1))), features=8, indices=(3, 6))
 
 
 def example(name, **options):

@@ -6,6 +6,7 @@
 #include "ops/conv/conv_transpose.h"
 #include "ops/conv/convolution.h"
 #include "ops/index/embedding.h"
+#include "ops/index/embedding_bag.h"
 #include "ops/norm/group_norm.h"
 #include "ops/norm/layer_norm.h"
 #include "ops/pointwise/piecewise.h"
@@ -116,6 +117,13 @@ LayerFunction make_embedding_tables(const LayerSetup& setup) {
     });
 }
 
+LayerFunction make_embedding_bag(const LayerSetup& setup) {
+    const BagMode mode = setup.arguments().word("mode") == "sum" ? BagMode::sum : BagMode::mean;
+    return gives_one([weight = setup.parameter(0), mode](const Tensor& x, LayerPass& pass) {
+        return embedding_bag(x, weight, {}, {}, {.mode = mode, .sparse = pass.sparse_gradients});
+    });
+}
+
 LayerFunction make_positions(const LayerSetup& setup) {
     return gives_one([weight = setup.parameter(0)](const Tensor& x) {
         if (x.size(1) > weight.size(0))
@@ -195,6 +203,7 @@ LayerRun run_InstanceNorm2d() { return {.make = make_instance_norm}; }
 LayerRun run_PReLU() { return {.make = make_prelu, .low = all_low}; }
 LayerRun run_Embedding() { return {.make = make_embedding}; }
 LayerRun run_EmbeddingTables() { return {.make = make_embedding_tables}; }
+LayerRun run_EmbeddingBag() { return {.make = make_embedding_bag}; }
 LayerRun run_Positions() { return {.make = make_positions, .view = true}; }
 LayerRun run_Parameter() { return {.make = make_bare_tensor}; }
 LayerRun run_Buffer() { return {.make = make_bare_tensor}; }

@@ -185,43 +185,33 @@ const LayerArgument& named_argument(const LayerKind& kind, const Argument& argum
 }  // namespace
 
 LayerArguments bind_arguments(const LayerKind& kind, const Statement& statement, Evaluator& evaluator, const Surroundings& in) {
-    LayerArguments::Table::Entries bound(kind.arguments.size());
-    std::vector<bool> set(kind.arguments.size());
+    LayerArguments::Table::Entries bound;
+    bound.reserve(statement.arguments.size());
     const auto ordered = positional(kind);
     const bool takes_rest = !ordered.empty() && ordered.back()->form == Form::rest;
     std::size_t unnamed = 0;
     for (const Argument& argument : statement.arguments) {
         if (argument.name.empty() && !takes_rest && unnamed == ordered.size()) too_many(kind, statement, evaluator, in);
         const LayerArgument& takes = !argument.name.empty() ? named_argument(kind, argument, in) : takes_rest ? *ordered.back() : *ordered[unnamed++];
-        const auto at = static_cast<std::size_t>(&takes - kind.arguments.data());
         Value value = evaluator.evaluate(argument.value, in, words_of(takes));
         const bool one_of_rest = argument.name.empty() && takes_rest;
         if (one_of_rest && value.as<ValueList>() == nullptr) value = {ValueList{value}};
-        if (set[at] && !one_of_rest) throw Failure{argument.place, msg("{} is given twice.", takes.option.name), {}};
+        const auto earlier = std::ranges::find(bound, takes.option.name, &LayerArguments::Table::Entry::first);
+        if (earlier != bound.end() && !one_of_rest) throw Failure{argument.place, msg("{} is given twice.", takes.option.name), {}};
         LayerArguments::Given given = ArgumentReader(kind, takes, argument.value.place).read(value);
-        if (!set[at]) {
-            bound[at] = {takes.option.name, std::move(given)};
-            set[at] = true;
+        if (earlier == bound.end()) {
+            bound.emplace_back(takes.option.name, std::move(given));
         } else {
-            auto& all = std::get<std::vector<std::int64_t>>(bound[at].second.value);
+            auto& all = std::get<std::vector<std::int64_t>>(earlier->second.value);
             const auto& more = std::get<std::vector<std::int64_t>>(given.value);
             all.insert(all.end(), more.begin(), more.end());
             if (all.size() > Limits::list) throw Failure{argument.place, msg("A list of more than {} items.", Limits::list), {}};
         }
     }
-    for (std::size_t i = 0; i < bound.size(); ++i) {
-        if (set[i]) continue;
-        const LayerArgument& argument = kind.arguments[i];
-        if (argument.required)
+    for (const LayerArgument& argument : kind.arguments)
+        if (argument.required && std::ranges::find(bound, argument.option.name, &LayerArguments::Table::Entry::first) == bound.end())
             throw Failure{statement.callee->place, msg("{}: {} is missing.", kind.name, argument.option.name), {}};
-        bound[i].first = argument.option.name;
-        OptionValue& value = bound[i].second.value;
-        value = argument.option.default_value;
-        auto* sizes = std::get_if<std::vector<std::int64_t>>(&value);
-        if (sizes != nullptr && sizes->size() == 1 && (argument.form == Form::sizes || argument.form == Form::padding))
-            sizes->assign(static_cast<std::size_t>(kind.dimensions), sizes->front());
-    }
-    return {LayerArguments::Table(std::move(bound))};
+    return {LayerArguments::Table(std::move(bound), &kind.defaults)};
 }
 
 void check_argument_names(const LayerKind& kind, const Statement& statement, const Surroundings& in) {

@@ -9,7 +9,7 @@ namespace {
 
 /// A module with its parameters and the modules inside it, in the order of the text.
 struct ModuleTree {
-    std::vector<int> own{};
+    std::vector<int> own{}, buffers{};
     std::vector<std::unique_ptr<ModuleTree>> inside{};
     std::unordered_map<std::string, std::size_t> places{};
 
@@ -19,9 +19,18 @@ struct ModuleTree {
         return *inside[found->second];
     }
     /// A name has at most Limits::full_name characters, so this is not deeper than half of them.
-    void add_to(std::vector<int>& order) const {
-        order.insert(order.end(), own.begin(), own.end());
+    void add_to(std::vector<GraphState>& order) const {
+        for (const int index : own) order.push_back({false, index});
+        for (const int index : buffers) order.push_back({true, index});
         for (const auto& each : inside) each->add_to(order);
+    }
+    /// The module in which a tensor stands.
+    ModuleTree& around(const std::string& name) {
+        ModuleTree* found = this;
+        std::size_t from = 0;
+        for (std::size_t dot = name.find('.'); dot != name.npos; from = dot + 1, dot = name.find('.', from))
+            found = &found->module(name.substr(from, dot - from));
+        return *found;
     }
 };
 
@@ -54,22 +63,21 @@ bool are_stages(const NetworkGraph& graph) {
 
 void order_parameters(NetworkGraph& graph) {
     ModuleTree root;
-    for (std::size_t i = 0; i < graph.parameters.size(); ++i) {
-        const std::string& name = graph.parameters[i].name;
-        ModuleTree* module = &root;
-        std::size_t from = 0;
-        for (std::size_t dot = name.find('.'); dot != name.npos; from = dot + 1, dot = name.find('.', from))
-            module = &module->module(name.substr(from, dot - from));
-        module->own.push_back(static_cast<int>(i));
+    std::size_t buffer = 0;
+    for (std::size_t i = 0; i <= graph.parameters.size(); ++i) {
+        for (; buffer < graph.buffers.size() && graph.buffers[buffer].parameters <= i; ++buffer)
+            root.around(graph.buffers[buffer].name).buffers.push_back(static_cast<int>(buffer));
+        if (i < graph.parameters.size()) root.around(graph.parameters[i].name).own.push_back(static_cast<int>(i));
     }
-    std::vector<int> order;
-    root.add_to(order);
-    std::vector<int> place(order.size());
+    root.add_to(graph.state);
+    std::vector<int> place(graph.parameters.size());
     std::vector<GraphParameter> parameters;
-    parameters.reserve(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-        place[static_cast<std::size_t>(order[i])] = static_cast<int>(i);
-        parameters.push_back(std::move(graph.parameters[static_cast<std::size_t>(order[i])]));
+    parameters.reserve(place.size());
+    for (GraphState& each : graph.state) {
+        if (each.buffer) continue;
+        const auto old = static_cast<std::size_t>(each.index);
+        each.index = place[old] = static_cast<int>(parameters.size());
+        parameters.push_back(std::move(graph.parameters[old]));
     }
     graph.parameters = std::move(parameters);
     for (GraphNode& node : graph.nodes)

@@ -17,6 +17,19 @@ struct GraphParameter {
     int node = 0;  ///< the first that uses it
 };
 
+/// A tensor that a layer keeps and does not learn, such as running statistics.
+struct GraphBuffer {
+    std::string name{};
+    std::vector<std::int64_t> sizes{};
+    std::size_t parameters = 0;  ///< that were made before it
+};
+
+/// A tensor of PyTorch's state_dict.
+struct GraphState {
+    bool buffer = false;
+    int index = 0;  ///< among the graph's buffers or parameters
+};
+
 struct GraphValue {
     TensorType type{};
     int node = -1;       ///< -1: an input of the network
@@ -59,11 +72,13 @@ struct NetworkGraph {
     std::vector<GraphNode> nodes{};
     std::vector<GraphBody> bodies{};  ///< in the order in which they begin
     std::vector<GraphParameter> parameters{};  ///< in each module before those of its modules
+    std::vector<GraphBuffer> buffers{};        ///< in the order of the text
+    std::vector<GraphState> state{};           ///< parameters and buffers: in each module its parameters, its buffers, its modules
     std::vector<int> outputs{};                ///< values; several for stages alone
 };
 
-/// Puts the parameters into the order of PyTorch's state_dict: in each module its own before those
-/// of its modules, both in the order of the text.
+/// Puts the parameters into the order of PyTorch's state_dict, in each module its own before those
+/// of its modules, both in the order of the text, and sets `state`.
 void order_parameters(NetworkGraph& graph);
 
 /// Says what is wrong with the values that the network ends with, for what the text says it gives.

@@ -49,6 +49,10 @@ int GraphBuilder::add_layer(const LayerUse& use, const std::vector<NamedValue>& 
     GraphNode node{.kind = &use.kind, .arguments = use.arguments, .module = use.module, .own_module = use.own_module, .labelled = use.statement.label.has_value(), .place = call.place, .heads = heads_};
     if (tied >= 0) node.parameters.push_back(tied);
     for (LayerParameter& each : call.parameters) node.parameters.push_back(parameter(use, each, call, environment));
+    for (LayerBuffer& each : call.buffers) {
+        std::string name = use.module + '.' + each.role;
+        if (buffer_names_.insert(name).second) graph_.buffers.push_back({std::move(name), std::move(each.sizes), graph_.parameters.size()});
+    }
     note_unused_initials(use, call);
     for (const NamedValue& input : inputs) node.inputs.push_back(input.value);
     for (std::size_t i = 0; i < call.outputs.size(); ++i) {

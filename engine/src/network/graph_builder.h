@@ -1,6 +1,7 @@
 #pragma once
 
 #include <unordered_map>
+#include <unordered_set>
 
 #include "network/expansion.h"
 #include "network/text_environment.h"
@@ -58,6 +59,7 @@ private:
     NetworkGraph& graph_;
     Expansion& expansion_;
     std::unordered_map<std::string, int> parameter_indices_;  // by name
+    std::unordered_set<std::string> buffer_names_;
     std::vector<NetworkHead> heads_;                          // of what is run now
     std::vector<std::size_t> times_;                          // beside heads_
     std::int64_t parameter_uses_ = 0, numbers_ = 0;

@@ -20,6 +20,8 @@ struct InitialRule {
     std::string rule = "zeros";
     std::vector<double> numbers{};   ///< of constant, uniform (+-), normal and trunc_normal
     std::vector<std::string> words{};  ///< of the kaiming rules: mode, activation
+
+    friend bool operator==(const InitialRule&, const InitialRule&) = default;
 };
 
 /// The rules' words, and the words that are their arguments.

@@ -8,6 +8,20 @@
 #include "network/kind_forms.h"
 
 namespace engine::network {
+namespace {
+
+/// A size that means all dimensions is repeated.
+void set_defaults(LayerKind& kind) {
+    for (const LayerArgument& argument : kind.arguments) {
+        OptionValue value = argument.option.default_value;
+        auto* sizes = std::get_if<std::vector<std::int64_t>>(&value);
+        const bool each = argument.form == LayerArgument::Form::sizes || argument.form == LayerArgument::Form::padding;
+        if (each && sizes != nullptr && sizes->size() == 1) sizes->assign(static_cast<std::size_t>(kind.dimensions), sizes->front());
+        kind.defaults.push_back({argument.option.name, {.value = std::move(value)}});
+    }
+}
+
+}  // namespace
 
 std::span<const LayerKind> layer_kinds() {
     static const std::vector<LayerKind> kinds = [] {
@@ -21,6 +35,7 @@ std::span<const LayerKind> layer_kinds() {
                 kind.arguments.push_back(arg::initial("bias_init", "Initial values of the bias."));
             for (LayerArgument& argument : kind.arguments)
                 for (const FieldChoice& choice : argument.option.choices) argument.words.push_back(choice.value);
+            set_defaults(kind);
         }
         return all;
     }();

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <algorithm>
 #include <limits>
 #include <map>
 #include <memory>
@@ -32,39 +31,6 @@ struct LayerArgument {
     std::vector<std::string> words{};  ///< of option.choices; layer_kinds() fills them
 };
 
-/// A tensor that a layer learns, named below its module.
-struct LayerParameter {
-    std::string role{};  ///< "weight"; empty for Parameter, whose name is its label
-    Sizes sizes{};
-    InitialRule initial{};
-    bool fixed = false;  ///< a buffer, not learnt
-};
-
-class LayerCall;
-
-/// A kind of layer. The notation, its help and its shapes read it.
-struct LayerKind {
-    std::string name{};
-    std::string help{};  ///< one sentence
-    std::vector<LayerArgument> arguments{};
-    /// Sets outputs and parameters from inputs and arguments; throws Failure for what does not fit.
-    void (*shape)(LayerCall& call) = nullptr;
-    int fewest_inputs = 1, most_inputs = 1;
-    bool merges = false;   ///< takes several values and is no module
-    bool bare = false;     ///< a tensor, no module, that takes no input
-    bool weighted = false;  ///< has parameters, so needs a module
-    int dimensions = 0;    ///< of `sizes` and `padding`
-    std::vector<std::string> roles{};  ///< parameters that init lines may name; weight and bias mean all of them
-};
-
-inline constexpr int many_inputs = std::numeric_limits<int>::max();
-
-/// All kinds, in the order of kinds.inc.
-std::span<const LayerKind> layer_kinds();
-const LayerKind* find_layer_kind(std::string_view name);
-/// The kind that a misspelt name, or one of Keras or Caffe, most likely means; empty: none.
-std::string nearest_layer_kind(std::string_view name);
-
 /// Values of a layer's arguments, those that are left out too. Copies share them.
 class LayerArguments {
 public:
@@ -75,23 +41,29 @@ public:
         bool is_default = true;
     };
 
-    /// By name, in the order of the kind. The kind keeps the names.
+    /// By name. The kind keeps the names, and the values of those that are left out.
     class Table {
     public:
-        using Entries = std::vector<std::pair<std::string_view, Given>>;
+        using Entry = std::pair<std::string_view, Given>;
+        using Entries = std::vector<Entry>;
 
         Table() = default;
-        explicit Table(Entries entries) : entries_(std::make_shared<const Entries>(std::move(entries))) {}
+        Table(Entries entries, const Entries* defaults) : own_(std::make_shared<const Entries>(std::move(entries))), defaults_(defaults) {}
 
-        auto begin() const { return entries_->begin(); }
-        auto end() const { return entries_->end(); }
-        Entries::const_iterator find(std::string_view name) const {
-            return std::ranges::find(*entries_, name, &Entries::value_type::first);
+        /// end(): there is no such argument.
+        const Entry* find(std::string_view name) const {
+            for (const Entries* entries : {own_.get(), defaults_})
+                if (entries != nullptr)
+                    for (const Entry& entry : *entries)
+                        if (entry.first == name) return &entry;
+            return end();
         }
+        const Entry* end() const { return nullptr; }
         bool contains(std::string_view name) const { return find(name) != end(); }
 
     private:
-        std::shared_ptr<const Entries> entries_ = std::make_shared<const Entries>();
+        std::shared_ptr<const Entries> own_{};
+        const Entries* defaults_ = nullptr;
     };
     Table all{};
 
@@ -108,6 +80,46 @@ private:
     const Given& at(std::string_view name) const { return all.find(name)->second; }
 };
 
+/// A tensor that a layer learns, named below its module.
+struct LayerParameter {
+    std::string role{};  ///< "weight"; empty for Parameter, whose name is its label
+    Sizes sizes{};
+    InitialRule initial{};
+    bool fixed = false;  ///< a buffer, not learnt
+};
+
+/// A tensor that a layer keeps and does not learn.
+struct LayerBuffer {
+    std::string role{};  ///< "running_mean"
+    std::vector<std::int64_t> sizes{};
+};
+
+class LayerCall;
+
+/// A kind of layer. The notation, its help and its shapes read it.
+struct LayerKind {
+    std::string name{};
+    std::string help{};  ///< one sentence
+    std::vector<LayerArgument> arguments{};
+    /// Sets outputs and parameters from inputs and arguments; throws Failure for what does not fit.
+    void (*shape)(LayerCall& call) = nullptr;
+    int fewest_inputs = 1, most_inputs = 1;
+    bool merges = false;   ///< takes several values and is no module
+    bool bare = false;     ///< a tensor, no module, that takes no input
+    bool weighted = false;  ///< has parameters, so needs a module
+    int dimensions = 0;    ///< of `sizes` and `padding`
+    LayerArguments::Table::Entries defaults{};  ///< of arguments; layer_kinds() fills them
+    std::vector<std::string> roles{};  ///< parameters that init lines may name; weight and bias mean all of them
+};
+
+inline constexpr int many_inputs = std::numeric_limits<int>::max();
+
+/// All kinds, in the order of kinds.inc.
+std::span<const LayerKind> layer_kinds();
+const LayerKind* find_layer_kind(std::string_view name);
+/// The kind that a misspelt name, or one of Keras or Caffe, most likely means; empty: none.
+std::string nearest_layer_kind(std::string_view name);
+
 /// A layer while its shapes are found.
 class LayerCall {
 public:
@@ -122,6 +134,7 @@ public:
     std::vector<TensorType> outputs{};
     std::vector<std::string> output_roles{""};  ///< "hidden" of LSTM's second output
     std::vector<LayerParameter> parameters{};
+    std::vector<LayerBuffer> buffers{};
     /// Forward pass of one sample: two for a multiply-add, as the X-ray counts. T counts as 1.
     double flops = 0;
 

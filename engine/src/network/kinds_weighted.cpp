@@ -135,7 +135,9 @@ void channel_norm(LayerCall& call) {
     const int rank = call.input().rank();
     const int wanted = call.kind.dimensions + 2;
     if (rank != wanted && !(call.kind.dimensions == 1 && rank == 2)) need_image(call);
-    if (call.arguments.flag("affine")) affine_parameters(call, {number_size(call.number_at(1))}, true);
+    const std::int64_t channels = call.number_at(1);
+    if (call.arguments.flag("affine")) affine_parameters(call, {number_size(channels)}, true);
+    if (call.kind.name.starts_with("Batch")) call.buffers = {{"running_mean", {channels}}, {"running_var", {channels}}, {"num_batches_tracked", {}}};
     call.give(call.sizes());
     call.count_elements();
 }
@@ -220,6 +222,15 @@ void embedding_tables(LayerCall& call) {
         call.parameter(std::to_string(i) + ".weight",
                        {number_size(counts[counts.size() == 1 ? 0 : static_cast<std::size_t>(i)]), width}, standard_normal);
     call.give({call.sizes()[0], call.sizes()[1], width});
+    call.count_elements();
+}
+
+void embedding_bag(LayerCall& call) {
+    need_whole(call);
+    call.need_rank(2, "N x columns");
+    const Size width = number_size(call.arguments.whole("embedding_dim"));
+    call.parameter("weight", {number_size(std::ranges::max(call.input().counts)), width}, standard_normal);
+    call.give({call.sizes()[0], width});
     call.count_elements();
 }
 
@@ -314,6 +325,15 @@ LayerKind kind_EmbeddingTables() {
             .help = "A table for each column.",
             .arguments = {arg::required(arg::whole("embedding_dim", 1, "Width of a row."))},
             .shape = embedding_tables,
+            .weighted = true,
+            .roles = {"weight"}};
+}
+LayerKind kind_EmbeddingBag() {
+    return {.name = "EmbeddingBag",
+            .help = "The rows of a table for the whole numbers of each sample, as one.",
+            .arguments = {arg::required(arg::whole("embedding_dim", 1, "Width of a row.")),
+                          arg::word("mode", "mean", {{"mean", "mean"}, {"sum", "sum"}}, "How the rows become one.")},
+            .shape = embedding_bag,
             .weighted = true,
             .roles = {"weight"}};
 }

@@ -16,12 +16,23 @@ namespace {
 
 using namespace network;
 
-std::string initial_text(const InitialRule& rule) {
-    ValueCall call{rule.rule, {}};
-    for (const double number : rule.numbers) call.arguments.push_back({number});
-    for (const std::string& word : rule.words) call.arguments.push_back({word});
-    return call.arguments.empty() ? call.name : to_string(Value{std::move(call)});
-}
+/// Texts of rules. Most layers of a network share a few.
+class InitialTexts {
+public:
+    const std::string& text(const InitialRule& rule) {
+        auto found = std::ranges::find(texts_, rule, &std::pair<InitialRule, std::string>::first);
+        if (found != texts_.end()) return found->second;
+        constexpr std::size_t most = 16;
+        if (texts_.size() == most) texts_.clear();
+        ValueCall call{rule.rule, {}};
+        for (const double number : rule.numbers) call.arguments.push_back({number});
+        for (const std::string& word : rule.words) call.arguments.push_back({word});
+        return texts_.emplace_back(rule, call.arguments.empty() ? call.name : to_string(Value{std::move(call)})).second;
+    }
+
+private:
+    std::vector<std::pair<InitialRule, std::string>> texts_;
+};
 
 std::int64_t elements(const std::vector<std::int64_t>& sizes) {
     std::int64_t count = 1;
@@ -29,11 +40,12 @@ std::int64_t elements(const std::vector<std::int64_t>& sizes) {
     return count;
 }
 
-void add_rows(const NetworkGraph& graph, CheckedNetwork& out) {
+void add_rows(NetworkGraph graph, CheckedNetwork& out) {
+    out.rows.reserve(graph.nodes.size());
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
-        const GraphNode& node = graph.nodes[i];
-        NetworkRow row{.place = node.place, .layer = call_text(*node.kind, node.arguments), .flops = node.flops, .heads = node.heads};
-        if (node.own_module || node.kind->bare) row.module = node.module;
+        GraphNode& node = graph.nodes[i];
+        NetworkRow row{.place = node.place, .layer = call_text(*node.kind, node.arguments), .flops = node.flops, .heads = std::move(node.heads)};
+        if (node.own_module || node.kind->bare) row.module = std::move(node.module);
         row.shape = to_string(graph.values[static_cast<std::size_t>(node.outputs.front())].type.sizes);
         for (const int input : node.inputs) row.inputs.push_back(graph.values[static_cast<std::size_t>(input)].node);
         for (const int index : node.parameters) {
@@ -42,8 +54,13 @@ void add_rows(const NetworkGraph& graph, CheckedNetwork& out) {
         }
         out.rows.push_back(std::move(row));
     }
-    for (const GraphParameter& parameter : graph.parameters)
-        out.parameters.push_back({parameter.name, parameter.sizes, initial_text(parameter.initial), parameter.fixed});
+    InitialTexts texts;
+    out.parameters.reserve(graph.parameters.size());
+    for (GraphParameter& parameter : graph.parameters)
+        out.parameters.push_back({std::move(parameter.name), std::move(parameter.sizes), texts.text(parameter.initial), parameter.fixed});
+    for (GraphBuffer& buffer : graph.buffers) out.buffers.push_back({std::move(buffer.name), std::move(buffer.sizes)});
+    for (const GraphState& each : graph.state)
+        out.state.push_back(static_cast<std::size_t>(each.index) + (each.buffer ? out.parameters.size() : 0));
     for (const int output : graph.outputs)
         out.shape += (out.shape.empty() ? "" : ", ") + to_string(graph.values[static_cast<std::size_t>(output)].type.sizes);
 }

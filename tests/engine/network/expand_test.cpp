@@ -6,6 +6,7 @@
 
 #include "accepted_texts.h"
 #include "checked.h"
+#include "faulty_texts.h"
 #include "network/grammar.h"
 
 namespace engine::network {
@@ -250,6 +251,20 @@ TEST(NetworkExpand, NamesComeOnce) {
     EXPECT_EQ(first("network(features):\n  repeat [a, a] in [[1, 2]]: ReLU\n  Linear(outputs)\n"), "repeat: a comes twice.");
     EXPECT_EQ(first("network(imgae):\n  Linear(outputs)\n"), "imgae: there is no such input. Did you mean image?");
     EXPECT_EQ(first("network(foo):\n  Linear(outputs)\n"), "foo: there is no such input. Use image, features, tokens, indices.");
+}
+
+TEST(NetworkExpand, EachKindOfFaultHasItsPlaceAndAChange) {
+    std::map<int, int> counted;
+    for (const FaultyText& faulty : faulty_texts) {
+        const CheckedNetwork network = check_body(faulty.body);
+        ++counted[faulty.kind];
+        EXPECT_FALSE(network.usable()) << faulty.body;
+        EXPECT_EQ(fault_text(faulty.body), faulty.fault);
+        ASSERT_FALSE(network.faults.empty());
+        EXPECT_EQ(network.faults[0].replacement.value_or(""), faulty.replacement) << faulty.body;
+    }
+    EXPECT_EQ(counted.size(), 10u);
+    for (const auto& kind : counted) EXPECT_GE(kind.second, 6) << kind.first;
 }
 
 TEST(NetworkExpand, LinesThatDoNotRunAreReadToo) {

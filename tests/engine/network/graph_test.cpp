@@ -18,6 +18,21 @@ TEST(NetworkGraphTest, ParametersStandBeforeThoseOfInnerModules) {
     EXPECT_EQ(graph.nodes[0].parameters, (std::vector<int>{2, 1, 4}));
 }
 
+TEST(NetworkGraphTest, BuffersStandBehindTheParametersOfTheirModule) {
+    const CheckedNetwork network = check_body("a: BatchNorm2d(affine=false) from image\nb:\n  BatchNorm2d\n  c: Conv2d(4, 1)\np: Parameter([2])\nq: Linear(outputs) from in");
+    for (const auto& fault : fault_texts(network)) ADD_FAILURE() << fault;
+    std::string names;
+    for (const std::size_t place : network.state)
+        names += (place < network.parameters.size() ? network.parameters[place].name : network.buffers[place - network.parameters.size()].name) + ' ';
+    EXPECT_EQ(names,
+              "p a.running_mean a.running_var a.num_batches_tracked b.0.weight b.0.bias b.0.running_mean b.0.running_var b.0.num_batches_tracked "
+              "b.c.weight b.c.bias q.weight q.bias ");
+    ASSERT_EQ(network.buffers.size(), 6u);
+    EXPECT_EQ(network.buffers[0].sizes, (std::vector<std::int64_t>{3}));
+    EXPECT_TRUE(network.buffers[2].sizes.empty());
+    EXPECT_EQ(network.parameters[1].name, "b.0.weight");
+}
+
 std::string ending(const std::string& head, const std::string& body) {
     const CheckedNetwork network = check_network(head + "\n  " + body + "\n", small_data());
     return network.faults.empty() ? std::string() : network.faults.front().text.str();

@@ -64,6 +64,7 @@ TEST(NetworkKinds, ShapesAreThoseOfPyTorch) {
         {"x = Concat from features, features", "N x 40", 0},
         {"e: Embedding(8) from tokens", "N x T x 8", 8000},
         {"e: EmbeddingTables(4) from indices", "N x 26 x 4", 104000},
+        {"e: EmbeddingBag(4, mode=sum) from indices", "N x 4", 4000},
     };
     for (const Shaped& each : cases) {
         const CheckedNetwork network = check_body(each.line);

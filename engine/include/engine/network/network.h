@@ -72,6 +72,12 @@ struct NetworkParameter {
     bool fixed = false;     ///< read at the beginning, not learnt
 };
 
+/// A tensor that a layer keeps and does not learn.
+struct NetworkTensor {
+    std::string name{};  ///< as in PyTorch's state_dict
+    std::vector<std::int64_t> sizes{};
+};
+
 /// A text for given data.
 struct CheckedNetwork {
     std::vector<NetworkFault> faults{};  ///< and notes, by line; at most 100
@@ -79,6 +85,9 @@ struct CheckedNetwork {
     /// The layers whose shapes are known, in the order in which they run.
     std::vector<NetworkRow> rows{};
     std::vector<NetworkParameter> parameters{};
+    std::vector<NetworkTensor> buffers{};  ///< such as running statistics
+    /// The order of PyTorch's state_dict: places among the parameters and, from parameters.size() on, the buffers.
+    std::vector<std::size_t> state{};
     std::string gives{};  ///< "scores"
     std::string shape{};  ///< of the result; empty: unknown
 
