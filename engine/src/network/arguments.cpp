@@ -9,13 +9,13 @@
 namespace engine::network {
 namespace {
 
-using Form = LayerArgument::Form;
+using ArgumentForm = LayerArgument::Form;
 
 /// The words that an argument takes.
 std::span<const std::string> words_of(const LayerArgument& argument) {
     static const std::vector<std::string> same = {"same"};
-    if (argument.form == Form::padding) return same;
-    if (argument.form == Form::initial) return initial_rules();
+    if (argument.form == ArgumentForm::padding) return same;
+    if (argument.form == ArgumentForm::initial) return initial_rules();
     return argument.words;
 }
 
@@ -27,9 +27,9 @@ public:
 
     LayerArguments::Given read(const Value& value) const {
         LayerArguments::Given given{.is_default = false};
-        if (argument_.form == Form::initial)
+        if (argument_.form == ArgumentForm::initial)
             given.initial = read_initial(value, place_);
-        else if (argument_.form == Form::tensor)
+        else if (argument_.form == ArgumentForm::tensor)
             given.reference = reference(value);
         else
             given.value = option_value(value);
@@ -42,13 +42,13 @@ private:
     OptionValue option_value(const Value& value) const {
         if (const auto* reference = value.as<ValueReference>()) fail_property(reference->path);
         switch (argument_.form) {
-            case Form::sizes:
+            case ArgumentForm::sizes:
                 return sizes(value);
-            case Form::padding:
+            case ArgumentForm::padding:
                 if (value.as<std::string>() != nullptr && *value.as<std::string>() == "same") return std::vector<std::int64_t>{};
                 return sizes(value);
-            case Form::list:
-            case Form::rest:
+            case ArgumentForm::list:
+            case ArgumentForm::rest:
                 return list(value);
             default:
                 break;
@@ -188,7 +188,7 @@ LayerArguments bind_arguments(const LayerKind& kind, const Statement& statement,
     LayerArguments::Table::Entries bound;
     bound.reserve(statement.arguments.size());
     const auto ordered = positional(kind);
-    const bool takes_rest = !ordered.empty() && ordered.back()->form == Form::rest;
+    const bool takes_rest = !ordered.empty() && ordered.back()->form == ArgumentForm::rest;
     std::size_t unnamed = 0;
     for (const Argument& argument : statement.arguments) {
         if (argument.name.empty() && !takes_rest && unnamed == ordered.size()) too_many(kind, statement, evaluator, in);
@@ -225,19 +225,19 @@ std::string call_text(const LayerKind& kind, const LayerArguments& arguments) {
         const auto& given = arguments.all.find(argument.option.name)->second;
         if (given.is_default) continue;
         std::string value = given.reference;
-        if (argument.form == Form::initial) {
+        if (argument.form == ArgumentForm::initial) {
             ValueCall call{given.initial.rule, {}};
             for (const double number : given.initial.numbers) call.arguments.push_back({number});
             for (const auto& word : given.initial.words) call.arguments.push_back({word});
             value = call.arguments.empty() ? call.name : to_string(Value{call});
         } else if (const auto* list = std::get_if<std::vector<std::int64_t>>(&given.value)) {
             const bool equal = std::ranges::adjacent_find(*list, std::ranges::not_equal_to{}) == list->end();
-            const bool sized = argument.form == Form::sizes || argument.form == Form::padding;
+            const bool sized = argument.form == ArgumentForm::sizes || argument.form == ArgumentForm::padding;
             ValueList items;
             for (const std::int64_t each : *list) items.push_back({each});
             value = sized && list->empty() ? "same" : (sized && equal) || list->size() == 1 ? std::to_string(list->front()) : to_string(Value{std::move(items)});
-            if (argument.form == Form::rest && list->size() > 1) value = value.substr(1, value.size() - 2);
-        } else if (argument.form != Form::tensor) {
+            if (argument.form == ArgumentForm::rest && list->size() > 1) value = value.substr(1, value.size() - 2);
+        } else if (argument.form != ArgumentForm::tensor) {
             std::visit([&](const auto& each) {
                 if constexpr (requires { Value{each}; }) value = to_string(Value{each});
             }, given.value);

@@ -12,7 +12,7 @@ constexpr int notation_version = 1;
 
 constexpr int tab_width = 4;
 
-int width(std::string_view indentation) {
+int indentation_width(std::string_view indentation) {
     int columns = 0;
     for (const char c : indentation) columns += c == '\t' ? tab_width : 1;
     return columns;
@@ -34,7 +34,7 @@ public:
         const std::string_view line = without_comment(raw);
         const std::size_t indent = line.find_first_not_of(" \t");
         if (indent == line.npos) return;
-        const bool continues = depth_ > 0 && width(line.substr(0, indent)) > last_->indent;
+        const bool continues = depth_ > 0 && indentation_width(line.substr(0, indent)) > last_->indent;
         if (depth_ > 0 && !continues) {
             not_closed(number_);
             depth_ = 0;
@@ -105,7 +105,7 @@ private:
     }
 
     void begin_line(std::string_view line, std::size_t spaces) {
-        const int indent = width(line.substr(0, spaces));
+        const int indent = indentation_width(line.substr(0, spaces));
         if (last_ == nullptr && indent > 0) {
             fault(1, indent, msg("The first line is indented. Write it without spaces before it."), "");
             levels_.front().indent = indent;

@@ -124,6 +124,11 @@ PytorchForm embedding_form(const PytorchLayer& layer) {
     return {.module = python_call("nn.Embedding", {slot("num_embeddings", std::ranges::max(layer.type().counts)), slot("embedding_dim", layer.whole("embedding_dim"))})};
 }
 
+PytorchForm embedding_bag_form(const PytorchLayer& layer) {
+    return {.module = python_call("nn.EmbeddingBag", {slot("num_embeddings", std::ranges::max(layer.type().counts)), slot("embedding_dim", layer.whole("embedding_dim")),
+                                                      named("mode", python_string(layer.word("mode")), "\"mean\"")})};
+}
+
 PytorchForm embedding_tables_form(const PytorchLayer& layer) {
     const auto& counts = layer.type().counts;
     const auto columns = static_cast<std::size_t>(layer.size(1));
@@ -427,7 +432,7 @@ const std::map<std::string, FormMaker, std::less<>>& form_makers() {
         {"Permute", dims_form}, {"Flip", dims_form}, {"Transpose", transpose_form}, {"Squeeze", squeeze_form}, {"Unsqueeze", unsqueeze_form},
         {"Select", select_form}, {"Slice", slice_form}, {"Split", split_form}, {"Roll", roll_form}, {"Upsample", upsample_form},
         {"PixelShuffle", pixel_shuffle_form}, {"PixelUnshuffle", pixel_shuffle_form}, {"Pad", pad_form}, {"Embedding", embedding_form},
-        {"EmbeddingTables", embedding_tables_form}, {"Positions", positions_form}, {"RNN", recurrent_form}, {"GRU", recurrent_form},
+        {"EmbeddingTables", embedding_tables_form}, {"EmbeddingBag", embedding_bag_form}, {"Positions", positions_form}, {"RNN", recurrent_form}, {"GRU", recurrent_form},
         {"LSTM", recurrent_form}, {"MultiheadAttention", multihead_attention_form}, {"Attention", attention_form},
         {"Parameter", bare_form}, {"Buffer", bare_form}, {"Constant", constant_form}, {"Scale", scale_form}, {"Abs", elementwise_form},
         {"Square", elementwise_form}, {"Sqrt", elementwise_form}, {"Exp", elementwise_form}, {"Log", elementwise_form}, {"Clamp", clamp_form},
