@@ -26,6 +26,8 @@ using nlohmann::ordered_json;
 constexpr std::size_t most_events = 140;
 constexpr std::size_t most_scale_events = 60;
 constexpr std::int64_t rows_at_once = 4096;
+/// A reader keeps several chunks mapped, 2 MB each, and these rows are not read again.
+constexpr std::int64_t rows_a_reader = 2 * rows_at_once;
 /// Rows read for one answer: a tenth of a second.
 constexpr std::int64_t rows_an_answer = std::int64_t{1} << 20;
 
@@ -188,8 +190,8 @@ void ServedRun::read_rows() {
     if (now == RunState::idle || now == RunState::preparing) return;
     if (!record_) record_ = StepRecordReader::open(folder_);
     record_->check();
-    const std::int64_t begin = steps_.size();
-    const std::int64_t end = std::min(record_->size(), begin + rows_an_answer);
+    const std::int64_t end = std::min(record_->size(), steps_.size() + rows_an_answer);
+    std::int64_t read = 0;
     std::vector<double> loss(rows_at_once), scale(rows_at_once), skipped(rows_at_once);
     while (steps_.size() < end) {
         const std::int64_t first = steps_.size();
@@ -199,9 +201,9 @@ void ServedRun::read_rows() {
         record_->column(&StepRecord::found_inf, first, std::span(skipped).first(count));
         for (std::size_t i = 0; i < count; ++i)
             steps_.add(static_cast<float>(loss[i]), static_cast<float>(scale[i]), skipped[i] != 0);
+        read += rows_at_once;
+        if (read % rows_a_reader == 0) record_ = StepRecordReader::open(folder_);
     }
-    // A reader keeps several chunks mapped, 2 MB each, and these rows are not read again.
-    if (end - begin > rows_at_once) record_ = StepRecordReader::open(folder_);
 }
 
 std::string ServedRun::state() const {
