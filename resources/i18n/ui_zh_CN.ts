@@ -9054,6 +9054,18 @@ above</source>
             <source>Find in the text</source>
             <translation>在文本中查找</translation>
         </message>
+        <message>
+            <source>the text of %1</source>
+            <translation>与 %1 的文本相同</translation>
+        </message>
+        <message>
+            <source>1 line differs from %1</source>
+            <translation>有 1 行与 %1 不同</translation>
+        </message>
+        <message>
+            <source>%1 lines differ from %2</source>
+            <translation>有 %1 行与 %2 不同</translation>
+        </message>
     </context>
     <context>
         <name>ui::NetworkFiles</name>

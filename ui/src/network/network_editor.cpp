@@ -496,6 +496,7 @@ void NetworkEditor::paintGutter(QPainter& painter, const QRect& area) const {
             painter.setBrush(mark);
             painter.drawEllipse(QPointF(here.left() + size::mark * 0.6, here.center().y() + 0.5), size::mark * 0.4, size::mark * 0.4);
         }
+        if (model_->changed().contains(line)) painter.fillRect(QRect(here.right() - 2, here.top(), 3, here.height()), tokens.accent);
         painter.setPen(line == currentLine() && !faulty ? tokens.text : mark);
         painter.drawText(here.adjusted(0, 0, -arrow - size::grid, 0), Qt::AlignRight | Qt::AlignVCenter, QString::number(line));
         const auto index = static_cast<std::size_t>(line - 1);

@@ -8,6 +8,7 @@
 #include "engine/settings/catalog.h"
 #include "feed/background_task.h"
 #include "models/settings_model.h"
+#include "network/network_changes.h"
 #include "text/language.h"
 
 namespace ui {
@@ -125,6 +126,7 @@ void NetworkModel::take(NetworkView view) {
     });
     if (changed > 0) checkSoon();
     if (now_.network.usable()) good_ = now_;
+    compare();
     emit checked();
 }
 
@@ -153,6 +155,20 @@ void NetworkModel::setOption(const std::string& name, const engine::OptionValue&
 
 void NetworkModel::resetOption(const std::string& name) {
     if (options_.erase(name) > 0) checkSoon();
+}
+
+void NetworkModel::setRunText(std::optional<QStringList> lines, const QString& run) {
+    if (lines == runText_ && run == run_) return;
+    runText_ = std::move(lines);
+    run_ = run;
+    compare();
+    emit checked();
+}
+
+void NetworkModel::compare() {
+    QStringList lines = now_.text.split(u'\n');
+    if (lines.back().isEmpty()) lines.removeLast();
+    changed_ = runText_ && !now_.text.isEmpty() ? changedLines(*runText_, lines) : std::set<int>();
 }
 
 void NetworkModel::setMeasured(MeasuredTypes types) {

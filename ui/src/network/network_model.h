@@ -1,11 +1,13 @@
 #pragma once
 
 #include <QObject>
+#include <QStringList>
 #include <QTextDocument>
 #include <QTimer>
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 
 #include "engine/network/network.h"
 #include "network/network_rows.h"
@@ -68,6 +70,13 @@ public:
     /// Null: no step was traced.
     const MeasuredTypes* measured() const { return measured_.empty() ? nullptr : &measured_; }
 
+    /// The text of the run on screen, whose network is a text too; nothing: there is none.
+    void setRunText(std::optional<QStringList> lines, const QString& run);
+    /// Lines, from 1, that differ from it.
+    const std::set<int>& changed() const { return changed_; }
+    /// The run on screen; empty: it has no text.
+    QString comparedRun() const { return runText_ ? run_ : QString(); }
+
     /// Shows another run of the block or repeat at this line, from 1.
     void choose(int line, int run);
     /// Puts the fault's replacement into the text, as one change.
@@ -88,6 +97,7 @@ private:
     void take(NetworkView view);
     engine::NetworkData readData(const std::string& text);
     void followSettings();
+    void compare();
     void checkSoon();
 
     QTextDocument document_;
@@ -98,6 +108,9 @@ private:
     std::optional<std::int64_t> outputs_;
     engine::Options options_;
     MeasuredTypes measured_;
+    std::optional<QStringList> runText_;
+    QString run_;
+    std::set<int> changed_;
     SettingsModel* settings_;  ///< may be null
     std::string dataset_;      ///< kind in the settings
     QString dataTitle_;

@@ -10,6 +10,8 @@
 #include "engine/base/plain_text.h"
 #include "engine/network/network.h"
 #include "engine/settings/catalog.h"
+#include "feed/event_feed.h"
+#include "feed/run_track.h"
 #include "models/settings_model.h"
 #include "network/network_columns.h"
 #include "network/network_editor.h"
@@ -20,10 +22,12 @@
 #include "network/network_question.h"
 #include "network/network_settings.h"
 #include "network/network_sheet.h"
+#include "plots/plot_link.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
 #include "view/context.h"
+#include "view/view.h"
 #include "widgets/elided_label.h"
 #include "widgets/key_bindings.h"
 #include "widgets/panel.h"
@@ -57,6 +61,8 @@ private:
     void askWhatIsNeeded();
     void takeSizes();
     void refresh();
+    /// The text of the selected run.
+    void followRun();
     /// Types of the step that the page X-ray has traced.
     void followTrace();
 
@@ -106,6 +112,9 @@ NetworkPage::NetworkPage(const Context& context, QWidget* parent)
     connect(model_, &NetworkModel::checked, this, &NetworkPage::refresh);
     connect(files_, &NetworkFiles::changed, this, &NetworkPage::refresh);
     connect(link_, &NetworkSettings::changed, this, &NetworkPage::refresh);
+    connect(context_.feed, &EventFeed::tracksChanged, this, &NetworkPage::followRun);
+    connect(context_.link, &PlotLink::selectedChanged, this, &NetworkPage::followRun);
+    followRun();
     connect(context_.commands, &Commands::networkOpened, this, [this] {
         const QString file = context_.commands->takeNetwork();
         if (!file.isEmpty()) replaceText([this, file] { files_->open(file); });
@@ -259,6 +268,13 @@ void NetworkPage::showEvent(QShowEvent* event) {
     if (xray_ == nullptr && (xray_ = around->findChild<XrayModel*>()) != nullptr)
         connect(xray_, &XrayModel::traceChanged, this, &NetworkPage::followTrace);
     followTrace();
+}
+
+void NetworkPage::followRun() {
+    const auto track = selectedTrack(context_);
+    const bool text = track && !track->config().model.network.empty();
+    model_->setRunText(text ? std::optional(stringList(track->config().model.network.all)) : std::nullopt,
+                       text ? trackTitle(*track) : QString());
 }
 
 void NetworkPage::followTrace() {

@@ -117,6 +117,10 @@ void NetworkSheet::showNote() {
     restyle(note_, "role", faults > 0 ? u"bad"_s : u"dim"_s);
     if (faults > 0)
         note_->setText(faults == 1 ? tr("1 error") : tr("%1 errors").arg(count(std::int64_t(faults))));
+    else if (const QString run = model_->comparedRun(); !run.isEmpty())
+        note_->setText(model_->changed().empty()       ? tr("the text of %1").arg(run)
+                       : model_->changed().size() == 1 ? tr("1 line differs from %1").arg(run)
+                                                       : tr("%1 lines differ from %2").arg(count(std::ssize(model_->changed())), run));
     else
         note_->setText(notes == 0 ? tr("no errors") : notes == 1 ? tr("1 note") : tr("%1 notes").arg(count(std::int64_t(notes))));
 }
