@@ -103,7 +103,7 @@ NetworkOptions::NetworkOptions(NetworkModel* model, QWidget* parent) : QFrame(pa
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     auto* column = makeColumn(this, {size::inside, size::grid, size::inside, size::grid}, 0);
     auto* inside = new QWidget(this);
-    fields_ = new FlowLayout(inside, 2 * size::inside);
+    fields_ = new FlowLayout(inside, size::inside);
     column->addWidget(inside);
     connect(model, &NetworkModel::checked, this, &NetworkOptions::refresh);
     refresh();

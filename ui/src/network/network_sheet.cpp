@@ -17,7 +17,7 @@
 namespace ui {
 namespace {
 
-constexpr int narrowBelow = 900;
+constexpr int narrowBelow = 1100;
 
 }  // namespace
 
