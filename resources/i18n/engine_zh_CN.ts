@@ -8877,6 +8877,14 @@
         <translation>网络与数据不匹配：第 {} 行第 {} 列：{}</translation>
     </message>
     <message>
+        <source>{} is a Buffer: its numbers are read from a file.</source>
+        <translation>{} 是 Buffer：其数值从文件读取。</translation>
+    </message>
+    <message>
+        <source>Set model.init_from to a file that has it, or write Parameter.</source>
+        <translation>请把 model.init_from 设为含有它的文件，或改写为 Parameter。</translation>
+    </message>
+    <message>
         <source>It has {} faults.</source>
         <translation>共有 {} 处错误。</translation>
     </message>

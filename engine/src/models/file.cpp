@@ -164,7 +164,7 @@ std::unique_ptr<Model> make_file_model(const ModelSetup& setup) {
         throw Error(ErrorCode::settings,
                     msg("model.sha256: {}: the text of the network has another hash", model.sha256));
     return make_network_model(joined_lines(model.network), model.options, setup.shape, setup.seed,
-                              setup.device);
+                              setup.device, !model.init_from.empty() || !setup.seed);
 }
 
 std::int64_t count_file_parameters(const ModelSetup& setup) {

@@ -201,11 +201,15 @@ NetworkData network_data(const ModelShape& shape, const Options& options) {
 }
 
 std::unique_ptr<Model> make_network_model(std::string_view text, const Options& options, const ModelShape& shape,
-                                          std::optional<std::int64_t> seed, const Device& device) {
+                                          std::optional<std::int64_t> seed, const Device& device, bool has_file) {
     std::vector<NetworkFault> faults;
     const network::NetworkSyntax syntax = network::parse_network(text, faults);
     network::NetworkGraph graph = network::expand_network(syntax, network_data(shape, options), faults);
     if (!std::ranges::all_of(faults, &NetworkFault::note)) network::refuse(faults);
+    const auto read = std::ranges::find_if(graph.parameters, &network::GraphParameter::fixed);
+    if (read != graph.parameters.end() && !has_file)
+        throw Error(ErrorCode::settings, msg("{} is a Buffer: its numbers are read from a file.", read->name),
+                    msg("Set model.init_from to a file that has it, or write Parameter."));
     return std::make_unique<network::NetworkModel>(std::move(graph), syntax.gives, shape.inputs.size(), seed, device);
 }
 

@@ -12,9 +12,10 @@ namespace engine {
 NetworkData network_data(const ModelShape& shape, const Options& options);
 
 /// The model of a text in the network notation, with its initial weights. Options that are not
-/// given have their defaults. Throws Error(settings) with the first fault, and how many more there
-/// are, if the text does not fit the data.
+/// given have their defaults. `has_file`: the run reads weights from a file, without which a Buffer
+/// has no values. Throws Error(settings) with the first fault, and how many there are, if the text
+/// does not fit the data.
 std::unique_ptr<Model> make_network_model(std::string_view text, const Options& options, const ModelShape& shape,
-                                          std::optional<std::int64_t> seed, const Device& device);
+                                          std::optional<std::int64_t> seed, const Device& device, bool has_file = false);
 
 }  // namespace engine

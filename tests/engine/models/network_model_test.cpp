@@ -33,6 +33,15 @@ TEST(NetworkModel, RefusesATextThatDoesNotFitTheData) {
     EXPECT_THROW(written_model("network(image):\n  Relu\n  Flaten\n  Linear(3)\n", pictures({1, 4, 4}, 3)), Error);
 }
 
+TEST(NetworkModel, ABufferNeedsAFileOfWeights) {
+    const std::string text = written("network(features)", "m: Buffer([5])\nAdd from features, m\nfc: Linear(outputs)");
+    EXPECT_THROW(written_model(text, features(5, 2)), Error);
+    const auto model = make_network_model(text, {}, features(5, 2), 1, Device{}, /*has_file=*/true);
+    ASSERT_EQ(model->buffers().size(), 1u);
+    EXPECT_EQ(model->buffers()[0].name, "m");
+    EXPECT_EQ(model->parameters().size(), 2u);
+}
+
 TEST(NetworkModel, LayersWithoutNameOrWeightsBelongToTheModuleAround) {
     const std::string text = written("network(image)", "stem:\n  Conv2d(4, 3)\n  ReLU\n  pool: MaxPool2d(2)\nx = GELU\nFlatten\nfc: Linear(outputs)\n");
     const auto model = written_model(text, pictures({1, 8, 8}, 3));
@@ -121,9 +130,9 @@ TEST(NetworkModel, CarriesTheStateOfARecurrentLayer) {
     inputs.insert(inputs.end(), first.begin() + 1, first.end());
     const TensorList second = model->forward(inputs);
     const Tensor expected = narrow(reshape(whole[0], {3, 8, 9}), 1, 5, 3);
-    EXPECT_THAT(second[0].values(), Pointwise(testing::DoubleNear(1e-5), contiguous(flatten(expected, 0, 1)).values()));
-    EXPECT_THAT(second[1].values(), Pointwise(testing::DoubleNear(1e-5), whole[1].values()));
-    EXPECT_THAT(second[3].values(), Pointwise(testing::DoubleNear(1e-5), whole[3].values()));
+    EXPECT_THAT(second[0].values(), testing::Pointwise(testing::DoubleNear(1e-5), contiguous(flatten(expected, 0, 1)).values()));
+    EXPECT_THAT(second[1].values(), testing::Pointwise(testing::DoubleNear(1e-5), whole[1].values()));
+    EXPECT_THAT(second[3].values(), testing::Pointwise(testing::DoubleNear(1e-5), whole[3].values()));
 }
 
 TEST(NetworkModel, AModuleThatRunsAgainSharesItsWeightsAndStatistics) {
