@@ -8129,6 +8129,22 @@
         <translation>{} 再次运行，已有名字：请写“{} = {}”。</translation>
     </message>
     <message>
+        <source>Line {}: {}</source>
+        <translation>第 {} 行：{}</translation>
+    </message>
+    <message>
+        <source>Line {}: {} cannot be written for PyTorch yet.</source>
+        <translation>第 {} 行：{} 还不能写成 PyTorch 代码。</translation>
+    </message>
+    <message>
+        <source>Line {}: a module of PyTorch cannot be called training.</source>
+        <translation>第 {} 行：PyTorch 的模块不能叫 training。</translation>
+    </message>
+    <message>
+        <source>{} cannot be written for PyTorch: a name above has it as the beginning, up to a dot.</source>
+        <translation>{} 不能写成 PyTorch 代码：上面有一个名称以它和一个点开头。</translation>
+    </message>
+    <message>
         <source>{}: there is no such layer.</source>
         <translation>{}：没有这种层。</translation>
     </message>

@@ -99,11 +99,14 @@ class Checker:
         file, model = self.folder / "a.network", self.folder / "model.py"
         file.write_text(text)
         sizes = [word for name, given in inputs.items() for word in ("--input", f"{name}={given[0]}")] + ["--outputs", str(outputs)]
-        said = json.loads(self.run(str(file), *sizes, "--json").stdout)
+        checked = self.run(str(file), *sizes, "--json")
+        if not checked.stdout:
+            raise RuntimeError(f"{what}: {checked.stderr}")
+        said = json.loads(checked.stdout)
         done = self.run(str(file), *sizes, "--to", "pytorch", "-o", str(model))
         try:
             if done.returncode != 0:
-                raise ValueError(done.stderr.strip())
+                raise ValueError(f"exit code {done.returncode}: {done.stderr.strip()}")
             self.compare(said, imported(model), [given[1]() for given in inputs.values()])
             if self.black and subprocess.run([self.black, "-q", "--check", str(model)]).returncode != 0:
                 raise ValueError("black lays it out otherwise")
@@ -114,8 +117,11 @@ class Checker:
     def compare(self, said, model, values):
         torch.manual_seed(1)
         network = model.Network()
-        have = [[name, list(value.shape)] for name, value in network.state_dict().items()
-                if not name.endswith(("running_mean", "running_var", "num_batches_tracked"))]
+        tensors = network.state_dict(keep_vars=True)
+        # A shared weight stands under each of its names.
+        first = {id(value): name for name, value in reversed(tensors.items())}
+        have = [[name, list(value.shape)] for name, value in tensors.items() if first[id(value)] == name
+                and not name.endswith(("running_mean", "running_var", "num_batches_tracked"))]
         want = [[each["name"], each["sizes"]] for each in said["parameters"]]
         if have != want:
             raise ValueError(f"parameters {have}, not {want}")
@@ -123,6 +129,7 @@ class Checker:
         if "T" not in said["shape"] and shape != said["shape"]:
             raise ValueError(f"gives {shape}, not {said['shape']}")
         weights = {name: torch.rand_like(value) + 0.1 if value.is_floating_point() else value for name, value in network.state_dict().items()}
+        weights = {name: weights[first[id(value)]] for name, value in tensors.items()}
         write_safetensors(self.folder / "model.safetensors", weights)
         loaded = model.load(self.folder / "model.safetensors")
         for name, value in loaded.state_dict().items():

@@ -124,6 +124,12 @@ public:
     std::vector<PythonClass> run() {
         PythonClass network = form(0).made;
         network.name = "Network";
+        for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
+            const GraphNode& node = graph_.nodes[i];
+            const bool shares = node.kind->name == "Linear" && node.arguments.given("weight");
+            if (shares && first_nodes_.at(node.module) == static_cast<int>(i))
+                network.shared_weights.emplace_back(node.module, graph_.parameters[static_cast<std::size_t>(node.parameters.front())].name);
+        }
         classes_.push_back(std::move(network));
         return std::move(classes_);
     }
@@ -258,11 +264,6 @@ private:
             return;
         }
         for (const int input : node.inputs) step.inputs.push_back(local({.value = input}, here, form, locals));
-        const auto extra = [&](Python& code, const char* hole, Reference reference) {
-            replace(code, hole, '{' + std::to_string(step.inputs.size()) + '}');
-            step.inputs.push_back(local(std::move(reference), here, form, locals));
-        };
-        const bool is_tied = node.kind->name == "Linear" && node.arguments.given("weight");
         const bool runs_module = is_module && (node.kind->weighted || !layer.function || node.labelled);
         step.runs_module = !layer.run;
         step.code = layer.run ? *layer.run : python_call("{m}", {"{0}"});
@@ -270,13 +271,10 @@ private:
             step.module = below(node.module, here.module);
             if (step.makes) step.constructor = layer.module;
         } else if (runs_module) {
-            extra(step.code, "{m}", {.module = node.module});
+            replace(step.code, "{m}", '{' + std::to_string(step.inputs.size()) + '}');
+            step.inputs.push_back(local({.module = node.module}, here, form, locals));
         }
         if (!runs_module) step.function = layer.function;
-        if (is_tied) {
-            Python& code = step.function ? *step.function : step.code;
-            extra(code, "{w}", {-1, graph_.parameters[static_cast<std::size_t>(node.parameters.front())].name, true});
-        }
         step.gives_pair = layer.gives_pair;
         step.further = layer.further;
         for (const int output : node.outputs) step.outputs.push_back(new_value(output, form, locals));
@@ -608,7 +606,7 @@ private:
     std::vector<std::optional<Form>> forms_;
     std::vector<std::optional<Python>> constructors_;
     std::vector<PythonClass> classes_;
-    std::set<std::string> class_names_ = {"Network", "OrderedDict", "TiedLinear", "EmbeddingTables", "Positions", "DropPath",
+    std::set<std::string> class_names_ = {"Network", "OrderedDict", "EmbeddingTables", "Positions", "DropPath",
                                           "CarryLSTM", "CarryGRU", "CarryRNN", "DTYPES", "F", "None", "True", "False"};
 };
 

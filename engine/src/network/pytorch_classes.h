@@ -2,6 +2,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "network/pytorch_forms.h"
@@ -59,6 +60,7 @@ struct PythonClass {
     std::vector<PythonStep> steps{};
     std::vector<PythonValue> values{};
     std::vector<int> inputs{}, results{};
+    std::vector<std::pair<std::string, std::string>> shared_weights{};  ///< modules, and the tensors that are their weights
 };
 
 /// The classes of a network, each behind those that it uses. The last one is the network's.

@@ -71,11 +71,8 @@ PytorchForm method(const char* name, std::vector<Python> items) {
 // Weights.
 
 PytorchForm linear_form(const PytorchLayer& layer) {
-    const std::int64_t inputs = layer.size(layer.rank() - 1), outputs = layer.whole("out_features");
-    if (!layer.node.arguments.given("weight"))
-        return {.module = python_call("nn.Linear", {slot("in_features", inputs), slot("out_features", outputs), named("bias", truth_text(layer.flag("bias")), "True")})};
-    if (!layer.flag("bias")) return {.function = python_call("F.linear", {"{0}", "{w}"})};
-    return {.module = python_call("TiedLinear", {slot("out_features", outputs)}), .run = python_call("{m}", {"{0}", "{w}"}), .helpers = {"TiedLinear"}};
+    return {.module = python_call("nn.Linear", {slot("in_features", layer.size(layer.rank() - 1)), slot("out_features", layer.whole("out_features")),
+                                                named("bias", truth_text(layer.flag("bias")), "True")})};
 }
 
 PytorchForm convolution_form(const PytorchLayer& layer) {
@@ -461,16 +458,6 @@ std::string carrying_class(const std::string& name, const std::string& state, co
 
 const std::map<std::string, std::string, std::less<>>& helper_sources() {
     static const std::map<std::string, std::string, std::less<>> sources = {
-        {"TiedLinear", R"(class TiedLinear(nn.Module):
-    """A linear layer that uses the weight of another module."""
-
-    def __init__(self, out_features):
-        super().__init__()
-        self.bias = nn.Parameter(torch.zeros(out_features))
-
-    def forward(self, x, weight):
-        return F.linear(x, weight, self.bias)
-)"},
         {"EmbeddingTables", R"(class EmbeddingTables(nn.ModuleList):
     """A table for each column."""
 

@@ -11,8 +11,7 @@
 
 namespace engine::network {
 
-/// A layer in PyTorch. In texts {0}, {1}, ... are its inputs, {m} its module and {w} a weight that
-/// it shares.
+/// A layer in PyTorch. In texts {0}, {1}, ... are its inputs and {m} its module.
 struct PytorchForm {
     std::optional<Python> module{};    ///< makes the module; none: it has no module
     std::optional<Python> function{};  ///< computes it without a module; none: it needs one

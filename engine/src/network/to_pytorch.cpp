@@ -88,6 +88,8 @@ public:
                 if (argument.is_attribute) out_ += "        self." + argument.name + " = " + argument.name + '\n';
             for (const PythonStep& step : made_.steps)
                 if (makes_module(step)) write_making(step);
+            for (const auto& [module, weight] : made_.shared_weights)
+                write_python(out_, 8, attribute(module, false) + ".weight = ", attribute(weight, true), {});
             out_ += '\n';
         }
         write_forward();
