@@ -100,7 +100,7 @@ TEST(NetworkCommand, TakesTheDataAndOptionsOfSettings) {
     const json network = json::parse(program.output_text());
     EXPECT_EQ(network.at("layers").at(0).at("shape"), "N x 784");
     EXPECT_EQ(network.at("layers").at(1).at("shape"), "N x 16");
-    EXPECT_EQ(network.at("shape"), "N x 10");
+    EXPECT_EQ(network.at("shape"), "N x 20");
     Program refused({"network", file, "--set", "model.options.width=65"});
     refused.finish();
     EXPECT_EQ(refused.exit_code(), 2);
