@@ -23,7 +23,7 @@ constexpr int draftAfter = 500;  // ms
 /// Nothing if it cannot be read, or is too long to be a network.
 std::optional<QByteArray> readText(const QString& file) {
     QFile in(file);
-    if (!in.open(QIODevice::ReadOnly)) return {};
+    if (file.isEmpty() || !in.open(QIODevice::ReadOnly)) return {};
     QByteArray bytes = in.read(NetworkFiles::longest + 1);
     return bytes.size() > NetworkFiles::longest ? std::nullopt : std::optional(std::move(bytes));
 }
