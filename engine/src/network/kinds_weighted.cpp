@@ -291,7 +291,7 @@ LayerKind kind_LayerNorm() {
 LayerKind kind_RMSNorm() {
     return {.name = "RMSNorm",
             .help = "Divides by the root of the mean square of the last dimensions.",
-            .arguments = {arg::whole("dims", 1, "How many of the last dimensions."), arg::number("eps", 1e-6, "Added to the mean square.", 0)},
+            .arguments = {arg::whole("dims", 1, "How many of the last dimensions."), arg::number("eps", 0x1p-23, "Added to the mean square.", 0)},
             .shape = rms_norm,
             .weighted = true,
             .roles = {"weight"}};
