@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <iostream>
+#include <set>
 #include <limits>
 #include <optional>
 
@@ -124,9 +125,11 @@ engine::NetworkData read_data(const NetworkArguments& args, engine::NetworkData 
             refuse_network_argument(engine::msg("--input {}: {} is given twice.", written, input.field));
         data.inputs.push_back(std::move(input));
     }
+    std::set<std::string> given;
     for (const auto& written : args.options) {
-        const auto [added, is_new] = data.options.insert(read_option(written));
-        if (!is_new) refuse_network_argument(engine::msg("--option {}: {} is given twice.", written, added->first));
+        auto [name, value] = read_option(written);
+        if (!given.insert(name).second) refuse_network_argument(engine::msg("--option {}: {} is given twice.", written, name));
+        data.options.insert_or_assign(std::move(name), std::move(value));  // the settings may have another
     }
     return data;
 }

@@ -101,6 +101,10 @@ TEST(NetworkCommand, TakesTheDataAndOptionsOfSettings) {
     EXPECT_EQ(network.at("layers").at(0).at("shape"), "N x 784");
     EXPECT_EQ(network.at("layers").at(1).at("shape"), "N x 16");
     EXPECT_EQ(network.at("shape"), "N x 20");
+    Program overridden({"network", file, "--set", "dataset.kind=glyphs", "--set", "model.options.width=16", "--option", "width=4", "--json"});
+    overridden.finish();
+    EXPECT_EQ(overridden.exit_code(), 0) << overridden.errors();
+    EXPECT_EQ(json::parse(overridden.output_text()).at("layers").at(1).at("shape"), "N x 4");
     Program refused({"network", file, "--set", "model.options.width=65"});
     refused.finish();
     EXPECT_EQ(refused.exit_code(), 2);

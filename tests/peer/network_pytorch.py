@@ -41,7 +41,7 @@ KINDS = {
     "Select": "Select(1, -1) from image", "Slice": "Slice(2, 1, -1, step=2) from image", "Split": "Split(3, 1, 4) from image", "Flip": "Flip(2, 3) from image",
     "Roll": "Roll([1, 2], [2, 3]) from image", "Upsample": "Upsample(1.5, mode=bilinear) from image", "PixelShuffle": "Conv2d(4, 1) from image\nPixelShuffle(2)",
     "PixelUnshuffle": "PixelUnshuffle(2) from image", "Pad": "Pad([1, 2], mode=reflect) from image", "Embedding": "Embedding(4) from tokens\nMean(1)",
-    "EmbeddingTables": "EmbeddingTables(4) from indices", "Positions": "e: Embedding(4) from tokens\npos: Positions(20)\nAdd from above, e\nMean(1)",
+    "EmbeddingTables": "EmbeddingTables(4) from indices", "EmbeddingBag": "EmbeddingBag(4, mode=sum) from indices", "Positions": "e: Embedding(4) from tokens\npos: Positions(20)\nAdd from above, e\nMean(1)",
     "RNN": "Flatten(2) from image\nr: RNN(4, bias=false)\nAdd from r, r", "GRU": "Flatten(2) from image\ng: GRU(4, num_layers=2, bidirectional=true)\nAbs from g.hidden",
     "LSTM": "Flatten(2) from image\nl: LSTM(4, carry=true)\nAdd from l.hidden, l.cell", "MultiheadAttention": "Flatten(2) from image\nMultiheadAttention(4, causal=true)",
     "Attention": "x = Flatten(2) from image\nAttention(2, causal=true) from x, x, x", "Parameter": "p: Parameter([3, 1, 12], init=ones)\nMul from image, p",
