@@ -151,7 +151,7 @@ TEST_F(OwnNetwork, FaultsOfTheTextNameItsLines) {
     write("network(features):\n  fc1: Linear(4\n  fc2: Linear(outputs)\n");
     expect_refused(with_network("train"), 2, "model.network: a:2:");
     write("network(features):\n  fc1: Linear(4)\n");
-    expect_failed(with_network("train"), 2, "classes");
+    expect_failed(with_network("train"), 2, "scores need N x 2");
 }
 
 }  // namespace

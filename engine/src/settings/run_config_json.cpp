@@ -64,11 +64,16 @@ bool is_default_somewhere(const OptionGroup& group, const std::string& name,
     });
 }
 
-/// Takes a text away that the chosen kind does not use. Returns its fields.
+/// Takes a text and its options away if the chosen kind does not use them. Returns its fields.
 std::vector<std::string> take_foreign_text(ModelConfig& model) {
     const auto kind = find_model(model);
     if (kind == nullptr || kind->from_text) return {};
     std::vector<std::string> ignored;
+    if (!model.network.empty()) {
+        for (const OptionSpec& spec : read_network(model.network)->model.options) {
+            if (find_option(kind->options, spec.name) == nullptr) model.options.erase(spec.name);
+        }
+    }
     const auto take = [&](auto& field, const char* path) {
         if (field == std::decay_t<decltype(field)>{}) return;
         ignored.emplace_back(path);

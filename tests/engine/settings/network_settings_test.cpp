@@ -170,7 +170,7 @@ TEST_F(NetworkSettings, OptionsOfTheTextHaveItsRangeAndWords) {
     EXPECT_THAT(error_lines(parse({set_path, "model.options.width=0"})),
                 ElementsAre("model.options.width: 0: use a whole number from 1 to 512"));
     EXPECT_THAT(error_lines(parse({set_path, "model.options.act=tanh"})),
-                ElementsAre(HasSubstr("use relu or gelu")));
+                ElementsAre(HasSubstr("use one of relu, gelu")));
     EXPECT_THAT(error_lines(parse({set_path, "model.options.widht=3"})),
                 ElementsAre(HasSubstr("there is no such option of file; it has width, act")));
 }
