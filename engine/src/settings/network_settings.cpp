@@ -11,11 +11,13 @@ namespace {
 
 using nlohmann::json;
 
+constexpr char section[] = "model";
+
 /// The lines that a document has; empty if it has none, or something else.
 NetworkLines lines_in(const json& model) {
     SettingErrors ignored;
     ModelConfig out;
-    const json document = {{"model", model}};
+    const json document = {{section, model}};
     ConfigReader(document, out, ignored)("model.network", out.network);
     return out.network;
 }
@@ -66,7 +68,7 @@ std::string with_home(std::string path) {
 
 std::vector<Message> take_network(json& document, const std::set<std::string>& set,
                                   SettingErrors& setting_errors) {
-    const auto found = document.find("model");
+    const auto found = document.find(section);
     if (found == document.end() || !found->is_object()) return {};
     json& model = *found;
     const bool text_set = set.contains("model.network");
