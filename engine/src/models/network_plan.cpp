@@ -158,6 +158,9 @@ public:
 
     Plan make() {
         count_states();
+        // Buffers are registered in the order of the text, which is not that of joined layers.
+        for (std::size_t i = 0; i < graph_.nodes.size(); ++i)
+            if (graph_.nodes[i].kind->name.starts_with("BatchNorm")) (void)batch_norm_layer(layer(static_cast<int>(i)));
         for (const Join& join : Joiner(graph_, setup_.keeps_blocks).joins()) add(join);
         find_last_uses();
         close_part(plan_.whole);

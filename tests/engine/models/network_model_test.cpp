@@ -160,7 +160,7 @@ TEST(NetworkModel, EachTemplateTakesAStep) {
         ModelShape shape = image ? pictures({1, 16, 16}, 4) : features(6, 4);
         if (kind == "unet") shape = {.inputs = shape.inputs, .output = {1, 16, 16}};
         Options options;
-        if (kind == "vit") options = {{"depth", std::int64_t{2}}, {"width", std::int64_t{12}}, {"dropout", 0.1}};
+        if (kind == "vit") options = {{"depth", std::int64_t{2}}, {"width", std::int64_t{18}}, {"dropout", 0.1}};
         const auto model = written_model(network_template(kind), shape, options);
         const TwinBits step = twin_step(*model, {image ? made_pictures({2, 1, 16, 16}) : made_pictures({2, 6})}, {}, "");
         for (std::size_t i = 0; i < model->parameters().size(); ++i) EXPECT_FALSE(step.bits[i + 1].empty()) << kind << ' ' << model->parameters()[i].name;
