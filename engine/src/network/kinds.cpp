@@ -165,10 +165,10 @@ Size window_output(const LayerCall& call, const Size& size, std::int64_t kernel,
         if (stride == 1 && before + after == reach - 1) return size;
         call.fail(msg("{}: {} is not known before training, so the window has to keep it: stride=1 and padding=same.", call.kind.name, to_string(size)));
     }
-    const std::int64_t room = size.number + before + after - reach;
+    const std::int64_t room = size.number + before + after - reach + (ceil_mode ? stride - 1 : 0);
     if (room < 0)
         call.fail(smaller_than_window(call.kind.name, to_string(call.sizes())));
-    std::int64_t out = (ceil_mode ? room + stride - 1 : room) / stride + 1;
+    std::int64_t out = room / stride + 1;
     // The last window begins inside the input or its padding in front.
     if (ceil_mode && (out - 1) * stride >= size.number + before) --out;
     return number_size(out);

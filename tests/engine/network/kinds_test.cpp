@@ -44,6 +44,7 @@ TEST(NetworkKinds, ShapesAreThoseOfPyTorch) {
         {"Conv2d(6, [3, 5], padding=same, dilation=2, groups=3, bias=false) from image", "N x 6 x 32 x 32", 90},
         {"ConvTranspose2d(4, 3, stride=2, padding=1, output_padding=1) from image", "N x 4 x 64 x 64", 112},
         {"MaxPool2d(3, stride=2, padding=1, ceil_mode=true) from image", "N x 3 x 17 x 17", 0},
+        {"MaxPool2d(34, stride=4, ceil_mode=true) from image", "N x 3 x 1 x 1", 0},
         {"AvgPool2d(5) from image", "N x 3 x 6 x 6", 0},
         {"AdaptiveAvgPool2d([2, 3]) from image", "N x 3 x 2 x 3", 0},
         {"BatchNorm2d from image", "N x 3 x 32 x 32", 6},
