@@ -71,7 +71,9 @@ std::vector<Message> take_network(json& document, const std::set<std::string>& s
     const auto found = document.find(section);
     if (found == document.end() || !found->is_object()) return {};
     json& model = *found;
-    const bool text_set = set.contains("model.network");
+    const auto text = model.find("network");
+    const bool text_set = set.contains("model.network") && text != model.end() && *text != "" &&
+                          !text->empty();
     const bool path_set = set.contains("model.path") && !word_in(model, "path").empty();
     if (path_set && text_set) {
         setting_errors.add("model.network", "given with model.path",

@@ -122,6 +122,7 @@ TEST_F(NetworkSettings, ATextByOverrideIsAnOwnNetwork) {
         read({R"json(model.network=["network(image):", "  Flatten", "  fc: Linear(outputs)"])json"});
     EXPECT_EQ(config.model.kind, "file");
     EXPECT_EQ(config.model.path, "");
+    EXPECT_EQ(read({"model.network="}).model.kind, RunConfig{}.model.kind) << "none, as the window takes it back";
     EXPECT_EQ(model_name(config.model), "own network");
     EXPECT_EQ(model_name(read({set_path}).model), "small");
     EXPECT_EQ(model_name(RunConfig{}.model), "lenet");

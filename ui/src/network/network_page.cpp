@@ -210,7 +210,7 @@ void NetworkPage::addKeys() {
 /// The template of the chosen model, if it has one.
 void NetworkPage::begin() {
     const QString kind = QString::fromStdString(context_.settings->config().model.kind);
-    files_->showTemplate(NetworkFiles::isTemplate(kind) ? kind : u"lenet"_s);
+    files_->showTemplate(NetworkFiles::isTemplate(kind) ? kind : QString::fromStdString(engine::ModelConfig{}.kind));
 }
 
 void NetworkPage::chooseFile() {
