@@ -2755,6 +2755,14 @@ started %7</source>
             <source>Show another use of the block, another run of the repeat</source>
             <translation>显示块的另一次使用、重复的另一轮</translation>
         </message>
+        <message>
+            <source>On Network: Ctrl+Space, Ctrl+F</source>
+            <translation>在“网络”中：Ctrl+Space、Ctrl+F</translation>
+        </message>
+        <message>
+            <source>List the words that fit at the cursor, find</source>
+            <translation>列出光标处可用的词，查找</translation>
+        </message>
     </context>
     <context>
         <name>ui::AboutDialog</name>

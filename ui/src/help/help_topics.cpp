@@ -108,6 +108,7 @@ std::vector<std::pair<QString, QString>> HelpTopics::keys() {
             {keyOf(u"page/network"_s, u"Ctrl+Shift+N"_s), tr("Show the page Network")},
             {tr("On Network: F8, Shift+F8, Alt+Enter"), tr("Next or previous error, replace the one at the cursor")},
             {tr("On Network: Ctrl+/, Ctrl+Shift+[ and ]"), tr("Turn lines into comments and back, fold a body and unfold it")},
+            {tr("On Network: Ctrl+Space, Ctrl+F"), tr("List the words that fit at the cursor, find")},
             {tr("On Network: Alt+← →"), tr("Show another use of the block, another run of the repeat")},
             {tr("On an instrument's page: Ctrl+E"), tr("Export its figures or a picture")},
             {tr("On Microscope: P"), tr("Compute the step in FP32, as a shadow pass")},
