@@ -74,7 +74,7 @@ def layer_norm(draw):
 def rms_norm(draw):
     given = shape(draw, draw.randint(0, 3))
     dims = draw.randint(1, len(given))
-    return given, [], {"dims": dims}, lambda a, n: nn.RMSNorm(given[len(given) - dims:], eps=1e-6)
+    return given, [], {"dims": dims}, lambda a, n: nn.RMSNorm(given[len(given) - dims:], eps=torch.finfo(torch.float32).eps)
 
 
 def group_norm(draw):
