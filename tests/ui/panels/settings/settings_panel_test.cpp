@@ -449,7 +449,8 @@ TEST_F(SettingsWindowTest, OptionsOfANetworkFileHaveFieldsAndLeaveWithIt) {
         QFile out(file);
         EXPECT_TRUE(out.open(QIODevice::WriteOnly));
         out.write(QByteArray("option ") + option +
-                  " = 16 in 1..64\nnetwork(image):\n  Flatten\n  fc: Linear(outputs)\n");
+                  " = 16 in 1..64\nnetwork(image):\n  Flatten\n  fc1: Linear(" + option +
+                  ")\n  fc2: Linear(outputs)\n");
     };
     EXPECT_FALSE(offered(u"model.path"_s));
     write("size");
@@ -467,7 +468,8 @@ TEST_F(SettingsWindowTest, OptionsOfANetworkFileHaveFieldsAndLeaveWithIt) {
     settings.set(u"model.path"_s, file);
     EXPECT_EQ(fieldsOf(u"model.options.size"_s), 0);
     EXPECT_EQ(fieldsOf(u"model.options.depth"_s), 1);
-    EXPECT_TRUE(settings.errors().empty());
+    for (const auto& error : settings.errors())
+        EXPECT_NE(error.field, "model.options.size") << "an option of the text before";
     settings.set(u"model.kind"_s, u"lenet"_s);
     EXPECT_EQ(fieldsOf(u"model.options.depth"_s), 0);
     EXPECT_FALSE(offered(u"model.path"_s));
