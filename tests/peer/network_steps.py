@@ -19,7 +19,7 @@ from torch.nn import functional as F
 import network_kinds
 from golden_numbers import uniform, weight
 
-FACTOR, RUNS, PERTURBATION, FLOOR = 4.0, 6, 2.0**-22, 2.0**-20
+FACTOR, RUNS, PERTURBATION, FLOOR = 4.0, 6, 2.0**-22, 2.0**-19
 KEPT, BATCH, OUTPUTS, WINDOW = 16, 4, 3, 5
 LOSS_STREAM = 5000
 RANDOM = {"Dropout"}

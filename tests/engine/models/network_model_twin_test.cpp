@@ -11,7 +11,7 @@ struct Twin {
     const char* kind;
     ModelShape shape;
     Options options;
-    int steps;  ///< in fp32; in the low types a quarter
+    int steps;  ///< in fp32; in the low types a quarter; 0: initial weights and an evaluation alone
 };
 
 /// Small pictures: the widths are those of the built-in models.
@@ -22,12 +22,12 @@ std::vector<Twin> twins() {
     return {{"mlp", features(5, 4), {}, 20},
             {"mlp", pictures({1, 4, 4}, 4), {{"hidden", std::vector<std::int64_t>{7, 6, 5}}}, 20},
             {"lenet", pictures({1, 16, 16}, 4), {}, 20},
-            {"resnet18", pictures(tiny, 4), cifar, 3},
-            {"resnet18", pictures({3, 32, 32}, 4), {{"stem", std::string("imagenet")}, {"zero_init_last_norm", true}}, 1},
-            {"resnet34", pictures(tiny, 4), cifar, 1},
-            {"resnet50", pictures(tiny, 4), cifar, 1},
-            {"resnext50", pictures(tiny, 4), cifar, 1},
-            {"mobilenetv2", pictures(tiny, 4), cifar, 3},
+            {"resnet18", pictures(tiny, 4), cifar, 1},
+            {"resnet18", pictures({3, 32, 32}, 4), {{"stem", std::string("imagenet")}, {"zero_init_last_norm", true}}, 0},
+            {"resnet34", pictures(tiny, 4), cifar, 0},
+            {"resnet50", pictures(tiny, 4), cifar, 0},
+            {"resnext50", pictures(tiny, 4), cifar, 0},
+            {"mobilenetv2", pictures(tiny, 4), cifar, 1},
             {"autoencoder", {.inputs = pictures({1, 8, 8}, 0).inputs, .output = {1, 8, 8}}, {}, 20}};
 }
 
@@ -48,6 +48,7 @@ TEST_P(NetworkTwin, HasTheBitsOfTheBuiltInModel) {
     EXPECT_TRUE(tensors_of(*written()) == tensors_of(*built_in()));
     const auto a = written(), b = built_in();
     EXPECT_EQ(a->casts_inputs_first() || twin_.shape.output.rank() > 0, b->casts_inputs_first() || twin_.shape.output.rank() > 0);
+    if (twin_.steps == 0) return;
     const Tensor inputs = batch_for(twin_);
     for (const std::optional<DType> low : {std::optional<DType>(), std::optional(DType::f16), std::optional(DType::bf16)}) {
         const int steps = low ? (twin_.steps + 3) / 4 : twin_.steps;
