@@ -118,7 +118,7 @@ TEST(NetworkCommand, TakesTheDataAndOptionsOfSettings) {
 TEST(NetworkCommand, WritesAPictureAndJson) {
     test_support::TempFolder folder;
     const std::string file = (folder / "a.network").string();
-    std::ofstream(file) << "block Two:\n  Linear(4)\n  ReLU\nnetwork(features):\n  Two\n  Linear(outputs)\n";
+    std::ofstream(file) << "block Two():\n  Linear(4)\n  ReLU\nnetwork(features):\n  Two\n  Linear(outputs)\n";
     Program closed({"network", file, "--to", "svg"}), open({"network", file, "--to", "svg", "--depth", "1", "--lying"});
     for (Program* each : {&closed, &open}) {
         each->finish();
