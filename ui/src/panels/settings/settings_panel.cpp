@@ -194,8 +194,10 @@ void SettingsPanel::refreshTextOptions() {
     modelOptions_->setVisible(others && !ofText);
     if (options == textOptions_) return;
     textOptions_ = std::move(options);
-    std::erase_if(fields_, [this](const SettingsField* field) {
-        return textBox_ != nullptr && textBox_->isAncestorOf(field);
+    std::erase_if(fields_, [this](SettingsField* field) {
+        const bool old = textBox_ != nullptr && textBox_->isAncestorOf(field);
+        if (old) field->setLocked(true);  // as it loses the focus it would set its option again
+        return old;
     });
     if (textBox_ != nullptr) {
         textBox_->hide();
