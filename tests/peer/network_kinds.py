@@ -272,7 +272,7 @@ FURTHER = {
     "Normalize": function(lambda x: nn.functional.normalize(x, dim=1), 1), "Activation": function(torch.relu, "relu"),
 }
 
-# Of a value and its mean over some dimensions, which stay as 1; rank: of the value.
+# Functions of a value and of its mean over some dimensions, which stay as 1; rank: the value's.
 MERGES = {
     **{name: (lambda draw, rank: [], call) for name, call in (
         ("Add", torch.add), ("Sub", torch.sub), ("Mul", torch.mul), ("Div", torch.div), ("Maximum", torch.maximum), ("Minimum", torch.minimum))},

@@ -137,7 +137,7 @@ struct NetworkText {
     /// The kind of model with the inputs, the output and the options of this text.
     ModelDescriptor model;
     std::string sha256;  ///< of the lines, each with a \n
-    /// Of lines and grammar.
+    /// A fault of lines or grammar.
     struct Fault {
         int line, column;  ///< from 1
         Message text;
