@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/networks.jsonl: a training step of small networks in the network notation, for `models_test`: of each kind of layer that
+"""Writes golden/network_steps.txt: a training step of small networks in the network notation, for `models_test`: of each kind of layer that
 learns nothing by chance, the loss and, of every gradient, its norm and 16 of its elements, as PyTorch computes them in f64.
 
 Weights and inputs are no part of the file: both sides compute them (golden_numbers.py). Each figure carries how
@@ -353,7 +353,7 @@ def figures(case):
 
 
 def main():
-    file = pathlib.Path(__file__).resolve().parent / "golden" / "networks.jsonl"
+    file = pathlib.Path(__file__).resolve().parent / "golden" / "network_steps.txt"
     cases = [*of_kinds(), *of_functions(), *of_sequences(), *of_examples()]
     file.write_text("".join(json.dumps(figures(case)) + "\n" for case in cases))
     print(f"{len(cases)} networks, {file.stat().st_size} bytes")

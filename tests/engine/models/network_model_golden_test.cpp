@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 std::vector<json> golden_networks() {
-    std::ifstream in(std::filesystem::path(HALFTONE_GOLDEN_DIR) / "networks.jsonl");
+    std::ifstream in(std::filesystem::path(HALFTONE_GOLDEN_DIR) / "network_steps.txt");
     std::vector<json> out;
     for (std::string line; std::getline(in, line);) out.push_back(json::parse(line));
     return out;
