@@ -27,7 +27,7 @@ struct WindowFixture : testing::Test, WindowStage {
     /// Whether the runs on screen end; as many as this if that is not 0.
     bool ends(std::size_t runs = 0) {
         return QTest::qWaitFor(
-            [&] { return (runs == 0 || feed.tracks().size() == runs) && ended(); }, 60'000);
+            [&] { return (runs == 0 || feed.tracks().size() == runs) && ended(); }, 300'000);
     }
 
     /// Trains one run, or several precisions side by side, and waits for the end of it on screen.

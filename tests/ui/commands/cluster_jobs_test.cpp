@@ -42,7 +42,7 @@ struct ClusterJobsTest : WindowFixture {
                 for (const auto& run : queue.runs()) states.push_back(run.state);
                 return states == wanted;
             },
-            60'000);
+            300'000);
     }
     /// The job on its node trains the run.
     void trainThere(const engine::QueuedRun& run, engine::DoneReason reason) {
@@ -71,11 +71,11 @@ TEST_F(ClusterJobsTest, AreSubmittedByTheQueueAndEndIt) {
     const QSignalSpy ended(&queue, &QueueRunner::ended);
     queue.start();
     ASSERT_TRUE(comesTo({QueueState::submitted}));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return queue.runs()[0].job.words == "Priority"; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return queue.runs()[0].job.words == "Priority"; }, 300'000));
     EXPECT_TRUE(queue.isOn()) << "until the job has ended";
     trainThere(queue.runs()[0], engine::DoneReason::epochs);
     ASSERT_TRUE(comesTo({QueueState::done}));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !queue.isOn(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !queue.isOn(); }, 300'000));
     ASSERT_EQ(ended.size(), 1);
     EXPECT_EQ(ended[0][1].toInt(), 1);
     EXPECT_TRUE(feed.store()->find(queue.runs()[0].run)) << "it is in the history";
@@ -98,7 +98,7 @@ TEST_F(ClusterJobsTest, AreCancelled) {
     queue.cancelJobs({queue.runs()[0].id});
     // Only then: a job that is known to have ended is not cancelled any more.
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return slurm.calls().find("scancel [41]\n") != std::string::npos; }, 60'000));
+        [&] { return slurm.calls().find("scancel [41]\n") != std::string::npos; }, 300'000));
     slurm.answer("squeue", "41|CANCELLED|None\n");
     EXPECT_TRUE(comesTo({QueueState::stopped}));
 }
@@ -142,7 +142,7 @@ TEST_F(ClusterJobsTest, AWindowThatIsClosedDoesNotWaitForSbatch) {
     auto jobs = std::make_unique<ClusterJobs>(&feed, &commands);
     jobs->submit();
     ASSERT_TRUE(QTest::qWaitFor(
-        [this] { return slurm.calls().find("sbatch") != std::string::npos; }, 60'000));
+        [this] { return slurm.calls().find("sbatch") != std::string::npos; }, 300'000));
     jobs.reset();
     EXPECT_TRUE(QThreadPool::globalInstance()->waitForDone(30'000)) << "sbatch has a minute";
     EXPECT_EQ(queue.runs().front().state, QueueState::failed);
@@ -156,7 +156,7 @@ TEST_F(ClusterJobsTest, AMachineWithoutSlurmIsReportedAndTheQueueEnds) {
                      [&](const Problem& problem) { said = problem.sentence; });
     add();
     queue.start();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !said.isEmpty() && !queue.isOn(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !said.isEmpty() && !queue.isOn(); }, 300'000));
     EXPECT_TRUE(said.contains(u"sbatch"_s)) << said.toStdString();
     EXPECT_EQ(queue.runs()[0].state, QueueState::waiting);
 }

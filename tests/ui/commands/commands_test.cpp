@@ -46,7 +46,7 @@ struct ResumeTest : WindowFixture {
                         state == engine::RunState::paused || state == engine::RunState::done;
                     return session.record().size() >= i && rests;
                 },
-                60'000));
+                300'000));
         }
         session.post(engine::Command::stop);
         EXPECT_TRUE(session.wait(300));
@@ -58,7 +58,7 @@ struct ResumeTest : WindowFixture {
         commands.resume(run, [this](bool begun) { answered = begun; });
     }
     bool waitForAnswer() {
-        return QTest::qWaitFor([this] { return answered.has_value(); }, 60'000);
+        return QTest::qWaitFor([this] { return answered.has_value(); }, 300'000);
     }
     QStringList problems;
 };
@@ -70,7 +70,7 @@ TEST_F(ResumeTest, TheCheckpointIsReadWhileTheWindowGoesOn) {
     EXPECT_FALSE(feed.live());
     ASSERT_TRUE(waitForAnswer());
     EXPECT_TRUE(*answered);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
     EXPECT_EQ(feed.store()->find(run.run)->steps, 12);
     EXPECT_EQ(feed.store()->list().size(), 1u) << "the same run went on";
     EXPECT_TRUE(problems.isEmpty()) << problems.join(u' ').toStdString();
@@ -85,7 +85,7 @@ TEST_F(ResumeTest, ADamagedCheckpointIsToldAndTheOneBeforeIsUsed) {
     EXPECT_TRUE(*answered);
     ASSERT_EQ(problems.size(), 1);
     EXPECT_TRUE(problems[0].contains(u"checkpoint-5"_s)) << problems[0].toStdString();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
 }
 
 TEST_F(ResumeTest, ARunWhoseCheckpointsAreAllDamagedIsLeftAsItIs) {
@@ -126,7 +126,7 @@ TEST_F(ResumeTest, ARunThatIsStartedInTheMeantimeComesInstead) {
     ASSERT_TRUE(commands.train({spirals(2)}));
     ASSERT_TRUE(waitForAnswer());
     EXPECT_FALSE(*answered);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
     EXPECT_EQ(feed.store()->find(run.run)->steps, 5) << "it did not go on";
     EXPECT_EQ(feed.store()->list().size(), 2u);
 }
@@ -135,9 +135,9 @@ TEST_F(ResumeTest, AComparisonIsStoppedAndResumedAsOneBesideItsRunThatHasEnded) 
     settings.load(spirals(400), {u"fp32"_s, u"amp-fp16"_s});
     commands.compare();
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return feed.tracks().size() == 2 && feed.tracks()[1]->rows() > 3; }, 60'000));
+        [&] { return feed.tracks().size() == 2 && feed.tracks()[1]->rows() > 3; }, 300'000));
     commands.stop();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
     auto runs = feed.store()->list();
     ASSERT_EQ(runs.size(), 2u);
     ASSERT_EQ(engine::group_state(runs), "stopped") << "too quick to be stopped";
@@ -148,8 +148,8 @@ TEST_F(ResumeTest, AComparisonIsStoppedAndResumedAsOneBesideItsRunThatHasEnded) 
     ASSERT_TRUE(waitForAnswer());
     EXPECT_TRUE(*answered);
     EXPECT_EQ(feed.liveTracks().size(), 2u) << "they take turns again";
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() == 400; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() == 400; }, 300'000));
     runs = feed.store()->list();
     ASSERT_EQ(runs.size(), 2u) << "no new runs";
     for (const auto& run : runs) EXPECT_EQ(run.steps, 400);
@@ -167,7 +167,7 @@ TEST_F(ResumeTest, ARunOfAComparisonThatWasNotBegunIsBegun) {
     commands.resume(first, [this](bool begun) { answered = begun; });
     ASSERT_TRUE(waitForAnswer());
     EXPECT_EQ(feed.liveTracks().size(), 2u);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
     const auto runs = engine::runs_of_group(feed.store()->list(), "g");
     ASSERT_EQ(runs.size(), 2u);
     EXPECT_EQ(runs[0].run, first.run);
@@ -187,10 +187,10 @@ TEST_F(ResumeTest, BothHalvesOfATwinGoOnCoupledWhenOneIsResumed) {
             return track->published() >= i && track->state() == engine::RunState::paused;
         };
         ASSERT_TRUE(
-            QTest::qWaitFor([&] { return std::ranges::all_of(feed.liveTracks(), rests); }, 60'000));
+            QTest::qWaitFor([&] { return std::ranges::all_of(feed.liveTracks(), rests); }, 300'000));
     }
     commands.stop();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
     const auto runs = feed.store()->list();
     ASSERT_EQ(runs.size(), 2u);
     ASSERT_EQ(engine::group_state(runs), "stopped");
@@ -199,7 +199,7 @@ TEST_F(ResumeTest, BothHalvesOfATwinGoOnCoupledWhenOneIsResumed) {
     EXPECT_TRUE(*answered) << problems.join(u' ').toStdString();
     EXPECT_EQ(feed.liveTracks().size(), 2u);
     EXPECT_NE(feed.experiment().twin(), nullptr);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
     for (const auto& run : feed.store()->list()) EXPECT_EQ(run.steps, 12);
     EXPECT_EQ(engine::TwinRecordReader::open(runs.front().folder).steps(), 12);
 }
@@ -228,13 +228,13 @@ TEST_F(ResumeTest, NoneGoesOnWhileAnotherOneTrains) {
     const auto run = begun(12, 5);
     ASSERT_TRUE(commands.train({spirals(1'000'000)}));
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 3; }, 60'000));
+        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 3; }, 300'000));
     resume(run);
     ASSERT_TRUE(answered.has_value());
     EXPECT_FALSE(*answered);
     EXPECT_EQ(problems.size(), 1);
     commands.stop();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
 }
 
 /// A run that is started from the window, with a trial of its first steps.
@@ -258,7 +258,7 @@ struct TrialTest : WindowFixture {
         return engine::parse_run_config("{}", set).config;
     }
     bool ends() {
-        return QTest::qWaitFor([this] { return feed.state() == engine::RunState::done; }, 60'000);
+        return QTest::qWaitFor([this] { return feed.state() == engine::RunState::done; }, 300'000);
     }
     QStringList problems;
 };
@@ -282,7 +282,7 @@ TEST_F(TrialTest, ALossThatGrowsIsToldAndTheRunStarts) {
         for (auto* each : window->findChildren<ElidedLabel*>(u"finding"_s)) out << each->text();
         return out;
     };
-    EXPECT_TRUE(QTest::qWaitFor([&] { return shown().contains(problems[0].chopped(1)); }, 60'000))
+    EXPECT_TRUE(QTest::qWaitFor([&] { return shown().contains(problems[0].chopped(1)); }, 300'000))
         << shown().join(u'|').toStdString();
 }
 
@@ -300,7 +300,7 @@ TEST_F(TrialTest, TheRunStartsWhenTheTrialTakesTooLong) {
     auto* pool = QThreadPool::globalInstance();
     for (int i = 0; i < pool->maxThreadCount(); ++i) pool->start([&] { free.acquire(); });
     commands.start();
-    EXPECT_TRUE(QTest::qWaitFor([this] { return feed.live(); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([this] { return feed.live(); }, 300'000));
     free.release(pool->maxThreadCount());
     ASSERT_TRUE(ends());
     pool->waitForDone();

@@ -52,7 +52,7 @@ TEST_F(DemonstrationTest, TheUnscaledRunCanOnlyGuessWhereTheOthersLearn) {
             return std::all_of(tracks.begin(), tracks.end(),
                                [](const auto& track) { return track->rows() == 150; });
         },
-        60'000));
+        300'000));
     // With two classes of share q and 1 - q, no constant guess has a lower loss than their entropy,
     // ln 2 - 2 (q - 1/2)^2 near the middle. In 4,096 samples q is within 4 standard deviations,
     // 1/32, of 1/2.
@@ -91,7 +91,7 @@ TEST_F(DemonstrationTest, StartsFromTheHelpMenuAndSaysWhatToLookAtUntilItIsClose
     ASSERT_EQ(tracks.size(), 3U);
     EXPECT_TRUE(guide->isVisible());
     EXPECT_TRUE(guide->findChild<QLabel*>()->text().contains(u"AMP FP16, no scaling stays flat"_s));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return tracks[2]->rows() > 2; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return tracks[2]->rows() > 2; }, 300'000));
     EXPECT_FALSE(action()->isEnabled());
     EXPECT_EQ(action()->toolTip(), u"A run is in progress. Stop it first."_s);
     commands.stop();

@@ -46,10 +46,10 @@ TEST_F(DetachedRunsTest, AStoppedRunIsResumedAndOneThatEndedIsNot) {
     const std::string done = add(engine::DoneReason::epochs);
     EXPECT_TRUE(trainOn(program_, store_, {stopped, done, "77"}));
     const QString folder = QString::fromStdString((store_.root() / stopped).string());
-    ASSERT_TRUE(QTest::qWaitFor([this] { return calls().endsWith(u'\n'); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([this] { return calls().endsWith(u'\n'); }, 300'000));
     EXPECT_EQ(calls(), u"resume "_s + folder + u'\n');
     const QString log = QString::fromStdString((store_.root() / "train-on.log").string());
-    EXPECT_TRUE(QTest::qWaitFor([&] { return QFileInfo(log).size() > 0; }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return QFileInfo(log).size() > 0; }, 300'000));
 }
 
 TEST_F(DetachedRunsTest, AProgramThatIsNotThereIsNoticed) {

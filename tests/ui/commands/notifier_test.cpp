@@ -40,7 +40,7 @@ TEST_F(NotifierTest, TheEndOfAComparisonIsToldOnceAndProgressIsShown) {
     EXPECT_EQ(titleOf(0), u"Comparison 1 has ended"_s);
     EXPECT_FALSE(told[0][1].toString().isEmpty());
     EXPECT_TRUE(QTest::qWaitFor(
-        [&] { return !progress.isEmpty() && progress.last()[0].toDouble() < 0; }, 60'000))
+        [&] { return !progress.isEmpty() && progress.last()[0].toDouble() < 0; }, 300'000))
         << "nothing runs any more";
     EXPECT_FALSE(notifier.isWaiting());
     EXPECT_EQ(told.size(), 1);
@@ -51,14 +51,14 @@ TEST_F(NotifierTest, TheEndOfAComparisonIsToldOnceAndProgressIsShown) {
 TEST_F(NotifierTest, WhatTheUserStoppedOrSeesIsNotTold) {
     ASSERT_TRUE(commands.train({spirals({"max_steps=1000000", "epochs=1000000"})}));
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 3; }, 60'000));
+        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 3; }, 300'000));
     commands.stop();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !notifier.isWaiting(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !notifier.isWaiting(); }, 300'000));
     notifier.setInFront(true);
     ASSERT_TRUE(commands.train({spirals()}));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !notifier.isWaiting(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !notifier.isWaiting(); }, 300'000));
     EXPECT_TRUE(told.isEmpty());
 }
 
@@ -70,7 +70,7 @@ TEST_F(NotifierTest, TheQueuesEndIsToldAndItsCommandGetsTheRuns) {
             file));
     queue.add({{spirals({"seed=1"}), "a", ""}, {spirals({"seed=2"}), "b", ""}});
     queue.start();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return QFileInfo(file).size() > 0; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return QFileInfo(file).size() > 0; }, 300'000));
     std::ifstream read(file.toStdString());
     std::string line;
     std::getline(read, line);
@@ -85,11 +85,11 @@ TEST_F(NotifierTest, ACommandThatTakesLongHoldsNothingUp) {
                    u"while [ ! -e '%1' ]; do sleep 0.02; done; : > '%2'"_s.arg(mayEnd, ended));
     queue.add({{spirals(), "a", ""}});
     queue.start();
-    ASSERT_TRUE(told.wait(60'000));
+    ASSERT_TRUE(told.wait(300'000));
     EXPECT_TRUE(QThreadPool::globalInstance()->waitForDone(10'000));
     EXPECT_FALSE(QFileInfo::exists(ended));
     std::ofstream(mayEnd.toStdString()) << "now";
-    EXPECT_TRUE(QTest::qWaitFor([&] { return QFileInfo::exists(ended); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return QFileInfo::exists(ended); }, 300'000));
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ struct QueueRunnerTest : WindowFixture {
         return out;
     }
     bool comesTo(const std::vector<QueueState>& wanted) {
-        return QTest::qWaitFor([&] { return states() == wanted && !queue.isOn(); }, 60'000);
+        return QTest::qWaitFor([&] { return states() == wanted && !queue.isOn(); }, 300'000);
     }
 };
 
@@ -54,7 +54,7 @@ TEST_F(QueueRunnerTest, TheRunsOfAComparisonTrainTogetherAndAreResumedSo) {
                {spirals({"seed=2"}), "alone", ""}});
     queue.start();
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return feed.tracks().size() == 2 && feed.tracks()[1]->rows() >= 3; }, 60'000));
+        [&] { return feed.tracks().size() == 2 && feed.tracks()[1]->rows() >= 3; }, 300'000));
     EXPECT_EQ(states(),
               (std::vector{QueueState::running, QueueState::running, QueueState::waiting}));
     commands.stop();
@@ -103,7 +103,7 @@ TEST_F(QueueRunnerTest, ASweepThatTheQueueHasLostGoesOnAsOne) {
     queue.add({{spirals({"epochs=1000"}), "point", "sweep-7"}});
     queue.start();
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 20; }, 60'000));
+        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 20; }, 300'000));
     commands.stop();
     ASSERT_TRUE(comesTo({QueueState::waiting}));
     queue.remove({queue.runs()[0].id});
@@ -113,7 +113,7 @@ TEST_F(QueueRunnerTest, ASweepThatTheQueueHasLostGoesOnAsOne) {
             return history.runs() && history.runs()->size() == 1 &&
                    history.runs()->front().state == "stopped";
         },
-        60'000));
+        300'000));
     resumeTogether(context, *history.runs());
     ASSERT_TRUE(comesTo({QueueState::done}));
     EXPECT_EQ(queue.runs()[0].entry.batch, "sweep-7");
@@ -128,7 +128,7 @@ TEST_F(QueueRunnerTest, StopGivesTheRunBackAndEndsTheQueue) {
     add({"seed=2"});
     queue.start();
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 3; }, 60'000));
+        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 3; }, 300'000));
     EXPECT_EQ(states()[0], QueueState::running);
     commands.stop();
     ASSERT_TRUE(comesTo({QueueState::waiting, QueueState::waiting}));
@@ -138,7 +138,7 @@ TEST_F(QueueRunnerTest, ARunThatWasStoppedGoesOnWhenTheQueueIsStartedAgain) {
     add({"epochs=4000"});  // a second or more: it must still train when it is stopped
     queue.start();
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 20; }, 60'000));
+        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 20; }, 300'000));
     commands.stop();
     ASSERT_TRUE(comesTo({QueueState::waiting}));
     queue.start();

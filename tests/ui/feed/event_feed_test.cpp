@@ -31,7 +31,7 @@ struct EventFeedTest : testing::Test {
         feed.setStore(std::make_shared<engine::RunStore>(folder.path().toStdString()));
     }
     bool runUntil(RunState state) {
-        return QTest::qWaitFor([&] { return feed.state() == state; }, 60'000);
+        return QTest::qWaitFor([&] { return feed.state() == state; }, 300'000);
     }
     QTemporaryDir folder;
     EventFeed feed;
@@ -47,9 +47,9 @@ TEST_F(EventFeedTest, BringsEveryStepOfAComparisonAndItsEvents) {
     feed.experiment().post(Command::start);
     ASSERT_TRUE(runUntil(RunState::done));
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return feed.tracks()[0]->rows() == 24 && feed.tracks()[1]->rows() == 24; }, 60'000));
+        [&] { return feed.tracks()[0]->rows() == 24 && feed.tracks()[1]->rows() == 24; }, 300'000));
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return feed.tracks()[0]->done() && feed.tracks()[1]->done(); }, 60'000));
+        [&] { return feed.tracks()[0]->done() && feed.tracks()[1]->done(); }, 300'000));
     EXPECT_EQ(epochs, 6u);
     EXPECT_FALSE(feed.tracks()[0]->hasScaler());
     EXPECT_TRUE(feed.tracks()[1]->hasScaler());
@@ -59,10 +59,10 @@ TEST_F(EventFeedTest, BringsEveryStepOfAComparisonAndItsEvents) {
 TEST_F(EventFeedTest, GoesStepByStep) {
     feed.experiment().open({quick("amp-fp16")});
     feed.experiment().post(Command::step);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[0]->rows() == 1; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[0]->rows() == 1; }, 300'000));
     ASSERT_TRUE(runUntil(RunState::paused));
     feed.experiment().post(Command::step);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[0]->rows() == 2; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[0]->rows() == 2; }, 300'000));
     feed.experiment().post(Command::stop);
     ASSERT_TRUE(runUntil(RunState::done));
 }
@@ -74,7 +74,7 @@ TEST_F(EventFeedTest, EndsWhileTraining) {
     config.epochs = 100'000;
     other->experiment().open({config, config});
     other->experiment().post(Command::start);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return other->tracks()[0]->rows() > 10; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return other->tracks()[0]->rows() > 10; }, 300'000));
     other.reset();  // joins the thread; a hang would be a failure
 }
 
@@ -89,7 +89,7 @@ TEST_F(EventFeedTest, LaysStoredRunsOverOneAnother) {
     later.showStored(runs);
     ASSERT_TRUE(QTest::qWaitFor(
         [&] { return later.tracks()[0]->rows() == 24 && later.tracks()[1]->rows() == 24; },
-        60'000));
+        300'000));
     EXPECT_EQ(later.tracks()[0]->epochs().size(), 3u);
     later.showStored({});
     EXPECT_TRUE(later.tracks().empty());
@@ -107,7 +107,7 @@ TEST_F(EventFeedTest, ReadsAStoredRunHoweverLateTheWindowCanPaint) {
     standsStill(100);
     EXPECT_EQ(later.tracks()[0]->rows(), 0);
     canPaint = true;
-    EXPECT_TRUE(QTest::qWaitFor([&] { return later.tracks()[0]->rows() == 24; }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return later.tracks()[0]->rows() == 24; }, 300'000));
 }
 
 TEST_F(EventFeedTest, SaysThatAnotherProgramCutARecordShortAndShowsTheRest) {
@@ -128,7 +128,7 @@ TEST_F(EventFeedTest, SaysThatAnotherProgramCutARecordShortAndShowsTheRest) {
     later.showStored(runs);
     std::filesystem::resize_file(runs[0].folder / "steps.rec", 0);
     ASSERT_TRUE(
-        QTest::qWaitFor([&] { return later.tracks()[1]->rows() == 24 && warnings > 0; }, 60'000));
+        QTest::qWaitFor([&] { return later.tracks()[1]->rows() == 24 && warnings > 0; }, 300'000));
     const auto cut = later.tracks()[0];
     EXPECT_EQ(cut->series(&engine::StepRecord::loss).total(0, cut->rows()).finite, 0u);
     EXPECT_EQ(cut->latest().step, 0);
@@ -139,7 +139,7 @@ TEST_F(EventFeedTest, SaysThatAnotherProgramCutARecordShortAndShowsTheRest) {
 struct FollowedFeedTest : EventFeedTest {
     engine::RunSummary entered() { return feed.store()->enter(foreign.folder()); }
     bool rowsAre(std::int64_t rows) {
-        return QTest::qWaitFor([&] { return feed.tracks().front()->rows() == rows; }, 60'000);
+        return QTest::qWaitFor([&] { return feed.tracks().front()->rows() == rows; }, 300'000);
     }
 
     ForeignRun foreign{quick("amp-fp16")};
@@ -155,7 +155,7 @@ TEST_F(FollowedFeedTest, ARunOfAnotherProcessGrowsOnScreenToItsEnd) {
     feed.showStored({entered()});
     ASSERT_EQ(feed.tracks().size(), 1u);
     const auto track = feed.tracks().front();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return track->state() == RunState::paused; }, 60'000))
+    EXPECT_TRUE(QTest::qWaitFor([&] { return track->state() == RunState::paused; }, 300'000))
         << "as its process is";
     EXPECT_EQ(feed.statusTracks(), feed.tracks());
     EXPECT_FALSE(feed.live()) << "nothing of it can be stopped from here";
@@ -164,8 +164,8 @@ TEST_F(FollowedFeedTest, ARunOfAnotherProcessGrowsOnScreenToItsEnd) {
     ASSERT_TRUE(rowsAre(9));
     EXPECT_EQ(track->latest().loss, foreign.writer.record().row(8).loss);
     foreign.writer.post(Command::resume);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return ended.count() == 1; }, 60'000));
-    EXPECT_TRUE(QTest::qWaitFor([&] { return dones == 1; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return ended.count() == 1; }, 300'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return dones == 1; }, 300'000));
     EXPECT_EQ(track->rows(), 24);
     EXPECT_EQ(track->epochs().size(), 3u);
     EXPECT_EQ(track->state(), RunState::done);
@@ -182,7 +182,7 @@ TEST_F(FollowedFeedTest, ItStaysOnScreenBesideARunOfOurOwn) {
     ASSERT_EQ(feed.tracks().size(), 2u);
     EXPECT_EQ(feed.tracks()[1], followed);
     foreign.write(7);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return followed->rows() == 7; }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return followed->rows() == 7; }, 300'000));
     EXPECT_EQ(feed.statusTracks(), feed.liveTracks()) << "the status line shows our own";
     feed.showStored({});
     EXPECT_EQ(feed.tracks().size(), 1u) << "and it can be taken off";

@@ -36,7 +36,7 @@ struct ExperimentTest : testing::Test {
                 experiment.updateState();
                 return experiment.state() == state;
             },
-            60'000);
+            300'000);
     }
 
     QTemporaryDir folder;

@@ -23,7 +23,7 @@ TEST_F(TrackVerdictTest, IsTheOneOfTheVerdictBarAndComparesRunsThatTookTurns) {
     const engine::Verdict verdict = judgeTracks(*tracks[0], *tracks[1]);
     const auto* line = window->findChild<VerdictLine*>();
     EXPECT_TRUE(QTest::qWaitFor(
-        [&] { return line->accessibleName().contains(engineText(verdict.headline)); }, 60'000))
+        [&] { return line->accessibleName().contains(engineText(verdict.headline)); }, 300'000))
         << line->accessibleName().toStdString() << " and not " << verdict.headline.str();
     EXPECT_FALSE(tracks[0]->started()->turns.empty());
     EXPECT_EQ(tracks[0]->started()->turns, tracks[1]->started()->turns);

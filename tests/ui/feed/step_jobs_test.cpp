@@ -105,7 +105,7 @@ TEST_F(StepJobsTest, EndWithWhoAskedForThem) {
     // Long enough for the step to be captured and its result to be dropped.
     const auto track = feed.liveTracks().front();
     const std::int64_t before = track->rows();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return track->rows() > before + 5; }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return track->rows() > before + 5; }, 300'000));
     feed.experiment().post(Command::stop);
     EXPECT_TRUE(reaches(RunState::done));
 }

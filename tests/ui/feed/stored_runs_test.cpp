@@ -59,7 +59,7 @@ TEST_F(StoredRunsTest, ARunThatIsBeingWrittenIsFollowedToItsEnd) {
         runs.drain(pending);
         return track->state() == RunState::paused;
     };
-    EXPECT_TRUE(QTest::qWaitFor(isPaused, 60'000)) << "as its process is";
+    EXPECT_TRUE(QTest::qWaitFor(isPaused, 300'000)) << "as its process is";
     EXPECT_TRUE(track->writer.is_there);
     EXPECT_EQ(track->writer.host, "") << "this machine";
     runs.show({trained(), entered}, *store);
@@ -69,7 +69,7 @@ TEST_F(StoredRunsTest, ARunThatIsBeingWrittenIsFollowedToItsEnd) {
     foreign.writer.post(engine::Command::resume);
     bool ended = false;
     EXPECT_TRUE(
-        QTest::qWaitFor([&] { return ended = runs.drain(pending).ended || ended; }, 60'000));
+        QTest::qWaitFor([&] { return ended = runs.drain(pending).ended || ended; }, 300'000));
     EXPECT_FALSE(runs.follows());
     EXPECT_EQ(track->state(), RunState::done) << "states do not wait for rows";
     EXPECT_FALSE(track->done()) << "other events do";
@@ -88,7 +88,7 @@ TEST_F(StoredRunsTest, ARunOfAnotherMachineSaysWhichItIs) {
             runs.drain(pending);
             return track->writer.host == "node7";
         },
-        60'000));
+        300'000));
     EXPECT_EQ(track->writer.process, 12);
 }
 

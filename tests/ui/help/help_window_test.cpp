@@ -58,7 +58,7 @@ TEST_F(HelpWindowTest, NoPageIsWiderThanItsWindow) {
         for (const HelpTopic& topic : handbookTopics(language)) {
             help.open(topic.id);
             const auto* bar = page->horizontalScrollBar();
-            EXPECT_TRUE(QTest::qWaitFor([&] { return bar->maximum() == 0; }, 60'000))
+            EXPECT_TRUE(QTest::qWaitFor([&] { return bar->maximum() == 0; }, 300'000))
                 << topic.id.toStdString() << ' ' << bar->maximum();
         }
     }

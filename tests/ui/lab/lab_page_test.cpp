@@ -160,7 +160,7 @@ TEST_F(LabPageTest, PresentsTheNumberInLargerTypeAndTurnsThreeParts) {
             const auto* made = window->findChild<NumbersPresent*>();
             return made != nullptr && made->isVisible();
         },
-        60'000));
+        300'000));
     standsStill();
     auto* shown = window->findChild<NumbersPresent*>();
     EXPECT_TRUE(shown->isFullScreen());

@@ -57,7 +57,7 @@ TEST_F(BenchmarksTest, ChoiceAndResultsAreKeptBetweenStarts) {
     ASSERT_EQ(benchmarks->whyNot(), QString());
     benchmarks->start();
     EXPECT_TRUE(benchmarks->job().running());
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !benchmarks->job().running(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !benchmarks->job().running(); }, 300'000));
     EXPECT_EQ(results.count(), 1);
     EXPECT_TRUE(benchmarks->outcome().startsWith(u"1 of 1 models measured in"_s))
         << benchmarks->outcome().toStdString();
@@ -116,16 +116,16 @@ TEST_F(BenchmarksTest, ARunThatTrainsAndAMeasurementKeepApart) {
     ASSERT_TRUE(benchmarks->job().running());
     feed.experiment().open({ofRun()});
     feed.experiment().post(engine::Command::start);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !benchmarks->job().running(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !benchmarks->job().running(); }, 300'000));
     EXPECT_TRUE(benchmarks->outcome().startsWith(u"Stopped: a run began to train"_s))
         << benchmarks->outcome().toStdString();
     ASSERT_TRUE(
-        QTest::qWaitFor([&] { return feed.state() == engine::RunState::training; }, 60'000));
+        QTest::qWaitFor([&] { return feed.state() == engine::RunState::training; }, 300'000));
     EXPECT_TRUE(benchmarks->whyNot().startsWith(u"A run is training"_s));
     benchmarks->start();
     EXPECT_FALSE(benchmarks->job().running());
     feed.experiment().post(engine::Command::stop);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
     EXPECT_EQ(benchmarks->whyNot(), QString());
 }
 

@@ -116,7 +116,7 @@ TEST(PaintScheduler, IsReadyAgainHoweverMuchPaintingHasCost) {
     others.start(10);
     scheduler.charge(1000);
     EXPECT_FALSE(scheduler.isReady());
-    EXPECT_TRUE(QTest::qWaitFor([&] { return scheduler.isReady(); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return scheduler.isReady(); }, 300'000));
 }
 
 TEST(PaintScheduler, PaintsOnlyWhatCanBeSeen) {

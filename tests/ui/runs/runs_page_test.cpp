@@ -70,7 +70,7 @@ struct RunsPageTest : WindowFixture {
         table = page->findChild<RunTable*>();
         filter = page->findChild<QLineEdit*>(u"runFilter"_s);
         ASSERT_TRUE(QTest::qWaitFor(
-            [&] { return table->runs()->runCount() == static_cast<std::size_t>(count); }, 60'000));
+            [&] { return table->runs()->runCount() == static_cast<std::size_t>(count); }, 300'000));
         standsStill();
     }
     void choose(const std::set<std::string>& runs) { table->select(runs); }
@@ -119,7 +119,7 @@ TEST_F(RunsPageTest, FreesCheckpointsAfterAQuestionAndShowsTheSizeOnDisk) {
     EXPECT_EQ(steps(), 4U) << "asks first";
     agree->click();
     EXPECT_TRUE(QTest::qWaitFor(
-        [&] { return engine::spare_checkpoints(folderOfRun).count == 0; }, 60'000));
+        [&] { return engine::spare_checkpoints(folderOfRun).count == 0; }, 300'000));
     EXPECT_LE(steps(), 2U);
     button("freeCheckpoints")->click();
     EXPECT_EQ(shown<QPushButton>("deleteAgreed"), nullptr) << "there is nothing left to free";
@@ -290,7 +290,7 @@ TEST_F(RunsPageTest, DeletesIntoTheTrashOnceTheUserAgreed) {
     EXPECT_TRUE(feed.store()->find("1").has_value());
     QTest::keyClick(table, Qt::Key_Delete);
     button("deleteAgreed")->click();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return table->model()->rowCount() == 1; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return table->model()->rowCount() == 1; }, 300'000));
     EXPECT_FALSE(std::filesystem::exists(gone));
     EXPECT_TRUE(QFileInfo::exists(folder.filePath(u"home/Trash/files/1/config.json"_s)));
 }
@@ -303,7 +303,7 @@ TEST_F(RunsPageTest, ARunThatTrainsShowsItsStepsAndCannotBeDeleted) {
                   {u"fp32"_s, u"amp-fp16"_s});
     commands.compare();
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return feed.tracks().size() == 2 && feed.tracks()[1]->rows() > 3; }, 60'000));
+        [&] { return feed.tracks().size() == 2 && feed.tracks()[1]->rows() > 3; }, 300'000));
     open(2);
     auto* grouped = page->findChild<CheckBox*>();
     EXPECT_TRUE(grouped->isChecked()) << "a comparison is one object";
@@ -312,7 +312,7 @@ TEST_F(RunsPageTest, ARunThatTrainsShowsItsStepsAndCannotBeDeleted) {
     ASSERT_GT(steps, 0);
     const auto cell = [&] { return table->model()->index(0, steps).data().toString(); };
     const QString before = cell();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return cell() != before; }, 60'000))
+    EXPECT_TRUE(QTest::qWaitFor([&] { return cell() != before; }, 300'000))
         << "its figures are live";
     choose({"2"});
     table->setFocus();
@@ -328,7 +328,7 @@ TEST_F(RunsPageTest, ARunThatTrainsShowsItsStepsAndCannotBeDeleted) {
     choose({"1"});
     EXPECT_EQ(table->chosen().size(), 1u);
     commands.stop();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
 }
 
 TEST_F(RunsPageTest, ARunOfAnotherProgramAppears) {
@@ -336,7 +336,7 @@ TEST_F(RunsPageTest, ARunOfAnotherProgramAppears) {
     open(1);
     engine::RunStore other(folder.path().toStdString());
     other.create({});
-    EXPECT_TRUE(QTest::qWaitFor([&] { return table->runs()->runCount() == 2; }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return table->runs()->runCount() == 2; }, 300'000));
 }
 
 TEST_F(RunsPageTest, SortsByAClickOnAHeadAndRemembersColumnsAndOrder) {
@@ -371,7 +371,7 @@ TEST_F(RunsPageTest, ADroppedRunIsImported) {
     engine::export_run_file(feed.store()->find("1")->folder, file.toStdString());
     open(1);
     commands.openPath(file);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return table->runs()->runCount() == 2; }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return table->runs()->runCount() == 2; }, 300'000));
     EXPECT_TRUE(feed.store()->find("2").has_value());
     EXPECT_TRUE(window->findChild<QFrame*>(u"message"_s)->isVisible()) << "it says so";
 }

@@ -110,7 +110,7 @@ struct FiguresFixture : TrainedRuns {
             [&] {
                 return QStringList{value(0), value(1), value(2), value(3)} == expected;
             },
-            60'000);
+            300'000);
         for (int i = 0; i < 4; ++i) EXPECT_EQ(value(i).toStdString(), expected[i].toStdString());
     }
 
@@ -285,7 +285,7 @@ struct FiguresFixture : TrainedRuns {
         auto* model = window->findChild<XrayModel*>();
         link.select(now.steps);
         if (!model->busy() && !model->trace()) model->traceStep();
-        ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 60'000));
+        ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 300'000));
         standsStill();
         if (!model->trace()) {
             EXPECT_FALSE(model->problem().isEmpty());
@@ -306,7 +306,7 @@ struct FiguresFixture : TrainedRuns {
             return std::ranges::count_if(model->skips().list,
                                          [](const auto& step) { return step.skipped; });
         };
-        EXPECT_TRUE(QTest::qWaitFor([&] { return skipped() == now.skipped; }, 60'000))
+        EXPECT_TRUE(QTest::qWaitFor([&] { return skipped() == now.skipped; }, 300'000))
             << skipped() << " and not " << now.skipped;
         for (const engine::SkippedStep& step : model->skips().list) {
             const engine::StepRecord row = track.at(step.step);

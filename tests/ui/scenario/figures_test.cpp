@@ -104,7 +104,7 @@ TEST_F(FiguresTest, OfAWatchedRun) {
     environment.insert(u"PYTHONDONTWRITEBYTECODE"_s, u"1"_s);
     training.setProcessEnvironment(environment);
     training.start(python, {u"-c"_s, QString::fromLatin1(watchedTraining), run});
-    ASSERT_TRUE(training.waitForFinished(60'000));
+    ASSERT_TRUE(training.waitForFinished(300'000));
     ASSERT_EQ(training.exitCode(), 0) << training.readAllStandardError().toStdString();
     const RunSummary watched = feed.store()->enter(run.toStdString());
     const KeyFigures now = engine::figures_of_run(watched.folder);
@@ -121,7 +121,7 @@ TEST_F(FiguresTest, OfATwin) {
     ASSERT_TRUE(ends(2));
     window->findChild<PageStack*>()->showPage(u"twin"_s);
     const auto* model = window->findChild<TwinModel*>();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return model->steps() == 24; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->steps() == 24; }, 300'000));
     standsStill();
     const auto tracks = feed.tracks();
     const engine::Verdict verdict = judgeTracks(*tracks[0], *tracks[1]);
@@ -140,9 +140,9 @@ TEST_F(FiguresTest, OfARunThatTrains) {
     feed.experiment().open({settingsOf({"max_steps=100000", "epochs=10000"})});
     feed.experiment().post(engine::Command::start);
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return !feed.tracks().empty() && feed.tracks().front()->rows() > 30; }, 60'000));
+        [&] { return !feed.tracks().empty() && feed.tracks().front()->rows() > 30; }, 300'000));
     feed.experiment().post(engine::Command::pause);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 300'000));
     const auto track = feed.tracks().front();
     const std::filesystem::path kept = track->started()->folder;
     EXPECT_TRUE(QTest::qWaitFor(
@@ -151,7 +151,7 @@ TEST_F(FiguresTest, OfARunThatTrains) {
             return track->rows() == stored.steps &&
                    track->figures().evaluated_at == stored.evaluated_at;
         },
-        60'000));
+        300'000));
     const auto run = feed.store()->find(track->run());
     ASSERT_TRUE(run);
     const KeyFigures now = engine::figures_of_run(run->folder);
@@ -173,7 +173,7 @@ TEST_F(FiguresTest, OfARunThatTrains) {
                    .toString()
                    .contains(u"%1 steps, %2 skipped"_s.arg(count(now.steps), count(now.skipped)));
     };
-    EXPECT_TRUE(QTest::qWaitFor(panelShows, 60'000))
+    EXPECT_TRUE(QTest::qWaitFor(panelShows, 300'000))
         << panel->model()->index(0, 0).data(Qt::ToolTipRole).toString().toStdString();
     // The status line.
     const auto shows = [&](const QString& text) {
@@ -183,12 +183,12 @@ TEST_F(FiguresTest, OfARunThatTrains) {
                     window->findChild<StatusLine*>()->findChildren<QLabel*>(),
                     [&](const QLabel* label) { return label->text() == text; });
             },
-            60'000);
+            300'000);
     };
     EXPECT_TRUE(shows(significant(now.samples_per_s) + u' ' + speedUnit(track->unit())));
     EXPECT_TRUE(shows(u"mean %1/step"_s.arg(milliseconds(now.step_ms))));
     feed.experiment().post(engine::Command::stop);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
 }
 
 }  // namespace

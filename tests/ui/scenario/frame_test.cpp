@@ -29,7 +29,7 @@ struct FrameTest : WindowFixture {
         commands.compare();
     }
     bool reaches(std::int64_t rows) {
-        return QTest::qWaitFor([&] { return feed.tracks()[2]->rows() >= rows; }, 60'000);
+        return QTest::qWaitFor([&] { return feed.tracks()[2]->rows() >= rows; }, 300'000);
     }
     QString chip(const QString& name) const {
         for (const auto* label : window->findChildren<QLabel*>(u"chip"_s)) {
@@ -55,7 +55,7 @@ TEST_F(FrameTest, PaintsPlotsAndFiguresOfTheSameStep) {
         }
         EXPECT_TRUE(chip(u"Steps"_s).contains(count(run(1)->rows()))) << "counter beside plots";
     });
-    EXPECT_TRUE(QTest::qWaitFor([&] { return frames >= 5; }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return frames >= 5; }, 300'000));
 }
 
 TEST_F(FrameTest, ChangesNothingBetweenFrames) {
@@ -88,16 +88,16 @@ TEST_F(FrameTest, NoEventSpeaksOfAStepThatIsNotOnScreenYet) {
                          EXPECT_LE(scale->step, track->rows());
                      });
     train();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return seen >= 5; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return seen >= 5; }, 300'000));
 }
 
 TEST_F(FrameTest, TheSpeedOfARunIsThatOfItsEndWhateverIsBesideIt) {
     train();
     ASSERT_TRUE(reaches(60));
     feed.experiment().post(engine::Command::stop);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
     for (int i = 0; i < 3; ++i) {
-        ASSERT_TRUE(QTest::qWaitFor([&] { return run(i)->done().has_value(); }, 60'000));
+        ASSERT_TRUE(QTest::qWaitFor([&] { return run(i)->done().has_value(); }, 300'000));
         EXPECT_EQ(run(i)->figures().samples_per_s, run(i)->done()->samples_per_s);
         EXPECT_EQ(run(i)->figures().peak_bytes, run(i)->done()->peak_bytes);
     }
@@ -107,7 +107,7 @@ TEST_F(FrameTest, SelectingAStepOfARunSelectsThatRunInCountersAndStepPanel) {
     train();
     ASSERT_TRUE(reaches(30));
     commands.togglePause();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 300'000));
     const auto* step = window->findChild<QDockWidget*>(u"step"_s);
     const auto shows = [&](const QString& title) {
         const auto labels = step->findChildren<QLabel*>();
@@ -129,7 +129,7 @@ TEST_F(FrameTest, AClickNearACurveSelectsItsRun) {
     train();
     ASSERT_TRUE(reaches(60));
     feed.experiment().post(engine::Command::stop);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
     auto* plot = window->findChild<QDockWidget*>(u"loss"_s)->findChild<LinePlot*>();
     ASSERT_NE(plot, nullptr);
     link.zoom(0, static_cast<double>(run(0)->rows()));
@@ -157,11 +157,11 @@ TEST_F(FrameTest, ARowOfTheHistorySelectsItsRunAndFollowsTheSelectedOne) {
     train();
     ASSERT_TRUE(reaches(20));
     feed.experiment().post(engine::Command::stop);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
     auto* list = window->findChild<HistoryPanel*>();
     const auto* runs = qobject_cast<RunListModel*>(list->model());
     ASSERT_NE(runs, nullptr);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return runs->rowCount() == 3; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return runs->rowCount() == 3; }, 300'000));
     list->setCurrentIndex(runs->index(runs->rowOf(run(0)->run())));
     ASSERT_EQ(feed.tracks().size(), 3u);
     EXPECT_EQ(link.run(), run(0));
@@ -175,7 +175,7 @@ TEST_F(FrameTest, HasAVerdictOnEachPrecisionWithItsEvidenceBehindALink) {
     const auto lines = window->findChildren<VerdictLine*>();
     ASSERT_EQ(lines.size(), 2);
     EXPECT_TRUE(QTest::qWaitFor(
-        [&] { return lines[1]->accessibleName().startsWith(u"Pure FP16"_s); }, 60'000));
+        [&] { return lines[1]->accessibleName().startsWith(u"Pure FP16"_s); }, 300'000));
     EXPECT_TRUE(lines[0]->accessibleName().startsWith(u"AMP FP16"_s));
     EXPECT_TRUE(lines[0]->findChild<QToolButton*>()->isVisible());
 }

@@ -43,7 +43,7 @@ struct HandsTest : WindowFixture {
         return nullptr;
     }
     bool reaches(engine::RunState state) {
-        return QTest::qWaitFor([&] { return feed.state() == state; }, 60'000);
+        return QTest::qWaitFor([&] { return feed.state() == state; }, 300'000);
     }
     QPushButton* answer(const QString& text) const {
         for (auto* each : window->findChildren<QuitDialog*>()) {
@@ -195,9 +195,9 @@ TEST_F(HandsTest, StepStartsNothingOverShownResults) {
     EXPECT_TRUE(action(u"Step"_s)->isEnabled());
     commands.step();
     ASSERT_TRUE(reaches(engine::RunState::paused));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() == 1; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() == 1; }, 300'000));
     commands.step();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() == 2; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() == 2; }, 300'000));
     ASSERT_TRUE(reaches(engine::RunState::paused));
     commands.stop();
     ASSERT_TRUE(reaches(engine::RunState::done));
@@ -220,7 +220,7 @@ TEST_F(HandsTest, ClosingWhileTrainingAsksAndKeepTrainingStays) {
     ASSERT_NE(stay, nullptr);
     stay->click();
     EXPECT_TRUE(
-        QTest::qWaitFor([this] { return window->findChild<QuitDialog*>() == nullptr; }, 60'000));
+        QTest::qWaitFor([this] { return window->findChild<QuitDialog*>() == nullptr; }, 300'000));
     EXPECT_TRUE(window->isVisible());
     EXPECT_TRUE(feed.live());
     EXPECT_NE(feed.state(), engine::RunState::done);
@@ -235,7 +235,7 @@ TEST_F(HandsTest, SaveAndQuitStopsAPausedRunAndCloses) {
     auto* quit = answer(u"Save and quit"_s);
     ASSERT_NE(quit, nullptr);
     quit->click();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !window->isVisible(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !window->isVisible(); }, 300'000));
     ASSERT_EQ(feed.store()->list().size(), 1u);
     EXPECT_EQ(feed.store()->list()[0].state, "stopped");
 }
@@ -253,7 +253,7 @@ TEST_F(HandsTest, AFolderThatIsOpenedBeforeTheHistoryIsThereIsSelected) {
     commands.openPath(QString::fromStdString(run.folder.string()));
     ASSERT_TRUE(QTest::qWaitFor(
         [&] { return window->findChild<HistoryPanel*>()->selectionModel()->hasSelection(); },
-        60'000));
+        300'000));
     EXPECT_FALSE(window->findChild<MessageBar*>()->isVisible());
 }
 

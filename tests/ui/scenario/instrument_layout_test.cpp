@@ -27,11 +27,11 @@ TEST_F(InstrumentLayoutTest, CtrlEExportsFromEveryInstrument) {
     link.select(1, feed.tracks()[1]);
     show(u"skips"_s);
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return !shownPage()->findChild<SkipsModel*>()->skips().list.empty(); }, 60'000));
+        [&] { return !shownPage()->findChild<SkipsModel*>()->skips().list.empty(); }, 300'000));
     show(u"xray"_s);
     auto* xray = part<XrayPage>()->findChild<XrayModel*>();
     xray->traceStep();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !xray->busy(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !xray->busy(); }, 300'000));
     for (const auto& [page, name] : {std::pair{u"microscope"_s, u"microscope-"_s},
                                      {u"xray"_s, u"xray-"_s},
                                      {u"skips"_s, u"skips-"_s},
@@ -49,7 +49,7 @@ TEST_F(InstrumentLayoutTest, CtrlEExportsFromEveryInstrument) {
         });
         looks.start(10);
         QTest::keyClick(window.get(), Qt::Key_E, Qt::ControlModifier);
-        EXPECT_TRUE(QTest::qWaitFor([&] { return !proposed.isEmpty(); }, 60'000));
+        EXPECT_TRUE(QTest::qWaitFor([&] { return !proposed.isEmpty(); }, 300'000));
         EXPECT_TRUE(QFileInfo(proposed).fileName().startsWith(name)) << proposed.toStdString();
     }
 }

@@ -48,7 +48,7 @@ TEST_F(InstrumentPagesTest, TheMicroscopeShowsTheSampleNearestToTheSelectedStep)
     ASSERT_TRUE(ends());
     show(u"microscope"_s);
     auto* model = shownPage()->findChild<MicroscopeModel*>();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return model->sample().has_value(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->sample().has_value(); }, 300'000));
     EXPECT_EQ(model->sample()->step, 20);
     EXPECT_EQ(model->layers().size(), 5U) << "of LeNet";
     link.select(8, feed.tracks()[0]);
@@ -69,7 +69,7 @@ TEST_F(InstrumentPagesTest, DraggingTheHandleSlidesTheGradients) {
     ASSERT_TRUE(ends());
     show(u"microscope"_s);
     auto* model = shownPage()->findChild<MicroscopeModel*>();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return model->sample().has_value(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->sample().has_value(); }, 300'000));
     standsStill();
     auto* plot = part<ExponentPlot>();
     const double before = model->scale();
@@ -131,7 +131,7 @@ TEST_F(InstrumentPagesTest, ATraceEndsWhenItsPageIsLeftOrItsRunGoes) {
     ASSERT_TRUE(ends());
     show(u"xray"_s);
     auto* model = part<XrayPage>()->findChild<XrayModel*>();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return model->ownTrace() && !model->busy(); }, 60'000))
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->ownTrace() && !model->busy(); }, 300'000))
         << "of a short step at once";
     auto* jobs = model->findChild<StepJobs*>();
     const QTemporaryDir scratch;
@@ -146,14 +146,14 @@ TEST_F(InstrumentPagesTest, ATraceEndsWhenItsPageIsLeftOrItsRunGoes) {
     };
     startEndless();
     show(u"training"_s);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 300'000));
     EXPECT_EQ(model->problem(), QString());
     show(u"xray"_s);
     EXPECT_TRUE(model->ownTrace()) << "the trace that was there stays";
     startEndless();
     commands.start();
     ASSERT_TRUE(ends());
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 300'000));
     EXPECT_EQ(model->problem(), QString());
 }
 
@@ -168,7 +168,7 @@ TEST_F(InstrumentPagesTest, TheMicroscopeCallsNoEarlierScaleThatOfNow) {
     ASSERT_TRUE(ends());
     show(u"microscope"_s);
     auto* model = shownPage()->findChild<MicroscopeModel*>();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return model->sample().has_value(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->sample().has_value(); }, 300'000));
     EXPECT_EQ(model->sample()->step, 20);
     EXPECT_TRUE(cells().contains(u"now, 2²"_s)) << cells().join(u'|').toStdString();
     link.select(5, feed.tracks()[0]);
@@ -187,7 +187,7 @@ TEST_F(InstrumentPagesTest, TheShadowPassShowsTrueGradients) {
     link.select(7, feed.tracks()[0]);
     model->computeShadow();
     EXPECT_TRUE(model->busy());
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 300'000));
     EXPECT_EQ(model->problem(), QString());
     ASSERT_TRUE(model->sample());
     EXPECT_TRUE(model->shadowShown());
@@ -213,12 +213,12 @@ TEST_F(InstrumentPagesTest, TheXrayPageTracesAStepAndTriesAForcedType) {
     auto* tree = part<XrayPage>()->findChild<OpTree*>();
     EXPECT_EQ(tree->rowCount(), 0);
     // Opened, the page traces the last step by itself.
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 300'000));
     ASSERT_TRUE(model->trace()) << model->problem().toStdString();
     EXPECT_EQ(model->trace()->step, 20);
     link.select(3, feed.tracks()[0]);
     model->traceStep();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 300'000));
     ASSERT_TRUE(model->trace()) << model->problem().toStdString();
     EXPECT_EQ(model->trace()->step, 3);
     EXPECT_EQ(tree->rowCount(), 3) << "forward, backward, optimizer";
@@ -240,7 +240,7 @@ TEST_F(InstrumentPagesTest, TheXrayPageTracesAStepAndTriesAForcedType) {
     tree->setFilter(u"conv2d"_s, {});
     EXPECT_EQ(tree->rowCount(tree->index(0, 0)), 2) << "convolutions of the forward pass";
     model->tryForced("conv1", engine::ForcedType::fp32);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->busy(); }, 300'000));
     ASSERT_TRUE(model->experiment()) << model->problem().toStdString();
     EXPECT_GT(model->experiment()->before.gradient_error, 0);
     model->keep();
@@ -256,14 +256,14 @@ TEST_F(InstrumentPagesTest, TheSkipsPageExaminesASkip) {
     ASSERT_TRUE(ends());
     show(u"skips"_s);
     auto* model = shownPage()->findChild<SkipsModel*>();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->skips().list.empty(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->skips().list.empty(); }, 300'000));
     const auto last = feed.tracks()[0]->latest();
     EXPECT_EQ(std::ssize(model->skips().list), last.step - last.updates);
     link.select(1, feed.tracks()[0]);
     ASSERT_NE(model->step(), nullptr);
     EXPECT_EQ(model->step()->step, 1);
     // Nothing trains, so the selected step is examined without being asked for.
-    ASSERT_TRUE(QTest::qWaitFor([&] { return model->report() != nullptr; }, 60'000))
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->report() != nullptr; }, 300'000))
         << model->problem().toStdString();
     EXPECT_EQ(model->report()->cause, engine::SkipCause::scale_too_large);
     EXPECT_EQ(model->report()->tests.size(), 6U);
@@ -283,16 +283,16 @@ TEST_F(InstrumentPagesTest, AnOpenSkipsPageExaminesSkipsAsTheyHappen) {
     settings.load(engine::completed(overflowing));
     commands.start();
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return !feed.tracks().empty() && feed.tracks()[0] != before; }, 60'000));
+        [&] { return !feed.tracks().empty() && feed.tracks()[0] != before; }, 300'000));
     ASSERT_TRUE(ends());
-    ASSERT_TRUE(QTest::qWaitFor([&] { return model->report() != nullptr; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->report() != nullptr; }, 300'000));
     EXPECT_FALSE(model->watches()) << "the run has ended";
     EXPECT_EQ(model->report()->cause, engine::SkipCause::scale_too_large);
     EXPECT_TRUE(model->report()->histograms);
     EXPECT_GT(model->report()->capsule_bytes, 0);
     EXPECT_TRUE(std::ranges::all_of(model->skips().list,
                                     [](const auto& step) { return step.report.has_value(); }));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->picture().isNull(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model->picture().isNull(); }, 300'000));
     auto* grid = part<SampleGrid>();
     EXPECT_EQ(grid->findChild<QListWidget*>()->count(), 32);
     EXPECT_EQ(grid->sample(), model->report()->samples.front().sample);
@@ -324,7 +324,7 @@ TEST_F(InstrumentPagesTest, ARunWithoutSkipsSaysHowLongTheScaleHasStayed) {
     };
     // The eighth and the sixteenth of the 20 steps raise the scale.
     EXPECT_TRUE(QTest::qWaitFor(
-        [&] { return says(u"The loss scale last grew 4 steps ago, to 2⁴."_s); }, 60'000));
+        [&] { return says(u"The loss scale last grew 4 steps ago, to 2⁴."_s); }, 300'000));
     EXPECT_TRUE(says(u"No skipped step"_s));
     EXPECT_TRUE(says(u"No skipped steps in 20."_s));
 }
@@ -368,7 +368,7 @@ TEST_F(InstrumentPagesTest, TheTwinPageStartsAndResyncsATwin) {
     start->click();
     ASSERT_TRUE(ends());
     auto* model = shownPage()->findChild<TwinModel*>();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return model->steps() == 20; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->steps() == 20; }, 300'000));
     standsStill();
     ASSERT_TRUE(model->any());
     EXPECT_EQ(model->layers(), 5U);

@@ -31,7 +31,7 @@ struct KeysTest : WindowFixture {
                           .config);
         commands.start();
         ASSERT_TRUE(
-            QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+            QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
     }
     /// The widgets that Tab reaches in `of`.
     static std::vector<QPointer<QWidget>> focusable(const QWidget* of) {
@@ -117,7 +117,7 @@ TEST_F(KeysTest, SpacePausesFromAFieldForNumbersWhileARunTrains) {
                       .config);
     commands.start();
     ASSERT_TRUE(
-        QTest::qWaitFor([&] { return feed.state() == engine::RunState::training; }, 60'000));
+        QTest::qWaitFor([&] { return feed.state() == engine::RunState::training; }, 300'000));
     window->activateWindow();
     SettingsField* seed = nullptr;
     for (auto* each : window->findChildren<SettingsField*>()) {
@@ -130,7 +130,7 @@ TEST_F(KeysTest, SpacePausesFromAFieldForNumbersWhileARunTrains) {
     edit->selectAll();
     QTest::keyClick(edit, Qt::Key_Space);
     EXPECT_EQ(edit->text(), before);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 300'000));
     QTest::keyClicks(edit, u"123"_s);
     EXPECT_EQ(edit->text(), before) << "locked";
     auto* kind = window->findChild<QComboBox*>();
@@ -140,7 +140,7 @@ TEST_F(KeysTest, SpacePausesFromAFieldForNumbersWhileARunTrains) {
     QTest::keyClick(kind, Qt::Key_Down);
     EXPECT_EQ(kind->currentIndex(), chosen);
     commands.stop();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
     EXPECT_FALSE(edit->isReadOnly());
 }
 

@@ -29,7 +29,7 @@ struct SpokenTest : WindowFixture {
                       {u"fp32"_s, u"amp-fp16"_s});
         commands.compare();
         ASSERT_TRUE(
-            QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+            QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
         QCoreApplication::processEvents();
     }
 

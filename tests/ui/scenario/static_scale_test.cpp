@@ -45,7 +45,7 @@ TEST_F(StaticScale, ThatOverflowsIsCalledThatOnEveryPage) {
     show(u"skips"_s);  // its list is built while the run is live
     auto* model = shownPage()->findChild<SkipsModel*>();
     ASSERT_TRUE(ends());
-    ASSERT_TRUE(QTest::qWaitFor([&] { return model->skips().list.size() == 20; }, 60'000))
+    ASSERT_TRUE(QTest::qWaitFor([&] { return model->skips().list.size() == 20; }, 300'000))
         << model->skips().list.size() << " of 20 bad steps";
     EXPECT_EQ(engine::group_skips(model->skips()).size(), 2U)
         << "the fault, and what follows from it";
@@ -62,7 +62,7 @@ TEST_F(StaticScale, ThatOverflowsIsCalledThatOnEveryPage) {
     EXPECT_TRUE(says(panelBody(u"step"_s), u"Lower the static scale"_s));
     show(u"microscope"_s);
     ASSERT_TRUE(
-        QTest::qWaitFor([&] { return part<MicroscopeModel>()->sample().has_value(); }, 60'000));
+        QTest::qWaitFor([&] { return part<MicroscopeModel>()->sample().has_value(); }, 300'000));
     standsStill();
     EXPECT_FALSE(says(part<ScaleTable>(), u"skipped"_s));
 }

@@ -46,7 +46,7 @@ struct TaskTest : WindowFixture {
                            return t->done().has_value();
                        });
             },
-            60'000));
+            300'000));
     }
 
     /// The names in the selected step's table.
@@ -65,7 +65,7 @@ TEST_F(TaskTest, ATableThatIsDroppedIsShownTrainedAndJudgedByItsMetric) {
     EXPECT_EQ(settings.text(u"dataset.kind"_s), u"csv"_s);
     EXPECT_EQ(settings.text(u"model.kind"_s), u"mlp"_s);
     auto* sketch = window->findChild<DataSketch*>();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !sketch->isHidden(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !sketch->isHidden(); }, 300'000));
     EXPECT_EQ(sketch->accessibleName(), u"Columns of the table"_s);
     settings.set(u"epochs"_s, u"2"_s);
     settings.set(u"optimizer.kind"_s, u"adam"_s);
@@ -96,7 +96,7 @@ TEST_F(TaskTest, ATextThatIsDroppedIsReadAsCharactersAndJudgedByPerplexity) {
     EXPECT_EQ(settings.text(u"dataset.kind"_s), u"text-chars"_s);
     EXPECT_EQ(settings.text(u"model.kind"_s), u"rnn-lm"_s);
     auto* sketch = window->findChild<DataSketch*>();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !sketch->isHidden(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !sketch->isHidden(); }, 300'000));
     EXPECT_EQ(sketch->accessibleName(), u"Beginning of the text"_s);
     settings.set(u"model.options.hidden"_s, u"16"_s);
     settings.set(u"batch_size"_s, u"8"_s);
@@ -120,7 +120,7 @@ TEST_F(TaskTest, ABadTableIsToldInThePreview) {
             return std::ranges::any_of(
                 labels, [](const QLabel* label) { return label->text().contains(u"line 3"_s); });
         },
-        60'000));
+        300'000));
     EXPECT_TRUE(counts->isHidden());
 }
 

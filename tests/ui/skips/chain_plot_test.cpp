@@ -22,7 +22,7 @@ engine::ChainLink chainLinkOf(const char* type, double largest) {
 TEST(ChainBar, AboveTheLimitOfATypeThatItDoesNotHaveSaysItsOwn) {
     EXPECT_EQ(chainBar(chainLinkOf("f32", 127'000), false), ChainBar::above);
     EXPECT_EQ(chainBar(chainLinkOf("f32", 1000), false), ChainBar::fp32);
-    EXPECT_EQ(chainBar(chainLinkOf("f16", 60'000), false), ChainBar::run);
+    EXPECT_EQ(chainBar(chainLinkOf("f16", 300'000), false), ChainBar::run);
     EXPECT_EQ(chainBar(chainLinkOf("f16", std::numeric_limits<double>::infinity()), false),
               ChainBar::not_finite);
     EXPECT_EQ(chainBar(chainLinkOf("f32", std::numeric_limits<double>::quiet_NaN()), false),

@@ -30,7 +30,7 @@ struct ForeignRun {
                     return writer.record().size() > before &&
                            writer.state() == engine::RunState::paused;
                 },
-                60'000));
+                300'000));
         }
     }
     std::filesystem::path folder() const { return home / "torch"; }

@@ -60,7 +60,7 @@ inline bool standsStill(int ms = 30, int limit = 500) { return Stillness().wait(
 
 /// Lets the window work until `done`, for at most `ms`.
 template <typename Done>
-bool waitFor(Done done, int ms = 60'000) {
+bool waitFor(Done done, int ms = 300'000) {
     QElapsedTimer clock;
     clock.start();
     while (!done() && clock.elapsed() < ms) {

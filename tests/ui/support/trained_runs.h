@@ -50,7 +50,7 @@ struct TrainedRuns : WindowFixture {
         if (steps > 0) {
             EXPECT_TRUE(QTest::qWaitFor(
                 [&] { return session.record().size() >= before + steps || session.wait(0); },
-                60'000));
+                300'000));
             session.post(engine::Command::stop);
         }
         EXPECT_TRUE(session.wait(300));
@@ -86,7 +86,7 @@ struct TrainedRuns : WindowFixture {
                        feed.tracks().front()->rows() == feed.tracks().front()->published() &&
                        feed.tracks().front()->rows() > 0;
             },
-            60'000))
+            300'000))
             << feed.tracks().size() << " tracks, the first of " << feed.tracks().front()->run()
             << " with " << feed.tracks().front()->rows() << " rows of "
             << feed.tracks().front()->published();

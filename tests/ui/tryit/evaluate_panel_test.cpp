@@ -27,7 +27,7 @@ TEST_F(EvaluatePanelTest, EachRunsReportIsThatOfItsModel) {
     EXPECT_TRUE(panel->isEvaluating());
     EXPECT_TRUE(panel->findChildren<ConfusionMatrix*>().isEmpty())
         << "no model ran on the GUI thread";
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !panel->isEvaluating(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !panel->isEvaluating(); }, 300'000));
     const auto matrices = panel->findChildren<ConfusionMatrix*>();
     const auto views = panel->findChildren<ReportView*>();
     ASSERT_EQ(matrices.size(), 2);
@@ -55,7 +55,7 @@ TEST_F(EvaluatePanelTest, CancellingLeavesNoReportAndItCanBeginAgain) {
     standsStill(100);
     EXPECT_EQ(panel->findChild<ReportView*>()->report(), nullptr);
     named(panel, u"evaluate"_s)->click();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !panel->isEvaluating(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !panel->isEvaluating(); }, 300'000));
     EXPECT_EQ(panel->findChild<ReportView*>()->report()->samples, 2000);
 }
 
@@ -75,7 +75,7 @@ TEST_F(EvaluatePanelTest, DataWithAnotherNumberOfSamplesAreAskedAbout) {
     write(40);
     const auto evaluated = [&] {
         named(panel, u"evaluate"_s)->click();
-        return waitFor([&] { return !panel->isEvaluating(); }, 60'000);
+        return waitFor([&] { return !panel->isEvaluating(); }, 300'000);
     };
     for (const bool accepts : {false, true}) {
         ASSERT_TRUE(evaluated());
@@ -85,7 +85,7 @@ TEST_F(EvaluatePanelTest, DataWithAnotherNumberOfSamplesAreAskedAbout) {
             << dialog->accessibleDescription().toStdString();
         accepts ? dialog->accept() : dialog->reject();
         EXPECT_EQ(panel->isEvaluating(), accepts);
-        ASSERT_TRUE(waitFor([&] { return !panel->isEvaluating(); }, 60'000));
+        ASSERT_TRUE(waitFor([&] { return !panel->isEvaluating(); }, 300'000));
         const auto& report = panel->findChild<ReportView*>()->report();
         ASSERT_EQ(report != nullptr, accepts);
         if (accepts) {
@@ -99,7 +99,7 @@ TEST_F(EvaluatePanelTest, DataWithAnotherNumberOfSamplesAreAskedAbout) {
 TEST_F(EvaluatePanelTest, ALanguageModelHasFiguresAndNoClasses) {
     auto* panel = openPanel({train(text(), "fp32")});
     named(panel, u"evaluate"_s)->click();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !panel->isEvaluating(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !panel->isEvaluating(); }, 300'000));
     const auto& report = panel->findChild<ReportView*>()->report();
     ASSERT_NE(report, nullptr);
     EXPECT_GT(report->figures.of("perplexity"), 1);

@@ -36,7 +36,7 @@ struct MaskAskTest : TryItFixture {
         });
     }
     static bool shows(const MaskView* view, const std::vector<engine::FilledMask>& filled) {
-        return QTest::qWaitFor([&] { return same(view->filled(), filled); }, 60'000);
+        return QTest::qWaitFor([&] { return same(view->filled(), filled); }, 300'000);
     }
 };
 
@@ -74,9 +74,9 @@ TEST_F(MaskAskTest, CharactersThatTheModelDoesNotKnowAreTold) {
         });
     };
     field(ask)->setPlainText(u"a[MASK]Ж"_s);
-    EXPECT_TRUE(QTest::qWaitFor(told, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor(told, 300'000));
     field(ask)->setPlainText(u"a[MASK]b"_s);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return !told(); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !told(); }, 300'000));
 }
 
 TEST_F(MaskAskTest, TheFilledTextKeepsWhatIsNoMask) {
@@ -96,9 +96,9 @@ TEST_F(MaskAskTest, ATextWithoutAMaskOrTooLongSaysWhatIsWrong) {
     const auto run = train(masked(), "fp32");
     auto* ask = open({run})->findChild<MaskAsk*>();
     const auto* fillings = ask->findChild<MaskView*>();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !fillings->filled().empty(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !fillings->filled().empty(); }, 300'000));
     field(ask)->setPlainText(u"no gap"_s);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return fillings->filled().empty(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return fillings->filled().empty(); }, 300'000));
     EXPECT_TRUE(
         named<QLabel>(fillings, u"Text with its masks filled"_s)->text().contains(u"[MASK]"_s));
     field(ask)->setPlainText(u"[MASK]"_s + QString(24, u'a'));
@@ -109,7 +109,7 @@ TEST_F(MaskAskTest, ATextWithoutAMaskOrTooLongSaysWhatIsWrong) {
         }
         return out;
     };
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !problems().isEmpty(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !problems().isEmpty(); }, 300'000));
     EXPECT_TRUE(problems().front().contains(u"25"_s)) << problems().front().toStdString();
 }
 

@@ -17,7 +17,7 @@ struct ModelWorkerTest : TryItFixture {
             return std::make_unique<engine::TrainedModel>(runFolder, "last", "cpu");
         });
     }
-    bool waits(const std::function<bool()>& until) { return QTest::qWaitFor(until, 60'000); }
+    bool waits(const std::function<bool()>& until) { return QTest::qWaitFor(until, 300'000); }
     static void fail(const engine::Error& error) { ADD_FAILURE() << error.what(); }
 
     std::atomic<int> opened = 0;

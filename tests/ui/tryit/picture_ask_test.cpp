@@ -38,13 +38,13 @@ TEST_F(PictureAskTest, EachModelAnswersADrawingAndAnswersAnewWhenItChanges) {
     };
     draw(ask->board(), {140, 40}, {140, 240});
     EXPECT_TRUE(views[0]->answer().probabilities.empty()) << "no model ran on the GUI thread";
-    ASSERT_TRUE(QTest::qWaitFor([&] { return whole(answers(views)); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return whole(answers(views)); }, 300'000));
     // The models' own answers for the same pixels; each change of the drawing asks anew.
     for (int i = 0; i < 2; ++i) {
         engine::TrainedModel model(feed.store()->find(page->models()[i]->run())->folder, "last",
                                    "cpu");
         const auto own = model.answer(ask->board()->picture()).probabilities;
-        EXPECT_TRUE(QTest::qWaitFor([&] { return answers(views)[i] == own; }, 60'000));
+        EXPECT_TRUE(QTest::qWaitFor([&] { return answers(views)[i] == own; }, 300'000));
         EXPECT_EQ(views[i]->summary(),
                   className(model.classes(), static_cast<std::size_t>(views[i]->answer().best())));
     }
@@ -52,9 +52,9 @@ TEST_F(PictureAskTest, EachModelAnswersADrawingAndAnswersAnewWhenItChanges) {
     EXPECT_NE(first[0], first[1]) << "two models, trained in two precisions";
     draw(ask->board(), {40, 140}, {240, 140});
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return answers(views)[0] != first[0] && answers(views)[1] != first[1]; }, 60'000));
+        [&] { return answers(views)[0] != first[0] && answers(views)[1] != first[1]; }, 300'000));
     named(ask, u"clear"_s)->click();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return views[1]->answer().probabilities.empty(); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return views[1]->answer().probabilities.empty(); }, 300'000));
     EXPECT_TRUE(views[1]->summary().isEmpty());
 }
 
@@ -68,7 +68,7 @@ TEST_F(PictureAskTest, AFileIsShownAsTheModelSeesItAndAnswered) {
     ASSERT_TRUE(image.save(file));
     ask->openFile(file);
     const auto* shown = ask->findChild<AnswerView*>();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !shown->summary().isEmpty(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !shown->summary().isEmpty(); }, 300'000));
     engine::TrainedModel model(feed.store()->find(page->models()[0]->run())->folder, "last", "cpu");
     EXPECT_EQ(shown->answer().probabilities,
               model.answer(engine::load_picture(file.toStdString())).probabilities);
@@ -90,7 +90,7 @@ TEST_F(PictureAskTest, AFileThatIsNoPictureIsRefusedInPlace) {
             return label->isVisible() && label->text().contains(u"broken.png"_s);
         });
     };
-    EXPECT_TRUE(QTest::qWaitFor(refused, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor(refused, 300'000));
     EXPECT_TRUE(ask->board()->isBlank());
 }
 

@@ -31,7 +31,7 @@ TEST_F(RandomAskTest, EachModelDrawsFromTheSameNumbersAndFromOthersWhenAsked) {
                 return views[0]->image() == expected(runs[0], seed) &&
                        views[1]->image() == expected(runs[1], seed);
             },
-            60'000);
+            300'000);
     };
     EXPECT_TRUE(shows(1));
     named(ask, u"others"_s)->click();

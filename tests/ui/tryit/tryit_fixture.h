@@ -52,7 +52,7 @@ struct TryItFixture : WindowFixture {
         stack->row()->setCurrentIndex(tabOf(*stack));
         auto* page = qobject_cast<TryItPage*>(stack->currentWidget());
         EXPECT_NE(page, nullptr);
-        EXPECT_TRUE(QTest::qWaitFor([&] { return page->isSettled(); }, 60'000));
+        EXPECT_TRUE(QTest::qWaitFor([&] { return page->isSettled(); }, 300'000));
         standsStill();
         return page;
     }

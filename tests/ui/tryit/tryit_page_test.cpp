@@ -50,7 +50,7 @@ TEST_F(TryItPageTest, FreesItsModelsWhenItIsLeft) {
         const auto workers = page->findChildren<ModelWorker*>();
         return std::ranges::none_of(workers, &ModelWorker::holdsModel);
     };
-    EXPECT_TRUE(QTest::qWaitFor(free, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor(free, 300'000));
     EXPECT_TRUE(page->models()[0]->facts());  // what was shown stays
 }
 
@@ -93,7 +93,7 @@ TEST_F(TryItPageTest, APausedRunIsTriedWithItsWeightsOfNow) {
                              "epochs": 100000, "checkpoint": {"best": false}})"),
                   {u"fp32"_s});
     commands.step();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::paused; }, 300'000));
     auto* stack = window->findChild<PageStack*>();
     stack->row()->setCurrentIndex(tabOf(*stack));
     auto* page = qobject_cast<TryItPage*>(stack->currentWidget());
@@ -101,7 +101,7 @@ TEST_F(TryItPageTest, APausedRunIsTriedWithItsWeightsOfNow) {
     auto* checkpoint = named<QComboBox>(page, u"Checkpoint"_s);
     const int now = checkpoint->findData(u"now"_s);
     ASSERT_GE(now, 0);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return page->isSettled(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page->isSettled(); }, 300'000));
     EXPECT_EQ(checkpoint->currentIndex(), now) << "there is no checkpoint";
     ASSERT_TRUE(page->models()[0]->facts());
     EXPECT_EQ(page->models()[0]->facts()->step, 1);
@@ -109,7 +109,7 @@ TEST_F(TryItPageTest, APausedRunIsTriedWithItsWeightsOfNow) {
     EXPECT_TRUE(engine::list_checkpoints(feed.store()->find("1")->folder).empty())
         << "nothing was saved for it";
     commands.stop();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
     EXPECT_LT(checkpoint->findData(u"now"_s), 0);
 }
 
@@ -120,27 +120,27 @@ TEST_F(TryItPageTest, ARunUnderWayIsAskedOnceItHasSavedACheckpoint) {
                   {u"fp32"_s});
     commands.start();
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 3; }, 60'000));
+        [&] { return !feed.tracks().empty() && feed.tracks()[0]->rows() >= 3; }, 300'000));
     auto* stack = window->findChild<PageStack*>();
     stack->row()->setCurrentIndex(tabOf(*stack));
     auto* page = qobject_cast<TryItPage*>(stack->currentWidget());
     ASSERT_NE(page, nullptr);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return says(page, u"No checkpoint yet."_s); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return says(page, u"No checkpoint yet."_s); }, 300'000));
     EXPECT_FALSE(page->isSettled());
     feed.experiment().post(engine::Command::checkpoint);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return page->isSettled(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return page->isSettled(); }, 300'000));
     ASSERT_NE(page->findChild<RowAsk*>(), nullptr);
     const auto* answer = page->findChild<AnswerView*>();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return !answer->summary().isEmpty(); }, 60'000))
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !answer->summary().isEmpty(); }, 300'000))
         << "the model answers beside the training";
     page->findChild<QTabBar*>()->setCurrentIndex(1);
     EXPECT_TRUE(says(page, u"evaluating shares the machine"_s));
     const std::int64_t first = page->models()[0]->facts()->step;
     feed.experiment().post(engine::Command::checkpoint);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return page->models()[0]->facts()->step > first; }, 60'000))
+    EXPECT_TRUE(QTest::qWaitFor([&] { return page->models()[0]->facts()->step > first; }, 300'000))
         << "it follows the last checkpoint";
     commands.stop();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
 }
 
 /// W19: a model that was opened while its run trained is the last one once the run has ended, whether
@@ -158,7 +158,7 @@ TEST_F(TryItPageTest, ModelsOfRunsThatHaveEndedSinceAreTheirLastOnes) {
                 return feed.state() == engine::RunState::training && feed.tracks().size() == 2 &&
                        feed.tracks()[1]->rows() >= 3;
             },
-            60'000));
+            300'000));
         feed.experiment().post(engine::Command::checkpoint);
         auto* stack = window->findChild<PageStack*>();
         stack->showPage(u"tryit"_s);
@@ -169,7 +169,7 @@ TEST_F(TryItPageTest, ModelsOfRunsThatHaveEndedSinceAreTheirLastOnes) {
                    std::ranges::all_of(page->models(),
                                        [](auto* model) { return model->facts().has_value(); });
         };
-        ASSERT_TRUE(QTest::qWaitFor(known, 60'000));
+        ASSERT_TRUE(QTest::qWaitFor(known, 300'000));
         if (leaves) stack->showPage(u"training"_s);
         commands.stop();
         ASSERT_TRUE(ends());
@@ -181,7 +181,7 @@ TEST_F(TryItPageTest, ModelsOfRunsThatHaveEndedSinceAreTheirLastOnes) {
             }
             return true;
         };
-        EXPECT_TRUE(QTest::qWaitFor(last, 60'000));
+        EXPECT_TRUE(QTest::qWaitFor(last, 300'000));
         for (const auto& track : feed.tracks())
             EXPECT_TRUE(says(page, u"step %1"_s.arg(count(track->done()->steps))));
         stack->showPage(u"training"_s);

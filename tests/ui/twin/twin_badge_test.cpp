@@ -26,14 +26,14 @@ struct TwinBadgeTest : WindowFixture {
     ~TwinBadgeTest() override { QSettings().clear(); }
 
     bool checked(const TwinBadge& badge) {
-        return QTest::qWaitFor([&] { return !badge.checking(); }, 60'000);
+        return QTest::qWaitFor([&] { return !badge.checking(); }, 300'000);
     }
     QString tone(const TwinBadge& badge) const { return badge.property("tone").toString(); }
     void trainTwin(const QStringList& precisions) {
         settings.load(settings.config(), precisions);
         commands.startTwin({});
         ASSERT_TRUE(ends(2));
-        EXPECT_TRUE(QTest::qWaitFor([this] { return model.steps() == 10; }, 60'000));
+        EXPECT_TRUE(QTest::qWaitFor([this] { return model.steps() == 10; }, 300'000));
     }
 
     TwinModel model{context};
@@ -90,9 +90,9 @@ TEST_F(TwinBadgeTest, AClickEndsACheckThatRuns) {
                         return checkBits(endless, endless, limits, progress);
                     });
     badge.click();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return began.load(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return began.load(); }, 300'000));
     badge.click();
-    EXPECT_TRUE(QTest::qWaitFor([&] { return !badge.checking(); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !badge.checking(); }, 300'000));
 }
 
 TEST_F(TwinBadgeTest, ATwinOfOnePrecisionIsItsOwnCheck) {

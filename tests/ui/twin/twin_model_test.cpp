@@ -38,7 +38,7 @@ TEST_F(TwinModelTest, FindsAReferenceThatComesOnScreenLater) {
     EXPECT_EQ(later.reference(), nullptr);
     const QSignalSpy told(&later, &TwinModel::contentChanged);
     feed.setHidden(reference, false);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return later.reference() != nullptr; }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return later.reference() != nullptr; }, 300'000));
     EXPECT_EQ(told.count(), 1);
 }
 

@@ -49,7 +49,7 @@ TEST_F(WindowTest, DescribesEveryPlotInWords) {
     ASSERT_EQ(plots.size(), std::ranges::count(panelEntries(), Place::plots, &PanelEntry::place));
     for (const auto* plot : plots) {
         EXPECT_TRUE(
-            QTest::qWaitFor([plot] { return !plot->accessibleDescription().isEmpty(); }, 60'000));
+            QTest::qWaitFor([plot] { return !plot->accessibleDescription().isEmpty(); }, 300'000));
     }
 }
 
@@ -208,14 +208,14 @@ TEST_F(WindowTest, TrainsTheComparisonFromItsFirstButton) {
     const int narrowest = window->minimumSizeHint().width();
     compare->setFocus();
     compare->click();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !compare->isEnabled(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !compare->isEnabled(); }, 300'000));
     const auto* pause = qobject_cast<QAbstractButton*>(window->focusWidget());
     ASSERT_NE(pause, nullptr);
     EXPECT_TRUE(pause->text().contains(u"Pause"_s));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() >= 3; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.tracks()[1]->rows() >= 3; }, 300'000));
     // Not before: a run that ends by itself could do so before the window's first frame.
     feed.experiment().post(engine::Command::stop);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
     EXPECT_EQ(window->focusWidget(), compare);
     EXPECT_LE(window->minimumSizeHint().width(), narrowest) << "figures widen the window";
     link.select(3);

@@ -25,7 +25,7 @@ TEST_F(ProblemDialogTest, ShowsEachTextBeforeItIsSaved) {
     auto* list = dialog->findChild<QListWidget*>();
     auto* save = dialog->findChild<QPushButton*>(u"primary"_s);
     EXPECT_FALSE(save->isEnabled()) << "not before it can be read";
-    ASSERT_TRUE(QTest::qWaitFor([&] { return list->count() > 0; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return list->count() > 0; }, 300'000));
     EXPECT_TRUE(save->isEnabled());
     const auto* text = dialog->findChild<QPlainTextEdit*>();
     QStringList names;
@@ -39,7 +39,7 @@ TEST_F(ProblemDialogTest, ShowsEachTextBeforeItIsSaved) {
                                   u"events.jsonl"_s, u"steps.jsonl"_s, u"log.txt"_s}));
     const QString file = folder.path() + u"/report.zip"_s;
     ASSERT_TRUE(answerFileDialog(file, [&] { save->click(); }));
-    EXPECT_TRUE(QTest::qWaitFor([&] { return QFile::exists(file); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return QFile::exists(file); }, 300'000));
 }
 
 }  // namespace

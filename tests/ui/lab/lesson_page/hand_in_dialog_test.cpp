@@ -29,7 +29,7 @@ struct HandInTest : LessonViewTest {
         const auto* said = dialog.findChild<QLabel*>(u"handedIn"_s);
         EXPECT_EQ(said->text(), u"Handing in…"_s) << "off the window's thread";
         EXPECT_TRUE(
-            QTest::qWaitFor([said] { return !said->text().startsWith(u"Handing"_s); }, 60'000));
+            QTest::qWaitFor([said] { return !said->text().startsWith(u"Handing"_s); }, 300'000));
         return said->text();
     }
     QStringList files() const { return QDir(shared.path()).entryList(QDir::Files, QDir::Name); }
@@ -60,11 +60,11 @@ TEST_F(HandInTest, TheTableOfAClassIsSavedAndSaysSo) {
     const auto* said = all.findChild<QLabel*>(u"savedAnswers"_s);
     const QString file = shared.filePath(u"all.csv"_s);
     all.saveCsv(file);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return said->text().contains(file); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return said->text().contains(file); }, 300'000));
     EXPECT_TRUE(QFile::exists(file));
     all.saveCsv(u"/no/such/folder/all.csv"_s);
     EXPECT_TRUE(
-        QTest::qWaitFor([&] { return said->text().contains(u"/no/such/folder"_s); }, 60'000));
+        QTest::qWaitFor([&] { return said->text().contains(u"/no/such/folder"_s); }, 300'000));
 }
 
 TEST_F(HandInTest, AFileOfAnotherLearnerStays) {

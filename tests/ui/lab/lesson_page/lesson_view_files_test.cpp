@@ -107,7 +107,7 @@ TEST_F(LessonViewFilesTest, AChangedFileIsReloadedAndTheAnswersStay) {
     ASSERT_NE(reload, nullptr);
     EXPECT_FALSE(reload->isVisible());
     writeLesson(data, u"small"_s, small_lesson("Another title"));
-    ASSERT_TRUE(QTest::qWaitFor([&] { return reload->isVisible(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return reload->isVisible(); }, 300'000));
     reload->click();
     EXPECT_FALSE(reload->isVisible());
     EXPECT_EQ(view->model()->lesson()->title, "Another title");

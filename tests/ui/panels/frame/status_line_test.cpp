@@ -14,7 +14,7 @@ struct StatusLineTest : WindowFixture {
         trainShortly({"max_steps=40", "epochs=100"});
         line = window->findChild<StatusLine*>();
         // Figures of the machine come once a second.
-        EXPECT_TRUE(QTest::qWaitFor([this] { return shows(u"memory"_s); }, 60'000));
+        EXPECT_TRUE(QTest::qWaitFor([this] { return shows(u"memory"_s); }, 300'000));
     }
     ~StatusLineTest() override { QSettings().clear(); }
 

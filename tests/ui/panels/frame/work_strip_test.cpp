@@ -28,13 +28,13 @@ TEST_F(WorkStripTest, ShowsLongWorkAndCancelsIt) {
                                  return QString();
                              }});
     EXPECT_FALSE(strip->isVisible()) << "it may end at once";
-    ASSERT_TRUE(QTest::qWaitFor([&] { return strip->isVisible(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip->isVisible(); }, 300'000));
     EXPECT_EQ(strip->findChild<QLabel*>()->text(), u"Exporting a.csv"_s);
     auto* cancel = strip->findChild<QToolButton*>();
     EXPECT_EQ(cancel->accessibleName(), u"Cancel: Exporting a.csv"_s);
     const int height = window->statusBar()->height();
     cancel->click();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !strip->isVisible(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !strip->isVisible(); }, 300'000));
     EXPECT_EQ(said, u"Exporting a.csv: cancelled. Nothing was kept."_s);
     EXPECT_EQ(window->statusBar()->height(), height) << "the window does not move";
 }
@@ -54,7 +54,7 @@ TEST_F(WorkStripTest, QuittingAsksWhileAFileIsWritten) {
     quit->click();
     EXPECT_FALSE(window->isVisible());
     commands.works()->cancel();
-    EXPECT_TRUE(QTest::qWaitFor([this] { return !commands.works()->busy(); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([this] { return !commands.works()->busy(); }, 300'000));
 }
 
 }  // namespace

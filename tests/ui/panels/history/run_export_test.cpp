@@ -23,7 +23,7 @@ protected:
             QObject::connect(&commands, &Commands::failed, window.get(),
                              [&said](const Problem& problem) { said = problem.sentence; });
         act();
-        EXPECT_TRUE(QTest::qWaitFor([&said] { return !said.isEmpty(); }, 60'000));
+        EXPECT_TRUE(QTest::qWaitFor([&said] { return !said.isEmpty(); }, 300'000));
         QObject::disconnect(listening);
         return said;
     }
@@ -172,7 +172,7 @@ TEST_F(CsvExportTest, WritesAllRunsOnScreenWithAColumnForTheRun) {
     ASSERT_NE(action, nullptr);
     const QString name = folder.path() + u"/steps.csv"_s;
     ASSERT_TRUE(answerFileDialog(name, [&] { action->trigger(); }));
-    ASSERT_TRUE(QTest::qWaitFor([this] { return !commands.works()->busy(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([this] { return !commands.works()->busy(); }, 300'000));
     QFile file(name);
     ASSERT_TRUE(file.open(QIODevice::ReadOnly));
     const QStringList lines = QString::fromUtf8(file.readAll()).trimmed().split(u'\n');

@@ -56,7 +56,7 @@ TEST_F(PlotMenuTest, ChoosesTheXAxisOfAllPlots) {
     const auto reach = [](const LinePlot* plot) {
         return plot->xAxis->range().upper > 30 * 128 - 1;
     };
-    EXPECT_TRUE(QTest::qWaitFor([&] { return std::ranges::all_of(plots, reach); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return std::ranges::all_of(plots, reach); }, 300'000));
     for (const auto* each : plots) {
         EXPECT_NEAR(each->xAxis->range().upper, 30 * 128, 1) << each->look().title.toStdString();
     }
@@ -144,7 +144,7 @@ TEST_F(PlotMenuTest, ExportsAPictureWithTheEndingOfTheChosenKind) {
     auto* action = entry(panel(u"loss"_s)->menu(), u"Export picture…"_s);
     const QString name = folder.path() + u"/mine"_s;
     ASSERT_TRUE(answerFileDialog(name, [&] { action->trigger(); }));
-    ASSERT_TRUE(QTest::qWaitFor([this] { return !commands.works()->busy(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([this] { return !commands.works()->busy(); }, 300'000));
     EXPECT_TRUE(QFile::exists(name + u".png"_s));
 }
 

@@ -19,7 +19,7 @@ struct WhatIfCurvesTest : PlotWindowTest {
     }
     bool replays(const std::string& policy) {
         scale()->whatIf()->choose(policy);
-        return QTest::qWaitFor([&] { return !scale()->whatIf()->sentence().isEmpty(); }, 60'000);
+        return QTest::qWaitFor([&] { return !scale()->whatIf()->sentence().isEmpty(); }, 300'000);
     }
     /// The last value of a curve.
     static double last(const Curve& curve) {

@@ -48,7 +48,7 @@ TEST_F(ClusterDialogTest, IsOpenOnce) {
     open();
     // The closed one goes.
     ASSERT_TRUE(QTest::qWaitFor(
-        [&] { return window->findChildren<QDialog*>(u"cluster"_s).size() == 1; }, 60'000));
+        [&] { return window->findChildren<QDialog*>(u"cluster"_s).size() == 1; }, 300'000));
     EXPECT_TRUE(window->findChild<QDialog*>(u"cluster"_s)->isVisible());
 }
 

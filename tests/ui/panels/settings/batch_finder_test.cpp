@@ -42,7 +42,7 @@ struct BatchFinderTest : WindowFixture {
 TEST_F(BatchFinderTest, FindsABatchAndTakesItOver) {
     ASSERT_NE(finder, nullptr);
     find(u"1 MB"_s);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !offered()->isHidden(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !offered()->isHidden(); }, 300'000));
     EXPECT_TRUE(says(u"does not fit"_s));
     EXPECT_TRUE(says(u"Largest batch"_s));
     const qlonglong size = offered()->text().section(u' ', 1, 1).toLongLong();
@@ -59,7 +59,7 @@ TEST_F(BatchFinderTest, TellsTheEndOfTheSearchFromAResult) {
                              "model.kind=mlp", "model.options.hidden=[1]"})
                       .config);
     find({});
-    ASSERT_TRUE(QTest::qWaitFor([&] { return !offered()->isHidden(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !offered()->isHidden(); }, 300'000));
     EXPECT_TRUE(says(u"Largest batch: ≥ 1,048,576, with "_s));
     EXPECT_TRUE(says(u"Larger ones are not tried."_s));
     EXPECT_FALSE(says(u"does not fit"_s));
@@ -70,14 +70,14 @@ TEST_F(BatchFinderTest, SaysWhatIsNoSizeAndWhatDoesNotFit) {
     find(u"plenty"_s);
     EXPECT_TRUE(says(u"plenty is not a size"_s));
     find(u"50 KB"_s);
-    EXPECT_TRUE(QTest::qWaitFor([&] { return says(u"Not even a batch of 1"_s); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return says(u"Not even a batch of 1"_s); }, 300'000));
     EXPECT_TRUE(offered()->isHidden());
 }
 
 TEST_F(BatchFinderTest, ClosingEndsTheSearch) {
     find({});
     finder->close();
-    EXPECT_TRUE(QThreadPool::globalInstance()->waitForDone(60'000));
+    EXPECT_TRUE(QThreadPool::globalInstance()->waitForDone(300'000));
 }
 
 TEST_F(BatchFinderTest, IsOfferedForSettingsThatCanRun) {

@@ -19,7 +19,7 @@ struct NextRunNoteTest : WindowFixture {
     void run() {
         commands.start();
         ASSERT_TRUE(
-            QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+            QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
     }
     NextRunNote* note;
 };
@@ -51,7 +51,7 @@ TEST_F(NextRunNoteTest, ItsLinkUnlocksTheSettingsWhileARunTrains) {
     settings.set(u"epochs"_s, u"100000"_s);
     commands.start();
     ASSERT_TRUE(
-        QTest::qWaitFor([&] { return feed.state() == engine::RunState::training; }, 60'000));
+        QTest::qWaitFor([&] { return feed.state() == engine::RunState::training; }, 300'000));
     EXPECT_TRUE(note->locked());
     EXPECT_FALSE(note->isHidden());
     note->findChild<QToolButton*>()->click();
@@ -59,7 +59,7 @@ TEST_F(NextRunNoteTest, ItsLinkUnlocksTheSettingsWhileARunTrains) {
     settings.set(u"seed"_s, u"5"_s);
     EXPECT_TRUE(text().contains(settings.label(u"seed"_s)));
     commands.stop();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return feed.state() == engine::RunState::done; }, 300'000));
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ struct RateFinderTest : WindowFixture {
 
 TEST_F(RateFinderTest, DrawsTheCurveAndTakesASuggestedRateOver) {
     ASSERT_NE(finder, nullptr);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return offered() != nullptr; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return offered() != nullptr; }, 300'000));
     const auto* plot = finder->findChild<QCustomPlot*>();
     EXPECT_GT(plot->graph(1)->dataCount(), 50);
     EXPECT_EQ(plot->itemCount(), 2);

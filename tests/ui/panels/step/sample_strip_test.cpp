@@ -31,14 +31,14 @@ TEST_F(SampleStripTest, ShowsTheNewestPictureOfARunThatDrawsAndOpensThemAll) {
     feed.showStored({run});
     auto* small = strip()->findChild<PictureView*>();
     ASSERT_NE(small, nullptr);
-    ASSERT_TRUE(QTest::qWaitFor([&] { return strip()->isVisibleTo(window.get()); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip()->isVisibleTo(window.get()); }, 300'000));
     EXPECT_EQ(small->image().convertToFormat(QImage::Format_RGB888),
               fileOf(kept.back()).convertToFormat(QImage::Format_RGB888));
     QTest::keyClick(small, Qt::Key_Space);
     auto* viewer = strip()->findChild<SampleViewer*>();
     ASSERT_NE(viewer, nullptr);
     auto* slider = viewer->findChild<QSlider*>();
-    ASSERT_TRUE(QTest::qWaitFor([&] { return slider->maximum() == 2; }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return slider->maximum() == 2; }, 300'000));
     EXPECT_EQ(slider->value(), 2) << "the newest first";
     slider->setValue(0);
     EXPECT_EQ(viewer->findChild<PictureView*>()->image(), fileOf(kept.front()));
@@ -53,18 +53,18 @@ TEST_F(SampleStripTest, ShowsTheUpperSquareOfATallPicture) {
     const QImage whole = fileOf(engine::list_sample_pictures(run.folder).back());
     ASSERT_GT(whole.height(), whole.width()) << "each image above its drawing";
     feed.showStored({run});
-    ASSERT_TRUE(QTest::qWaitFor([&] { return strip()->isVisibleTo(window.get()); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return strip()->isVisibleTo(window.get()); }, 300'000));
     EXPECT_EQ(strip()->findChild<PictureView*>()->image(),
               whole.copy(0, 0, whole.width(), whole.width()));
 }
 
 TEST_F(SampleStripTest, StaysAwayWhereNoRunDraws) {
     feed.showStored({train(glyphs(), "fp32")});
-    ASSERT_TRUE(QTest::qWaitFor([this] { return feed.tracks().size() == 1 && ended(); }, 60'000));
+    ASSERT_TRUE(QTest::qWaitFor([this] { return feed.tracks().size() == 1 && ended(); }, 300'000));
     standsStill();
     EXPECT_FALSE(strip()->isVisibleTo(window.get()));
     feed.showStored({trainPair()});
-    EXPECT_TRUE(QTest::qWaitFor([&] { return strip()->isVisibleTo(window.get()); }, 60'000));
+    EXPECT_TRUE(QTest::qWaitFor([&] { return strip()->isVisibleTo(window.get()); }, 300'000));
     feed.showStored({});
     EXPECT_FALSE(strip()->isVisibleTo(window.get()));
 }

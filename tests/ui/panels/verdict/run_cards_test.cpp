@@ -98,7 +98,7 @@ TEST_F(RunCardsTest, NameTheMetricOfTheFileOnceItIsRead) {
     settings.set(u"dataset.kind"_s, u"csv"_s);
     settings.set(u"dataset.path"_s, file.fileName());
     EXPECT_TRUE(
-        QTest::qWaitFor([&] { return words(*cards, *window).contains(u"test acc."_s); }, 60'000));
+        QTest::qWaitFor([&] { return words(*cards, *window).contains(u"test acc."_s); }, 300'000));
     EXPECT_TRUE(words(*cards, *window).contains(u"rows/s"_s));
 }
 
@@ -156,7 +156,7 @@ TEST_F(RunCardsTest, ARunThatEndsInNaNByItsPlanHasDivergedEverywhere) {
             return std::ranges::any_of(
                 labels, [&](const QLabel* label) { return label->text() == sentence; });
         },
-        60'000))
+        300'000))
         << "and not Done";
 }
 

@@ -35,7 +35,7 @@ struct VerdictBarTest : WindowFixture {
     void compare() {
         trainToEnd(tiny(), {u"fp32"_s, u"amp-fp16"_s});
         ASSERT_TRUE(QTest::qWaitFor(
-            [&] { return line()->accessibleName().contains(u"AMP FP16 does not pay"_s); }, 60'000))
+            [&] { return line()->accessibleName().contains(u"AMP FP16 does not pay"_s); }, 300'000))
             << line()->accessibleName().toStdString();
     }
     VerdictLine* line() const { return window->findChild<VerdictLine*>(); }
