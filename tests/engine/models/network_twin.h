@@ -56,8 +56,8 @@ inline void descend(const Model& model, float rate) {
     }
 }
 
-/// Bits of the losses of some steps in training, and of the tensors after them. Images are
-/// reconstructed; others are classified.
+/// Bits of the losses of some steps in training, and of the last one's gradients and the buffers.
+/// Images are reconstructed; others are classified.
 inline std::vector<std::string> trained(Model& model, const Tensor& inputs, int steps, std::optional<DType> low) {
     std::vector<std::string> out;
     StepRandom random(1, Tensor::zeros({}, DType::i64, Device{}));
@@ -81,9 +81,10 @@ inline std::vector<std::string> trained(Model& model, const Tensor& inputs, int 
         }
         out.push_back(bits_of(loss));
         backward(loss);
-        descend(model, 0.01f);
+        if (step + 1 < steps) descend(model, 0.01f);
     }
-    for (const std::string& each : tensors_of(model)) out.push_back(each);
+    for (const Parameter& each : model.parameters()) out.push_back(each.tensor.grad().defined() ? bits_of(each.tensor.grad()) : std::string());
+    for (const Parameter& each : model.buffers()) out.push_back(bits_of(each.tensor));
     return out;
 }
 
