@@ -133,7 +133,7 @@ TEST_F(StepChooserTest, LeavesAllTabsInSightAtAWidthOf1100) {
         language.setChoice(name);
         makeWindow(1100);
         ASSERT_TRUE(chooser()->isVisible());
-        EXPECT_EQ(tabs()->count(), 10);
+        EXPECT_EQ(tabs()->count(), 11);
         EXPECT_TRUE(showsAllTabs()) << name.toStdString();
         const int end = chooser()->mapTo(window.get(), QPoint(chooser()->width(), 0)).x();
         EXPECT_LE(end, 1100) << name.toStdString();
