@@ -186,7 +186,7 @@ echo "stopped after $((SECONDS - began)) s of 120"
 note_of "$id"
 [[ $(note_of "$id") == *"before its run did"* ]] || fail "the note does not say that the job has ended"
 scontrol show job "$job" | grep -E 'JobState=|ExitCode='
-scontrol show job "$job" | grep -q 'JobState=TIMEOUT' && fail "Slurm had to end the job itself"
+scontrol show job "$job" | grep 'JobState=TIMEOUT' > /dev/null && fail "Slurm had to end the job itself"
 run=$(run_of "$id")
 stored "$run" | grep '"state":"stopped"' > /dev/null || fail "the run was cut off before it could save"
 steps=$(steps_of "$run")

@@ -145,7 +145,10 @@ if [[ $package == *.deb ]]; then
     installed > "$work/empty"
     timed "apt-get update" inside apt-get update
     needed=()
-    for field in Depends Recommends; do needed+=("$(dpkg-deb --field "$package" $field)"); done
+    for field in Depends Recommends; do
+        packages=$(dpkg-deb --field "$package" $field)
+        [[ ! $packages ]] || needed+=("$packages")
+    done
     timed "the packages it needs and recommends" inside apt-get satisfy -y "${needed[@]}"
     echo "$(($(installed | wc -l) - $(wc -l < "$work/empty"))) packages"
 fi
@@ -175,7 +178,7 @@ diff "$work/before.packages" "$work/after.packages" || status=1
 ((status == 0)) || fail "files are left or have changed, see above"
 if [[ $package == *.deb ]]; then
     # As if they had come with the package.
-    installed | grep -vxFf "$work/empty" | inside xargs apt-mark auto > /dev/null
+    installed | { grep -vxFf "$work/empty" || true; } | inside xargs --no-run-if-empty apt-mark auto > /dev/null
     timed "apt-get autoremove --purge" inside apt-get autoremove -y --purge
     installed | diff "$work/empty" - || fail "packages are left"
 fi
