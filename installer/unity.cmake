@@ -42,7 +42,7 @@ function(halftone_unity target)
     endif()
     string(MAKE_C_IDENTIFIER "${name}" name)
     set(bytes 0)
-    # What the build writes counts as nothing: there after the first build, it would change the batches, and the program's bits.
+    # Files that the build writes count as nothing: there after the first build, they would change the batches and the program's bits.
     cmake_path(IS_PREFIX PROJECT_BINARY_DIR "${path}" NORMALIZE generated)
     if(EXISTS ${path} AND NOT generated)
       file(SIZE ${path} bytes)
