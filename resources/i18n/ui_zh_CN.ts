@@ -8868,6 +8868,18 @@ above</source>
             <translation>保留我的</translation>
         </message>
         <message>
+            <source>A draft of %1, which is not saved, was kept.</source>
+            <translation>保留了 %1 的未保存草稿。</translation>
+        </message>
+        <message>
+            <source>Go on with the draft</source>
+            <translation>继续编辑草稿</translation>
+        </message>
+        <message>
+            <source>Drop the draft</source>
+            <translation>放弃草稿</translation>
+        </message>
+        <message>
             <source>%1 · edited</source>
             <translation>%1 · 已修改</translation>
         </message>
@@ -9077,6 +9089,14 @@ above</source>
     </context>
     <context>
         <name>ui::NetworkFiles</name>
+        <message>
+            <source>Saving %1</source>
+            <translation>正在保存 %1</translation>
+        </message>
+        <message>
+            <source>Saved %1.</source>
+            <translation>已保存 %1。</translation>
+        </message>
         <message>
             <source>%1 cannot be read as a network.</source>
             <translation>无法将 %1 作为网络读取。</translation>

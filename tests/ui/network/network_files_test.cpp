@@ -123,6 +123,65 @@ TEST_F(NetworkFilesTest, AFileThatAnotherProgramChangesIsNoticed) {
     EXPECT_EQ(model->text().toUtf8(), small);
 }
 
+TEST_F(NetworkFilesTest, ATextOfSettingsIsEditedIfItsFileHasAnotherOne) {
+    const QString name = write(small);
+    files->showText(QString::fromUtf8(small), u"a.network"_s, name);
+    EXPECT_FALSE(files->isEdited());
+    EXPECT_FALSE(files->isChangedOnDisk());
+    write(small + "# newer\n");
+    files->showText(QString::fromUtf8(small), u"a.network"_s, name);
+    EXPECT_TRUE(files->isEdited());
+    EXPECT_TRUE(files->isChangedOnDisk());
+}
+
+TEST_F(NetworkFilesTest, SavingWritesOverAnotherProgramsChangeOnlyAfterTheAnswer) {
+    const QString name = write(small);
+    ASSERT_TRUE(files->open(name));
+    type(u"# mine\n"_s);
+    write(small + "# theirs\n");
+    bool saved = false;
+    files->save(name, [&saved] { saved = true; });
+    EXPECT_TRUE(files->isChangedOnDisk());
+    files->keepMine();
+    EXPECT_EQ(read(name), small + "# theirs\n");
+    files->save(name, [&saved] { saved = true; });
+    ASSERT_TRUE(QTest::qWaitFor([&saved] { return saved; }, 30'000));
+    EXPECT_EQ(read(name), small + "# mine\n");
+}
+
+TEST_F(NetworkFilesTest, ADraftKnowsThatItsFileHasChangedSince) {
+    ASSERT_TRUE(files->open(write(small)));
+    type(u"# unsaved\n"_s);
+    ASSERT_TRUE(QTest::qWaitFor([] { return QFile::exists(NetworkFiles::draftFile()); }, 30'000));
+    const QByteArray draft = read(NetworkFiles::draftFile());
+    model.reset();
+    QFile left(NetworkFiles::draftFile());
+    ASSERT_TRUE(left.open(QIODevice::WriteOnly));
+    left.write(draft);
+    left.close();
+    write(small + "# theirs\n");
+    start();
+    EXPECT_TRUE(model->text().endsWith(u"# unsaved\n"_s));
+    EXPECT_TRUE(files->isChangedOnDisk());
+}
+
+TEST_F(NetworkFilesTest, ATextThatIsSetAsideComesBackWithItsFile) {
+    const QString name = write(small);
+    ASSERT_TRUE(files->open(name));
+    type(u"# mine\n"_s);
+    files->setAside();
+    files->showTemplate(u"lenet"_s);
+    model.reset();
+    start();
+    EXPECT_TRUE(model->text().isEmpty());
+    EXPECT_EQ(files->asideName(), u"a.network"_s);
+    files->takeDraft();
+    EXPECT_EQ(model->text().toUtf8(), small + "# mine\n");
+    EXPECT_EQ(files->file(), name);
+    EXPECT_TRUE(files->isEdited());
+    EXPECT_TRUE(files->asideName().isEmpty());
+}
+
 TEST_F(NetworkFilesTest, WhatCannotBeReadIsReported) {
     Problem told;
     QObject::connect(&commands, &Commands::failed, &commands, [&told](const Problem& problem) { told = problem; });

@@ -120,5 +120,48 @@ TEST_F(NetworkSettingsTest, ATextThatComesWithSettingsIsShown) {
     EXPECT_TRUE(link->isTrained());
 }
 
+TEST_F(NetworkSettingsTest, AnotherTextOfTheSettingsKeepsTheEditedOneAsADraftAndBringsItsOptions) {
+    files->edit();
+    ASSERT_TRUE(settles());
+    replace(u"Linear(84)"_s, u"Linear(85)"_s);
+    ASSERT_TRUE(settles());
+    const QString mine = model->text();
+    engine::RunConfig config = settings.config();
+    config.model.options = {{"width", std::int64_t{9}}};
+    config.model.network.all = {"option width = 8 in 1..64", "network(image):", "  Conv2d(width, 3)", "  Flatten", "  fc: Linear(outputs)"};
+    settings.load(config);
+    ASSERT_TRUE(settles());
+    EXPECT_TRUE(model->text().startsWith(u"option width"_s));
+    EXPECT_NE(files->name(), u"lenet.network"_s);
+    EXPECT_EQ(model->options().at("width"), engine::OptionValue(std::int64_t{9}));
+    EXPECT_EQ(files->asideName(), u"lenet.network"_s);
+    files->takeDraft();
+    EXPECT_EQ(model->text(), mine);
+}
+
+TEST_F(NetworkSettingsTest, AChangeTakenBackInTheSettingsIsAnEarlierStateOfTheText) {
+    files->edit();
+    ASSERT_TRUE(settles());
+    const engine::RunConfig before = settings.config();
+    const QString first = model->text();
+    replace(u"Linear(84)"_s, u"Linear(85)"_s);
+    ASSERT_TRUE(settles());
+    settings.load(before);
+    EXPECT_EQ(model->text(), first);
+    EXPECT_EQ(files->name(), u"lenet.network"_s);
+    EXPECT_TRUE(files->asideName().isEmpty());
+}
+
+TEST_F(NetworkSettingsTest, AnOptionThatTheSettingsChangeReachesTheText) {
+    files->showText(u"option width = 8 in 1..64\nnetwork(image):\n  Conv2d(width, 3)\n  Flatten\n  fc: Linear(outputs)\n"_s, u"a.network"_s, {});
+    ASSERT_TRUE(settles());
+    engine::RunConfig config = settings.config();
+    config.model.options["width"] = std::int64_t{4};
+    settings.load(config);
+    ASSERT_TRUE(settles());
+    EXPECT_EQ(model->options().at("width"), engine::OptionValue(std::int64_t{4}));
+    EXPECT_EQ(settings.config().model.options.at("width"), engine::OptionValue(std::int64_t{4}));
+}
+
 }  // namespace
 }  // namespace ui

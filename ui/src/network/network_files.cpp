@@ -1,11 +1,12 @@
 #include "network/network_files.h"
 
 #include <QCoreApplication>
+#include <QCryptographicHash>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
+#include <QJsonArray>
 #include <QJsonDocument>
-#include <QJsonObject>
 #include <QSaveFile>
 #include <QStandardPaths>
 #include <algorithm>
@@ -34,6 +35,16 @@ QString textOf(const QByteArray& bytes) {
     return text.replace(u"\r\n"_s, u"\n"_s);
 }
 
+/// Settings do not keep whether the last line has an end.
+bool sameLines(const QString& text, const QString& other) {
+    const auto ended = [](const QString& each) { return each.endsWith(u'\n') ? each : each + u'\n'; };
+    return ended(text) == ended(other);
+}
+
+QString hashOf(const QByteArray& bytes) {
+    return QString::fromLatin1(QCryptographicHash::hash(bytes, QCryptographicHash::Sha256).toHex());
+}
+
 }  // namespace
 
 QString NetworkFiles::draftFile() {
@@ -49,7 +60,11 @@ NetworkFiles::NetworkFiles(const Context& context, NetworkModel* model) : QObjec
     connect(&watcher_, &QFileSystemWatcher::fileChanged, this, &NetworkFiles::lookAtFile);
     if (auto* program = QCoreApplication::instance())
         connect(program, &QCoreApplication::aboutToQuit, this, &NetworkFiles::keepDraft);
-    takeDraft();
+    QFile in(draftFile());
+    if (!in.open(QIODevice::ReadOnly)) return;
+    const QJsonObject kept = QJsonDocument::fromJson(in.readAll()).object();
+    for (const auto& each : kept[u"aside"].toArray()) aside_ << each.toObject();
+    if (!kept[u"text"].toString().isEmpty()) show(kept);
 }
 
 bool NetworkFiles::isEdited() const { return model_->document()->isModified(); }
@@ -61,7 +76,7 @@ void NetworkFiles::begin(const QString& text, const QString& name, const QString
     model_->setText(text);
     model_->setReadOnly(readOnly);
     draft_.stop();
-    QFile::remove(draftFile());
+    keepDraft();
     emit changed();
 }
 
@@ -71,8 +86,14 @@ bool NetworkFiles::isTemplate(const QString& name) {
 }
 
 void NetworkFiles::showText(const QString& text, const QString& name, const QString& file) {
-    if (const auto bytes = readText(file)) onDisk_ = *bytes;
+    const auto bytes = readText(file);
+    onDisk_ = bytes.value_or(QByteArray());
     begin(text, name, file, false);
+    if (!bytes || sameLines(textOf(*bytes), text)) return;
+    changedOnDisk_ = true;
+    model_->document()->setModified(true);
+    draft_.start();
+    emit changed();
 }
 
 void NetworkFiles::showTemplate(const QString& name) {
@@ -99,6 +120,10 @@ bool NetworkFiles::open(const QString& file) {
 void NetworkFiles::save(const QString& file, const std::function<void()>& then) {
     const QByteArray bytes = model_->text().toUtf8();
     const QString target = QFileInfo(file).absoluteFilePath();
+    if (!file_.isEmpty() && target == QFileInfo(file_).absoluteFilePath()) {
+        lookAtFile();
+        if (changedOnDisk_) return;
+    }
     const auto done = [this, target, bytes, then] {
         onDisk_ = bytes;
         name_ = QFileInfo(target).fileName();
@@ -106,13 +131,18 @@ void NetworkFiles::save(const QString& file, const std::function<void()>& then) 
         if (model_->text().toUtf8() == bytes) {
             model_->document()->setModified(false);
             draft_.stop();
-            QFile::remove(draftFile());
+            keepDraft();
         }
         model_->setReadOnly(false);
         emit changed();
         if (then) then();
     };
-    context_.commands->works()->write(target, writerOf(target, bytes), done, this);
+    context_.commands->works()->start({tr("Saving %1").arg(QFileInfo(target).fileName()), target,
+                                       [target, writer = writerOf(target, bytes)] {
+                                           writer();
+                                           return tr("Saved %1.").arg(target);
+                                       },
+                                       done, this});
 }
 
 void NetworkFiles::follow(const QString& file) {
@@ -149,31 +179,58 @@ void NetworkFiles::keepMine() {
     emit changed();
 }
 
+QJsonObject NetworkFiles::draft() const {
+    return {{u"text"_s, model_->text()}, {u"name"_s, name_}, {u"file"_s, file_}, {u"sha256"_s, hashOf(onDisk_)}};
+}
+
 /// Without a message if it cannot be written: the text is still here.
-void NetworkFiles::keepDraft() {
-    if (!isEdited() || model_->isReadOnly()) {
+void NetworkFiles::keepDraft() const {
+    QJsonObject kept;
+    if (isEdited() && !model_->isReadOnly()) kept = draft();
+    if (!aside_.isEmpty()) {
+        QJsonArray aside;
+        for (const QJsonObject& each : aside_) aside << each;
+        kept[u"aside"_s] = aside;
+    }
+    if (kept.isEmpty()) {
         QFile::remove(draftFile());
         return;
     }
-    const QJsonObject kept{{u"text"_s, model_->text()}, {u"name"_s, name_}, {u"file"_s, file_}};
     QDir().mkpath(QFileInfo(draftFile()).path());
     QSaveFile out(draftFile());
     if (out.open(QIODevice::WriteOnly) && out.write(QJsonDocument(kept).toJson()) >= 0) out.commit();
 }
 
-bool NetworkFiles::takeDraft() {
-    QFile in(draftFile());
-    if (!in.open(QIODevice::ReadOnly)) return false;
-    const QJsonObject kept = QJsonDocument::fromJson(in.read(4 * longest)).object();
+/// A draft of an earlier version does not say what its file had.
+void NetworkFiles::show(const QJsonObject& kept) {
     const QString text = kept[u"text"].toString();
-    if (text.isEmpty()) return false;
+    const QString hash = kept[u"sha256"].toString();
     name_ = kept[u"name"].toString();
     const QString file = kept[u"file"].toString();
-    if (const auto bytes = readText(file)) onDisk_ = *bytes;
+    const auto bytes = readText(file);
+    onDisk_ = bytes.value_or(QByteArray());
     follow(file);
+    model_->setReadOnly(false);
     model_->setText(text);
     model_->document()->setModified(true);
-    return true;
+    changedOnDisk_ = bytes && !hash.isEmpty() && hash != hashOf(*bytes) && textOf(*bytes) != text;
+    emit changed();
+}
+
+void NetworkFiles::setAside() {
+    if (isEdited() && !model_->isReadOnly()) aside_ << draft();
+}
+
+QString NetworkFiles::asideName() const { return aside_.isEmpty() ? QString() : aside_.back()[u"name"].toString(); }
+
+void NetworkFiles::takeDraft() {
+    if (!aside_.isEmpty()) show(aside_.takeLast());
+}
+
+void NetworkFiles::dropDraft() {
+    if (!aside_.isEmpty()) aside_.removeLast();
+    keepDraft();
+    emit changed();
 }
 
 }  // namespace ui

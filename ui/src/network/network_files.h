@@ -1,6 +1,8 @@
 #pragma once
 
 #include <QFileSystemWatcher>
+#include <QJsonObject>
+#include <QList>
 #include <QObject>
 #include <QTimer>
 #include <functional>
@@ -33,19 +35,29 @@ public:
     bool isChangedOnDisk() const { return changedOnDisk_; }
 
     static bool isTemplate(const QString& name);
-    /// Shows a text that comes with settings, and was read from this file or none.
+    /// Shows a text that comes with settings, and was read from this file or none. If the file has
+    /// another text now, the shown one is edited, and the file has changed.
     void showText(const QString& text, const QString& name, const QString& file);
     /// Shows a template, which can be read; edit() begins a copy.
     void showTemplate(const QString& name);
     void edit();
     /// False, with the reason reported, if it cannot be read.
     bool open(const QString& file);
-    /// Writes the text into its file, or another one, and then does `then`.
+    /// Writes the text into its file, or another one, and then does `then`. Does not write over what
+    /// another program has put into its file, before keepMine().
     void save(const QString& file, const std::function<void()>& then = {});
     /// Replaces the text by that of the file, as one change.
     void reload();
     /// The text stays; the next save() replaces the file.
     void keepMine();
+
+    /// Keeps a text with changes for takeDraft(): another one takes its place.
+    void setAside();
+    /// The name of the text that was set aside last; empty: there is none.
+    QString asideName() const;
+    /// Shows it, or forgets it.
+    void takeDraft();
+    void dropDraft();
 
 signals:
     void changed();
@@ -54,8 +66,9 @@ private:
     void begin(const QString& text, const QString& name, const QString& file, bool readOnly);
     void follow(const QString& file);
     void lookAtFile();
-    void keepDraft();
-    bool takeDraft();
+    QJsonObject draft() const;
+    void keepDraft() const;
+    void show(const QJsonObject& kept);
 
     Context context_;
     NetworkModel* model_;
@@ -63,6 +76,7 @@ private:
     QTimer draft_;
     QString name_, file_;
     QByteArray onDisk_;  ///< what the file had when it was read or written here
+    QList<QJsonObject> aside_;
     bool changedOnDisk_ = false;
 };
 

@@ -197,6 +197,7 @@ int NetworkModel::position(const engine::TextPlace& place) const {
 }
 
 void NetworkModel::replace(const engine::NetworkFault& fault) {
+    if (now_.text != text()) return;  // the fault's place is that of another text
     const int from = position(fault.place);
     engine::TextPlace behind = fault.place;
     behind.column += behind.length;

@@ -203,7 +203,9 @@ void NetworkPage::addKeys() {
                [editor] { editor->replaceAtCursor(); });
     addPageKey(this, u"network/next-run"_s, tr("Next use of the block"), {Qt::ALT | Qt::Key_Right}, [editor] { editor->stepRun(1); });
     addPageKey(this, u"network/previous-run"_s, tr("Previous use of the block"), {Qt::ALT | Qt::Key_Left}, [editor] { editor->stepRun(-1); });
-    connect(editor, &NetworkEditor::saveWanted, this, [this] { save(); });
+    connect(editor, &NetworkEditor::saveWanted, this, [this] {
+        if (save_->isEnabled() || !QFileInfo::exists(files_->file())) save();
+    });
     addPageKey(this, u"network/find"_s, tr("Find"), {Qt::CTRL | Qt::Key_F}, [this] { sheet_->find(); });
 }
 
@@ -220,9 +222,13 @@ void NetworkPage::chooseFile() {
 }
 
 void NetworkPage::save(const std::function<void()>& then) {
-    if (!files_->file().isEmpty()) return files_->save(files_->file(), then);
+    // The files may outlive the page.
+    const auto after = [page = QPointer<NetworkPage>(this), then] {
+        if (page && then) then();
+    };
+    if (!files_->file().isEmpty()) return files_->save(files_->file(), after);
     const auto named = askForFile(this, tr("Save the network"), files_->name(), {{tr("Networks (*.network)"), u"network"_s}});
-    if (named) files_->save(named->file, then);
+    if (named) files_->save(named->file, after);
 }
 
 void NetworkPage::replaceText(const std::function<void()>& replace) {
@@ -233,10 +239,17 @@ void NetworkPage::replaceText(const std::function<void()>& replace) {
 
 /// One question at a time, the most urgent first.
 void NetworkPage::askWhatIsNeeded() {
-    if (waiting_) {
-        const auto go = [this] {
-            if (const auto replace = std::exchange(waiting_, nullptr)) replace();
-        };
+    const auto go = [this] {
+        if (const auto replace = std::exchange(waiting_, nullptr)) replace();
+    };
+    if (files_->isChangedOnDisk()) {
+        question_->ask(tr("%1 has changed on the disk.").arg(files_->name()),
+                       {{tr("Reload"), [this, go] {
+                             files_->reload();
+                             go();
+                         }},
+                        {tr("Keep mine"), [this] { files_->keepMine(); }}});
+    } else if (waiting_) {
         question_->ask(tr("%1 has changes that are not saved.").arg(files_->name()),
                        {{tr("Save them…"), [this, go] { save(go); }},
                         {tr("Drop them"), go},
@@ -244,9 +257,10 @@ void NetworkPage::askWhatIsNeeded() {
                              waiting_ = nullptr;
                              askWhatIsNeeded();
                          }}});
-    } else if (files_->isChangedOnDisk()) {
-        question_->ask(tr("%1 has changed on the disk.").arg(files_->name()),
-                       {{tr("Reload"), [this] { files_->reload(); }}, {tr("Keep mine"), [this] { files_->keepMine(); }}});
+    } else if (const QString name = files_->asideName(); !name.isEmpty()) {
+        question_->ask(tr("A draft of %1, which is not saved, was kept.").arg(name),
+                       {{tr("Go on with the draft"), [this] { replaceText([this] { files_->takeDraft(); }); }},
+                        {tr("Drop the draft"), [this] { files_->dropDraft(); }}});
     } else if (model_->isReadOnly()) {
         question_->ask(tr("A network that comes with the program. It can be read here; a copy can be changed."),
                        {{tr("Edit a copy"), [this] {
@@ -290,7 +304,7 @@ void NetworkPage::refresh() {
     name_->setText(files_->isEdited() ? tr("%1 · edited").arg(files_->name()) : files_->name());
     save_->setEnabled(files_->isEdited() || files_->file().isEmpty());
     const auto& network = model_->good().network;
-    totals_->setText(tr("%1 layers · %2 parameters · %3 for one sample · result %4")
+    totals_->setText(model_->good().text.isEmpty() ? unmeasured() : tr("%1 layers · %2 parameters · %3 for one sample · result %4")
                          .arg(count(std::ssize(network.rows)), count(network.parameter_count()), flopsText(network.flops()),
                               network.shape.empty() ? unmeasured() : shapeText(network.shape)));
     totals_->setEnabled(!model_->isStale());

@@ -29,15 +29,22 @@ QStringList linesOf(const QString& text) {
 NetworkSettings::NetworkSettings(SettingsModel* settings, NetworkModel* model, NetworkFiles* files)
     : QObject(model), settings_(settings), model_(model), files_(files), kind_(settings->config().model.kind) {
     trained_ = kind_ == kindOfTexts();
-    // A draft of the last start goes before the text of the settings.
-    if (trained_ && model_->text().isEmpty() && !linesInSettings().isEmpty()) showText();
     seen_ = linesInSettings();
+    options_ = settings_->config().model.options;
+    if (trained_ && !seen_.isEmpty() && seen_ != linesOf(model_->text())) {
+        files_->setAside();  // a draft of the last start
+        showText();
+    } else if (trained_) {
+        takeOptions();
+    }
     connect(settings_, &SettingsModel::changed, this, &NetworkSettings::followSettings);
     connect(model_, &NetworkModel::checked, this, &NetworkSettings::followText);
+    connect(files_, &NetworkFiles::changed, this, &NetworkSettings::followText);
     connect(model_, &NetworkModel::readOnlyChanged, this, [this] {
         if (!model_->isReadOnly()) train();
     });
     connect(model_, &NetworkModel::replaced, this, [this] {
+        written_.clear();
         if (!model_->isReadOnly()) train();
     });
 }
@@ -52,10 +59,19 @@ void NetworkSettings::train() {
 }
 
 void NetworkSettings::showText() {
+    const QScopedValueRollback writing(writing_, true);
     const auto& model = settings_->config().model;
     const QString text = linesInSettings().join(u'\n') + u'\n';
     files_->showText(text, QString::fromStdString(engine::model_name(model)) + u".network"_s, QString::fromStdString(model.path));
-    for (const auto& [name, value] : model.options) model_->setOption(name, value);
+    takeOptions();
+}
+
+void NetworkSettings::takeOptions() {
+    const engine::Options given = settings_->config().model.options;
+    const engine::Options shown = model_->options();
+    for (const auto& [name, value] : shown)
+        if (!given.contains(name)) model_->resetOption(name);
+    for (const auto& [name, value] : given) model_->setOption(name, value);
 }
 
 void NetworkSettings::followSettings() {
@@ -63,10 +79,13 @@ void NetworkSettings::followSettings() {
     const std::string kind = settings_->config().model.kind;
     const QStringList lines = linesInSettings();
     const bool other = kind != kind_ || lines != seen_;
+    const bool otherOptions = settings_->config().model.options != options_;
     kind_ = kind;
     seen_ = lines;
-    if (!other) return;
+    options_ = settings_->config().model.options;
     const bool own = kind == kindOfTexts();
+    if (!other && otherOptions && own && trained_) takeOptions();
+    if (!other) return;
     if (!own) {
         trained_ = false;
         settings_->setTextProblem({});
@@ -74,19 +93,24 @@ void NetworkSettings::followSettings() {
         if (!files_->isEdited() && files_->file().isEmpty() && files_->isTemplate(name)) files_->showTemplate(name);
     } else if (!lines.isEmpty() && lines != linesOf(model_->text())) {
         trained_ = true;
-        if (files_->isEdited())
-            model_->replaceText(lines.join(u'\n') + u'\n');
-        else
+        const QString text = lines.join(u'\n') + u'\n';
+        if (!model_->isReadOnly() && written_.contains(qHash(text))) {
+            model_->replaceText(text);  // an earlier state of this text, taken back in the settings
+            takeOptions();
+        } else {
+            files_->setAside();
             showText();
+        }
     } else {
         trained_ = true;
+        if (!lines.isEmpty()) takeOptions();
         followText();
     }
     emit changed();
 }
 
 void NetworkSettings::followText() {
-    if (!trained_ || model_->isReadOnly()) return;
+    if (writing_ || !trained_ || model_->isReadOnly()) return;
     if (model_->now().text != model_->text()) return;  // its own check follows
     const auto faults = model_->faults().size();
     settings_->setTextProblem(faults == 0   ? engine::Message()
@@ -104,6 +128,7 @@ void NetworkSettings::write() {
     engine::Options options = model_->options();
     engine::complete(options, model_->now().network.options);
     std::erase_if(options, [this](const auto& each) { return engine::find_option(model_->now().network.options, each.first) == nullptr; });
+    written_ << qHash(linesOf(model_->text()).join(u'\n') + u'\n');
     const std::string path = files_->isEdited() ? std::string() : files_->file().toStdString();
     if (model.kind == kindOfTexts() && model.network.all == lines && model.options == options && model.path == path) return;
     model.kind = kindOfTexts();
@@ -115,6 +140,7 @@ void NetworkSettings::write() {
     settings_->load(config);
     kind_ = model.kind;
     seen_ = linesInSettings();
+    options_ = settings_->config().model.options;
 }
 
 }  // namespace ui

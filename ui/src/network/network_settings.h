@@ -1,7 +1,10 @@
 #pragma once
 
 #include <QObject>
+#include <QSet>
 #include <QStringList>
+
+#include "engine/base/options.h"
 
 namespace ui {
 
@@ -29,6 +32,8 @@ private:
     void followSettings();
     void followText();
     void showText();
+    /// The options of the settings become those of the text.
+    void takeOptions();
     void write();
     QStringList linesInSettings() const;
 
@@ -37,6 +42,8 @@ private:
     NetworkFiles* files_;
     QStringList seen_;  ///< lines that the settings had when they were last looked at
     std::string kind_;  ///< model.kind then
+    engine::Options options_;  ///< model.options then
+    QSet<size_t> written_;     ///< hashes of what this text was each time it went into the settings
     bool trained_ = false, writing_ = false;
 };
 
