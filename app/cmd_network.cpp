@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <iostream>
 #include <set>
 #include <limits>
@@ -180,10 +181,14 @@ void write_export(const NetworkArguments& args, const std::string& text, const e
         out = engine::network_to_svg(text, data, {.depth = static_cast<int>(args.depth), .lying = args.lying});
     else
         out = json_text(args.file, network);
-    if (args.output.empty())
+    if (args.output.empty()) {
         std::cout << out;
-    else
-        engine::write_named_file(args.output, out);
+        return;
+    }
+    std::error_code ignored;
+    if (std::filesystem::equivalent(args.output, args.file, ignored))
+        refuse_network_argument(engine::msg("-o {}: this is the network's own file.", args.output));
+    engine::write_named_file(args.output, out);
 }
 
 void print_table(const engine::CheckedNetwork& network) {
@@ -239,6 +244,8 @@ int network(const NetworkArguments& args) {
     if (!args.format.empty() && std::ranges::find(formats, args.format) == formats.end())
         refuse_network_argument(engine::msg("--to {}: the forms are {}.", args.format, engine::join(formats)));
     if (args.format.empty() && !args.output.empty()) refuse_network_argument(engine::msg("-o is for --to."));
+    if (args.format != "svg" && (args.lying || args.depth != 0)) refuse_network_argument(engine::msg("--lying and --depth are for --to svg."));
+    if (!args.format.empty() && args.json) refuse_network_argument(engine::msg("Choose --json or --to {}.", args.format));
     if (args.kinds) {
         print_kinds(args.json);
     } else if (!args.template_name.empty()) {

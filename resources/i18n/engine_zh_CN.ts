@@ -7917,6 +7917,10 @@
         <translation>{} 在一分钟内没有应答。</translation>
     </message>
     <message>
+        <source>{} was ended before it answered.</source>
+        <translation>{} 在应答之前就被结束了。</translation>
+    </message>
+    <message>
         <source>{} has not answered in a minute. Slurm may have taken the job all the same.</source>
         <translation>{} 在一分钟内没有应答，但 Slurm 可能已经接受了作业。</translation>
     </message>

@@ -28,6 +28,22 @@ TEST(NetworkCommand, PrintsTheLayersOfATemplate) {
     EXPECT_TRUE(network.at("usable"));
 }
 
+TEST(NetworkCommand, DoesNotWriteOverItsOwnFile) {
+    test_support::TempFolder folder;
+    const std::string file = (folder / "a.network").string(), text = "network(image):\n  Flatten\n  fc: Linear(outputs)\n";
+    std::ofstream(file) << text;
+    Program program({"network", file, "--to", "svg", "-o", file});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 2);
+    EXPECT_THAT(program.errors(), HasSubstr("the network's own file"));
+    std::ifstream in(file);
+    EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), text);
+    Program picture({"network", file, "--lying"});
+    picture.finish();
+    EXPECT_EQ(picture.exit_code(), 2);
+    EXPECT_THAT(picture.errors(), HasSubstr("--to svg"));
+}
+
 TEST(NetworkCommand, WritesFaultsWithTheirPlaces) {
     test_support::TempFolder folder;
     const std::string file = (folder / "a.network").string();

@@ -48,8 +48,9 @@ def load(path):
     return network
 )";
 
-/// Names that PyTorch's modules use themselves: such a child is no attribute.
-bool is_plain_attribute(const std::string& name) { return is_python_name(name) && !is_own_name_of_modules(name); }
+/// Names that PyTorch's modules use themselves, or may: such a child is no attribute.
+bool is_name_of_modules(const std::string& name) { return name.starts_with('_') || is_own_name_of_modules(name); }
+bool is_plain_attribute(const std::string& name) { return is_python_name(name) && !is_name_of_modules(name); }
 
 /// How the class itself reads a module or tensor of it.
 std::string attribute(const std::string& path, bool is_tensor) {
@@ -130,7 +131,7 @@ private:
         const std::string name = path.substr(dot + 1);
         const bool is_tensor = step.tensor && path == step.module;
         if (name == "training") throw Error(ErrorCode::settings, msg("Line {}: a module of PyTorch cannot be called training.", step.line));
-        if (is_own_name_of_modules(name))
+        if (is_name_of_modules(name))
             return write_python(out_, indent, owner + (is_tensor ? "._parameters[" : "._modules[") + python_string(name) + "] = ", value, {});
         if (is_tensor && step.fixed) return write_python(out_, indent, {}, python_call(owner + ".register_buffer", {python_string(name), value}), {});
         if (is_python_name(name) && !(name[0] >= 'A' && name[0] <= 'Z')) return write_python(out_, indent, owner + '.' + name + " = ", value, {});

@@ -72,8 +72,8 @@ std::vector<Message> take_network(json& document, const std::set<std::string>& s
     if (found == document.end() || !found->is_object()) return {};
     json& model = *found;
     const auto text = model.find("network");
-    const bool text_set = set.contains("model.network") && text != model.end() && *text != "" &&
-                          !text->empty();
+    const bool no_text = text == model.end() || *text == "" || text->empty();
+    const bool text_set = set.contains("model.network") && !no_text;
     const bool path_set = set.contains("model.path") && !word_in(model, "path").empty();
     if (path_set && text_set) {
         setting_errors.add("model.network", "given with model.path",
@@ -91,7 +91,7 @@ std::vector<Message> take_network(json& document, const std::set<std::string>& s
         if (!set.contains("model.kind")) model["kind"] = kind_of_texts();
     }
     const std::string path = word_in(model, "path");
-    if (path.empty() || model.contains("network") || word_in(model, "kind") != kind_of_texts())
+    if (path.empty() || (model.contains("network") && !no_text) || word_in(model, "kind") != kind_of_texts())
         return {};
     try {
         model["network"] = read_network_file(with_home(path)).all;

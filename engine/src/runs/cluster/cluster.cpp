@@ -93,6 +93,7 @@ Message why_not_cancelled(const std::string& job, const slurm::Failure& failure)
     using Kind = slurm::Failure::Kind;
     if (failure.kind == Kind::not_run) return msg("{} cannot be run.", failure.program);
     if (failure.kind == Kind::late) return msg("{} has not answered in a minute.", failure.program);
+    if (failure.kind == Kind::stopped) return msg("{} was ended before it answered.", failure.program);
     return msg("Slurm did not cancel job {}: {}", job, failure.words);
 }
 
@@ -232,7 +233,7 @@ std::vector<JobChange> submit_jobs(RunStore& store, const std::optional<std::str
     const ClusterSettings settings = read_cluster_settings();
     const std::string program = own_program();
     std::vector<JobChange> out;
-    while (!stop.stop_requested()) {
+    while (!stop.stop_requested() && !closing.stop_requested()) {
         auto taken = queue.take(batch, QueuePlace::slurm);
         if (!taken) break;
         const auto earlier = earlier_try(taken->queued(), store);

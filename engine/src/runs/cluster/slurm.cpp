@@ -57,13 +57,14 @@ std::string words_of(const ProgramOutcome& outcome, const std::string& program) 
     return out;
 }
 
-Failure failure_of(const ProgramOutcome& outcome, const std::string& program) {
+Failure read_failure(const ProgramOutcome& outcome, const std::string& program) {
     using enum Failure::Kind;
     if (!outcome.started) return {not_run, program};
     if (outcome.stopped) return {stopped, program};
     if (!outcome.in_time) return {late, program};
     if (outcome.succeeded()) return {};
-    return {refused, program, words_of(outcome, program)};
+    const std::string words = words_of(outcome, program);
+    return {refused, program, words.empty() ? program + " failed" : words};
 }
 
 void name_cluster(std::vector<std::string>& command, const std::string& cluster) {
@@ -94,7 +95,7 @@ std::optional<Jobs> ask_squeue(const std::vector<std::string>& ids, const std::s
     // The answer for a single job that it no longer lists.
     const bool unlisted = outcome.errors.find("Invalid job id") != std::string::npos;
     if (!outcome.succeeded() && !unlisted) {
-        failure = failure_of(outcome, "squeue");
+        failure = read_failure(outcome, "squeue");
         return std::nullopt;
     }
     Jobs out;
@@ -165,7 +166,7 @@ Submission submit(const std::filesystem::path& script, const std::string& name,
         if (std::string job = find_job(name, folder, stop); !job.empty())
             return {.job = std::move(job)};
     }
-    if (!outcome.succeeded()) return {.failure = failure_of(outcome, "sbatch")};
+    if (!outcome.succeeded()) return {.failure = read_failure(outcome, "sbatch")};
     const auto lines = lines_in(outcome.output);
     const std::string job = lines.empty() ? "" : lines.back();
     if (!to_number<std::int64_t>(JobName(job).id))
@@ -190,7 +191,7 @@ Failure cancel(const std::string& job, const std::stop_token& stop) {
     std::vector<std::string> command = {"scancel"};
     name_cluster(command, parts.cluster);
     command.push_back(parts.id);
-    return failure_of(run_program(command, patience, stop), "scancel");
+    return read_failure(run_program(command, patience, stop), "scancel");
 }
 
 }  // namespace engine::slurm
