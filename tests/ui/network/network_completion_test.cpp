@@ -47,6 +47,8 @@ TEST(NetworkCompletion, ArgumentsFitWithinBracketsOnce) {
     EXPECT_FALSE(names.contains(u"padding="_s));
     EXPECT_TRUE(names.contains(u"width"_s));
     EXPECT_TRUE(inserts(head + u"  Conv(8, st|"_s).contains(u"stride="_s));
+    EXPECT_FALSE(inserts(head + u"  Conv(8, |"_s).contains(u"out="_s));
+    EXPECT_FALSE(inserts(head + u"  LeakyReLU(|"_s).contains(u"init="_s));
 }
 
 TEST(NetworkCompletion, ValuesFitBehindFrom) {

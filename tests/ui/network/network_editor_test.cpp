@@ -92,6 +92,29 @@ TEST_F(NetworkEditorTest, AFoldedBodyIsOneRow) {
     EXPECT_EQ(editor.currentLine(), 4);
 }
 
+TEST_F(NetworkEditorTest, ABodyWhoseHeadBecomesACommentIsInViewAgain) {
+    begin(u"network(image):\n  side:\n    ReLU\n    ReLU\n  Flatten\n  fc: Linear(outputs)"_s);
+    editor.fold(2, true);
+    editor.goTo(2);
+    QTest::keyClick(&editor, Qt::Key_Slash, Qt::ControlModifier);
+    ASSERT_TRUE(settles());
+    std::vector<int> lines;
+    editor.visitLines([&](int line, const QRect&) { lines.push_back(line); });
+    EXPECT_EQ(lines, (std::vector<int>{1, 2, 3, 4, 5, 6}));
+}
+
+TEST_F(NetworkEditorTest, EnterEndsALineAndTakesNoWordThatWasNotAskedFor) {
+    begin(u"network(image):\n  "_s);
+    editor.setFocus();
+    editor.moveCursor(QTextCursor::End);
+    QTest::keyClicks(&editor, u"ReLU"_s);
+    QTest::keyClick(&editor, Qt::Key_Return);
+    EXPECT_EQ(model.text(), u"network(image):\n  ReLU\n  "_s);
+    QTest::keyClicks(&editor, u"ReLU"_s);
+    QTest::keyClick(&editor, Qt::Key_Tab);
+    EXPECT_EQ(model.text(), u"network(image):\n  ReLU\n  ReLU6"_s);
+}
+
 TEST_F(NetworkEditorTest, ATemplateCannotBeChanged) {
     begin(u"network(image):\n  Flatten"_s);
     model.setReadOnly(true);
@@ -101,8 +124,8 @@ TEST_F(NetworkEditorTest, ATemplateCannotBeChanged) {
     EXPECT_EQ(model.text(), u"network(image):\n  Flatten"_s);
 }
 
-/// Test 22 of the specification: keys arrive at once however long the text is, and its check waits
-/// for a pause. Each key is painted.
+/// Keys arrive at once however long the text is, and its check waits for a pause. Each key is
+/// painted.
 TEST_F(NetworkEditorTest, TypingIntoALongTextIsImmediateAndIsTakenBack) {
     QString text = u"network(image):\n"_s;
     for (int i = 0; i < 996; ++i) text += u"  c%1: Conv2d(8, 3, padding=1)\n"_s.arg(i);

@@ -17,9 +17,9 @@ using State = NetworkLineRow::State;
 }  // namespace
 
 QString flopsText(double flops) {
-    constexpr double thousand = 1e3, million = 1e6, milliard = 1e9, billion = 1e12;
-    if (flops >= billion) return significant(flops / billion) + u" TFLOP"_s;
-    if (flops >= milliard) return significant(flops / milliard) + u" GFLOP"_s;
+    constexpr double thousand = 1e3, million = 1e6, billion = 1e9, trillion = 1e12;
+    if (flops >= trillion) return significant(flops / trillion) + u" TFLOP"_s;
+    if (flops >= billion) return significant(flops / billion) + u" GFLOP"_s;
     if (flops >= million) return significant(flops / million) + u" MFLOP"_s;
     if (flops >= thousand) return significant(flops / thousand) + u" kFLOP"_s;
     return significant(flops) + u" FLOP"_s;
@@ -88,7 +88,7 @@ void NetworkColumns::paintType(QPainter& painter, const QRect& cell, const Netwo
         // Merges and values have no module of their own.
         const bool module = values.row >= 0 && !model_->now().network.rows[static_cast<std::size_t>(values.row)].module.empty();
         painter.setPen(tokens.dim);
-        if (module) painter.drawText(cell, Qt::AlignLeft | Qt::AlignVCenter, tr("new line"));
+        if (module && !model_->comparedRun().isEmpty()) painter.drawText(cell, Qt::AlignLeft | Qt::AlignVCenter, tr("new line"));
         return;
     }
     const QColor color = typeColor(*theme_, type);

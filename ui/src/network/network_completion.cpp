@@ -123,16 +123,35 @@ private:
         out_.title = form;
         const QString inside = form.mid(form.indexOf(u'(') + 1).chopped(form.endsWith(u')') ? 1 : 0);
         if (!form.contains(u'(')) return;
+        int place = 0, given = givenByPlace(call.inside);
+        if (form.contains(u';')) given = std::min(given, static_cast<int>(form.left(form.indexOf(u';')).count(u',')) + 1);
         for (QString part : inside.split(QRegularExpression(u"[;,]"_s))) {
+            if (place++ < given) continue;
             part = part.trimmed().remove(u'[').remove(u']');
             const QString name = part.section(u'=', 0, 0).trimmed();
             if (name.isEmpty() || name.endsWith(u"..."_s) || isGiven(call.inside, name)) continue;
             const QString value = part.section(u'=', 1).trimmed();
-            add(name + u'=', value.isEmpty() ? QString() : NetworkCompletionText::tr("default %1").arg(value));
+            const bool initial = name == u"init"_s || name == u"bias_init"_s;
+            add(name + u'=', initial           ? NetworkCompletionText::tr("initial weights")
+                             : value.isEmpty() ? QString()
+                                               : NetworkCompletionText::tr("default %1").arg(value));
         }
-        if (findInfo(call.name) == nullptr) return;
-        for (const QString& name : {u"init"_s, u"bias_init"_s})
-            if (!isGiven(call.inside, name)) add(name + u'=', NetworkCompletionText::tr("initial weights"));
+    }
+
+    /// Arguments that end before the cursor and have no name.
+    static int givenByPlace(const QString& inside) {
+        int depth = 0, count = 0;
+        bool named = false;
+        for (const QChar each : inside) {
+            if (each == u'(' || each == u'[') ++depth;
+            if (each == u')' || each == u']') --depth;
+            if (depth > 0) continue;
+            if (each == u'=') named = true;
+            if (each != u',') continue;
+            if (!named) ++count;
+            named = false;
+        }
+        return count;
     }
 
     static bool isGiven(const QString& inside, const QString& name) {

@@ -2,6 +2,7 @@
 
 #include <QApplication>
 #include <QFontDatabase>
+#include <QFontInfo>
 #include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
@@ -60,8 +61,14 @@ NetworkEditor::NetworkEditor(const Theme* theme, NetworkModel* model, QWidget* p
     setTabChangesFocus(false);
     setReadOnly(model->isReadOnly());
     QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+    // In some languages the system names a font whose characters differ in width.
+    if (!QFontInfo(font).fixedPitch()) {
+        font.setFamily(u"monospace"_s);
+        font.setStyleHint(QFont::Monospace);
+    }
     font.setPointSizeF(QApplication::font().pointSizeF());
     setFont(font);
+    connect(model, &NetworkModel::checked, this, &NetworkEditor::showOrphans);
     connect(model, &NetworkModel::checked, this, &NetworkEditor::showChecked);
     connect(model, &NetworkModel::replaced, this, [this] { moveCursor(QTextCursor::Start); });
     connect(model, &NetworkModel::readOnlyChanged, this, [this] { setReadOnly(model_->isReadOnly()); });
@@ -103,6 +110,10 @@ void NetworkEditor::goTo(const engine::TextPlace& place) {
     cursor.setPosition(at);
     for (QTextBlock block = cursor.block(); block.isValid() && !block.isVisible(); block = block.previous())
         if (isFolded(block.blockNumber())) fold(block.blockNumber(), false);
+    if (QTextBlock block = cursor.block(); !block.isVisible()) {
+        block.setVisible(true);
+        document()->markContentsDirty(block.position(), document()->characterCount() - block.position());
+    }
     setTextCursor(cursor);
     ensureCursorVisible();
 }
@@ -215,6 +226,22 @@ void NetworkEditor::fold(int line, bool folded) {
     emit moved();
 }
 
+void NetworkEditor::showOrphans() {
+    if (model_->now().text != model_->text()) return;
+    const auto& lines = model_->now().lines;
+    int hidden = 0;  // the last line of a folded body
+    bool any = false;
+    for (QTextBlock block = document()->begin(); block.isValid(); block = block.next()) {
+        const int line = block.blockNumber() + 1;
+        if (!block.isVisible() && line > hidden) {
+            block.setVisible(true);
+            any = true;
+        }
+        if (block.isVisible() && isFolded(line)) hidden = lines[static_cast<std::size_t>(line - 1)].end + 1;
+    }
+    if (any) document()->markContentsDirty(0, document()->characterCount());
+}
+
 /// A new line begins below the one above it, deeper behind a head.
 void NetworkEditor::newLine() {
     QTextCursor cursor = textCursor();
@@ -258,12 +285,14 @@ QString NetworkEditor::faultText(int position) const {
     return {};
 }
 
-void NetworkEditor::complete() {
+void NetworkEditor::complete() { offer(true); }
+
+void NetworkEditor::offer(bool asked) {
     if (isReadOnly()) return;
     const QTextCursor cursor = textCursor();
     const QString text = model_->text();
     popup_->offer(networkWords(text, networkLines(text), model_->now().network.options, cursor.blockNumber(), cursor.positionInBlock()),
-                  cursorRect().translated(viewport()->pos()));
+                  cursorRect().translated(viewport()->pos()), asked);
 }
 
 void NetworkEditor::insertWord(const QString& word) {
@@ -334,7 +363,7 @@ void NetworkEditor::offerWhileTyping() {
     const QString before = textCursor().block().text().left(textCursor().positionInBlock());
     const auto isWord = [&before](qsizetype at) { return at >= 0 && (before.at(at).isLetter() || before.at(at) == u'_'); };
     if (isWord(before.size() - 1) && isWord(before.size() - 2))
-        complete();
+        offer(false);
     else
         popup_->hide();
 }

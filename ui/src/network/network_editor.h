@@ -72,6 +72,9 @@ private:
     void newLine();
     void insertWord(const QString& word);
     void offerWhileTyping();
+    void offer(bool asked);
+    /// Shows lines whose head no longer hides them.
+    void showOrphans();
     bool pressCommand(QKeyEvent* event);
     /// Lines of the selection, without a last one in which nothing is selected.
     std::pair<int, int> selectedLines() const;

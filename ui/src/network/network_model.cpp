@@ -4,7 +4,9 @@
 #include <QTextBlock>
 #include <QTextCursor>
 #include <algorithm>
+#include <utility>
 
+#include "engine/base/error.h"
 #include "engine/settings/catalog.h"
 #include "feed/background_task.h"
 #include "models/settings_model.h"
@@ -27,6 +29,11 @@ NetworkView viewOf(QString text, engine::NetworkData data, ChosenRuns chosen) {
     return view;
 }
 
+const engine::NetworkInput* inputOf(const engine::NetworkData& data, const std::string& field) {
+    const auto found = std::ranges::find(data.inputs, field, &engine::NetworkInput::field);
+    return found == data.inputs.end() ? nullptr : &*found;
+}
+
 }  // namespace
 
 NetworkModel::NetworkModel(const Context& context, QObject* parent) : QObject(parent), settings_(context.settings) {
@@ -38,38 +45,64 @@ NetworkModel::NetworkModel(const Context& context, QObject* parent) : QObject(pa
         if (removed != 0 || added != 0) checkSoon();
     });
     if (settings_ == nullptr) return;
-    dataset_ = settings_->config().dataset.kind;
+    followSettings();
     connect(settings_, &SettingsModel::changed, this, &NetworkModel::followSettings);
 }
 
-/// Other data have other sizes.
+/// Other data have other sizes, and the files of some say them only when they have been read.
 void NetworkModel::followSettings() {
-    const std::string& kind = settings_->config().dataset.kind;
-    if (kind == dataset_) return;
-    dataset_ = kind;
-    image_.reset();
-    outputs_.reset();
-    checkSoon();
+    const auto& config = settings_->config();
+    const QString samples = settings_->dataKey();
+    if (samples != samples_) {
+        image_.reset();
+        outputs_.reset();
+    }
+    const auto* read = settings_->data();
+    const QString sizes = QStringList{samples, QString::fromStdString(config.task.kind), QString::fromStdString(config.model.kind),
+                                      read != nullptr && read->schema ? u"read"_s : QString()}
+                              .join(u'\n');
+    samples_ = samples;
+    if (std::exchange(sizes_, sizes) != sizes && !text().isEmpty()) checkSoon();
+}
+
+/// The sizes that the settings' network has; nothing if their data are not for it.
+std::optional<engine::NetworkData> NetworkModel::dataOfSettings() const {
+    if (settings_ == nullptr) return {};
+    try {
+        const auto* read = settings_->data();
+        return read != nullptr ? engine::network_data(settings_->config(), *read) : engine::network_data(settings_->config());
+    } catch (const engine::Error&) {
+        return {};
+    }
 }
 
 engine::NetworkData NetworkModel::readData(const std::string& text) {
     engine::NetworkData data = engine::usual_network_data(text);
-    const auto* set = settings_ != nullptr ? engine::find_dataset(dataset_) : nullptr;
+    const auto* set = settings_ != nullptr ? engine::find_dataset(settings_->config().dataset.kind) : nullptr;
+    const auto given = dataOfSettings();
     bool known = false;
     for (engine::NetworkInput& input : data.inputs) {
         if (input.field == "image" && image_) {
             input.sizes = *image_;
+            continue;
+        }
+        if (const auto* own = given ? inputOf(*given, input.field) : nullptr) {
+            known = true;
+            input = *own;
+            data.outputs = given->outputs;
         } else if (set != nullptr && input.field == set->input) {
             known = true;
             if (input.field == "tokens")
                 input.counts = {std::max<std::int64_t>(set->classes, 1)};
             else
                 input.sizes = set->sample_shape;
+            if (set->classes > 0) data.outputs = set->classes;
         }
     }
-    if (known && set->classes > 0) data.outputs = set->classes;
     if (outputs_) data.outputs = *outputs_;
-    dataTitle_ = known && !outputs_ ? engineText(set->title) : QString();
+    const auto* read = settings_ != nullptr ? settings_->data() : nullptr;
+    const bool typical = set != nullptr && set->files_decide && (read == nullptr || !read->schema);
+    dataTitle_ = known && !outputs_ && !typical ? engineText(set->title) : QString();
     data.options = options_;
     return data;
 }

@@ -96,6 +96,7 @@ private:
     void check();
     void take(NetworkView view);
     engine::NetworkData readData(const std::string& text);
+    std::optional<engine::NetworkData> dataOfSettings() const;
     void followSettings();
     void compare();
     void checkSoon();
@@ -112,7 +113,8 @@ private:
     QString run_;
     std::set<int> changed_;
     SettingsModel* settings_;  ///< may be null
-    std::string dataset_;      ///< kind in the settings
+    QString samples_;          ///< key of the settings' data
+    QString sizes_;            ///< all that the sizes depend on
     QString dataTitle_;
     bool readOnly_ = false, checking_ = false, again_ = false;
 };

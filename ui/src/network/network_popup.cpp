@@ -24,11 +24,12 @@ NetworkPopup::NetworkPopup(QWidget* editor) : QFrame(editor), title_(makeSmall({
     list_->setAccessibleName(tr("Words that fit here"));
     list_->setHorizontalScrollBarPolicy(Qt::ScrollBarAlwaysOff);
     list_->setUniformItemSizes(true);
-    connect(list_, &QListWidget::itemClicked, this, [this] { press(Qt::Key_Return); });
+    connect(list_, &QListWidget::itemClicked, this, [this] { press(Qt::Key_Tab); });
     hide();
 }
 
-void NetworkPopup::offer(const NetworkWords& words, const QRect& cursor) {
+void NetworkPopup::offer(const NetworkWords& words, const QRect& cursor, bool asked) {
+    enterAccepts_ = asked;
     if (words.words.empty()) return hide();
     list_->clear();
     for (const NetworkWord& word : words.words) {
@@ -54,6 +55,11 @@ void NetworkPopup::offer(const NetworkWords& words, const QRect& cursor) {
 
 bool NetworkPopup::press(int key) {
     const int row = list_->currentRow(), last = list_->count() - 1;
+    if (key == Qt::Key_Up || key == Qt::Key_Down || key == Qt::Key_PageUp || key == Qt::Key_PageDown) enterAccepts_ = true;
+    if ((key == Qt::Key_Return || key == Qt::Key_Enter) && !enterAccepts_) {
+        hide();
+        return false;
+    }
     switch (key) {
         case Qt::Key_Escape:
             hide();

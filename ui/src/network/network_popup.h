@@ -15,8 +15,9 @@ class NetworkPopup final : public QFrame {
 public:
     explicit NetworkPopup(QWidget* editor);
 
-    /// Below `cursor`, in the editor's viewport; hidden without words.
-    void offer(const NetworkWords& words, const QRect& cursor);
+    /// Below `cursor`, in the editor's viewport; hidden without words. Enter accepts a word of a list
+    /// that was `asked` for, or in which one was chosen; else Tab alone does.
+    void offer(const NetworkWords& words, const QRect& cursor, bool asked);
     /// Takes the keys that choose, accept or close. False for any other.
     bool press(int key);
 
@@ -26,6 +27,7 @@ signals:
 private:
     QLabel* title_;
     QListWidget* list_;
+    bool enterAccepts_ = false;
 };
 
 }  // namespace ui
