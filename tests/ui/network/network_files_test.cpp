@@ -169,6 +169,8 @@ TEST_F(NetworkFilesTest, ATextThatIsSetAsideComesBackWithItsFile) {
     const QString name = write(small);
     ASSERT_TRUE(files->open(name));
     type(u"# mine\n"_s);
+    const engine::Options options{{"depth", std::int64_t{2}}, {"share", 2.0}, {"widths", std::vector<std::int64_t>{8, 16}}};
+    for (const auto& [option, value] : options) model->setOption(option, value);
     files->setAside();
     files->showTemplate(u"lenet"_s);
     model.reset();
@@ -178,6 +180,7 @@ TEST_F(NetworkFilesTest, ATextThatIsSetAsideComesBackWithItsFile) {
     files->takeDraft();
     EXPECT_EQ(model->text().toUtf8(), small + "# mine\n");
     EXPECT_EQ(files->file(), name);
+    EXPECT_EQ(model->options(), options);
     EXPECT_TRUE(files->isEdited());
     EXPECT_TRUE(files->asideName().isEmpty());
 }

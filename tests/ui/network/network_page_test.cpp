@@ -103,6 +103,22 @@ TEST_F(NetworkPageTest, AFileThatIsOpenedAsksOnceAboutChangesThatAreNotSaved) {
     EXPECT_EQ(window->findChild<NetworkFiles*>()->file(), file);
 }
 
+TEST_F(NetworkPageTest, ADraftIsOfferedAndTakesThePlaceOfTheTextOnRequest) {
+    button(u"Edit a copy"_s)->click();
+    editor()->moveCursor(QTextCursor::End);
+    QTest::keyClicks(editor(), u"# mine"_s);
+    const QString mine = model()->text();
+    auto* files = window->findChild<NetworkFiles*>();
+    files->setAside();
+    ASSERT_TRUE(files->open(written("network(image):\n  Flatten\n  fc: Linear(outputs)\n")));
+    ASSERT_NE(button(u"Go on with the draft"_s), nullptr);
+    button(u"Go on with the draft"_s)->click();
+    ASSERT_TRUE(settles());
+    EXPECT_EQ(model()->text(), mine);
+    standsStill();
+    EXPECT_EQ(button(u"Go on with the draft"_s), nullptr);
+}
+
 TEST_F(NetworkPageTest, TabLeavesTextThatCannotBeChangedAndCtrlTabAnyText) {
     editor()->setFocus();
     QTest::keyClick(editor(), Qt::Key_Tab);

@@ -10,6 +10,8 @@
 #include <QSaveFile>
 #include <QStandardPaths>
 #include <algorithm>
+#include <type_traits>
+#include <variant>
 
 #include "commands/commands.h"
 #include "engine/network/network.h"
@@ -43,6 +45,52 @@ bool sameLines(const QString& text, const QString& other) {
 
 QString hashOf(const QByteArray& bytes) {
     return QString::fromLatin1(QCryptographicHash::hash(bytes, QCryptographicHash::Sha256).toHex());
+}
+
+QJsonValue jsonOf(bool value) { return value; }
+QJsonValue jsonOf(std::int64_t value) { return QJsonValue(static_cast<qint64>(value)); }
+QJsonValue jsonOf(double value) { return value; }
+QJsonValue jsonOf(const std::string& value) { return QString::fromStdString(value); }
+template <typename Each>
+QJsonValue jsonOf(const std::vector<Each>& values) {
+    QJsonArray array;
+    for (const Each& each : values) array << jsonOf(each);
+    return array;
+}
+
+template <typename Value>
+Value valueOf(const QJsonValue& json) {
+    if constexpr (std::is_same_v<Value, bool>)
+        return json.toBool();
+    else if constexpr (std::is_same_v<Value, std::int64_t>)
+        return json.toInteger();
+    else if constexpr (std::is_same_v<Value, double>)
+        return json.toDouble();
+    else if constexpr (std::is_same_v<Value, std::string>)
+        return json.toString().toStdString();
+    else {
+        Value values;
+        for (const auto& each : json.toArray()) values.push_back(valueOf<typename Value::value_type>(each));
+        return values;
+    }
+}
+
+/// The place of its type among the types of options, and the value: 2 may be a whole number or not.
+QJsonArray typedValue(const engine::OptionValue& value) {
+    return {static_cast<int>(value.index()), std::visit([](const auto& each) { return jsonOf(each); }, value)};
+}
+
+std::optional<engine::OptionValue> typedValue(const QJsonArray& json) {
+    const QJsonValue value = json.at(1);
+    switch (json.at(0).toInt(-1)) {
+        case 0: return valueOf<bool>(value);
+        case 1: return valueOf<std::int64_t>(value);
+        case 2: return valueOf<double>(value);
+        case 3: return valueOf<std::string>(value);
+        case 4: return valueOf<std::vector<std::int64_t>>(value);
+        case 5: return valueOf<std::vector<std::string>>(value);
+        default: return {};
+    }
 }
 
 }  // namespace
@@ -124,6 +172,7 @@ void NetworkFiles::save(const QString& file, const std::function<void()>& then) 
         lookAtFile();
         if (changedOnDisk_) return;
     }
+    saving_ = bytes;
     const auto done = [this, target, bytes, then] {
         onDisk_ = bytes;
         name_ = QFileInfo(target).fileName();
@@ -156,7 +205,7 @@ void NetworkFiles::follow(const QString& file) {
 void NetworkFiles::lookAtFile() {
     if (!watcher_.files().contains(file_) && QFileInfo::exists(file_)) watcher_.addPath(file_);
     const auto bytes = readText(file_);
-    if (!bytes || *bytes == onDisk_) return;
+    if (!bytes || *bytes == onDisk_ || bytes == saving_) return;
     onDisk_ = *bytes;
     changedOnDisk_ = textOf(*bytes) != model_->text();
     emit changed();
@@ -180,7 +229,9 @@ void NetworkFiles::keepMine() {
 }
 
 QJsonObject NetworkFiles::draft() const {
-    return {{u"text"_s, model_->text()}, {u"name"_s, name_}, {u"file"_s, file_}, {u"sha256"_s, hashOf(onDisk_)}};
+    QJsonObject options;
+    for (const auto& [name, value] : model_->options()) options[QString::fromStdString(name)] = typedValue(value);
+    return {{u"text"_s, model_->text()}, {u"name"_s, name_}, {u"file"_s, file_}, {u"sha256"_s, hashOf(onDisk_)}, {u"options"_s, options}};
 }
 
 /// Without a message if it cannot be written: the text is still here.
@@ -213,6 +264,9 @@ void NetworkFiles::show(const QJsonObject& kept) {
     model_->setReadOnly(false);
     model_->setText(text);
     model_->document()->setModified(true);
+    const QJsonObject options = kept[u"options"].toObject();
+    for (auto each = options.begin(); each != options.end(); ++each)
+        if (const auto value = typedValue(each.value().toArray())) model_->setOption(each.key().toStdString(), *value);
     changedOnDisk_ = bytes && !hash.isEmpty() && hash != hashOf(*bytes) && textOf(*bytes) != text;
     emit changed();
 }

@@ -6,6 +6,7 @@
 #include <QObject>
 #include <QTimer>
 #include <functional>
+#include <optional>
 
 #include "view/context.h"
 
@@ -76,6 +77,7 @@ private:
     QTimer draft_;
     QString name_, file_;
     QByteArray onDisk_;  ///< what the file had when it was read or written here
+    std::optional<QByteArray> saving_;  ///< what save() wrote last, or is writing
     QList<QJsonObject> aside_;
     bool changedOnDisk_ = false;
 };
