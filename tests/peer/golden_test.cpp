@@ -42,9 +42,10 @@ TensorMap part(const TensorMap& all, const std::string& prefix) {
 }
 
 void add_cases(const std::filesystem::path& lines_file, std::vector<GoldenCase>& cases) {
-    std::filesystem::path tensors_file = lines_file;
-    const TensorMap all = peer::read_tensors(tensors_file.replace_extension(".safetensors.gz"));
-    std::ifstream lines(lines_file);
+    std::filesystem::path tensors_file = lines_file;  // NAME.jsonl.gz
+    tensors_file.replace_extension().replace_extension(".safetensors.gz");
+    const TensorMap all = peer::read_tensors(tensors_file);
+    std::istringstream lines(peer::unpacked(lines_file));
     std::size_t index = 0;
     for (std::string line; std::getline(lines, line); ++index) {
         const std::string number = std::to_string(index) + "/";
@@ -61,7 +62,7 @@ void add_cases(const std::filesystem::path& lines_file, std::vector<GoldenCase>&
 std::vector<GoldenCase> read_cases() {
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::directory_iterator(HALFTONE_GOLDEN_DIR)) {
-        if (entry.path().extension() == ".jsonl") files.push_back(entry.path());
+        if (entry.path().string().ends_with(".jsonl.gz")) files.push_back(entry.path());
     }
     std::sort(files.begin(), files.end());
     std::vector<GoldenCase> cases;

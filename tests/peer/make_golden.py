@@ -3,7 +3,7 @@
 to be committed, so that the arithmetic is checked where there is no Python.
 
 golden/NAME.safetensors.gz holds for case N the tensors `N/0`, `N/grad_output`, ... as `halftone op` takes them, and for each
-result NAME `N/expect/NAME` (f32, f64 for f64 results) and `N/allowed/NAME` (f32), elementwise. golden/NAME.jsonl holds one
+result NAME `N/expect/NAME` (f32, f64 for f64 results) and `N/allowed/NAME` (f32), elementwise. golden/NAME.jsonl.gz holds one
 line a case: op, attrs, autocast, grad, grad_grad, and for each result its dtype, or the words of the error that it must
 be refused with.
 """
@@ -109,7 +109,8 @@ def save(folder, name, lines, tensors):
     # computes the same tensors writes the same bytes.
     path = folder / f"{name}.safetensors.gz"
     path.write_bytes(gzip.compress(safetensors.torch.save(tensors), mtime=0))
-    (folder / f"{name}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    (folder / f"{name}.jsonl.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
     print(f"{name}: {len(lines)} cases, {len(tensors)} tensors, {path.stat().st_size / 1e6:.2f} MB")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/network_steps.txt: a training step of small networks in the network notation, for `models_test`: of each kind of layer that
+"""Writes golden/network_steps.txt.gz: a training step of small networks in the network notation, for `models_test`: of each kind of layer that
 learns nothing by chance, the loss and, of every gradient, its norm and 16 of its elements, as PyTorch computes them in f64.
 
 Weights and inputs are no part of the file: both sides compute them (golden_numbers.py). Each figure carries how
@@ -7,6 +7,7 @@ far ours, in fp32, may be from it: FACTOR times the farthest of RUNS runs in whi
 of itself, which is four roundings, and at the least FLOOR of the largest gradient, or of the sum that makes the loss. Random layers
 (dropout) have tests of their own, and those of torch.nn come from network_kinds.py, with the first arguments that fit.
 """
+import gzip
 import json
 import math
 import pathlib
@@ -353,9 +354,10 @@ def figures(case):
 
 
 def main():
-    file = pathlib.Path(__file__).resolve().parent / "golden" / "network_steps.txt"
+    file = pathlib.Path(__file__).resolve().parent / "golden" / "network_steps.txt.gz"
     cases = [*of_kinds(), *of_functions(), *of_sequences(), *of_examples()]
-    file.write_text("".join(json.dumps(figures(case)) + "\n" for case in cases))
+    text = "".join(json.dumps(figures(case)) + "\n" for case in cases)
+    file.write_bytes(gzip.compress(text.encode(), mtime=0))
     print(f"{len(cases)} networks, {file.stat().st_size} bytes")
 
 

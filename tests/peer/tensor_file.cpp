@@ -49,8 +49,9 @@ std::vector<double> widened_16(const std::vector<std::uint8_t>& bytes, int expon
     return values;
 }
 
-/// All bytes of a file, unpacked if gzip has packed them.
-std::string contents(const std::filesystem::path& path) {
+}  // namespace
+
+std::string unpacked(const std::filesystem::path& path) {
     const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
     if (!file) throw std::runtime_error(path.string() + ": cannot be opened");
     std::string all;
@@ -61,8 +62,6 @@ std::string contents(const std::filesystem::path& path) {
     if (count < 0) throw std::runtime_error(path.string() + ": damaged");
     return all;
 }
-
-}  // namespace
 
 std::vector<double> RawTensor::values() const {
     if (dtype == "F64") return widened<double>(bytes);
@@ -76,7 +75,7 @@ std::vector<double> RawTensor::values() const {
 }
 
 TensorMap read_tensors(const std::filesystem::path& path) {
-    const std::string file = contents(path);
+    const std::string file = unpacked(path);
     std::uint64_t length = 0;
     if (file.size() >= sizeof length) std::memcpy(&length, file.data(), sizeof length);
     const std::uint64_t start = sizeof length + length;

@@ -22,6 +22,9 @@ struct RawTensor {
 
 using TensorMap = std::map<std::string, RawTensor>;
 
+/// All bytes of a file, unpacked if gzip has packed them. Throws std::runtime_error.
+std::string unpacked(const std::filesystem::path& path);
+
 /// A reader and a writer of safetensors that share nothing with the engine's, so that the golden
 /// comparison does not depend on what it checks. Throw std::runtime_error.
 TensorMap read_tensors(const std::filesystem::path& path);

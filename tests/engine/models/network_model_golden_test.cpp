@@ -1,13 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
 
 #include "model_golden.h"
 #include "network/kinds.h"
 #include "network_twin.h"
+#include "tensor_file.h"
 
 // A step of small networks, with each kind of layer, against PyTorch's: tests/peer/network_steps.py writes the figures and how
 // far ours may be from them.
@@ -17,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 std::vector<json> golden_networks() {
-    std::ifstream in(std::filesystem::path(HALFTONE_GOLDEN_DIR) / "network_steps.txt");
+    std::istringstream in(peer::unpacked(std::filesystem::path(HALFTONE_GOLDEN_DIR) / "network_steps.txt.gz"));
     std::vector<json> out;
     for (std::string line; std::getline(in, line);) out.push_back(json::parse(line));
     return out;
