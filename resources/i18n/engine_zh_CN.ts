@@ -3661,6 +3661,10 @@
         <translation>model.options.context：{}：不能小于窗口（bptt）{}</translation>
     </message>
     <message>
+        <source>bptt: {}: use at most {}, the places that Positions has in the network</source>
+        <translation>bptt：{}：最多为 {}，即网络中 Positions 的位置数</translation>
+    </message>
+    <message>
         <source>use true or false, a number, a text, or a list of whole numbers or texts</source>
         <translation>请使用 true 或 false、数字、文本，或由整数或文本组成的列表</translation>
     </message>
@@ -8781,8 +8785,8 @@
         <translation>Reshape 需要 N x ...，输入为 {}。</translation>
     </message>
     <message>
-        <source>Permute: dimension {} comes twice.</source>
-        <translation>Permute：第 {} 维出现了两次。</translation>
+        <source>{}: dimension {} comes twice.</source>
+        <translation>{}：第 {} 维出现了两次。</translation>
     </message>
     <message>
         <source>Permute: {} has {} dimensions, and all of them have to be named.</source>

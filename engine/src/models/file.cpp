@@ -77,11 +77,13 @@ class NetworkTexts {
 public:
     std::shared_ptr<const NetworkText> read(const NetworkLines& lines) {
         const std::lock_guard lock(mutex_);
-        Entry& entry = texts_[lines];
-        entry.used = ++clock_;
-        if (entry.text != nullptr) return entry.text;
-        entry.text = read_lines(lines);
-        const auto text = entry.text;
+        const auto found = texts_.find(lines);
+        if (found != texts_.end()) {
+            found->second.used = ++clock_;
+            return found->second.text;
+        }
+        const auto text = read_lines(lines);
+        texts_.emplace(lines, Entry{text, ++clock_});
         drop_oldest();
         return text;
     }
@@ -91,7 +93,7 @@ private:
         std::shared_ptr<const NetworkText> text;
         std::uint64_t used = 0;
     };
-    static constexpr std::size_t kept = 32;
+    static constexpr std::size_t kept = 256;
 
     void drop_oldest() {
         while (texts_.size() > kept) {
@@ -163,8 +165,15 @@ std::unique_ptr<Model> make_file_model(const ModelSetup& setup) {
     if (!model.sha256.empty() && read_network(model.network)->sha256 != model.sha256)
         throw Error(ErrorCode::settings,
                     msg("model.sha256: {}: the text of the network has another hash", model.sha256));
-    return make_network_model(joined_lines(model.network), model.options, setup.shape, setup.seed,
-                              setup.device, !model.init_from.empty() || !setup.seed);
+    auto made = make_network_model(joined_lines(model.network), model.options, setup.shape, setup.seed,
+                                   setup.device, !model.init_from.empty() || !setup.seed);
+    for (const FieldSpec& field : setup.shape.inputs) {
+        if (field.windowed && made->context() > 0 && field.shape[0] > made->context())
+            throw Error(ErrorCode::settings,
+                        msg("bptt: {}: use at most {}, the places that Positions has in the network",
+                            field.shape[0], made->context()));
+    }
+    return made;
 }
 
 std::int64_t count_file_parameters(const ModelSetup& setup) {

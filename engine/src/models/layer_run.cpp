@@ -1,7 +1,5 @@
 #include "models/layer_run.h"
 
-#include <algorithm>
-
 namespace engine::network {
 
 LayerDraw LayerPass::draw(std::int64_t count) {
@@ -39,8 +37,8 @@ TensorList LayerSetup::parameters() const {
 
 Tensor LayerSetup::buffer(const std::string& role, const Shape& shape, double value, DType dtype) const {
     const std::string name = node.module + '.' + role;
-    const auto found = std::ranges::find(registry.buffers, name, &Parameter::name);
-    return found != registry.buffers.end() ? found->tensor : registry.buffer(name, shape, value, dtype);
+    const auto [place, is_new] = buffers.try_emplace(name, registry.buffers.size());
+    return is_new ? registry.buffer(name, shape, value, dtype) : registry.buffers[place->second].tensor;
 }
 
 int LayerSetup::dimension(std::string_view argument, int rank) const {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "network/graph.h"
@@ -45,6 +46,9 @@ private:
 /// The values of a layer from those that it takes.
 using LayerFunction = std::function<TensorList(TensorList&& inputs, LayerPass& pass)>;
 
+/// Places in TensorRegistry::buffers, by name.
+using BufferPlaces = std::unordered_map<std::string, std::size_t>;
+
 /// A layer while its function is made.
 class LayerSetup {
 public:
@@ -53,6 +57,7 @@ public:
     TensorRegistry& registry;
     Device device;
     std::span<const Tensor> tensors;   ///< of all parameters of the graph
+    BufferPlaces& buffers;
     std::optional<std::size_t> first_state{};  ///< of a layer that carries its state: the place in LayerPass::state
     std::size_t used_outputs = 1;              ///< values that other layers read, up to the last of them
 

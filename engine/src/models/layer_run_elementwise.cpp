@@ -41,7 +41,8 @@ LayerRun along_dim(F f) {
     }};
 }
 
-/// Elements of `type` before the batch: dimensions that every sample's numbers are repeated in.
+/// The dimensions before the batch's, or none if there is no batch: dropout takes its numbers for the
+/// rest of the shape and uses them again at each of their places.
 std::vector<int> dims_before_batch(const TensorType& type) {
     std::vector<int> dims;
     for (int dim = 0; dim < type.rank(); ++dim) {

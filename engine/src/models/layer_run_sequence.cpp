@@ -34,7 +34,8 @@ Tensor last_state(const Tensor& states, bool bidirectional) {
     return cat({select(states, 0, -2), select(states, 0, -1)}, 1);
 }
 
-/// A network's function; `uses_state`: which of hidden and cell state are read.
+/// Gives the first `read` of the sequence, the last hidden and the last cell state. `carried`: the
+/// place of its state in LayerPass::state.
 LayerFunction recurrent_function(const Recurrent& layer, std::optional<std::size_t> carried, std::size_t read) {
     return [layer, carried, read](TensorList&& inputs, LayerPass& pass) {
         const Tensor& x = inputs.front();

@@ -99,9 +99,10 @@ public:
             tensors_.push_back(each.fixed ? registry_.buffer(each.name, Shape(each.sizes), 0) : drawn(registry_, each, low[i]));
         }
         add_aliases();
-        plan_ = make_plan({graph_, registry_, device, tensors_, false});
+        BufferPlaces buffers;
+        plan_ = make_plan({graph_, registry_, device, tensors_, buffers, false});
         has_blocks_ = std::ranges::any_of(graph_.bodies, [](const GraphBody& body) { return !body.block.empty(); });
-        if (has_blocks_) block_plan_ = make_plan({graph_, registry_, device, tensors_, true});
+        if (has_blocks_) block_plan_ = make_plan({graph_, registry_, device, tensors_, buffers, true});
         for (const int input : graph_.inputs) {
             const TensorType& type = graph_.values[static_cast<std::size_t>(input)].type;
             if (type.whole) continue;

@@ -44,6 +44,27 @@ std::string module_around(const std::string& name) {
     return dot == name.npos ? std::string() : name.substr(0, dot);
 }
 
+/// A module around a layer.
+struct ModulePlace {
+    std::string module;
+    int use;  // of a block, whose module this is; -1: none
+    friend bool operator==(const ModulePlace&, const ModulePlace&) = default;
+};
+
+/// Outermost first. `use`: as uses_of_blocks() says.
+std::vector<ModulePlace> modules_around(const NetworkGraph& graph, int index, int use) {
+    const GraphNode& node = graph.nodes[static_cast<std::size_t>(index)];
+    const std::string around = node.own_module || node.kind->bare ? module_around(node.module) : node.module;
+    std::vector<ModulePlace> places;
+    for (std::size_t end = 0; end < around.size() && end != around.npos;) {
+        end = around.find('.', end + 1);
+        const std::string name = around.substr(0, end);
+        const bool is_use = use >= 0 && graph.bodies[static_cast<std::size_t>(use)].module == name;
+        places.push_back({name, is_use ? use : -1});
+    }
+    return places;
+}
+
 /// Finds layers that are computed together where the models of models/ do so.
 class Joiner {
 public:
@@ -82,10 +103,14 @@ private:
 
     bool may_join(int a, int b) const { return !taken_[at(b)] && (!keeps_blocks_ || block_uses_[at(a)] == block_uses_[at(b)]); }
 
-    /// The only reader of a layer's value; -1: there are others, or none.
+    std::vector<ModulePlace> around(int index) const { return modules_around(graph_, index, block_uses_[at(index)]); }
+
+    /// The only reader of a layer's value; -1: there are others, or none, or it is in another module,
+    /// whose type can be forced.
     int only_reader(int index) const {
         const std::vector<int>& readers = readers_[at(node(index).outputs.front())];
-        return readers.size() == 1 && readers.front() >= 0 && may_join(index, readers.front()) ? readers.front() : -1;
+        if (readers.size() != 1 || readers.front() < 0 || !may_join(index, readers.front())) return -1;
+        return around(index) == around(readers.front()) ? readers.front() : -1;
     }
     /// A relu with a name is a module, whose type can be forced.
     int relu_behind(int index) const {
@@ -131,6 +156,7 @@ private:
         take({Join::Kind::norm_add_relu, {norm, add}, relu}, {relu});
     }
 
+    /// The norm may be in another module: with forced types, sum and norm run one after the other.
     void sum(int add) {
         const std::vector<int>& in = node(add).inputs;
         if (in.size() != 2 || sizes(in[0]) != sizes(in[1])) return;
@@ -168,12 +194,6 @@ public:
     }
 
 private:
-    struct Place {
-        std::string module;
-        int use;  // of a block, whose module this is; -1: none
-        friend bool operator==(const Place&, const Place&) = default;
-    };
-
     static std::size_t at(int index) { return static_cast<std::size_t>(index); }
     const GraphNode& node(int index) const { return graph_.nodes[at(index)]; }
 
@@ -196,29 +216,15 @@ private:
         std::size_t used = 1;
         for (std::size_t i = 0; i < own.outputs.size(); ++i)
             if (used_[at(own.outputs[i])]) used = i + 1;
-        return {graph_, own, setup_.registry, setup_.device, setup_.tensors, first_states_[at(index)], used};
+        return {graph_, own, setup_.registry, setup_.device, setup_.tensors, setup_.buffers, first_states_[at(index)], used};
     }
 
     /// Whether the layer is a module of its own. Those without a label or parameters belong to the
     /// module around them.
     static bool is_module(const GraphNode& node) { return node.own_module && (node.labelled || node.kind->weighted); }
 
-    std::vector<Place> places_around(int index) const {
-        const GraphNode& node = graph_.nodes[at(index)];
-        const int use = block_uses_[at(index)];
-        const std::string around = node.own_module || node.kind->bare ? module_around(node.module) : node.module;
-        std::vector<Place> places;
-        for (std::size_t end = 0; end < around.size() && end != around.npos;) {
-            end = around.find('.', end + 1);
-            const std::string name = around.substr(0, end);
-            const bool is_use = use >= 0 && graph_.bodies[at(use)].module == name;
-            places.push_back({name, is_use ? use : -1});
-        }
-        return places;
-    }
-
     void add(const Join& join) {
-        enter(places_around(join.at));
+        enter(modules_around(graph_, join.at, block_uses_[at(join.at)]));
         PlanPart& part = *open_.back();
         part.items.push_back({static_cast<int>(plan_.steps.size()), -1});
         for (PlanPart* each : open_)
@@ -226,7 +232,7 @@ private:
         plan_.steps.push_back(step(join));
     }
 
-    void enter(const std::vector<Place>& places) {
+    void enter(const std::vector<ModulePlace>& places) {
         if (open_.empty()) open_.push_back(&plan_.whole);
         std::size_t same = 0;
         while (same < places.size() && same < entered_.size() && places[same] == entered_[same]) ++same;
@@ -338,7 +344,7 @@ private:
     std::vector<int> block_uses_;
     Plan plan_;
     std::vector<PlanPart*> open_;  // the parts that the next step is in, outermost first
-    std::vector<Place> entered_;   // theirs, but for the whole
+    std::vector<ModulePlace> entered_;   // theirs, but for the whole
     std::vector<std::optional<std::size_t>> first_states_;  // of each node
     std::vector<bool> used_;                                // values
     std::vector<int> last_;                                 // step that reads a value last

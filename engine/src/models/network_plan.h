@@ -44,6 +44,7 @@ struct PlanSetup {
     TensorRegistry& registry;
     Device device;
     std::span<const Tensor> tensors;
+    BufferPlaces& buffers;  ///< grow with the layers' buffers
     /// Layers of two blocks are not computed together: each block can be computed again.
     bool keeps_blocks = false;
 };

@@ -109,7 +109,7 @@ private:
 };
 
 /// Where a fault of the whole statement stands.
-inline TextPlace head_of(const Statement& statement) { return statement.callee ? statement.callee->place : statement.place; }
+inline TextPlace place_for_faults(const Statement& statement) { return statement.callee ? statement.callee->place : statement.place; }
 
 [[noreturn]] inline void fail(TextPlace place, Message text) { throw Failure{place, std::move(text), {}}; }
 

@@ -35,7 +35,7 @@ int GraphBuilder::add_layer(const LayerUse& use, const std::vector<NamedValue>& 
     for (const NamedValue& input : inputs)
         if (input.value < 0) return -1;
     LayerCall call{use.kind, use.arguments};
-    call.place = head_of(use.statement);
+    call.place = place_for_faults(use.statement);
     call.inputs.reserve(inputs.size());
     call.input_names.reserve(inputs.size());
     for (std::size_t i = 0; i < inputs.size(); ++i) {

@@ -52,6 +52,9 @@ inline LayerArgument dimension(const char* name, std::int64_t usual) {
 /// Leaves the shape as it is.
 void same_shape(LayerCall& call);
 
+/// Throws Failure for dimension 0.
+void not_the_batch(const LayerCall& call, int dim);
+
 /// Output of a window over `size` elements. Symbols stay where the window changes nothing.
 Size window_output(const LayerCall& call, const Size& size, std::int64_t kernel, std::int64_t stride, std::int64_t before,
                    std::int64_t after, std::int64_t dilation, bool ceil_mode);

@@ -133,6 +133,10 @@ void LayerCall::count_elements() {
     for (const TensorType& each : outputs) flops = std::max(flops, elements(each.sizes));
 }
 
+void not_the_batch(const LayerCall& call, int dim) {
+    if (dim == 0) call.fail(msg("{}: dimension 0 is the batch. Use 1 or more.", call.kind.name));
+}
+
 void same_shape(LayerCall& call) {
     call.need_numbers(call.input());
     call.give(call.sizes());

@@ -5,7 +5,9 @@ namespace engine::network {
 namespace {
 
 void along_dimension(LayerCall& call) {
-    call.dimension(call.arguments.whole("dim"));
+    const int dim = call.dimension(call.arguments.whole("dim"));
+    // That of a Parameter has no batch.
+    if (call.sizes()[static_cast<std::size_t>(dim)] == batch_size) not_the_batch(call, dim);
     same_shape(call);
 }
 

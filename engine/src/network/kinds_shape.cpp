@@ -14,8 +14,11 @@ void view(LayerCall& call, Sizes sizes) {
     call.outputs.back().whole = call.input().whole;
 }
 
-void not_the_batch(const LayerCall& call, int dim) {
-    if (dim == 0) call.fail(msg("{}: dimension 0 is the batch. Use 1 or more.", call.kind.name));
+/// The dimension that an argument names; each may come once.
+int next_dimension(const LayerCall& call, std::int64_t given, std::set<int>& seen) {
+    const int dim = call.dimension(given);
+    if (!seen.insert(dim).second) call.fail(msg("{}: dimension {} comes twice.", call.kind.name, given));
+    return dim;
 }
 
 std::size_t dim_at(const LayerCall& call, const char* name) {
@@ -73,9 +76,7 @@ void permute(LayerCall& call) {
     Sizes out;
     std::set<int> seen;
     for (const std::int64_t each : call.arguments.list("dims")) {
-        const int dim = call.dimension(each);
-        if (!seen.insert(dim).second) call.fail(msg("Permute: dimension {} comes twice.", each));
-        out.push_back(call.sizes()[static_cast<std::size_t>(dim)]);
+        out.push_back(call.sizes()[static_cast<std::size_t>(next_dimension(call, each, seen))]);
     }
     if (out.size() != call.sizes().size())
         call.fail(msg("Permute: {} has {} dimensions, and all of them have to be named.", to_string(call.sizes()), call.input().rank()));
@@ -137,7 +138,8 @@ void split(LayerCall& call) {
 }
 
 void flip(LayerCall& call) {
-    for (const std::int64_t each : call.arguments.list("dims")) not_the_batch(call, call.dimension(each));
+    std::set<int> seen;
+    for (const std::int64_t each : call.arguments.list("dims")) not_the_batch(call, next_dimension(call, each, seen));
     view(call, call.sizes());
     call.count_elements();
 }
@@ -278,8 +280,7 @@ void reduce(LayerCall& call) {
     call.need_numbers(call.input());
     std::set<int> dims;
     for (const std::int64_t each : call.arguments.list("dims")) {
-        dims.insert(call.dimension(each));
-        not_the_batch(call, call.dimension(each));
+        not_the_batch(call, next_dimension(call, each, dims));
     }
     if (dims.empty()) call.fail(msg("{}: no dimension is named.", call.kind.name));
     Sizes out;

@@ -9,9 +9,9 @@ namespace {
 void check_input_count(const LayerKind& kind, std::size_t count, const Statement& statement) {
     const int given = static_cast<int>(count);
     if (given >= kind.fewest_inputs && given <= kind.most_inputs) return;
-    if (kind.most_inputs == many_inputs) fail(head_of(statement), msg("{} takes {} values or more: {} from above, x.", kind.name, kind.fewest_inputs, kind.name));
-    if (kind.fewest_inputs == kind.most_inputs) fail(head_of(statement), msg("{} takes {} values, not {}.", kind.name, kind.fewest_inputs, given));
-    fail(head_of(statement), msg("{} takes {} to {} values, not {}.", kind.name, kind.fewest_inputs, kind.most_inputs, given));
+    if (kind.most_inputs == many_inputs) fail(place_for_faults(statement), msg("{} takes {} values or more: {} from above, x.", kind.name, kind.fewest_inputs, kind.name));
+    if (kind.fewest_inputs == kind.most_inputs) fail(place_for_faults(statement), msg("{} takes {} values, not {}.", kind.name, kind.fewest_inputs, given));
+    fail(place_for_faults(statement), msg("{} takes {} to {} values, not {}.", kind.name, kind.fewest_inputs, kind.most_inputs, given));
 }
 
 /// As a body names it that takes it: what is inside it is not visible there. So no scope keeps that of the line above alive, which
@@ -69,21 +69,21 @@ NamedValue ModuleCalls::layer(const Statement& statement, const std::string& lab
     const LayerKind* kind = find_layer_kind(callee);
     if (!is_block && kind == nullptr) return again(callee, statement, label, inputs, frame);
     if (is_block && found_block->second >= frame.block_limit)
-        fail(head_of(statement), msg("{}: a block sees those above it. Move {} above this one.", callee, callee));
+        fail(place_for_faults(statement), msg("{}: a block sees those above it. Move {} above this one.", callee, callee));
     Module module{.statement = &statement, .time = expansion_.clock()};
     if (is_block) {
         module.block = block;
         module.block_limit = found_block->second;
         module.variables = block_variables(*block, statement, frame);
         const std::size_t wanted = std::max<std::size_t>(1, block->inputs.size());
-        if (inputs.size() != wanted) fail(head_of(statement), msg("{} takes {} values, not {}.", callee, wanted, inputs.size()));
+        if (inputs.size() != wanted) fail(place_for_faults(statement), msg("{} takes {} values, not {}.", callee, wanted, inputs.size()));
     } else {
         module.kind = kind;
         module.arguments = bind_arguments(*kind, statement, expansion_.evaluator(), FrameView(expansion_, frame));
     }
     name_module(module, statement, label, frame);
     if (!is_block && kind->fewest_inputs == 0) {
-        if (!statement.from.empty()) fail(head_of(statement), msg("{} takes no value.", callee));
+        if (!statement.from.empty()) fail(place_for_faults(statement), msg("{} takes no value.", callee));
         inputs.clear();
     }
     if (!is_block) {
@@ -102,10 +102,10 @@ void ModuleCalls::name_module(Module& module, const Statement& statement, const 
     const bool bare = kind != nullptr && kind->bare;
     const bool weighted = kind == nullptr || kind->weighted || bare;
     if (!statement.name.empty() && weighted)
-        fail(head_of(statement), msg("{} has parameters, so it needs a module's name: write \"{}: {}\".", callee, statement.name, callee));
+        fail(place_for_faults(statement), msg("{} has parameters, so it needs a module's name: write \"{}: {}\".", callee, statement.name, callee));
     if (merges && statement.label) fail(statement.label->place, msg("{} is no module: write \"{} = {}\".", callee, label, callee));
     if ((bare || callee == "Positions") && !statement.label)
-        fail(head_of(statement), msg("{} needs a name: \"name: {}(...)\".", callee, callee));
+        fail(place_for_faults(statement), msg("{} needs a name: \"name: {}(...)\".", callee, callee));
     module.own = !merges && !bare && statement.name.empty();
     if (module.own || bare) {
         module.name = frame.prefix + (label.empty() ? std::to_string(*frame.count) : label);
@@ -186,7 +186,7 @@ std::shared_ptr<Variables> ModuleCalls::block_variables(const BlockLine& block, 
     const Frame own{variables, std::make_shared<Names>(nullptr, 0), {}, {}, nullptr, 0};
     for (std::size_t i = 0; i < given.size(); ++i) {
         const BlockLine::Parameter& parameter = block.parameters[i];
-        if (given[i] == nullptr && !parameter.default_value) fail(head_of(statement), msg("{}: {} is missing.", block.name, parameter.name));
+        if (given[i] == nullptr && !parameter.default_value) fail(place_for_faults(statement), msg("{}: {} is missing.", block.name, parameter.name));
         Value value = given[i] != nullptr ? expansion_.evaluator().evaluate(given[i]->value, FrameView(expansion_, frame))
                                           : expansion_.evaluator().evaluate(*parameter.default_value, FrameView(expansion_, own));
         expansion_.set_variable(*variables, parameter.name, std::move(value));

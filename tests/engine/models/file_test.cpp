@@ -47,7 +47,7 @@ TEST(File, StagesAreForNoTask) {
 TEST(File, ATextStaysReadWhileItIsHeld) {
     const NetworkLines kept = lines({"network(image):", "  Flatten"});
     const auto held = read_network(kept);
-    for (int i = 0; i < 100; ++i) read_network(lines({"network(image):", std::to_string(i).c_str()}));
+    for (int i = 0; i < 600; ++i) read_network(lines({"network(image):", std::to_string(i).c_str()}));
     EXPECT_EQ(read_network(kept), held);
 }
 
@@ -65,6 +65,19 @@ TEST(File, TheModelOfATextHasItsWeightsByName) {
     config.network = lines({"network(features):", "  fc1: Linear(3)"});
     EXPECT_THROW(make_model(config, {{input}, 2}, 1, Device{}), Error) << "2 classes need 2 scores";
     EXPECT_THROW(count_parameters(config, {{input}, 2}), Error);
+}
+
+TEST(File, AWindowHasNoMoreTokensThanPositions) {
+    ModelConfig config;
+    config.kind = "file";
+    config.network = lines({"network(tokens) gives token scores:", "  wte: Embedding(4)", "  wpe: Positions(5)", "  Add from wte, wpe",
+                            "  head: Linear(outputs)"});
+    FieldSpec input{.name = "tokens", .kind = FieldKind::tokens, .shape = {5}};
+    input.cardinality = 9;
+    input.windowed = true;
+    EXPECT_EQ(make_model(config, {{input}, 9}, 1, Device{})->context(), 5);
+    input.shape = {6};
+    EXPECT_THROW(make_model(config, {{input}, 9}, 1, Device{}), Error);
 }
 
 TEST(File, ParametersAreCountedWithoutMemoryForThem) {

@@ -67,6 +67,15 @@ TEST(NetworkModel, ComputesTogetherWhatBuiltInModelsDo) {
     EXPECT_FALSE(has_node(named->forward({made_pictures({2, 1, 4, 4})}).front(), "batch_norm_relu"));
 }
 
+TEST(NetworkModel, ComputesTogetherOnlyWithinAModule) {
+    const auto linear = written_model(written("network(image)", "Flatten\na:\n  Linear(6)\n  ReLU\nb:\n  Linear(6)\n  ReLU\nLinear(outputs)"), pictures({1, 4, 4}, 3));
+    const Tensor scores = linear->forward({made_pictures({2, 1, 4, 4})}).front();
+    EXPECT_TRUE(has_node(scores, "linear_relu"));
+    EXPECT_FALSE(has_node(scores, "linear_chain"));
+    const auto norm = written_model(written("network(image)", "a:\n  Conv2d(4, 3)\n  BatchNorm2d\nb:\n  ReLU\nFlatten\nLinear(outputs)"), pictures({1, 4, 4}, 3));
+    EXPECT_FALSE(has_node(norm->forward({made_pictures({2, 1, 4, 4})}).front(), "batch_norm_relu"));
+}
+
 const char* const attention_text = R"(option dropout = 0.2 in 0..0.9
 block Block(heads, dropout):
   ln_1: LayerNorm

@@ -98,6 +98,11 @@ TEST(NetworkKinds, FaultsNameShapesAndAChange) {
     EXPECT_THAT(fault_text("Linear(8) from tokens"), testing::HasSubstr("Put Embedding or EmbeddingTables in between."));
     EXPECT_THAT(fault_text("Flatten(0) from image"), testing::HasSubstr("N cannot be joined with another size"));
     EXPECT_THAT(fault_text("x = Concat(dim=0) from in, in"), testing::HasSubstr("dimension 0 is the batch"));
+    EXPECT_THAT(fault_text("x = Softmax(0) from in"), testing::HasSubstr("dimension 0 is the batch"));
+    EXPECT_THAT(fault_text("x = Normalize(-2) from in"), testing::HasSubstr("dimension 0 is the batch"));
+    EXPECT_TRUE(check_body("p: Parameter([20])\nx = Softmax(0) from p\ny = Mul from features, x\nLinear(outputs)").usable());
+    EXPECT_EQ(fault_text("x = Flip([2, 2]) from image"), "1:5: Flip: dimension 2 comes twice.");
+    EXPECT_EQ(fault_text("x = Mean([2, -2]) from image"), "1:5: Mean: dimension -2 comes twice.");
     EXPECT_THAT(fault_text("Linear(2^61)"), testing::HasSubstr("2^62 elements or more"));
 }
 
