@@ -3661,6 +3661,10 @@
         <translation>model.options.context：{}：不能小于窗口（bptt）{}</translation>
     </message>
     <message>
+        <source>Another network: a new run begins with the weights of step {}. With --from start they are drawn.</source>
+        <translation>换了网络：新的运行从第 {} 步的权重开始。加上 --from start 则随机初始化。</translation>
+    </message>
+    <message>
         <source>bptt: {}: use at most {}, the places that Positions has in the network</source>
         <translation>bptt：{}：最多为 {}，即网络中 Positions 的位置数</translation>
     </message>

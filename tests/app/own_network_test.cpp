@@ -142,9 +142,14 @@ TEST_F(OwnNetwork, AnotherNetworkIsANewRunFromTheWeightsOfItsParent) {
     EXPECT_THAT(both, HasSubstr("model.network:5"));
     EXPECT_THAT(both, testing::AllOf(HasSubstr("Dropout(0.2)"), HasSubstr("Dropout(0.1)")));
     EXPECT_THAT(both, testing::Not(HasSubstr("model.sha256")));
+    lines({"resume", "1", "--set", "model.path=" + path, "--set", "model.new_head=true"});
+    EXPECT_THAT(errors_, HasSubstr("--from start"));
     write("network(features):\n  other: Linear(outputs)\n");
     expect_failed({"resume", "1", "--set", "model.path=" + path}, 3, "fc1.weight");
+    lines({"resume", "1", "--set", "model.path=" + path, "--set", "model.init_from="});
     expect_refused({"resume", "1", "--set", "model.options.width=8"}, 2, "keep it");
+    expect_refused({"resume", "1", "--set", "model.options.wide=8"}, 2, "model.options.wide");
+    EXPECT_THAT(errors_, testing::Not(HasSubstr("keep it")));
 }
 
 TEST_F(OwnNetwork, FaultsOfTheTextNameItsLines) {

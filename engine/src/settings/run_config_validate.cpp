@@ -135,7 +135,7 @@ private:
         if (refused("model.kind")) return;
         require(c_.recompute == Recompute::off || find_model(c_.model)->has_blocks,
                 "recompute", word_of(c_.recompute),
-                msg("use off: {} has no blocks to recompute", c_.model.kind));
+                msg("use off: {} has no blocks to recompute", model_name(c_.model)));
         require(!c_.model.new_head || !c_.model.init_from.empty(), "model.new_head", true,
                 msg("use false, or choose the weights to start from in model.init_from"));
         require(c_.model.init_key.empty() || !c_.model.init_from.empty(), "model.init_key",
@@ -183,7 +183,7 @@ private:
         if (refused("model.kind")) return;
         require(c_.gradient_penalty == 0 || find_model(c_.model)->second_derivative,
                 "gradient_penalty", c_.gradient_penalty,
-                msg("use 0 with {}: a gradient penalty needs mlp or lenet", c_.model.kind));
+                msg("use 0 with {}: a gradient penalty needs mlp or lenet", model_name(c_.model)));
     }
 
     /// Options of other kinds are ignored, but must be valid for their kind.
@@ -210,10 +210,11 @@ private:
                        const OptionValue& value) {
         Names names;
         for (const auto& option : group.own()) names.push_back(option.name);
+        const std::string kind = group.path == "model.options" ? model_name(c_.model) : group.kind;
         require(false, field, value,
                 names.empty()
-                    ? msg("{} has no options", group.kind)
-                    : msg("there is no such option of {}; it has {}", group.kind, join(names)));
+                    ? msg("{} has no options", kind)
+                    : msg("there is no such option of {}; it has {}", kind, join(names)));
     }
 
     void check_precision() {

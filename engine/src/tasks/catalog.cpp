@@ -32,9 +32,9 @@ const TaskDescriptor& task_of(const RunConfig& config, const Schema& data) {
     if (choose)
         throw Error(ErrorCode::settings,
                     msg("model.kind: {}: there is nothing that it could learn from the data set {}",
-                        config.model.kind, config.dataset.kind));
+                        model_name(config.model), config.dataset.kind));
     throw Error(ErrorCode::settings, msg("task.kind: {}: {} cannot learn it from the data set {}",
-                                         config.task.kind, config.model.kind, config.dataset.kind));
+                                         config.task.kind, model_name(config.model), config.dataset.kind));
 }
 
 const FieldSpec* input_of(const Schema& data, const ModelDescriptor& model) {

@@ -173,7 +173,7 @@ TEST_F(NetworkSettings, OptionsOfTheTextHaveItsRangeAndWords) {
     EXPECT_THAT(error_lines(parse({set_path, "model.options.act=tanh"})),
                 ElementsAre(HasSubstr("use one of relu, gelu")));
     EXPECT_THAT(error_lines(parse({set_path, "model.options.widht=3"})),
-                ElementsAre(HasSubstr("there is no such option of file; it has width, act")));
+                ElementsAre(HasSubstr("there is no such option of small; it has width, act")));
 }
 
 TEST_F(NetworkSettings, FieldsAreThoseOfTheText) {

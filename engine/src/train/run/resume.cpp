@@ -132,16 +132,26 @@ Message note_of_damaged(const RunSummary& run, const ResumePlan& plan, const std
 }
 
 /// Whether the changes bring the text of another network.
-bool has_other_network(const ResumePlan& plan, const RunConfig& before) {
-    const auto model = find_model(plan.config.model);
-    return model != nullptr && model->from_text &&
-           plan.config.model.network != before.model.network;
+bool has_other_network(const RunConfig& now, const RunConfig& before) {
+    const auto model = find_model(now.model);
+    return model != nullptr && model->from_text && now.model.network != before.model.network;
+}
+
+/// Whether a change gives the weights to start from, be it none.
+bool sets_weights(const std::vector<std::string>& changes) {
+    return std::ranges::any_of(changes, [](const std::string& change) {
+        const std::string path = change.substr(0, change.find_first_of("= "));
+        return path == "model.init_from" ||
+               (path == "model" && change.find("\"init_from\"") != change.npos);
+    });
 }
 
 void refuse_unchangeable(ResumePlan& plan, const RunConfig& before) {
-    const bool other_network = has_other_network(plan, before);
+    const bool other_network = has_other_network(plan.config, before);
     for (const std::string& path : differing_fields(before, plan.config)) {
         if (may_change(path) || (other_network && path.starts_with("model."))) continue;
+        if (std::ranges::find(plan.errors, path, &SettingError::field) != plan.errors.end())
+            continue;
         plan.errors.push_back({path, "changed",
                                msg("keep it: a run cannot continue with another value. Start a new "
                                    "run from the weights (model.init_from) instead")});
@@ -256,17 +266,23 @@ ResumePlan plan_resume(const RunSummary& run, const std::string& from,
         from_it = read_checkpoint_folder({found.folder, found.step});
     }
     refuse_replaced_settings(run);
-    const ParsedConfig parsed = parse_run_config(to_json(run.config), changes);
-    plan.config = parsed.config;
-    plan.errors = parsed.errors;
-    refuse_unchangeable(plan, run.config);
-    if (has_other_network(plan, run.config)) {
+    ParsedConfig parsed = parse_run_config(to_json(run.config), changes);
+    if (has_other_network(parsed.config, run.config)) {
         // Another network begins anew, with the weights of this one by their names.
-        if (from_it && plan.config.model.init_from == run.config.model.init_from)
-            plan.config.model.init_from = checkpoint_weights(from_it->at.folder).string();
+        if (from_it && !sets_weights(changes)) {
+            std::vector<std::string> all = changes;
+            all.push_back("model.init_from=" + checkpoint_weights(from_it->at.folder).string());
+            parsed = parse_run_config(to_json(run.config), all);
+            plan.notes.push_back(msg("Another network: a new run begins with the weights of step {}. "
+                                     "With --from start they are drawn.",
+                                     from_it->at.step));
+        }
         from_it.reset();
         plan.continuation.damaged.clear();
     }
+    plan.config = parsed.config;
+    plan.errors = parsed.errors;
+    refuse_unchangeable(plan, run.config);
     const bool changed = !differing_fields(run.config, plan.config).empty();
     if (from_it && !changed && has_made_all_steps(run, from_it->at)) {
         throw Error(ErrorCode::settings,
