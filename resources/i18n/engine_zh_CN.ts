@@ -9081,6 +9081,10 @@
         <translation>该文件超过 {} 字节。</translation>
     </message>
     <message>
+        <source>The file has no line that begins with network.</source>
+        <translation>文件中没有以 network 开头的行。</translation>
+    </message>
+    <message>
         <source>The file is not a text in UTF-8.</source>
         <translation>该文件不是 UTF-8 文本。</translation>
     </message>

@@ -143,6 +143,9 @@ NetworkLines read_network_file(const std::string& path) {
         out.all.push_back(std::move(line));
     }
     if (out.empty()) refuse(msg("The file is empty."));
+    // Faults quote words of a text: none of a file that is something else.
+    if (std::ranges::none_of(out.all, [](const std::string& line) { return line.starts_with("network"); }))
+        refuse(msg("The file has no line that begins with network."));
     return out;
 }
 

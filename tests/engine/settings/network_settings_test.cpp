@@ -157,6 +157,9 @@ TEST_F(NetworkSettings, FilesThatAreNoTextAreRefused) {
     EXPECT_THAT(refused(folder.write("nul.network", std::string("a\0b", 3))), HasSubstr("UTF-8"));
     EXPECT_THAT(refused(folder.write("long.network", std::string(300'000, '#'))), HasSubstr("262144"));
     EXPECT_THAT(refused(folder.write("empty.network", std::string())), HasSubstr("The file is empty."));
+    const std::string other = refused(folder.write("other.network", "secret:1:2\n"));
+    EXPECT_THAT(other, HasSubstr("no line that begins with network"));
+    EXPECT_THAT(other, Not(HasSubstr("secret")));
     EXPECT_THAT(error_lines(parse({"model.kind=file"})), ElementsAre(HasSubstr("choose the file of the network")));
 }
 
