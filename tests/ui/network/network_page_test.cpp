@@ -4,6 +4,7 @@
 #include <QPushButton>
 #include <QTemporaryDir>
 
+#include "commands/file_works.h"
 #include "engine/settings/catalog.h"
 #include "network/network_editor.h"
 #include "network/network_files.h"
@@ -101,6 +102,27 @@ TEST_F(NetworkPageTest, AFileThatIsOpenedAsksOnceAboutChangesThatAreNotSaved) {
     ASSERT_TRUE(settles());
     EXPECT_TRUE(model()->text().startsWith(u"network(image):\n  Flatten"_s));
     EXPECT_EQ(window->findChild<NetworkFiles*>()->file(), file);
+}
+
+TEST_F(NetworkPageTest, SizesOfATypicalFileAreNotThoseOfTheData) {
+    settings.set(u"dataset.kind"_s, u"image-folder"_s);
+    window->findChild<NetworkFiles*>()->showTemplate(u"lenet"_s);
+    ASSERT_TRUE(settles());
+    EXPECT_TRUE(model()->dataTitle().isEmpty());
+}
+
+TEST_F(NetworkPageTest, SavingATextThatIsSavedWritesNothing) {
+    const QString file = written("network(image):\n  Flatten\n  fc: Linear(outputs)\n");
+    ASSERT_TRUE(window->findChild<NetworkFiles*>()->open(file));
+    ASSERT_TRUE(settles());
+    const QByteArray theirs = "network(image):\n  Flatten\n  theirs: Linear(outputs)\n";
+    written(theirs);
+    editor()->setFocus();
+    QTest::keyClick(editor(), Qt::Key_S, Qt::ControlModifier);
+    EXPECT_FALSE(commands.works()->busy());
+    QFile now(file);
+    ASSERT_TRUE(now.open(QIODevice::ReadOnly));
+    EXPECT_EQ(now.readAll(), theirs);
 }
 
 TEST_F(NetworkPageTest, ADraftIsOfferedAndTakesThePlaceOfTheTextOnRequest) {
