@@ -3665,6 +3665,10 @@
         <translation>换了网络：新的运行从第 {} 步的权重开始。加上 --from start 则随机初始化。</translation>
     </message>
     <message>
+        <source>orthogonal: a weight of {} would take minutes. Use at most 4096 x 4096, or another rule.</source>
+        <translation>orthogonal：{} 的权重需要数分钟。最大为 4096 x 4096，或改用其他规则。</translation>
+    </message>
+    <message>
         <source>bptt: {}: use at most {}, the places that Positions has in the network</source>
         <translation>bptt：{}：最多为 {}，即网络中 Positions 的位置数</translation>
     </message>

@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <sstream>
 
 #include "base/platform/regular_file.h"
@@ -188,6 +190,20 @@ std::int64_t count_file_parameters(const ModelSetup& setup) {
 }
 
 }  // namespace
+
+double count_fixed_numbers(const ModelConfig& config, const ModelShape& shape) {
+    if (!model_descriptor(config)->from_text) return 0;
+    const CheckedNetwork checked =
+        check_network(joined_lines(config.network), network_data(shape, config.options));
+    double count = 0;
+    const auto add = [&](const std::vector<std::int64_t>& sizes) {
+        count += std::accumulate(sizes.begin(), sizes.end(), 1.0, std::multiplies());
+    };
+    for (const NetworkTensor& each : checked.buffers) add(each.sizes);
+    for (const NetworkParameter& each : checked.parameters)
+        if (each.fixed) add(each.sizes);
+    return count;
+}
 
 std::string model_name(const ModelConfig& model) {
     const ModelDescriptor* kind = find_kind(models(), model.kind);

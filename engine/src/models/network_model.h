@@ -18,4 +18,8 @@ NetworkData network_data(const ModelShape& shape, const Options& options);
 std::unique_ptr<Model> make_network_model(std::string_view text, const Options& options, const ModelShape& shape,
                                           std::optional<std::int64_t> seed, const Device& device, bool has_file = false);
 
+/// Numbers that the model of a text holds beside its parameters: Buffers and the layers' running
+/// statistics. 0 for a built-in model.
+double count_fixed_numbers(const ModelConfig& config, const ModelShape& shape);
+
 }  // namespace engine

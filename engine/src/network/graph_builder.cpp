@@ -1,6 +1,20 @@
 #include "network/graph_builder.h"
 
+#include <algorithm>
+
 namespace engine::network {
+namespace {
+
+/// Whether a matrix is made orthogonal, vector by vector, in less than minutes.
+bool is_soon_orthogonal(const std::vector<std::int64_t>& sizes) {
+    double numbers = 1;
+    for (const std::int64_t size : sizes) numbers *= static_cast<double>(size);
+    const double rows = sizes.empty() ? 1 : static_cast<double>(sizes.front());
+    constexpr double most = 4096.0 * 4096 * 4096;
+    return numbers * std::min(rows, numbers / rows) <= most;
+}
+
+}  // namespace
 
 int GraphBuilder::add_input(const NetworkData& data, std::size_t field) {
     const NetworkInput& input = data.inputs[field];
@@ -126,6 +140,10 @@ int GraphBuilder::parameter(const LayerUse& use, LayerParameter& parameter, cons
         made.initial = own->second.initial;
     else if (const InitialRule* line = environment.initial(use.kind, parameter.role))
         made.initial = *line;
+    if (made.initial.rule == "orthogonal" && !is_soon_orthogonal(made.sizes)) {
+        parameter_indices_.erase(found);
+        call.fail(msg("orthogonal: a weight of {} would take minutes. Use at most 4096 x 4096, or another rule.", to_string(parameter.sizes)));
+    }
     graph_.parameters.push_back(std::move(made));
     return found->second;
 }

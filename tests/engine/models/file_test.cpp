@@ -3,6 +3,7 @@
 
 #include "engine/base/error.h"
 #include "models/model_descriptor.h"
+#include "models/network_model.h"
 
 namespace engine {
 namespace {
@@ -86,6 +87,9 @@ TEST(File, ParametersAreCountedWithoutMemoryForThem) {
     config.network = lines({"network(features):", "  fc1: Linear(1000000000)", "  fc2: Linear(1000000000)", "  fc3: Linear(outputs)"});
     const FieldSpec input{.name = "features", .kind = FieldKind::features, .shape = {3}};
     EXPECT_GT(count_parameters(config, {{input}, 2}), std::int64_t{1'000'000'000} * 1'000'000'000);
+    EXPECT_EQ(count_fixed_numbers(config, {{input}, 2}), 0);
+    config.network = lines({"network(features):", "  m: Buffer([1000000, 3])", "  bn: BatchNorm1d from features", "  fc: Linear(outputs)"});
+    EXPECT_EQ(count_fixed_numbers(config, {{input}, 2}), 3'000'000 + 3 + 3 + 1) << "a Buffer and running statistics";
 }
 
 }  // namespace

@@ -103,6 +103,9 @@ TEST(NetworkKinds, FaultsNameShapesAndAChange) {
     EXPECT_TRUE(check_body("p: Parameter([20])\nx = Softmax(0) from p\ny = Mul from features, x\nLinear(outputs)").usable());
     EXPECT_EQ(fault_text("x = Flip([2, 2]) from image"), "1:5: Flip: dimension 2 comes twice.");
     EXPECT_EQ(fault_text("x = Mean([2, -2]) from image"), "1:5: Mean: dimension -2 comes twice.");
+    EXPECT_EQ(fault_text("Linear(5000) from features\nLinear(4100, init=orthogonal)"),
+              "2:1: orthogonal: a weight of 4100 x 5000 would take minutes. Use at most 4096 x 4096, or another rule.");
+    EXPECT_TRUE(check_body("Linear(5000, init=orthogonal) from features\nLinear(outputs)").usable());
     EXPECT_THAT(fault_text("Linear(2^61)"), testing::HasSubstr("2^62 elements or more"));
 }
 

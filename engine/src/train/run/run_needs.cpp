@@ -8,6 +8,7 @@
 #include "engine/train/session_options.h"
 #include "kernels/cuda_device.h"
 #include "models/model.h"
+#include "models/network_model.h"
 #include "optim/optimizer_descriptor.h"
 #include "parallel/rank_device.h"
 #include "train/step/make_optimizer.h"
@@ -48,11 +49,13 @@ void check_model_fits(const RunConfig& config, const ModelShape& shape, const De
                     hint);
     }
     const std::int64_t each = 2 * number + more;
-    if (numbers <= memory / each) return;
+    const double needed = static_cast<double>(numbers) * static_cast<double>(each) +
+                          4 * count_fixed_numbers(config.model, shape);
+    if (needed <= static_cast<double>(memory)) return;
     throw Error(ErrorCode::memory,
                 msg("The model has {} parameters, which need {} MiB with their gradients and the "
                     "optimizer's state; this machine has {} MiB.",
-                    numbers, static_cast<std::int64_t>(static_cast<double>(numbers) / (1 << 20) * static_cast<double>(each)), memory >> 20),
+                    numbers, static_cast<std::int64_t>(needed / (1 << 20)), memory >> 20),
                 hint);
 }
 
