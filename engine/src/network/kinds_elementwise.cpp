@@ -6,7 +6,7 @@ namespace {
 
 void along_dimension(LayerCall& call) {
     const int dim = call.dimension(call.arguments.whole("dim"));
-    // That of a Parameter has no batch.
+    // A value of Parameter has no batch: its first dimension may be named.
     if (call.sizes()[static_cast<std::size_t>(dim)] == batch_size) not_the_batch(call, dim);
     same_shape(call);
 }

@@ -3,7 +3,11 @@
 #include <gtest/gtest.h>
 
 #include <csignal>
+#include <filesystem>
 #include <thread>
+
+#include "support/patience.h"
+#include "temp_folder.h"
 
 namespace engine {
 namespace {
@@ -48,12 +52,14 @@ TEST(RunProgram, EndsAProgramThatClosesItsOutputsAndGoesOn) {
 
 TEST(RunProgram, EndsAProgramWhenItIsStopped) {
     for (const char* program : {"sleep 1000 & wait", "exec >&- 2>&-; sleep 1000"}) {
+        const test_support::TempFolder folder;
+        const std::string begun = (folder / "begun").string();
         std::stop_source stop;
         const std::jthread stopper([&] {
-            std::this_thread::sleep_for(200ms);  // most often it has begun by then
+            EXPECT_TRUE(test::comes_true([&] { return std::filesystem::exists(begun); }));
             stop.request_stop();
         });
-        const auto out = run_program({"sh", "-c", program}, 500s, stop.get_token());
+        const auto out = run_program({"sh", "-c", "touch '" + begun + "'; " + program}, 500s, stop.get_token());
         EXPECT_TRUE(out.started);
         EXPECT_TRUE(out.stopped);
         EXPECT_FALSE(out.in_time);
