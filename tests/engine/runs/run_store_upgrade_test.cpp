@@ -158,7 +158,8 @@ TEST_P(Upgrade, ASettingOfALaterVersionIsToldAndNotReplacedInSilence) {
                 HasSubstr("has a setting that this version does not take: "));
 }
 
-INSTANTIATE_TEST_SUITE_P(Releases, Upgrade, testing::Values("0.1-b04385c3.zip"),
+INSTANTIATE_TEST_SUITE_P(Releases, Upgrade,
+                         testing::Values("0.1-6cc2d93c.zip", "0.1-b04385c3.zip"),
                          [](const auto& each) {
                              std::string name = each.param;
                              std::erase_if(name, [](char c) { return c == '.' || c == '-'; });

@@ -66,6 +66,7 @@ struct FigureRows {
 class FigureEvents {
 public:
     void apply(const Event& event);
+    bool resumed() const { return !resumed_at_.empty(); }
 
 private:
     friend KeyFigures key_figures(const FigureRows&, const FigureEvents&);
