@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "amp/dispatch.h"
+#include "amp/type_rules.h"
 #include "engine/base/error.h"
 #include "kernels/device.h"
 #include "tensor/cast.h"
@@ -186,28 +187,6 @@ Tensor autocast_to_low(const Tensor& tensor) {
     return autocast_enabled(kind) ? autocast_to(tensor, autocast_low(kind)) : tensor;
 }
 
-namespace {
-
-/// autocast.md#policies (1.4), promote: order matters, and the other 16-bit type met before any f32
-/// is an error.
-DType widest(const Op& info, Device::Kind kind, const Tensor* const* args, int count) {
-    const DType low = autocast_low(kind);
-    DType candidate = low;
-    for (int i = 0; i < count; ++i) {
-        if (!eligible(*args[i], kind)) continue;
-        const DType dtype = args[i]->dtype();
-        if (candidate == DType::f32 || dtype == DType::f32) {
-            candidate = DType::f32;
-        } else if (dtype != low) {
-            throw Error(ErrorCode::dtype, std::string(info.name) + ": unexpected type " +
-                                              name(dtype) + " in a region of " + name(low));
-        }
-    }
-    return candidate;
-}
-
-}  // namespace
-
 namespace detail {
 
 bool is_autocast_on() noexcept {
@@ -225,35 +204,21 @@ std::optional<Device::Kind> active_kind(const Tensor* const* args, int count) no
 
 std::optional<DType> cast_target(const Op& info, Device::Kind kind, const Tensor* const* args,
                                  int count) {
-    switch (info.policy) {
-        case CastPolicy::low:
-            return autocast_low(kind);
-        case CastPolicy::f32:
-            return DType::f32;
-        case CastPolicy::promote:
-            return widest(info, kind, args, count);
-        case CastPolicy::banned:
-            throw Error(ErrorCode::state,
-                        std::string(info.name) +
-                            " is unsafe under autocast: its gradient may not fit a 16-bit type",
-                        "Use binary_cross_entropy_with_logits, or a nested region that is off with "
-                        "f32 inputs.");
-        case CastPolicy::none:
-        case CastPolicy::f32_dtype:
-        case CastPolicy::f32_append:
-            return std::nullopt;
+    std::vector<OperandType> consulted;
+    if (info.policy == CastPolicy::promote) {
+        for (int i = 0; i < count; ++i)
+            if (eligible(*args[i], kind)) consulted.push_back(operand_type(*args[i]));
     }
-    return std::nullopt;
+    return cast_target(info, autocast_low(kind), consulted);
 }
 
 }  // namespace detail
 
 DType autocast_result(const Op& info, const Tensor& x, std::optional<DType> asked) {
     if (asked) return *asked;
-    const bool listed =
-        info.policy == CastPolicy::f32_dtype || info.policy == CastPolicy::f32_append;
     const Device::Kind kind = x.device().kind;
-    return listed && autocast_enabled(kind) && eligible(x, kind) ? DType::f32 : x.dtype();
+    return writes_f32(info.policy) && autocast_enabled(kind) && eligible(x, kind) ? DType::f32
+                                                                                 : x.dtype();
 }
 
 }  // namespace engine

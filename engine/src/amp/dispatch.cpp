@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "amp/type_rules.h"
 #include "tensor/cast.h"
-#include "tensor/result_type.h"
 #include "tensor/tape.h"
 
 namespace engine {
@@ -47,28 +47,12 @@ namespace {
 /// counts as forward.
 bool force_holds() noexcept { return types_are_forced() && (!in_backward() || recomputing()); }
 
-/// The result type of an op without an entry (autocast.md#operations-without-an-entry, 1.11) for
-/// these inputs. Norms take the type of their input, regardless of the type of their parameters.
-std::optional<DType> unforced_type(const TensorList& inputs, Device::Kind kind) {
-    std::optional<DType> type;
-    bool with_dims = false;
-    for (const Tensor& each : inputs) {
-        if (!eligible(each, kind) || each.impl()->is_number) continue;
-        const bool dims = each.rank() > 0;
-        if (!type || (dims && !with_dims)) {
-            type = each.dtype();
-        } else if (dims == with_dims) {
-            type = promote(*type, each.dtype());
-        }
-        with_dims = with_dims || dims;
-    }
-    return type;
-}
-
-bool is_norm(const Op& info) {
-    const std::string_view name = info.name;
-    return name.find("batch_norm") != name.npos || name.find("layer_norm") != name.npos ||
-           name == "group_norm" || name == "instance_norm" || name == "rms_norm";
+std::optional<DType> type_without_force(const Op& info, const TensorList& inputs,
+                                        Device::Kind kind) {
+    std::vector<OperandType> operands;
+    for (const Tensor& each : inputs)
+        if (eligible(each, kind)) operands.push_back(operand_type(each));
+    return unforced_type(info, operands);
 }
 
 }  // namespace
@@ -92,7 +76,7 @@ Call::Call(const Op& info, const TensorList& inputs, bool typed,
         const bool banned = on && info.policy == CastPolicy::banned;
         if (!banned) rule_ = autocast_state().force->find(current_module(), info.name);
         if (rule_ != nullptr && !on && !typed)
-            result_type_ = is_norm(info) ? first->dtype() : unforced_type(inputs, kind_);
+            result_type_ = type_without_force(info, inputs, kind_);
     }
     if (!observed_) return;
     for (OpObserver* const each : op_observers()) each->on_call({&info_, inputs, rule_, arguments});

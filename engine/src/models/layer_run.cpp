@@ -41,18 +41,6 @@ Tensor LayerSetup::buffer(const std::string& role, const Shape& shape, double va
     return is_new ? registry.buffer(name, shape, value, dtype) : registry.buffers[place->second].tensor;
 }
 
-int LayerSetup::dimension(std::string_view argument, int rank) const {
-    const auto given = static_cast<int>(arguments().whole(argument));
-    return given < 0 ? given + rank : given;
-}
-
-std::vector<std::int64_t> LayerSetup::dimensions(std::string_view argument) const {
-    std::vector<std::int64_t> dims = arguments().list(argument);
-    for (std::int64_t& dim : dims)
-        if (dim < 0) dim += input().rank();
-    return dims;
-}
-
 const LayerRun& layer_run(const LayerKind& kind) {
     static const std::map<std::string, LayerRun, std::less<>> runs = [] {
         std::map<std::string, LayerRun, std::less<>> all;

@@ -8,7 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "network/graph.h"
+#include "models/type_pass.h"
 #include "nn/layers.h"
 #include "nn/transformer.h"
 #include "tensor/random_source.h"
@@ -50,34 +50,20 @@ using LayerFunction = std::function<TensorList(TensorList&& inputs, LayerPass& p
 using BufferPlaces = std::unordered_map<std::string, std::size_t>;
 
 /// A layer while its function is made.
-class LayerSetup {
+class LayerSetup : public GraphLayer {
 public:
-    const NetworkGraph& graph;
-    const GraphNode& node;
     TensorRegistry& registry;
     Device device;
     std::span<const Tensor> tensors;   ///< of all parameters of the graph
     BufferPlaces& buffers;
     std::optional<std::size_t> first_state{};  ///< of a layer that carries its state: the place in LayerPass::state
-    std::size_t used_outputs = 1;              ///< values that other layers read, up to the last of them
 
-    const LayerArguments& arguments() const { return node.arguments; }
     ModuleName module() const { return ModuleName(node.module); }
-    const TensorType& input(std::size_t index = 0) const {
-        return graph.values[static_cast<std::size_t>(node.inputs[index])].type;
-    }
-    const TensorType& output(std::size_t index = 0) const {
-        return graph.values[static_cast<std::size_t>(node.outputs[index])].type;
-    }
     /// Undefined behind the last one.
     Tensor parameter(std::size_t index) const;
     TensorList parameters() const;
     /// A tensor of the module that is not learnt; the one that is there if the module runs again.
     Tensor buffer(const std::string& role, const Shape& shape, double value, DType dtype = DType::f32) const;
-    /// The argument as a dimension, from 0, of a value of this rank.
-    int dimension(std::string_view argument, int rank) const;
-    int dimension(std::string_view argument) const { return dimension(argument, input().rank()); }
-    std::vector<std::int64_t> dimensions(std::string_view argument) const;
 };
 
 /// The running part of a kind of layer, beside its LayerKind.
@@ -86,6 +72,7 @@ struct LayerRun {
     enum class Low { none, weights, all };
 
     std::function<LayerFunction(const LayerSetup&)> make{};
+    LayerTypeFunction types{};  ///< the operations of its function, in their order
     Low low = Low::none;
     bool casts_first = false;    ///< a product or convolution: autocast casts its input before all else
     bool opens_module = false;   ///< its function opens the layer's module
@@ -94,6 +81,10 @@ struct LayerRun {
 };
 
 const LayerRun& layer_run(const LayerKind& kind);
+
+/// The type of the first value with a border of its own elements, `sides` before and after the last
+/// dimensions, from the last on.
+ValueType edge_padding_type(const LayerTypes& layer, const std::vector<std::int64_t>& sides);
 
 // Layers that a plan joins with their neighbours.
 Linear linear_layer(const LayerSetup& setup);
@@ -122,8 +113,8 @@ LayerFunction gives_one(F f) {
 }
 
 /// A function of one tensor without arguments.
-inline LayerRun runs(Tensor (*f)(const Tensor&)) {
-    return {.make = [f](const LayerSetup&) { return gives_one([f](const Tensor& x) { return f(x); }); }};
+inline LayerRun runs(Tensor (*f)(const Tensor&), const Op& op) {
+    return {.make = [f](const LayerSetup&) { return gives_one([f](const Tensor& x) { return f(x); }); }, .types = calls(op)};
 }
 
 }  // namespace engine::network

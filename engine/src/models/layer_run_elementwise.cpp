@@ -22,23 +22,38 @@ Tensor plain_celu(const Tensor& x) { return celu(x); }
 Tensor plain_softplus(const Tensor& x) { return softplus(x); }
 Tensor plain_leaky_relu(const Tensor& x) { return leaky_relu(x); }
 
-Function activation(const std::string& word) {
-    static const std::map<std::string, Function, std::less<>> functions = {
-        {"relu", relu},           {"gelu", gelu},       {"silu", silu},
-        {"sigmoid", sigmoid},     {"tanh", tanh},       {"leaky_relu", plain_leaky_relu},
-        {"elu", plain_elu},       {"selu", selu},       {"celu", plain_celu},
-        {"hardswish", hardswish}, {"relu6", relu6},     {"hardsigmoid", hardsigmoid},
-        {"mish", mish},           {"softsign", softsign}, {"softplus", plain_softplus},
-        {"log_sigmoid", log_sigmoid}};
-    return functions.find(word)->second;
+struct NamedActivation {
+    Function run;
+    const Op* op;
+};
+
+const NamedActivation& activation(const std::string& word) {
+    static const std::map<std::string, NamedActivation, std::less<>> all = {
+        {"relu", {relu, &relu_op}},
+        {"gelu", {gelu, &gelu_op}},
+        {"silu", {silu, &silu_op}},
+        {"sigmoid", {sigmoid, &sigmoid_op}},
+        {"tanh", {tanh, &tanh_op}},
+        {"leaky_relu", {plain_leaky_relu, &leaky_relu_op}},
+        {"elu", {plain_elu, &elu_op}},
+        {"selu", {selu, &selu_op}},
+        {"celu", {plain_celu, &celu_op}},
+        {"hardswish", {hardswish, &hardswish_op}},
+        {"relu6", {relu6, &relu6_op}},
+        {"hardsigmoid", {hardsigmoid, &hardsigmoid_op}},
+        {"mish", {mish, &mish_op}},
+        {"softsign", {softsign, &softsign_op}},
+        {"softplus", {plain_softplus, &softplus_op}},
+        {"log_sigmoid", {log_sigmoid, &log_sigmoid_op}}};
+    return all.find(word)->second;
 }
 
 /// f(x, dim)
 template <typename F>
-LayerRun along_dim(F f) {
+LayerRun along_dim(F f, const Op& op, TypePass::Gives gives = TypePass::Gives::widest) {
     return {.make = [f](const LayerSetup& setup) {
         return gives_one([f, dim = setup.dimension("dim")](const Tensor& x) { return f(x, dim); });
-    }};
+    }, .types = calls(op, gives)};
 }
 
 /// The dimensions before the batch's, or none if there is no batch: dropout takes its numbers for the
@@ -62,6 +77,18 @@ LayerFunction make_dropout(const LayerSetup& setup) {
     });
 }
 
+/// A layer that drops, by an operation on its value and factors like it.
+LayerTypeFunction drops(const Op& op, bool by_factors) {
+    return [&op, by_factors](const LayerTypes& layer) {
+        const ValueType& x = layer.in.front();
+        if (layer.arguments().number("p") == 0) return ValueTypes{x};
+        if (!by_factors) return ValueTypes{layer.call(op, {x})};
+        ValueType factors = x;
+        factors.learns = false;
+        return ValueTypes{layer.call(op, {x, factors})};
+    };
+}
+
 /// Drops parts of x: each place of its first `dims` dimensions.
 LayerRun drops_parts(int dims) {
     return {.make = [dims](const LayerSetup& setup) {
@@ -70,19 +97,23 @@ LayerRun drops_parts(int dims) {
             const LayerDraw drawn = pass.draw(dims == 1 ? x.size(0) : x.size(0) * x.size(1));
             return dropout_parts(x, dims, p, drawn.source, drawn.offset);
         });
-    }, .draws = true};
+    }, .types = drops(mul_op, true), .draws = true};
 }
 
 // Merges.
 
 template <typename F>
-LayerRun folds(F f) {
+LayerRun folds(F f, const Op& op) {
     return {.make = [f](const LayerSetup&) {
         return gives_one([f](const TensorList& in) {
             Tensor out = f(in[0], in[1]);
             for (std::size_t i = 2; i < in.size(); ++i) out = f(out, in[i]);
             return out;
         });
+    }, .types = [&op](const LayerTypes& layer) {
+        ValueType out = layer.in.front();
+        for (const ValueType& each : layer.in.subspan(1)) out = layer.call(op, {out, each});
+        return ValueTypes{out};
     }};
 }
 
@@ -105,10 +136,40 @@ TensorList broadcast(const TensorList& in, int rank, int joined) {
     return out;
 }
 
-int highest_rank(const LayerSetup& setup) {
+int highest_rank(const GraphLayer& layer) {
     int rank = 0;
-    for (std::size_t i = 0; i < setup.node.inputs.size(); ++i) rank = std::max(rank, setup.input(i).rank());
+    for (std::size_t i = 0; i < layer.node.inputs.size(); ++i) rank = std::max(rank, layer.input(i).rank());
     return rank;
+}
+
+/// The types of broadcast().
+ValueTypes broadcast_types(const LayerTypes& layer, int rank, int joined) {
+    const auto size_at = [&](std::size_t input, int dim) {
+        const TensorType& type = layer.input(input);
+        const int own = dim - (rank - type.rank());
+        return own >= 0 ? type.sizes[static_cast<std::size_t>(own)] : Size{1};
+    };
+    const auto grows = [&](std::size_t input) {
+        if (layer.input(input).rank() < rank) return true;
+        for (int dim = 0; dim < rank; ++dim)
+            for (std::size_t other = 0; other < layer.in.size(); ++other)
+                if (dim != joined && size_at(input, dim) == Size{1} && size_at(other, dim) != Size{1}) return true;
+        return false;
+    };
+    ValueTypes out;
+    for (std::size_t i = 0; i < layer.in.size(); ++i) out.push_back(grows(i) ? layer.call(expand_op, {layer.in[i]}) : layer.in[i]);
+    return out;
+}
+
+ValueTypes concat_types(const LayerTypes& layer) {
+    const int rank = highest_rank(layer);
+    return {layer.pass.call(cat_op, broadcast_types(layer, rank, layer.dimension("dim", rank)))};
+}
+
+ValueTypes stack_types(const LayerTypes& layer) {
+    ValueTypes parts = broadcast_types(layer, highest_rank(layer), -1);
+    for (ValueType& each : parts) each = layer.call(reshape_op, {each});
+    return {layer.pass.call(cat_op, parts)};
 }
 
 LayerFunction make_concat(const LayerSetup& setup) {
@@ -127,45 +188,47 @@ LayerFunction make_cosine_similarity(const LayerSetup& setup) {
 
 }  // namespace
 
-LayerRun run_ReLU() { return runs(relu); }
+LayerRun run_ReLU() { return runs(relu, relu_op); }
 LayerRun run_GELU() {
     return {.make = [](const LayerSetup& setup) {
         return gives_one([f = setup.arguments().word("approximate") == "tanh" ? gelu_tanh : gelu](const Tensor& x) { return f(x); });
-    }};
+    }, .types = calls(gelu_op)};
 }
-LayerRun run_SiLU() { return runs(silu); }
-LayerRun run_Sigmoid() { return runs(sigmoid); }
-LayerRun run_Tanh() { return runs(tanh); }
+LayerRun run_SiLU() { return runs(silu, silu_op); }
+LayerRun run_Sigmoid() { return runs(sigmoid, sigmoid_op); }
+LayerRun run_Tanh() { return runs(tanh, tanh_op); }
 LayerRun run_LeakyReLU() {
     return {.make = [](const LayerSetup& setup) {
         return gives_one([slope = setup.arguments().number("negative_slope")](const Tensor& x) { return leaky_relu(x, slope); });
-    }};
+    }, .types = calls(leaky_relu_op)};
 }
-LayerRun run_ELU() { return runs(plain_elu); }
-LayerRun run_SELU() { return runs(selu); }
-LayerRun run_CELU() { return runs(plain_celu); }
-LayerRun run_Hardswish() { return runs(hardswish); }
-LayerRun run_Hardsigmoid() { return runs(hardsigmoid); }
-LayerRun run_ReLU6() { return runs(relu6); }
-LayerRun run_Mish() { return runs(mish); }
-LayerRun run_Softplus() { return runs(plain_softplus); }
-LayerRun run_Softsign() { return runs(softsign); }
-LayerRun run_LogSigmoid() { return runs(log_sigmoid); }
+LayerRun run_ELU() { return runs(plain_elu, elu_op); }
+LayerRun run_SELU() { return runs(selu, selu_op); }
+LayerRun run_CELU() { return runs(plain_celu, celu_op); }
+LayerRun run_Hardswish() { return runs(hardswish, hardswish_op); }
+LayerRun run_Hardsigmoid() { return runs(hardsigmoid, hardsigmoid_op); }
+LayerRun run_ReLU6() { return runs(relu6, relu6_op); }
+LayerRun run_Mish() { return runs(mish, mish_op); }
+LayerRun run_Softplus() { return runs(plain_softplus, softplus_op); }
+LayerRun run_Softsign() { return runs(softsign, softsign_op); }
+LayerRun run_LogSigmoid() { return runs(log_sigmoid, log_sigmoid_op); }
 LayerRun run_Softmax() {
-    return along_dim([](const Tensor& x, int dim) { return softmax(x, dim); });
+    return along_dim([](const Tensor& x, int dim) { return softmax(x, dim); }, softmax_op);
 }
 LayerRun run_LogSoftmax() {
-    return along_dim([](const Tensor& x, int dim) { return log_softmax(x, dim); });
+    return along_dim([](const Tensor& x, int dim) { return log_softmax(x, dim); }, log_softmax_op);
 }
 LayerRun run_Activation() {
     return {.make = [](const LayerSetup& setup) {
-        return gives_one([f = activation(setup.arguments().word("word"))](const Tensor& x) { return f(x); });
+        return gives_one([f = activation(setup.arguments().word("word")).run](const Tensor& x) { return f(x); });
+    }, .types = [](const LayerTypes& layer) {
+        return ValueTypes{layer.call(*activation(layer.arguments().word("word")).op, {layer.in.front()})};
     }};
 }
 LayerRun run_Identity() {
-    return {.make = [](const LayerSetup&) { return gives_one([](const Tensor& x) { return x; }); }, .view = true};
+    return {.make = [](const LayerSetup&) { return gives_one([](const Tensor& x) { return x; }); }, .types = [](const LayerTypes& layer) { return ValueTypes{layer.in.front()}; }, .view = true};
 }
-LayerRun run_Dropout() { return {.make = make_dropout, .draws = true}; }
+LayerRun run_Dropout() { return {.make = make_dropout, .types = drops(dropout_op, false), .draws = true}; }
 LayerRun run_Dropout1d() { return drops_parts(2); }
 LayerRun run_Dropout2d() { return drops_parts(2); }
 LayerRun run_Dropout3d() { return drops_parts(2); }
@@ -173,46 +236,51 @@ LayerRun run_DropPath() { return drops_parts(1); }
 LayerRun run_Scale() {
     return {.make = [](const LayerSetup& setup) {
         return gives_one([a = setup.arguments().number("a")](const Tensor& x) { return mul(x, a); });
+    }, .types = [](const LayerTypes& layer) {
+        ValueType number;
+        number.has_dims = false;
+        number.is_number = true;
+        return ValueTypes{layer.call(mul_op, {layer.in.front(), number})};
     }};
 }
-LayerRun run_Abs() { return runs(abs); }
-LayerRun run_Square() { return runs(square); }
-LayerRun run_Sqrt() { return runs(sqrt); }
-LayerRun run_Exp() { return runs(exp); }
-LayerRun run_Log() { return runs(log); }
+LayerRun run_Abs() { return runs(abs, abs_op); }
+LayerRun run_Square() { return runs(square, square_op); }
+LayerRun run_Sqrt() { return runs(sqrt, sqrt_op); }
+LayerRun run_Exp() { return runs(exp, exp_op); }
+LayerRun run_Log() { return runs(log, log_op); }
 LayerRun run_Clamp() {
     return {.make = [](const LayerSetup& setup) {
         return gives_one([low = setup.arguments().number("min"), high = setup.arguments().number("max")](const Tensor& x) { return clamp(x, low, high); });
-    }};
+    }, .types = calls(clamp_op)};
 }
 LayerRun run_Normalize() {
-    return along_dim([](const Tensor& x, int dim) { return normalize(x, 2, dim); });
+    return along_dim([](const Tensor& x, int dim) { return normalize(x, 2, dim); }, normalize_op, TypePass::Gives::f32_in_region);
 }
-LayerRun run_CosineSimilarity() { return {.make = make_cosine_similarity}; }
+LayerRun run_CosineSimilarity() { return {.make = make_cosine_similarity, .types = calls(cosine_similarity_op)}; }
 LayerRun run_Add() {
-    return folds([](const Tensor& a, const Tensor& b) { return add(a, b); });
+    return folds([](const Tensor& a, const Tensor& b) { return add(a, b); }, add_op);
 }
 LayerRun run_Sub() {
-    return folds([](const Tensor& a, const Tensor& b) { return sub(a, b); });
+    return folds([](const Tensor& a, const Tensor& b) { return sub(a, b); }, sub_op);
 }
 LayerRun run_Mul() {
-    return folds([](const Tensor& a, const Tensor& b) { return mul(a, b); });
+    return folds([](const Tensor& a, const Tensor& b) { return mul(a, b); }, mul_op);
 }
 LayerRun run_Div() {
-    return folds([](const Tensor& a, const Tensor& b) { return div(a, b); });
+    return folds([](const Tensor& a, const Tensor& b) { return div(a, b); }, div_op);
 }
 LayerRun run_Maximum() {
-    return folds([](const Tensor& a, const Tensor& b) { return maximum(a, b); });
+    return folds([](const Tensor& a, const Tensor& b) { return maximum(a, b); }, maximum_op);
 }
 LayerRun run_Minimum() {
-    return folds([](const Tensor& a, const Tensor& b) { return minimum(a, b); });
+    return folds([](const Tensor& a, const Tensor& b) { return minimum(a, b); }, minimum_op);
 }
 LayerRun run_MatMul() {
-    LayerRun run = folds([](const Tensor& a, const Tensor& b) { return matmul(a, b); });
+    LayerRun run = folds([](const Tensor& a, const Tensor& b) { return matmul(a, b); }, matmul_op);
     run.casts_first = true;
     return run;
 }
-LayerRun run_Concat() { return {.make = make_concat}; }
-LayerRun run_Stack() { return {.make = make_stack}; }
+LayerRun run_Concat() { return {.make = make_concat, .types = concat_types}; }
+LayerRun run_Stack() { return {.make = make_stack, .types = stack_types}; }
 
 }  // namespace engine::network

@@ -4,6 +4,8 @@
 #include "nn/attention.h"
 #include "nn/recurrent.h"
 #include "ops/attention/attention.h"
+#include "ops/linalg/linear.h"
+#include "ops/recurrent/recurrent.h"
 #include "ops/shape/slice.h"
 #include "ops/shape/view.h"
 #include "tensor/cast.h"
@@ -61,10 +63,27 @@ LayerFunction recurrent_function(const Recurrent& layer, std::optional<std::size
     };
 }
 
-LayerRun recurs(RecurrentKind kind) {
+/// The types of last_state().
+ValueType last_state_type(const LayerTypes& layer, const ValueType& states, bool bidirectional) {
+    const ValueType last = layer.chain(states, {&narrow_op, &reshape_op});
+    if (!bidirectional) return last;
+    return layer.call(cat_op, {last, layer.chain(states, {&narrow_op, &reshape_op})});
+}
+
+LayerTypeFunction recurrent_types(const Op& op) {
+    return [&op](const LayerTypes& layer) {
+        ValueTypes out{layer.call_with_weights(op)};
+        layer.pass.module = layer.pass.around;
+        for (std::size_t i = 1; i < layer.used_outputs; ++i) out.push_back(last_state_type(layer, out.front(), layer.arguments().flag("bidirectional")));
+        return out;
+    };
+}
+
+LayerRun recurs(RecurrentKind kind, const Op& op) {
     return {.make = [kind](const LayerSetup& setup) {
                 return recurrent_function(recurrent_layer(setup, kind), setup.first_state, setup.used_outputs);
             },
+            .types = recurrent_types(op),
             .low = LayerRun::Low::all,
             .casts_first = true,
             .opens_module = true,
@@ -99,6 +118,30 @@ Tensor in_heads(const Tensor& x, std::int64_t heads) {
     return transpose(reshape(x, {x.size(0), x.size(1), heads, x.size(2) / heads}), 1, 2);
 }
 
+/// q, k and v in heads, attention, and its heads side by side.
+ValueType attention_types(const LayerTypes& layer, const ValueType& q, const ValueType& k, const ValueType& v) {
+    const auto in_heads_type = [&](const ValueType& x) { return layer.chain(x, {&reshape_op, &permute_op}); };
+    const ValueType queries = in_heads_type(q), keys = in_heads_type(k), values = in_heads_type(v);
+    return layer.chain(layer.call(scaled_dot_product_attention_op, {queries, keys, values}), {&permute_op, &reshape_op});
+}
+
+ValueTypes multihead_attention_types(const LayerTypes& layer) {
+    const ValueType in_weight = layer.weights[0], in_bias = layer.weights[1];
+    ValueTypes projected;
+    if (layer.in.size() == 1) {
+        const ValueType all = layer.call(linear_op, {layer.in.front(), in_weight, in_bias});
+        for (int part = 0; part < 3; ++part) projected.push_back(layer.call(narrow_op, {all}));
+    } else {
+        for (const ValueType& each : layer.in) {
+            const ValueType weight = layer.call(narrow_op, {in_weight}), bias = layer.call(narrow_op, {in_bias});
+            projected.push_back(layer.call(linear_op, {each, weight, bias}));
+        }
+    }
+    const ValueType attended = attention_types(layer, projected[0], projected[1], projected[2]);
+    layer.pass.module += ".out_proj";
+    return {layer.call(linear_op, {attended, layer.weights[2], layer.weights[3]})};
+}
+
 LayerFunction make_attention(const LayerSetup& setup) {
     return gives_one([heads = setup.arguments().whole("num_heads"), causal = setup.arguments().flag("causal")](const TensorList& in) {
         const Tensor &k = in.size() == 1 ? in.front() : in[1], &v = in.size() == 1 ? in.front() : in[2];
@@ -107,14 +150,19 @@ LayerFunction make_attention(const LayerSetup& setup) {
     });
 }
 
+ValueTypes split_attention_types(const LayerTypes& layer) {
+    const bool alone = layer.in.size() == 1;
+    return {attention_types(layer, layer.in.front(), layer.in[alone ? 0 : 1], layer.in[alone ? 0 : 2])};
+}
+
 }  // namespace
 
-LayerRun run_RNN() { return recurs(RecurrentKind::rnn_tanh); }
-LayerRun run_GRU() { return recurs(RecurrentKind::gru); }
-LayerRun run_LSTM() { return recurs(RecurrentKind::lstm); }
+LayerRun run_RNN() { return recurs(RecurrentKind::rnn_tanh, rnn_tanh_op); }
+LayerRun run_GRU() { return recurs(RecurrentKind::gru, gru_op); }
+LayerRun run_LSTM() { return recurs(RecurrentKind::lstm, lstm_op); }
 LayerRun run_MultiheadAttention() {
-    return {.make = make_multihead_attention, .low = LayerRun::Low::weights, .casts_first = true, .opens_module = true, .draws = true};
+    return {.make = make_multihead_attention, .types = multihead_attention_types, .low = LayerRun::Low::weights, .casts_first = true, .opens_module = true, .draws = true};
 }
-LayerRun run_Attention() { return {.make = make_attention, .casts_first = true}; }
+LayerRun run_Attention() { return {.make = make_attention, .types = split_attention_types, .casts_first = true}; }
 
 }  // namespace engine::network

@@ -15,7 +15,22 @@
 namespace engine::network {
 namespace {
 
-LayerRun is_view(LayerFunction (*make)(const LayerSetup&)) { return {.make = make, .view = true}; }
+LayerRun is_view(LayerFunction (*make)(const LayerSetup&), LayerTypeFunction types) { return {.make = make, .types = std::move(types), .view = true}; }
+
+/// A layer that moves the elements of its value in steps.
+LayerTypeFunction moves(std::vector<const Op*> steps) {
+    return [steps = std::move(steps)](const LayerTypes& layer) {
+        ValueType x = layer.in.front();
+        for (const Op* step : steps) x = layer.call(*step, {x});
+        return ValueTypes{x};
+    };
+}
+
+/// A layer that gives another shape, unless it is its value's own.
+ValueTypes reshape_types(const LayerTypes& layer) {
+    const ValueType& x = layer.in.front();
+    return {layer.input().sizes == layer.output().sizes ? x : layer.call(reshape_op, {x})};
+}
 
 LayerFunction make_flatten(const LayerSetup& setup) {
     return gives_one([from = setup.dimension("start_dim"), to = setup.dimension("end_dim")](const Tensor& x) { return from == to ? x : flatten(x, from, to); });
@@ -91,6 +106,18 @@ LayerFunction make_roll(const LayerSetup& setup) {
     return gives_one([shifts = setup.arguments().list("shifts"), dims = setup.dimensions("dims")](const Tensor& x) { return roll(x, shifts, dims); });
 }
 
+ValueTypes roll_types(const LayerTypes& layer) {
+    const std::vector<std::int64_t> dims = layer.dimensions("dims"), &shifts = layer.arguments().list("shifts");
+    ValueType x = layer.in.front();
+    for (std::size_t i = 0; i < dims.size(); ++i) {
+        const Size& size = layer.input().sizes[static_cast<std::size_t>(dims[i])];
+        if (shifts[i] == 0 || (size.is_number() && shifts[i] % size.number == 0)) continue;
+        const ValueType first = layer.call(narrow_op, {x}), second = layer.call(narrow_op, {x});
+        x = layer.call(cat_op, {first, second});
+    }
+    return {x};
+}
+
 PoolOptions pool_options(const LayerSetup& setup) {
     const LayerArguments& in = setup.arguments();
     PoolOptions options{.kernel = in.list("kernel_size"), .ceil_mode = in.flag("ceil_mode")};
@@ -102,26 +129,26 @@ PoolOptions pool_options(const LayerSetup& setup) {
 }
 
 template <typename F>
-LayerRun pools(F f) {
+LayerRun pools(F f, const Op& op, TypePass::Gives gives = TypePass::Gives::widest) {
     return {.make = [f](const LayerSetup& setup) {
         return gives_one([f, options = pool_options(setup)](const Tensor& x) { return f(x, options); });
-    }};
+    }, .types = calls(op, gives)};
 }
 
 template <std::size_t dims, typename F>
-LayerRun adapts(F f) {
+LayerRun adapts(F f, const Op& op, TypePass::Gives gives = TypePass::Gives::widest) {
     return {.make = [f](const LayerSetup& setup) {
         PoolSize<dims> size{};
         std::ranges::copy(setup.arguments().list("output_size"), size.begin());
         return gives_one([f, size](const Tensor& x) { return f(x, size); });
-    }};
+    }, .types = calls(op, gives)};
 }
 
 template <typename F>
-LayerRun pools_powers(F f) {
+LayerRun pools_powers(F f, const Op& op) {
     return {.make = [f](const LayerSetup& setup) {
         return gives_one([f, p = setup.arguments().number("norm_type"), options = pool_options(setup)](const Tensor& x) { return f(x, p, options); });
-    }};
+    }, .types = calls(op, TypePass::Gives::f32_in_region)};
 }
 
 LayerFunction make_upsample(const LayerSetup& setup) {
@@ -130,80 +157,106 @@ LayerFunction make_upsample(const LayerSetup& setup) {
     return gives_one([target, options](const Tensor& x) { return interpolate(x, target, options); });
 }
 
+const Op& upsampling(const std::string& mode, int dims) {
+    if (mode == "bicubic") return upsample_bicubic2d_op;
+    if (mode == "nearest") return dims == 1 ? upsample_nearest1d_op : dims == 2 ? upsample_nearest2d_op : upsample_nearest3d_op;
+    return dims == 1 ? upsample_linear1d_op : dims == 2 ? upsample_bilinear2d_op : upsample_trilinear3d_op;
+}
+
+ValueTypes upsample_types(const LayerTypes& layer) {
+    return {layer.call(upsampling(layer.arguments().word("mode"), layer.input().rank() - 2), {layer.in.front()})};
+}
+
+/// Amounts before and after the last dimensions, from the last on.
+std::vector<std::int64_t> padded_sides(const GraphLayer& layer) {
+    std::vector<std::int64_t> sides = layer.arguments().list("sizes");
+    if (sides.size() == 1) sides.assign(2 * static_cast<std::size_t>(layer.input().rank() - 2), sides.front());
+    return sides;
+}
+
 LayerFunction make_pad(const LayerSetup& setup) {
-    std::vector<std::int64_t> sides = setup.arguments().list("sizes");
-    if (sides.size() == 1) sides.assign(2 * static_cast<std::size_t>(setup.input().rank() - 2), sides.front());
+    const std::vector<std::int64_t> sides = padded_sides(setup);
     const std::string& mode = setup.arguments().word("mode");
     return gives_one([sides, mode = mode == "zeros" ? std::string("constant") : mode](const Tensor& x) { return pad(x, sides, mode); });
 }
 
+ValueTypes pad_types(const LayerTypes& layer) {
+    const std::vector<std::int64_t> sides = padded_sides(layer);
+    if (layer.arguments().word("mode") != "zeros") return {edge_padding_type(layer, sides)};
+    ValueType x = layer.in.front();
+    if (std::ranges::any_of(sides, [](std::int64_t each) { return each > 0; })) return {layer.call(constant_pad_nd_op, {x})};
+    for (std::size_t i = 0; i + 1 < sides.size(); i += 2)
+        if (sides[i] < 0 || sides[i + 1] < 0) x = layer.call(narrow_op, {x});
+    return {x};
+}
+
 template <typename F>
-LayerRun reduces(F f) {
+LayerRun reduces(F f, const Op& op) {
     return {.make = [f](const LayerSetup& setup) {
         return gives_one([f, dims = setup.dimensions("dims"), keepdim = setup.arguments().flag("keepdim")](const Tensor& x) { return f(x, dims, keepdim); });
-    }};
+    }, .types = calls(op)};
 }
 
 }  // namespace
 
 LayerRun run_MaxPool1d() {
-    return pools([](const Tensor& x, const PoolOptions& options) { return max_pool1d(x, options).values; });
+    return pools([](const Tensor& x, const PoolOptions& options) { return max_pool1d(x, options).values; }, max_pool1d_op);
 }
 LayerRun run_MaxPool2d() {
-    return pools([](const Tensor& x, const PoolOptions& options) { return max_pool2d(x, options); });
+    return pools([](const Tensor& x, const PoolOptions& options) { return max_pool2d(x, options); }, max_pool2d_op);
 }
 LayerRun run_MaxPool3d() {
-    return pools([](const Tensor& x, const PoolOptions& options) { return max_pool3d(x, options).values; });
+    return pools([](const Tensor& x, const PoolOptions& options) { return max_pool3d(x, options).values; }, max_pool3d_op, TypePass::Gives::from_f32);
 }
-LayerRun run_AvgPool1d() { return pools(avg_pool1d); }
-LayerRun run_AvgPool2d() { return pools(avg_pool2d); }
-LayerRun run_AvgPool3d() { return pools(avg_pool3d); }
-LayerRun run_AdaptiveAvgPool1d() { return adapts<1>(adaptive_avg_pool1d); }
-LayerRun run_AdaptiveAvgPool2d() { return adapts<2>(adaptive_avg_pool2d); }
-LayerRun run_AdaptiveAvgPool3d() { return adapts<3>(adaptive_avg_pool3d); }
+LayerRun run_AvgPool1d() { return pools(avg_pool1d, avg_pool1d_op); }
+LayerRun run_AvgPool2d() { return pools(avg_pool2d, avg_pool2d_op); }
+LayerRun run_AvgPool3d() { return pools(avg_pool3d, avg_pool3d_op, TypePass::Gives::from_f32); }
+LayerRun run_AdaptiveAvgPool1d() { return adapts<1>(adaptive_avg_pool1d, adaptive_avg_pool1d_op); }
+LayerRun run_AdaptiveAvgPool2d() { return adapts<2>(adaptive_avg_pool2d, adaptive_avg_pool2d_op); }
+LayerRun run_AdaptiveAvgPool3d() { return adapts<3>(adaptive_avg_pool3d, adaptive_avg_pool3d_op, TypePass::Gives::from_f32); }
 LayerRun run_AdaptiveMaxPool1d() {
-    return adapts<1>([](const Tensor& x, const PoolSize<1>& size) { return adaptive_max_pool1d(x, size).values; });
+    return adapts<1>([](const Tensor& x, const PoolSize<1>& size) { return adaptive_max_pool1d(x, size).values; }, adaptive_max_pool1d_op);
 }
 LayerRun run_AdaptiveMaxPool2d() {
-    return adapts<2>([](const Tensor& x, const PoolSize<2>& size) { return adaptive_max_pool2d(x, size, false).values; });
+    return adapts<2>([](const Tensor& x, const PoolSize<2>& size) { return adaptive_max_pool2d(x, size, false).values; }, adaptive_max_pool2d_op);
 }
 LayerRun run_AdaptiveMaxPool3d() {
-    return adapts<3>([](const Tensor& x, const PoolSize<3>& size) { return adaptive_max_pool3d(x, size).values; });
+    return adapts<3>([](const Tensor& x, const PoolSize<3>& size) { return adaptive_max_pool3d(x, size).values; }, adaptive_max_pool3d_op, TypePass::Gives::from_f32);
 }
-LayerRun run_LPPool1d() { return pools_powers(lp_pool1d); }
-LayerRun run_LPPool2d() { return pools_powers(lp_pool2d); }
-LayerRun run_Flatten() { return is_view(make_flatten); }
-LayerRun run_Unflatten() { return is_view(make_unflatten); }
-LayerRun run_Reshape() { return is_view(make_reshape); }
-LayerRun run_Permute() { return is_view(make_permute); }
-LayerRun run_Transpose() { return is_view(make_transpose); }
-LayerRun run_Squeeze() { return is_view(make_squeeze); }
-LayerRun run_Unsqueeze() { return is_view(make_unsqueeze); }
-LayerRun run_Select() { return is_view(make_select); }
-LayerRun run_Slice() { return is_view(make_slice); }
-LayerRun run_Split() { return is_view(make_split); }
-LayerRun run_Flip() { return {.make = make_flip}; }
-LayerRun run_Roll() { return {.make = make_roll}; }
-LayerRun run_Upsample() { return {.make = make_upsample}; }
+LayerRun run_LPPool1d() { return pools_powers(lp_pool1d, lp_pool1d_op); }
+LayerRun run_LPPool2d() { return pools_powers(lp_pool2d, lp_pool2d_op); }
+LayerRun run_Flatten() { return is_view(make_flatten, reshape_types); }
+LayerRun run_Unflatten() { return is_view(make_unflatten, reshape_types); }
+LayerRun run_Reshape() { return is_view(make_reshape, reshape_types); }
+LayerRun run_Permute() { return is_view(make_permute, moves({&permute_op})); }
+LayerRun run_Transpose() { return is_view(make_transpose, moves({&permute_op})); }
+LayerRun run_Squeeze() { return is_view(make_squeeze, reshape_types); }
+LayerRun run_Unsqueeze() { return is_view(make_unsqueeze, reshape_types); }
+LayerRun run_Select() { return is_view(make_select, moves({&narrow_op, &reshape_op})); }
+LayerRun run_Slice() { return is_view(make_slice, moves({&slice_op})); }
+LayerRun run_Split() { return is_view(make_split, moves({&narrow_op})); }
+LayerRun run_Flip() { return {.make = make_flip, .types = moves({&flip_op})}; }
+LayerRun run_Roll() { return {.make = make_roll, .types = roll_types}; }
+LayerRun run_Upsample() { return {.make = make_upsample, .types = upsample_types}; }
 LayerRun run_PixelShuffle() {
     return {.make = [](const LayerSetup& setup) {
         return gives_one([factor = setup.arguments().whole("upscale_factor")](const Tensor& x) { return pixel_shuffle(x, factor); });
-    }};
+    }, .types = moves({&reshape_op, &permute_op, &reshape_op})};
 }
 LayerRun run_PixelUnshuffle() {
     return {.make = [](const LayerSetup& setup) {
         return gives_one([factor = setup.arguments().whole("downscale_factor")](const Tensor& x) { return pixel_unshuffle(x, factor); });
-    }};
+    }, .types = moves({&reshape_op, &permute_op, &reshape_op})};
 }
-LayerRun run_Pad() { return {.make = make_pad}; }
+LayerRun run_Pad() { return {.make = make_pad, .types = pad_types}; }
 LayerRun run_Mean() {
-    return reduces([](const Tensor& x, const std::vector<std::int64_t>& dims, bool keepdim) { return mean(x, dims, keepdim); });
+    return reduces([](const Tensor& x, const std::vector<std::int64_t>& dims, bool keepdim) { return mean(x, dims, keepdim); }, mean_op);
 }
 LayerRun run_Sum() {
-    return reduces([](const Tensor& x, const std::vector<std::int64_t>& dims, bool keepdim) { return sum(x, dims, keepdim); });
+    return reduces([](const Tensor& x, const std::vector<std::int64_t>& dims, bool keepdim) { return sum(x, dims, keepdim); }, sum_op);
 }
 LayerRun run_Max() {
-    return reduces([](const Tensor& x, const std::vector<std::int64_t>& dims, bool keepdim) { return amax(x, dims, keepdim); });
+    return reduces([](const Tensor& x, const std::vector<std::int64_t>& dims, bool keepdim) { return amax(x, dims, keepdim); }, amax_op);
 }
 
 }  // namespace engine::network

@@ -7,6 +7,8 @@
 #include "ops/conv/convolution.h"
 #include "ops/index/embedding.h"
 #include "ops/index/embedding_bag.h"
+#include "ops/index/gather.h"
+#include "ops/linalg/linear.h"
 #include "ops/norm/group_norm.h"
 #include "ops/norm/layer_norm.h"
 #include "ops/pointwise/piecewise.h"
@@ -41,8 +43,8 @@ Options strided(const LayerSetup& setup) {
 }
 
 /// Amounts around the dimensions of space, last dimension first, as pad() takes them.
-std::vector<std::int64_t> padding_sides(const LayerSetup& setup) {
-    const LayerArguments& in = setup.arguments();
+std::vector<std::int64_t> padding_sides(const GraphLayer& layer) {
+    const LayerArguments& in = layer.arguments();
     const auto &padding = in.list("padding"), &kernel = in.list("kernel_size"), &dilation = in.list("dilation");
     std::vector<std::int64_t> sides;
     for (std::size_t i = kernel.size(); i-- > 0;) {
@@ -55,7 +57,7 @@ std::vector<std::int64_t> padding_sides(const LayerSetup& setup) {
 
 /// f(x, weight, bias, options)
 template <typename Options, typename F>
-LayerRun convolves(F f) {
+LayerRun convolves(F f, const Op& op) {
     return {.make = [f](const LayerSetup& setup) -> LayerFunction {
                 Options options = strided<Options>(setup);
                 const Tensor weight = setup.parameter(0), bias = setup.parameter(1);
@@ -68,6 +70,14 @@ LayerRun convolves(F f) {
                 }
                 return gives_one([=](const Tensor& x) { return f(x, weight, bias, options); });
             },
+            .types = [&op](const LayerTypes& layer) {
+                ValueTypes operands{layer.in.front()};
+                const auto mode = layer.arguments().all.find("padding_mode");
+                if (mode != layer.arguments().all.end() && layer.arguments().word("padding_mode") != "zeros")
+                    operands.front() = edge_padding_type(layer, padding_sides(layer));
+                operands.insert(operands.end(), layer.weights.begin(), layer.weights.end());
+                return ValueTypes{layer.pass.call(op, operands)};
+            },
             .low = all_low,
             .casts_first = true};
 }
@@ -75,7 +85,7 @@ LayerRun convolves(F f) {
 LayerFunction make_batch_norm(const LayerSetup& setup) {
     return gives_one([norm = batch_norm_layer(setup)](const Tensor& x, LayerPass& pass) { return norm(x, pass.training); });
 }
-LayerRun normalises_batch() { return {.make = make_batch_norm, .opens_module = true}; }
+LayerRun normalises_batch() { return {.make = make_batch_norm, .types = calls(batch_norm_op), .opens_module = true}; }
 
 LayerFunction make_layer_norm(const LayerSetup& setup) {
     return gives_one([norm = layer_norm_layer(setup)](const Tensor& x) { return norm(x); });
@@ -94,6 +104,16 @@ LayerFunction make_instance_norm(const LayerSetup& setup) {
     return gives_one([weight = setup.parameter(0), bias = setup.parameter(1), eps = setup.arguments().number("eps")](const Tensor& x) {
         return instance_norm(x, {}, {}, weight, bias, true, 0.1, eps);
     });
+}
+
+/// A batch norm over one sample whose channels are all instances, unless its type is forced.
+ValueTypes instance_norm_types(const LayerTypes& layer) {
+    if (layer.pass.is_forced(instance_norm_op)) return {layer.call_with_weights(instance_norm_op)};
+    for (ValueType weight : layer.weights) {
+        weight.type = DType::f32;
+        layer.chain(weight, {&expand_op, &reshape_op});
+    }
+    return {layer.chain(layer.in.front(), {&reshape_op, &batch_norm_op, &reshape_op})};
 }
 
 LayerFunction make_prelu(const LayerSetup& setup) {
@@ -124,6 +144,24 @@ LayerFunction make_embedding_bag(const LayerSetup& setup) {
     });
 }
 
+/// A layer that takes rows of its table.
+LayerTypeFunction table_types(const Op& op) {
+    return [&op](const LayerTypes& layer) { return ValueTypes{layer.call(op, {layer.weights.front()})}; };
+}
+
+ValueTypes embedding_tables_types(const LayerTypes& layer) {
+    const std::string around = layer.pass.module;
+    ValueTypes rows;
+    for (std::size_t i = 0; i < layer.weights.size(); ++i) {
+        layer.pass.module = layer.node.module + '.' + std::to_string(i);
+        layer.chain(layer.in.front(), {&narrow_op, &reshape_op});
+        rows.push_back(layer.call(embedding_op, {layer.weights[i]}));
+    }
+    layer.pass.module = around;
+    for (ValueType& each : rows) each = layer.call(reshape_op, {each});
+    return {layer.pass.call(cat_op, rows)};
+}
+
 LayerFunction make_positions(const LayerSetup& setup) {
     return gives_one([weight = setup.parameter(0)](const Tensor& x) {
         if (x.size(1) > weight.size(0))
@@ -136,12 +174,30 @@ LayerFunction make_bare_tensor(const LayerSetup& setup) {
     return [tensor = setup.parameter(0)](TensorList&&, LayerPass&) { return TensorList{tensor}; };
 }
 
+ValueTypes bare_tensor_types(const LayerTypes& layer) { return {layer.weights.front()}; }
+
+ValueTypes constant_types(const LayerTypes&) {
+    ValueType number;
+    number.has_dims = false;
+    return {number};
+}
+
 LayerFunction make_constant(const LayerSetup& setup) {
     const UseScope use(MemoryUse::weights);
     return [number = Tensor::full({}, setup.arguments().number("value"), DType::f32, setup.device)](TensorList&&, LayerPass&) { return TensorList{number}; };
 }
 
 }  // namespace
+
+ValueType edge_padding_type(const LayerTypes& layer, const std::vector<std::int64_t>& sides) {
+    const ValueType& given = layer.in.front();
+    ValueType x = given;
+    // Its gradients are added up in f32.
+    if (x.learns) x.type = DType::f32;
+    for (std::size_t i = 0; i + 1 < sides.size(); i += 2)
+        if (sides[i] != 0 || sides[i + 1] != 0) x = layer.pass.show(index_select_op, x);
+    return given;
+}
 
 Linear linear_layer(const LayerSetup& setup) {
     Linear layer;
@@ -174,39 +230,39 @@ LayerNorm layer_norm_layer(const LayerSetup& setup) {
     return norm;
 }
 
-LayerRun run_Linear() { return {.make = make_linear, .low = all_low, .casts_first = true, .opens_module = true}; }
+LayerRun run_Linear() { return {.make = make_linear, .types = calls_with_weights(linear_op), .low = all_low, .casts_first = true, .opens_module = true}; }
 LayerRun run_Conv1d() {
-    return convolves<ConvolutionOptions>(conv1d);
+    return convolves<ConvolutionOptions>(conv1d, conv1d_op);
 }
 LayerRun run_Conv2d() {
-    return convolves<Conv2dOptions>(conv2d);
+    return convolves<Conv2dOptions>(conv2d, conv2d_op);
 }
 LayerRun run_Conv3d() {
-    return convolves<ConvolutionOptions>(conv3d);
+    return convolves<ConvolutionOptions>(conv3d, conv3d_op);
 }
 LayerRun run_ConvTranspose1d() {
-    return convolves<ConvTransposeOptions>(conv_transpose1d);
+    return convolves<ConvTransposeOptions>(conv_transpose1d, conv_transpose1d_op);
 }
 LayerRun run_ConvTranspose2d() {
-    return convolves<ConvTransposeOptions>(conv_transpose2d);
+    return convolves<ConvTransposeOptions>(conv_transpose2d, conv_transpose2d_op);
 }
 LayerRun run_ConvTranspose3d() {
-    return convolves<ConvTransposeOptions>(conv_transpose3d);
+    return convolves<ConvTransposeOptions>(conv_transpose3d, conv_transpose3d_op);
 }
 LayerRun run_BatchNorm1d() { return normalises_batch(); }
 LayerRun run_BatchNorm2d() { return normalises_batch(); }
 LayerRun run_BatchNorm3d() { return normalises_batch(); }
-LayerRun run_LayerNorm() { return {.make = make_layer_norm, .opens_module = true}; }
-LayerRun run_RMSNorm() { return {.make = make_rms_norm}; }
-LayerRun run_GroupNorm() { return {.make = make_group_norm}; }
-LayerRun run_InstanceNorm2d() { return {.make = make_instance_norm}; }
-LayerRun run_PReLU() { return {.make = make_prelu, .low = all_low}; }
-LayerRun run_Embedding() { return {.make = make_embedding}; }
-LayerRun run_EmbeddingTables() { return {.make = make_embedding_tables}; }
-LayerRun run_EmbeddingBag() { return {.make = make_embedding_bag}; }
-LayerRun run_Positions() { return {.make = make_positions, .view = true}; }
-LayerRun run_Parameter() { return {.make = make_bare_tensor}; }
-LayerRun run_Buffer() { return {.make = make_bare_tensor}; }
-LayerRun run_Constant() { return {.make = make_constant}; }
+LayerRun run_LayerNorm() { return {.make = make_layer_norm, .types = calls_with_weights(layer_norm_op, TypePass::Gives::first), .opens_module = true}; }
+LayerRun run_RMSNorm() { return {.make = make_rms_norm, .types = calls_with_weights(rms_norm_op, TypePass::Gives::first)}; }
+LayerRun run_GroupNorm() { return {.make = make_group_norm, .types = calls_with_weights(group_norm_op, TypePass::Gives::first)}; }
+LayerRun run_InstanceNorm2d() { return {.make = make_instance_norm, .types = instance_norm_types}; }
+LayerRun run_PReLU() { return {.make = make_prelu, .types = calls_with_weights(prelu_op), .low = all_low}; }
+LayerRun run_Embedding() { return {.make = make_embedding, .types = table_types(embedding_op)}; }
+LayerRun run_EmbeddingTables() { return {.make = make_embedding_tables, .types = embedding_tables_types}; }
+LayerRun run_EmbeddingBag() { return {.make = make_embedding_bag, .types = table_types(embedding_bag_op)}; }
+LayerRun run_Positions() { return {.make = make_positions, .types = table_types(narrow_op), .view = true}; }
+LayerRun run_Parameter() { return {.make = make_bare_tensor, .types = bare_tensor_types}; }
+LayerRun run_Buffer() { return {.make = make_bare_tensor, .types = bare_tensor_types}; }
+LayerRun run_Constant() { return {.make = make_constant, .types = constant_types}; }
 
 }  // namespace engine::network

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "engine/base/error.h"
+#include "tensor/operand_type.h"
 
 namespace engine {
 
@@ -36,14 +37,18 @@ Tensor whole_number_like(const Op& info, const Tensor& x, double value) {
     return integer_like(x, static_cast<std::int64_t>(value));
 }
 
+DType result_type(const OperandType& a, const OperandType& b) {
+    if (a.type == b.type) return a.type;
+    if (is_floating(a.type) == is_floating(b.type)) {
+        if (a.is_number) return b.type;
+        if (b.is_number) return a.type;
+        if (a.has_dims != b.has_dims) return a.has_dims ? a.type : b.type;
+    }
+    return promote(a.type, b.type);
+}
+
 DType result_type(const Tensor& a, const Tensor& b) {
-    if (a.dtype() == b.dtype()) return a.dtype();
-    const bool fa = is_floating(a.dtype()), fb = is_floating(b.dtype());
-    if (fa == fb && a.impl()->is_number) return b.dtype();
-    if (fa == fb && b.impl()->is_number) return a.dtype();
-    if (fa == fb && (a.rank() == 0) != (b.rank() == 0))
-        return a.rank() == 0 ? b.dtype() : a.dtype();
-    return promote(a.dtype(), b.dtype());
+    return result_type(operand_type(a), operand_type(b));
 }
 
 DType result_type(std::initializer_list<Tensor> tensors) {

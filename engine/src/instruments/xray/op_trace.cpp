@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "amp/type_rules.h"
 #include "instruments/xray/op_cost.h"
 #include "io/file/work_progress.h"
 #include "tensor/cast.h"
@@ -52,8 +53,6 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 constexpr const char* gradient_why = "A gradient runs in the types that the forward pass ran in.";
-constexpr const char* off_why = "Autocast is off: runs in the type of its inputs.";
-constexpr const char* forced_why = "precision.force sets the type of this operation.";
 
 }  // namespace
 
@@ -172,19 +171,14 @@ XrayOp OpTrace::described(const Op& info, const ForceRule* forced) const {
     row.module = current_module();
     const bool backward = in_backward() && !recomputing();
     row.pass = in_backward() ? XrayPass::backward : XrayPass::forward;
+    const TypeReason reason = type_reason(info, forced, autocast_enabled(device_.kind));
+    row.rule = reason.rule;
+    row.why = reason.why;
     if (forced != nullptr) {
-        row.rule = "forced";
         row.key = forced->key;
-        row.why = forced_why;
     } else if (backward) {
         row.rule = "gradient";
         row.why = gradient_why;
-    } else if (!autocast_enabled(device_.kind) && info.policy != CastPolicy::none) {
-        row.rule = "off";
-        row.why = off_why;
-    } else {
-        row.rule = name(info.policy);
-        row.why = info.why;
     }
     return row;
 }
@@ -194,6 +188,7 @@ void OpTrace::on_call(const OpCall& call) {
     if (hidden && !frames_.empty()) frames_.back().opaque = true;
     Frame frame{.row = {},
                 .info = call.info,
+                .forced = call.forced,
                 .inputs = {call.inputs.begin(), call.inputs.end()},
                 .used = {},
                 .cast_marks = {},
@@ -264,8 +259,10 @@ void OpTrace::on_return(std::span<const Tensor> outputs) {
     if (!whole && !frame.info->forceable) return;  // a view that gave its argument back
     give_up_rows(frame.first_row);
     const TensorList& used = frame.own_record ? frame.used : frame.inputs;
-    // Ops inside a listed op run in the type to which the op casts, and so does the result.
-    if (frame.opaque) frame.row.compute_dtype = floating_type(outputs);
+    // Ops inside a listed op run in the type to which the op casts, and so does the result, but for
+    // that of a forced op, which may go back to another type.
+    if (frame.opaque)
+        frame.row.compute_dtype = frame.forced ? name(frame.forced->type) : floating_type(outputs);
     const std::string result = floating_type(outputs);
     const bool kept_type = result.empty() || result == floating_type(frame.inputs);
     if (!kept_type && !is_cast(*frame.info) && frame.row.rule == name(CastPolicy::none)) {

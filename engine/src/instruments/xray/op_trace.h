@@ -76,11 +76,12 @@ private:
     struct Frame {
         XrayOp row;
         const Op* info;
-        TensorList inputs;      // before casts
-        TensorList used;        // after them, where the op has recorded itself
-        Marks cast_marks;       // at the ends of its casts
-        std::size_t first_row;  // rows of the calls inside it begin here
-        bool hidden;            // it runs inside a listed op
+        const ForceRule* forced;  // null: its policy decides
+        TensorList inputs;        // before casts
+        TensorList used;          // after them, where the op has recorded itself
+        Marks cast_marks;         // at the ends of its casts
+        std::size_t first_row;    // rows of the calls inside it begin here
+        bool hidden;              // it runs inside a listed op
         bool own_record = false;
         bool opaque = false;  // a listed op that is made of others
     };

@@ -8,6 +8,7 @@
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
 #include "engine/settings/run_config.h"
+#include "models/forced_types.h"
 #include "models/model.h"
 #include "optim/loss_scaler.h"
 #include "tasks/task.h"
@@ -59,11 +60,5 @@ private:
     std::unique_ptr<LossScaler> scaler_;
     bool watches_f16_;
 };
-
-/// The keys of precision.force as rules for a model with these modules. Null: there are none.
-/// Throws Error(settings) that names, one a line, every key that is neither a module of the model
-/// nor a forceable operation.
-std::shared_ptr<const ForceRules> force_rules(const ForcedTypes& forced,
-                                              const std::vector<std::string>& modules);
 
 }  // namespace engine

@@ -1,0 +1,126 @@
+#include "models/type_pass.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include "amp/type_rules.h"
+
+namespace engine::network {
+namespace {
+
+/// The operands that autocast casts.
+std::vector<OperandType> floating(std::span<const OperandType> operands) {
+    std::vector<OperandType> out;
+    std::ranges::copy_if(operands, std::back_inserter(out), [](const OperandType& each) { return is_floating(each.type); });
+    return out;
+}
+
+/// The first of them that is no plain number, as the X-ray shows it; none: whole numbers alone.
+std::optional<DType> shown_type(std::span<const OperandType> operands) {
+    const auto found = std::ranges::find_if(operands, [](const OperandType& each) { return is_floating(each.type) && !each.is_number; });
+    return found == operands.end() ? std::nullopt : std::optional(found->type);
+}
+
+OperandType promoted(std::span<const OperandType> operands) {
+    OperandType widest = operands.front();
+    for (const OperandType& each : operands.subspan(1)) {
+        widest.type = result_type(widest, each);
+        widest.has_dims = widest.has_dims || each.has_dims;
+        widest.is_number = widest.is_number && each.is_number;
+    }
+    return widest;
+}
+
+}  // namespace
+
+const ForceRule* TypePass::rule_for(const Op& op, bool has_floating) const {
+    const bool banned = low_ && op.policy == CastPolicy::banned;
+    return rules_ && op.forceable && has_floating && !banned ? rules_->find(module, op.name) : nullptr;
+}
+
+void TypePass::cast(const Op& op, const ForceRule* rule, std::vector<OperandType>& operands) const {
+    std::optional<DType> target;
+    const bool forced = rule != nullptr && !op.casts_result;
+    if (forced) {
+        target = rule->type;
+    } else if (low_ && detail::casts_arguments(op.policy)) {
+        const auto consulted = std::min(operands.size(), static_cast<std::size_t>(op.consulted));
+        target = cast_target(op, *low_, floating(std::span(operands).first(consulted)));
+    }
+    if (!target) return;
+    // A forced type leaves a plain number its digits.
+    for (OperandType& each : operands)
+        if (is_floating(each.type) && !(forced && each.is_number)) each.type = *target;
+}
+
+ValueType TypePass::call(const Op& op, std::span<const ValueType> operands, Gives gives) {
+    const bool has_floating = std::ranges::any_of(operands, [](const ValueType& each) { return is_floating(each.type); });
+    return called(op, rule_for(op, has_floating), operands, gives);
+}
+
+ValueType TypePass::show(const Op& op, const ValueType& x) { return called(op, nullptr, {&x, 1}, Gives::widest); }
+
+ValueType TypePass::called(const Op& op, const ForceRule* rule, std::span<const ValueType> operands, Gives gives) {
+    const std::vector<OperandType> given(operands.begin(), operands.end());
+    std::vector<OperandType> used = given;
+    cast(op, rule, used);
+
+    ValueType result;
+    static_cast<OperandType&>(result) = promoted(used);
+    result.learns = std::ranges::any_of(operands, &ValueType::learns);
+    if (gives != Gives::widest) result.type = used.front().type;
+    // A forced operation runs with autocast off.
+    const bool in_region = low_ && (rule == nullptr || op.casts_result);
+    const bool widens = writes_f32(op.policy) || gives == Gives::f32_in_region;
+    if (in_region && widens && is_floating(result.type)) result.type = DType::f32;
+    std::optional<DType> computes = shown_type(used);
+    if (gives == Gives::from_f32 && rule == nullptr && computes) computes = DType::f32;
+
+    if (is_floating(result.type)) {
+        if (rule != nullptr && op.casts_result) result.type = rule->type;
+        if (rule != nullptr && !low_) result.type = unforced_type(op, floating(given)).value_or(result.type);
+    }
+    const TypeReason reason = type_reason(op, rule, low_.has_value());
+    PredictedType shown{.row = row, .module = module, .op = std::string(op.name), .type = {}, .rule = std::string(reason.rule), .key = rule != nullptr ? rule->key : std::string(), .why = std::string(reason.why)};
+    const bool keeps_type = !is_floating(result.type) || shown_type(given) == result.type;
+    if (!keeps_type && reason.rule == name(CastPolicy::none)) {
+        shown.rule = "inside";
+        computes = result.type;
+    }
+    if (computes) shown.type = name(*computes);
+    operations_.push_back(std::move(shown));
+    return result;
+}
+
+int GraphLayer::dimension(std::string_view argument, int rank) const {
+    const auto given = static_cast<int>(arguments().whole(argument));
+    return given < 0 ? given + rank : given;
+}
+
+std::vector<std::int64_t> GraphLayer::dimensions(std::string_view argument) const {
+    std::vector<std::int64_t> dims = arguments().list(argument);
+    for (std::int64_t& dim : dims)
+        if (dim < 0) dim += input().rank();
+    return dims;
+}
+
+ValueType LayerTypes::call_with_weights(const Op& op, TypePass::Gives gives) const {
+    ValueTypes operands{in.front()};
+    operands.insert(operands.end(), weights.begin(), weights.end());
+    return pass.call(op, operands, gives);
+}
+
+ValueType LayerTypes::chain(ValueType x, std::initializer_list<const Op*> ops) const {
+    for (const Op* op : ops) x = call(*op, {x});
+    return x;
+}
+
+LayerTypeFunction calls(const Op& op, TypePass::Gives gives) {
+    return [&op, gives](const LayerTypes& layer) { return ValueTypes{layer.pass.call(op, layer.in, gives)}; };
+}
+
+LayerTypeFunction calls_with_weights(const Op& op, TypePass::Gives gives) {
+    return [&op, gives](const LayerTypes& layer) { return ValueTypes{layer.call_with_weights(op, gives)}; };
+}
+
+}  // namespace engine::network

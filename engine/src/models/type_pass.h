@@ -1,0 +1,108 @@
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "amp/dispatch.h"
+#include "engine/models/network_types.h"
+#include "network/graph.h"
+#include "tensor/operand_type.h"
+
+/// Types of a network that does not run: each layer names its operations, and a pass applies the
+/// rules of autocast and of precision.force to the types of their operands.
+namespace engine::network {
+
+/// The type of a value.
+struct ValueType : OperandType {
+    bool learns = false;  ///< parameters are among what it is made of
+};
+using ValueTypes = std::vector<ValueType>;
+
+/// A forward pass on types alone. Lists its operations.
+class TypePass {
+public:
+    /// Where an operation's result has its type from, without autocast's rules.
+    enum class Gives {
+        widest,         ///< the widest operand, as in PyTorch's promotion
+        first,          ///< its first operand
+        f32_in_region,  ///< its parts have entries: f32 under autocast, else its first operand
+        from_f32        ///< its first operand; it computes in f32
+    };
+
+    /// `low`: autocast's type; none: autocast is off. `rules` may be null.
+    TypePass(std::optional<DType> low, std::shared_ptr<const ForceRules> rules) : low_(low), rules_(std::move(rules)) {}
+
+    std::string module{};  ///< that the next operations run in
+    std::string around{};  ///< that the layer is in
+    int row = 0;           ///< of CheckedNetwork, to which they belong
+
+    /// Calls an operation on these operands. Those that are missing are left out.
+    ValueType call(const Op& op, std::span<const ValueType> operands, Gives gives = Gives::widest);
+    /// Lists an operation that another one computes aside from its own call: no rule of
+    /// precision.force sets its type.
+    ValueType show(const Op& op, const ValueType& x);
+    /// Whether such a rule sets the type of an operation in this module.
+    bool is_forced(const Op& op) const { return rule_for(op, true) != nullptr; }
+    /// The operations so far.
+    std::vector<PredictedType> take() { return std::move(operations_); }
+
+private:
+    const ForceRule* rule_for(const Op& op, bool has_floating) const;
+    void cast(const Op& op, const ForceRule* rule, std::vector<OperandType>& operands) const;
+    ValueType called(const Op& op, const ForceRule* rule, std::span<const ValueType> operands, Gives gives);
+
+    std::optional<DType> low_;
+    std::shared_ptr<const ForceRules> rules_;
+    std::vector<PredictedType> operations_{};
+};
+
+/// A layer in its graph.
+class GraphLayer {
+public:
+    const NetworkGraph& graph;
+    const GraphNode& node;
+    std::size_t used_outputs = 1;  ///< values that other layers read, up to the last of them
+
+    const LayerArguments& arguments() const { return node.arguments; }
+    const TensorType& input(std::size_t index = 0) const {
+        return graph.values[static_cast<std::size_t>(node.inputs[index])].type;
+    }
+    const TensorType& output(std::size_t index = 0) const {
+        return graph.values[static_cast<std::size_t>(node.outputs[index])].type;
+    }
+    /// The argument as a dimension, from 0, of a value of this rank.
+    int dimension(std::string_view argument, int rank) const;
+    int dimension(std::string_view argument) const { return dimension(argument, input().rank()); }
+    std::vector<std::int64_t> dimensions(std::string_view argument) const;
+};
+
+/// A layer while the types of its operations are found.
+class LayerTypes : public GraphLayer {
+public:
+    std::span<const ValueType> in;       ///< the values that it takes
+    std::span<const ValueType> weights;  ///< its parameters
+    TypePass& pass;
+
+    ValueType call(const Op& op, std::initializer_list<ValueType> operands, TypePass::Gives gives = TypePass::Gives::widest) const {
+        return pass.call(op, operands, gives);
+    }
+    /// Calls it on the first value and the parameters.
+    ValueType call_with_weights(const Op& op, TypePass::Gives gives = TypePass::Gives::widest) const;
+    /// One call after another, on what the one before gave.
+    ValueType chain(ValueType x, std::initializer_list<const Op*> ops) const;
+};
+
+/// The values of a layer.
+using LayerTypeFunction = std::function<ValueTypes(const LayerTypes& layer)>;
+
+/// A layer that is one operation on its values.
+LayerTypeFunction calls(const Op& op, TypePass::Gives gives = TypePass::Gives::widest);
+/// A layer that is one operation on its value and its parameters.
+LayerTypeFunction calls_with_weights(const Op& op, TypePass::Gives gives = TypePass::Gives::widest);
+
+}  // namespace engine::network
