@@ -14,6 +14,7 @@
 #include "engine/base/table.h"
 #include "engine/data/dataset_preview.h"
 #include "engine/io/named_file.h"
+#include "engine/models/network_types.h"
 #include "engine/network/network.h"
 #include "engine/network/network_exports.h"
 #include "engine/settings/catalog.h"
@@ -26,8 +27,8 @@ namespace {
 using nlohmann::ordered_json;
 
 struct NetworkArguments {
-    std::string file, template_name, format, output;
-    std::vector<std::string> inputs, options, overrides;
+    std::string file, template_name, format, output, precision;
+    std::vector<std::string> inputs, options, overrides, forced;
     std::int64_t outputs = 0;  ///< 0: not given
     std::int64_t depth = 0;
     bool kinds = false, json = false, lying = false;
@@ -99,22 +100,30 @@ std::pair<std::string, engine::OptionValue> read_option(const std::string& text)
     return {name, value.is_string() ? value.get<std::string>() : written};
 }
 
-/// The data of the settings that --set makes of the defaults, with the network of this file; usual
-/// data without --set, and for a text that cannot be read as a whole. Nothing for settings that are
-/// not valid, which are reported.
-std::optional<engine::NetworkData> settings_data(const NetworkArguments& args, const std::string& text) {
-    if (args.overrides.empty()) return engine::usual_network_data(text);
+/// What a run's settings say of a network.
+struct NetworkSettings {
+    engine::NetworkData data;
+    engine::PrecisionConfig precision;
+};
+
+/// Those that --set, --precision and --force make of the defaults, with the network of this file;
+/// usual data without --set, and for a text that cannot be read as a whole. Nothing for settings that
+/// are not valid, which are reported.
+std::optional<NetworkSettings> read_network_settings(const NetworkArguments& args, const std::string& text) {
     std::vector<std::string> overrides = args.overrides;
-    overrides.push_back("model.path=" + args.file);
+    if (!args.overrides.empty()) overrides.push_back("model.path=" + args.file);
+    if (!args.precision.empty()) overrides.push_back("precision.preset=" + args.precision);
+    for (const auto& each : args.forced) overrides.push_back("precision.force." + each);
     auto parsed = engine::parse_run_config("{}", overrides);
     // The check of the text has these with all others.
     const auto faults = std::erase_if(parsed.errors, [](const auto& error) { return error.field == "model.network"; });
     report(parsed.errors);
     if (!parsed.errors.empty()) return std::nullopt;
-    if (faults > 0) return engine::usual_network_data(text);
+    const auto with = [&](engine::NetworkData data) { return NetworkSettings{std::move(data), parsed.config.precision}; };
+    if (args.overrides.empty() || faults > 0) return with(engine::usual_network_data(text));
     const engine::DatasetDescriptor* const kind = engine::find_dataset(parsed.config.dataset.kind);
-    if (!kind->files_decide) return engine::network_data(parsed.config);
-    return engine::network_data(parsed.config, engine::preview_dataset(parsed.config.dataset, parsed.config.seed, 0));
+    if (!kind->files_decide) return with(engine::network_data(parsed.config));
+    return with(engine::network_data(parsed.config, engine::preview_dataset(parsed.config.dataset, parsed.config.seed, 0)));
 }
 
 engine::NetworkData read_data(const NetworkArguments& args, engine::NetworkData data) {
@@ -149,15 +158,36 @@ void check_option_names(const engine::NetworkData& data, const engine::CheckedNe
     }
 }
 
-std::string json_text(const std::string& file, const engine::CheckedNetwork& network) {
+/// A checked text with what a precision makes of it.
+struct NetworkReport {
+    const engine::CheckedNetwork& network;
+    std::vector<engine::PredictedType> operations;  ///< of a text without a fault
+    std::vector<std::string> types;                 ///< of each row
+};
+
+NetworkReport make_report(const engine::CheckedNetwork& network, const std::string& text, const NetworkSettings& settings) {
+    NetworkReport out{network, {}, {}};
+    if (network.usable()) out.operations = engine::predict_types(text, settings.data, settings.precision);
+    out.types = engine::types_by_row(out.operations, network.rows.size());
+    return out;
+}
+
+std::string json_text(const std::string& file, const NetworkReport& report) {
+    const engine::CheckedNetwork& network = report.network;
     ordered_json faults = ordered_json::array(), layers = ordered_json::array(), parameters = ordered_json::array(), state = ordered_json::array();
     for (const auto& fault : network.faults)
         faults.push_back({{"line", fault.place.line}, {"column", fault.place.column}, {"length", fault.place.length},
                           {"text", fault.text.str()}, {"note", fault.note},
                           {"replacement", fault.replacement ? ordered_json(*fault.replacement) : ordered_json()}});
-    for (const auto& row : network.rows)
+    for (std::size_t i = 0; i < network.rows.size(); ++i) {
+        const auto& row = network.rows[i];
         layers.push_back({{"line", row.place.line}, {"module", row.module}, {"layer", row.layer}, {"shape", row.shape},
-                          {"parameters", row.parameters}, {"flops", row.flops}, {"inputs", row.inputs}});
+                          {"parameters", row.parameters}, {"flops", row.flops}, {"type", report.types[i]},
+                          {"operations", ordered_json::array()}, {"inputs", row.inputs}});
+    }
+    for (const auto& op : report.operations)
+        layers[static_cast<std::size_t>(op.row)]["operations"].push_back(
+            {{"module", op.module}, {"op", op.op}, {"type", op.type}, {"rule", op.rule}, {"key", op.key}, {"why", op.why}});
     for (const auto& parameter : network.parameters)
         parameters.push_back({{"name", parameter.name}, {"sizes", parameter.sizes}, {"initial", parameter.initial}, {"fixed", parameter.fixed}});
     for (const std::size_t place : network.state) {
@@ -173,14 +203,14 @@ std::string json_text(const std::string& file, const engine::CheckedNetwork& net
 }
 
 /// Writes the network in the form that --to names.
-void write_export(const NetworkArguments& args, const std::string& text, const engine::NetworkData& data, const engine::CheckedNetwork& network) {
+void write_export(const NetworkArguments& args, const std::string& text, const engine::NetworkData& data, const NetworkReport& report) {
     std::string out;
     if (args.format == "pytorch")
         out = engine::network_to_pytorch(text, data);
     else if (args.format == "svg")
         out = engine::network_to_svg(text, data, {.depth = static_cast<int>(args.depth), .lying = args.lying});
     else
-        out = json_text(args.file, network);
+        out = json_text(args.file, report);
     if (args.output.empty()) {
         std::cout << out;
         return;
@@ -191,10 +221,13 @@ void write_export(const NetworkArguments& args, const std::string& text, const e
     engine::write_named_file(args.output, out);
 }
 
-void print_table(const engine::CheckedNetwork& network) {
-    engine::Table table{{"line", "name", "layer", "shape", "parameters", "FLOPs"}};
-    for (const auto& row : network.rows)
-        table.rows.push_back({row.place.line, row.module, row.layer, row.shape, row.parameters, engine::Cell(row.flops, "%.4g")});
+void print_table(const NetworkReport& report) {
+    const engine::CheckedNetwork& network = report.network;
+    engine::Table table{{"line", "name", "layer", "shape", "parameters", "FLOPs", "type"}};
+    for (std::size_t i = 0; i < network.rows.size(); ++i) {
+        const auto& row = network.rows[i];
+        table.rows.push_back({row.place.line, row.module, row.layer, row.shape, row.parameters, engine::Cell(row.flops, "%.4g"), report.types[i]});
+    }
     std::cout << to_text(table, 4);
     print_formatted("%zu layers, %lld parameters, %.4g FLOPs for one sample; the result is %s\n", network.rows.size(),
                     static_cast<long long>(network.parameter_count()), network.flops(), network.shape.empty() ? "?" : network.shape.c_str());
@@ -206,20 +239,21 @@ int check(const NetworkArguments& args) {
         std::cerr << "halftone: " << engine::one_line(args.file) << ": cannot be read\n";
         return engine::exit_code(engine::ErrorCode::data);
     }
-    const auto from = settings_data(args, *text);
-    if (!from) return engine::exit_code(engine::ErrorCode::settings);
-    const engine::NetworkData data = read_data(args, *from);
-    const engine::CheckedNetwork network = engine::check_network(*text, data);
-    check_option_names(data, network);
+    auto settings = read_network_settings(args, *text);
+    if (!settings) return engine::exit_code(engine::ErrorCode::settings);
+    settings->data = read_data(args, std::move(settings->data));
+    const engine::CheckedNetwork network = engine::check_network(*text, settings->data);
+    check_option_names(settings->data, network);
     for (const auto& fault : network.faults)
         std::cerr << engine::one_line(args.file) << ':' << fault.place.line << ':' << fault.place.column << ": "
                   << (fault.note ? "note: " : "") << fault.text.str() << '\n';
+    const NetworkReport report = make_report(network, *text, *settings);
     if (!args.format.empty() && network.usable())
-        write_export(args, *text, data, network);
+        write_export(args, *text, settings->data, report);
     else if (args.json)
-        std::cout << json_text(args.file, network);
+        std::cout << json_text(args.file, report);
     else if (args.format.empty())
-        print_table(network);
+        print_table(report);
     return network.usable() ? 0 : engine::exit_code(engine::ErrorCode::settings);
 }
 
@@ -266,6 +300,8 @@ void describe_network(Command command) {
                           "indices=COLUMNSxROWS")
         .takes("FIELD=SIZES");
     command.repeated_text("--set", args->overrides, "path=value: the sizes are those of a run with these settings, and its options").takes("PATH=VALUE");
+    command.text("--precision", args->precision, "The preset whose types are predicted, instead of that of the settings").not_empty().takes("PRESET");
+    command.repeated_text("--force", args->forced, "A module, an operation or module:operation and its type: fp32, fp16 or bf16").takes("KEY=TYPE");
     command.number("--outputs", args->outputs, "Classes, targets or words").within(1, std::int64_t{1} << 40);
     command.repeated_text("--option", args->options, "An option of the text: width=32, depth=[3,4,6,3] or stem=cifar").takes("NAME=VALUE");
     command.flag("--kinds", args->kinds, "The kinds of layers with their arguments");

@@ -28,6 +28,36 @@ TEST(NetworkCommand, PrintsTheLayersOfATemplate) {
     EXPECT_TRUE(network.at("usable"));
 }
 
+TEST(NetworkCommand, PredictsTypes) {
+    test_support::TempFolder folder;
+    const std::string file = (folder / "a.network").string();
+    std::ofstream(file) << "network(image):\n  conv: Conv2d(4, 3)\n  Flatten\n  fc: Linear(outputs)\n  Softmax(1)\n";
+    Program usual({"network", file, "--precision", "amp-fp16", "--json"});
+    usual.finish();
+    EXPECT_EQ(usual.exit_code(), 0) << usual.errors();
+    const json layers = json::parse(usual.output_text()).at("layers");
+    EXPECT_EQ(layers.at(0).at("type"), "f16");
+    EXPECT_EQ(layers.at(3).at("type"), "f32");
+    EXPECT_EQ(layers.at(0).at("operations").at(0).at("rule"), "low");
+    Program forced({"network", file, "--set", "precision.preset=amp-fp16", "--set", "dataset.kind=glyphs", "--force", "conv=bf16", "--json"});
+    forced.finish();
+    EXPECT_EQ(forced.exit_code(), 0) << forced.errors();
+    const json conv = json::parse(forced.output_text()).at("layers").at(0);
+    EXPECT_EQ(conv.at("type"), "bf16");
+    EXPECT_EQ(conv.at("operations").at(0).at("key"), "conv");
+    Program plain({"network", file, "--precision", "fp32"});
+    plain.finish();
+    EXPECT_THAT(plain.output_text(), testing::Not(HasSubstr("f16")));
+    for (const auto& wrong : std::vector<std::vector<std::string>>{{"--force", "conv9=fp32"}, {"--force", "conv=fp8"}, {"--precision", "fp3"}}) {
+        std::vector<std::string> words{"network", file};
+        words.insert(words.end(), wrong.begin(), wrong.end());
+        Program refused(words);
+        refused.finish();
+        EXPECT_EQ(refused.exit_code(), 2) << wrong.back();
+        EXPECT_THAT(refused.errors(), HasSubstr("precision."));
+    }
+}
+
 TEST(NetworkCommand, DoesNotWriteOverItsOwnFile) {
     test_support::TempFolder folder;
     const std::string file = (folder / "a.network").string(), text = "network(image):\n  Flatten\n  fc: Linear(outputs)\n";

@@ -9,6 +9,7 @@
 #include "ops/index/embedding_bag.h"
 #include "ops/index/gather.h"
 #include "ops/linalg/linear.h"
+#include "ops/norm/batch_norm.h"
 #include "ops/norm/group_norm.h"
 #include "ops/norm/layer_norm.h"
 #include "ops/pointwise/piecewise.h"

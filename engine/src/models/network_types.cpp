@@ -1,7 +1,9 @@
 #include "engine/models/network_types.h"
 
+#include <algorithm>
 #include <set>
 
+#include "engine/base/plain_text.h"
 #include "models/forced_types.h"
 #include "models/layer_run.h"
 #include "models/network_structure.h"
@@ -150,6 +152,17 @@ std::vector<PredictedType> predict_types(std::string_view text, const NetworkDat
     const network::NetworkGraph graph = network::expand_network(syntax, data, faults);
     const bool makes_rows = syntax.gives == "token scores" || syntax.gives == "masked token scores";
     return network::TypedNetwork(graph, precision).operations(makes_rows);
+}
+
+std::vector<std::string> types_by_row(const std::vector<PredictedType>& operations, std::size_t rows) {
+    std::vector<std::vector<std::string>> types(rows);
+    for (const PredictedType& op : operations) {
+        std::vector<std::string>& own = types[static_cast<std::size_t>(op.row)];
+        if (!op.type.empty() && std::ranges::find(own, op.type) == own.end()) own.push_back(op.type);
+    }
+    std::vector<std::string> out;
+    for (const std::vector<std::string>& each : types) out.push_back(join(each));
+    return out;
 }
 
 }  // namespace engine

@@ -28,4 +28,8 @@ struct PredictedType {
 /// module or operation.
 std::vector<PredictedType> predict_types(std::string_view text, const NetworkData& data, const PrecisionConfig& precision);
 
+/// The types of each row's operations, each once: "f16", "f16, f32". Empty: it has none that
+/// computes in numbers with fractions, or is computed in the row of a layer before it.
+std::vector<std::string> types_by_row(const std::vector<PredictedType>& operations, std::size_t rows);
+
 }  // namespace engine
