@@ -106,7 +106,7 @@ struct NetworkSettings {
     engine::PrecisionConfig precision;
 };
 
-/// Those that --set, --precision and --force make of the defaults, with the network of this file;
+/// The settings that --set, --precision and --force make of the defaults, with the network of this file;
 /// usual data without --set, and for a text that cannot be read as a whole. Nothing for settings that
 /// are not valid, which are reported.
 std::optional<NetworkSettings> read_network_settings(const NetworkArguments& args, const std::string& text) {

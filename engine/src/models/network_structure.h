@@ -42,7 +42,7 @@ public:
     /// Whether the layer is a module of its own. Those without a label or parameters belong to the
     /// module around them.
     static bool is_module(const GraphNode& node) { return node.own_module && (node.labelled || node.kind->weighted); }
-    /// Those that contain a node, outermost first.
+    /// The modules that contain a node, outermost first.
     std::vector<ModulePlace> around(int node) const;
     /// How many of the node's values, from the first on, others read.
     std::size_t used_outputs(int node) const;

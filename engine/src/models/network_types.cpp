@@ -25,7 +25,7 @@ void add_module(const std::string& name, std::set<std::string>& modules) {
     if (!name.empty()) modules.insert(name);
 }
 
-/// Those that a model of the graph opens.
+/// The modules that a model of the graph opens.
 std::vector<std::string> module_names(const NetworkGraph& graph, const NetworkModules& modules) {
     std::set<std::string> names;
     for (std::size_t i = 0; i < graph.nodes.size(); ++i) {
