@@ -100,7 +100,7 @@ std::pair<std::string, engine::OptionValue> read_option(const std::string& text)
     return {name, value.is_string() ? value.get<std::string>() : written};
 }
 
-/// What a run's settings say of a network.
+/// The settings of a run that a network needs.
 struct NetworkSettings {
     engine::NetworkData data;
     engine::PrecisionConfig precision;
@@ -158,7 +158,7 @@ void check_option_names(const engine::NetworkData& data, const engine::CheckedNe
     }
 }
 
-/// A checked text with what a precision makes of it.
+/// A checked text and its types in a precision.
 struct NetworkReport {
     const engine::CheckedNetwork& network;
     std::vector<engine::PredictedType> operations;  ///< of a text without a fault
