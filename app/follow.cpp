@@ -173,9 +173,10 @@ private:
             << ": training loss " << loss_text(event.train.loss);
         if (!std::isnan(event.validation.loss))
             out << ", validation loss " << event.validation.loss;
-        out << test_metrics(event.validation, "validation") << ", test loss "
-            << loss_text(event.test.loss) << test_metrics(event.test, "test") << ", "
-            << event.seconds << " s";
+        out << test_metrics(event.validation, "validation");
+        if (event.is_evaluated() || !event.epoch_ended)
+            out << ", test loss " << loss_text(event.test.loss) << test_metrics(event.test, "test");
+        out << ", " << event.seconds << " s";
         say(out.str());
     }
 

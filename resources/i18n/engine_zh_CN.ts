@@ -657,6 +657,38 @@
         <translation>每次降低时学习率所乘的系数。</translation>
     </message>
     <message>
+        <source>Multi-step</source>
+        <translation>多阶梯</translation>
+    </message>
+    <message>
+        <source>Multiplies the learning rate by gamma at each milestone.</source>
+        <translation>每到一个里程碑，将学习率乘以 gamma。</translation>
+    </message>
+    <message>
+        <source>Milestones</source>
+        <translation>里程碑</translation>
+    </message>
+    <message>
+        <source>When the learning rate drops: a rising list, counted from the run's first update, warm-up included.</source>
+        <translation>学习率降低的时刻：递增列表，从运行的第一次更新算起，包含预热。</translation>
+    </message>
+    <message>
+        <source>Updates</source>
+        <translation>更新次数</translation>
+    </message>
+    <message>
+        <source>Milestones in</source>
+        <translation>里程碑单位</translation>
+    </message>
+    <message>
+        <source>Applied updates, or epochs: a milestone in epochs stands for as many times the updates of an epoch.</source>
+        <translation>已生效的更新次数，或轮数：以轮计的里程碑乘以每轮的更新次数。</translation>
+    </message>
+    <message>
+        <source>use 1 to {} numbers, each larger than the one before</source>
+        <translation>请使用 1 到 {} 个数，每个都大于前一个</translation>
+    </message>
+    <message>
         <source>One-cycle</source>
         <translation>单周期（1cycle）</translation>
     </message>
@@ -829,8 +861,24 @@
         <translation>轮数</translation>
     </message>
     <message>
-        <source>Number of passes over the whole training set.</source>
-        <translation>训练遍历整个训练集的次数。</translation>
+        <source>Number of passes over the whole training set. 0 only evaluates the weights that the run starts from.</source>
+        <translation>训练遍历整个训练集的次数。0 表示只评估运行开始时的权重。</translation>
+    </message>
+    <message>
+        <source>use 1 or more, or choose the weights to evaluate in model.init_from</source>
+        <translation>请使用 1 或更大的数，或在 model.init_from 中选择要评估的权重</translation>
+    </message>
+    <message>
+        <source>Evaluate every</source>
+        <translation>评估间隔</translation>
+    </message>
+    <message>
+        <source>Evaluates after this many steps (0 = not by steps). Early stopping and plateau look at the ends of epochs only.</source>
+        <translation>每隔这么多步评估一次（0 = 不按步数）。提前停止和 plateau 只看每轮结束时的评估。</translation>
+    </message>
+    <message>
+        <source>Evaluates after this many epochs (0 = not by epochs). The end of the run is always evaluated.</source>
+        <translation>每隔这么多轮评估一次（0 = 不按轮数）。运行结束时总会评估。</translation>
     </message>
     <message>
         <source>epochs</source>

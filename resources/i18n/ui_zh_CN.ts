@@ -8697,6 +8697,10 @@ above</source>
             <translation>提前停止</translation>
         </message>
         <message>
+            <source>Evaluation</source>
+            <translation>评估</translation>
+        </message>
+        <message>
             <source>Instruments</source>
             <translation>仪器</translation>
         </message>

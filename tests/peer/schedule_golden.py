@@ -8,7 +8,8 @@ plateau.NAME.rates     the rate after each of them
 
 The metadata's `variants` is the list of settings as JSON, by the names of our settings: kind, lr, planned, warmup_steps
 and the options of the kind; `plateau` the same for the plateaus; `skipped` the steps (from 0) that are skipped.
-A warm-up of w updates is LinearLR(start_factor=1 / (w + 1), total_iters=w) before the schedule in a SequentialLR.
+A warm-up of w updates is LinearLR(start_factor=1 / (w + 1), total_iters=w) before the schedule in a SequentialLR; beside
+MultiStepLR in a ChainedScheduler, whose milestones count from the first update. `per_epoch` is the updates of an epoch.
 """
 
 import json
@@ -35,6 +36,11 @@ VARIANTS = (
     {"name": "one_cycle_warm", "kind": "one-cycle", "lr": 0.02, "planned": 48, "warmup_steps": 4},
     {"name": "polynomial", "kind": "polynomial", "lr": 0.2, "planned": 45},
     {"name": "polynomial_square", "kind": "polynomial", "lr": 0.2, "planned": 45, "power": 2.0},
+    {"name": "multi_step", "kind": "multi-step", "lr": 0.1, "planned": 60, "milestones": [9, 10, 40], "gamma": 0.3},
+    {"name": "multi_step_epochs", "kind": "multi-step", "lr": 0.02, "planned": 60, "milestones": [2, 5], "unit": "epochs",
+     "per_epoch": 10},
+    {"name": "multi_step_warm", "kind": "multi-step", "lr": 0.1, "planned": 60, "milestones": [8, 30], "gamma": 0.1,
+     "warmup_steps": 12},
     {"name": "polynomial_warm", "kind": "polynomial", "lr": 0.2, "planned": 45, "power": 0.5, "warmup_steps": 6},
 )
 PLATEAUS = (
@@ -54,6 +60,10 @@ def make_scheduler(variant, optimizer):
         main = schedulers.CosineAnnealingLR(optimizer, T_max=left)
     elif kind == "step":
         main = schedulers.StepLR(optimizer, step_size=variant["step_size"], gamma=variant["gamma"])
+    elif kind == "multi-step":
+        each = variant["per_epoch"] if variant.get("unit") == "epochs" else 1
+        main = schedulers.MultiStepLR(optimizer, milestones=[each * milestone for milestone in variant["milestones"]],
+                                      gamma=variant.get("gamma", 0.1))
     elif kind == "one-cycle":
         main = schedulers.OneCycleLR(optimizer, max_lr=variant.get("max_lr", variant["lr"]), total_steps=left,
                                      cycle_momentum=False)
@@ -62,6 +72,8 @@ def make_scheduler(variant, optimizer):
     if warmup == 0:
         return main
     rise = schedulers.LinearLR(optimizer, start_factor=1 / (warmup + 1), total_iters=warmup)
+    if kind == "multi-step":
+        return schedulers.ChainedScheduler([main, rise])
     return schedulers.SequentialLR(optimizer, [rise, main], milestones=[warmup])
 
 

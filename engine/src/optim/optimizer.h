@@ -32,6 +32,15 @@ struct OptimizerOptions {
     kernels::Larc larc{};
 };
 
+/// The steps of a run that its schedule covers; a number alone is that of all.
+struct PlannedSteps {
+    constexpr PlannedSteps(std::int64_t all_ = 0, std::int64_t per_epoch_ = 0)  // NOLINT
+        : all(all_), per_epoch(per_epoch_) {}
+
+    std::int64_t all;        ///< 0: unknown
+    std::int64_t per_epoch;  ///< 0: unknown, and all of them are shared out over the epochs
+};
+
 /// Settings of one group of parameters; absent: those of the first group.
 struct GroupOptions {
     std::optional<double> lr;

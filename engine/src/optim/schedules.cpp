@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "engine/base/error.h"
 #include "kernels/step_figures.h"
 #include "optim/optimizer_descriptor.h"
@@ -25,6 +27,22 @@ OptionSpec lengthened_option() {
                   "first plan. Empty: one schedule over the whole run.");
 }
 
+std::optional<OptionConflict> check_milestones(const TypedOptions& given) {
+    const std::vector<std::int64_t> milestones = given.integers("milestones");
+    const bool rising = std::ranges::adjacent_find(milestones, std::ranges::greater_equal()) ==
+                        milestones.end();
+    if (rising && !milestones.empty() && milestones.size() <= kernels::max_milestones)
+        return std::nullopt;
+    return OptionConflict{"milestones", msg("use 1 to {} numbers, each larger than the one before",
+                                            std::int64_t{kernels::max_milestones})};
+}
+
+void set_milestones(const TypedOptions& given, LearningRateSchedule& schedule) {
+    schedule.gamma = given.number("gamma");
+    for (const std::int64_t milestone : given.integers("milestones"))
+        schedule.milestones[schedule.milestone_count++] = milestone;
+}
+
 std::vector<ScheduleDescriptor> schedule_rows() {
     return {
         {.kind = "constant", .title = "Constant", .summary = "The same learning rate throughout."},
@@ -46,6 +64,23 @@ std::vector<ScheduleDescriptor> schedule_rows() {
                  schedule.step_size = given.integer("step_size");
                  schedule.gamma = given.number("gamma");
              }},
+        {.kind = "multi-step",
+         .title = "Multi-step",
+         .summary = "Multiplies the learning rate by gamma at each milestone.",
+         .options = {option("milestones", "Milestones", std::vector<std::int64_t>{1000},
+                            "When the learning rate drops: a rising list, counted from the run's "
+                            "first update, warm-up included.",
+                            opt::between(1, max_updates), opt::prominent),
+                     option("unit", "Milestones in", std::string("updates"),
+                            "Applied updates, or epochs: a milestone in epochs stands for as many "
+                            "times the updates of an epoch.",
+                            opt::one_of({{"updates", "Updates"}, {"epochs", "Epochs"}}),
+                            opt::prominent),
+                     option("gamma", "Gamma", 0.1,
+                            "Each drop multiplies the learning rate by this.", opt::between(0, 1))},
+         .form = ScheduleKind::multi_step,
+         .set = set_milestones,
+         .check = check_milestones},
         {.kind = "one-cycle",
          .title = "One-cycle",
          .summary = "Rises from 1/25 of the largest learning rate over the first 30 % of the "

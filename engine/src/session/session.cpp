@@ -72,7 +72,7 @@ struct Session::Impl final : Turn {
     bool stop_asked = false;
     bool evaluate_asked = false;
     bool checkpoint_asked = false;
-    bool evaluation_due = false;  // asked for or at an epoch's end, not begun yet
+    bool evaluation_due = false;  // asked for or by the settings, not begun yet
     bool prepared = false;
     int waits = 0;  // turns in a row in which the other half of a twin was behind
     std::optional<RequestWatch> requests;  // once prepared
@@ -178,11 +178,15 @@ struct Session::Impl final : Turn {
             requests.emplace(loop.hold(), loop.folder(),
                              [this](OutsideRequest request) { obey_outside(request); });
         if (options.twin) options.twin->coupling().join(options.twin_side, loop);
-        // A run that goes on may have ended an epoch whose evaluation was not finished.
-        // One that was stopped in its last evaluation gets it.
-        evaluation_due =
-            options.evaluate && (loop.at_epoch_end() || (loop.finished() && !loop.is_evaluated()));
+        // A run that goes on may have been stopped in an evaluation.
+        plan_evaluation();
         enter(RunState::training);
+    }
+
+    /// Ends the epoch if its end has no evaluation.
+    void plan_evaluation() {
+        evaluation_due = options.evaluate && loop.is_evaluation_due();
+        if (options.evaluate && !evaluation_due && loop.at_epoch_end()) loop.end_epoch();
     }
 
     void begin_evaluation() {
@@ -200,8 +204,8 @@ struct Session::Impl final : Turn {
         if (!loop.in_step() && (pauses() || !is_in_step())) return;
         loop.train_step();
         if (steps_allowed > 0) --steps_allowed;
-        evaluation_due = (options.evaluate && (loop.at_epoch_end() || loop.finished())) ||
-                         std::exchange(evaluate_asked, false);
+        plan_evaluation();
+        evaluation_due = evaluation_due || std::exchange(evaluate_asked, false);
         if (evaluation_due) return begin_evaluation();
         if (loop.finished()) finish_trained();
     }

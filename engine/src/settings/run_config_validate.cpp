@@ -43,7 +43,10 @@ public:
         check_gradient_penalty();
         check_precision();
         check_scaler();
-        check_optimizer();
+        const RunConfig all = completed(c_);
+        check_kind("optimizer.", optimizers(), all.optimizer);
+        check_kind("schedule.", schedules(), all.schedule);
+        check_epochs();
         check_workers();
         check_device();
         check_teach();
@@ -274,18 +277,24 @@ private:
                 shown(s.min_scale), shown(s.max_scale)));
     }
 
-    void check_optimizer() {
-        if (refused("optimizer.kind")) return;
-        const OptimizerConfig o = completed(c_).optimizer;
-        const OptimizerDescriptor& info = *find_kind(optimizers(), o.kind);
+    /// Options that are valid one by one.
+    template <typename Kinds, typename Chosen>
+    void check_kind(const std::string& section, const Kinds& kinds, const Chosen& chosen) {
+        if (refused(section + "kind")) return;
+        const auto& info = *find_kind(kinds, chosen.kind);
         const bool typed = std::none_of(info.options.begin(), info.options.end(), [&](auto& spec) {
-            return refused("optimizer." + spec.name);
+            return refused(section + spec.name);
         });
         if (info.check == nullptr || !typed) return;
-        const TypedOptions options(o.options, info.options);
+        const TypedOptions options(chosen.options, info.options);
         if (const auto conflict = info.check(options))
-            require(false, "optimizer." + conflict->name, o.options.at(conflict->name),
+            require(false, section + conflict->name, chosen.options.at(conflict->name),
                     conflict->allowed);
+    }
+
+    void check_epochs() {
+        require(c_.epochs > 0 || !c_.model.init_from.empty(), "epochs", c_.epochs,
+                msg("use 1 or more, or choose the weights to evaluate in model.init_from"));
     }
 
     void check_teach() {

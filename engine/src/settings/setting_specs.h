@@ -230,14 +230,24 @@ void for_each_setting(Config&& c, F&& f) {
     row(c.evaluation_batch, "evaluation_batch", "Evaluation batch",
         "Rows of a batch in evaluation (0 = chosen by the task).", "rows",
         between(0, max_in_batch));
-    row(c.epochs, "epochs", "Epochs", "Number of passes over the whole training set.", "epochs",
-        between(1, 1'000'000'000));
+    row(c.epochs, "epochs", "Epochs",
+        "Number of passes over the whole training set. 0 only evaluates the weights that the run "
+        "starts from.",
+        "epochs", between(0, 1'000'000'000));
     row(c.max_steps, "max_steps", "Step limit",
         "Ends the run after this many steps (0 = no limit).", "steps", at_least(0));
     row(c.stop_on_nan, "stop_on_nan", "Stop on NaN",
         "Ends the run as diverged after this many consecutive steps with a NaN or infinite loss (0 "
         "= never).",
         "steps", at_least(0));
+    row(c.evaluation.every_steps, "evaluation.every_steps", "Evaluate every",
+        "Evaluates after this many steps (0 = not by steps). Early stopping and plateau look at "
+        "the ends of epochs only.",
+        "steps", at_least(0));
+    row(c.evaluation.every_epochs, "evaluation.every_epochs", "Evaluate every",
+        "Evaluates after this many epochs (0 = not by epochs). The end of the run is always "
+        "evaluated.",
+        "epochs", at_least(0));
     row(c.checkpoint.every_steps, "checkpoint.every_steps", "Save every",
         "Saves a checkpoint after this many steps (0 = not by steps).", "steps", at_least(0));
     row(c.checkpoint.every_minutes, "checkpoint.every_minutes", "Save every",

@@ -266,7 +266,8 @@ void JudgedEvents::apply(const Event& event) {
         started_ = figures_of(*started);
         ended_ = false;  // it was resumed
     }
-    if (const auto* epoch = std::get_if<EpochDone>(&event); epoch && epoch->step >= first_step_)
+    const auto* epoch = std::get_if<EpochDone>(&event);
+    if (epoch && epoch->step >= first_step_ && (epoch->is_evaluated() || tests_.empty()))
         tests_.push_back(epoch->test);
     ended_ = ended_ || std::holds_alternative<RunDone>(event);
 }

@@ -7,7 +7,18 @@
 
 namespace kernels {
 
-enum class ScheduleKind : std::int32_t { constant, cosine, step, one_cycle, polynomial, plateau };
+enum class ScheduleKind : std::int32_t {
+    constant,
+    cosine,
+    step,
+    one_cycle,
+    polynomial,
+    plateau,
+    multi_step,
+};
+
+/// The most drops of multi_step.
+inline constexpr int max_milestones = 16;
 
 /// Learning rate as a function of the applied updates, by PyTorch's formulas. Fields of other kinds
 /// are ignored.
@@ -15,15 +26,18 @@ enum class ScheduleKind : std::int32_t { constant, cosine, step, one_cycle, poly
 /// The first `warmup` updates rise linearly: update k (from 0) has (k + 1) / (warmup + 1) of the
 /// schedule's first rate. That is PyTorch's LinearLR(start_factor = 1 / (warmup + 1), total_iters =
 /// warmup) before the schedule in a SequentialLR. The schedule covers the remaining `planned` -
-/// `warmup` updates.
+/// `warmup` updates. The milestones of multi_step count from the first update, warm-up included:
+/// PyTorch's ChainedScheduler of LinearLR and MultiStepLR.
 struct LearningRateSchedule {
     double base = 0;  ///< one_cycle: the largest rate
     ScheduleKind kind = ScheduleKind::constant;
     std::int64_t planned = 0;  ///< updates of the run; 0: unknown, and the rate stays at its start
     std::int64_t warmup = 0;   ///< updates
     std::int64_t step_size = 1;  ///< step: updates between two drops
-    double gamma = 1;            ///< step: what each drop multiplies the rate by
+    double gamma = 1;            ///< step, multi_step: what each drop multiplies the rate by
     double power = 1;            ///< polynomial
+    std::int64_t milestones[max_milestones] = {};  ///< multi_step: updates before each drop, rising
+    std::int32_t milestone_count = 0;
 
     // The earlier schedule of a run that was given more updates after its schedule had been
     // planned; first_end 0: none.
@@ -63,6 +77,11 @@ HALFTONE_HOST_DEVICE inline double scheduled_rate(const LearningRateSchedule& sc
         return schedule.base *
                std::pow(schedule.gamma, static_cast<double>(update / schedule.step_size));
     }
+    if (schedule.kind == ScheduleKind::multi_step) {
+        int drops = 0;
+        while (drops < schedule.milestone_count && schedule.milestones[drops] <= update) ++drops;
+        return schedule.base * std::pow(schedule.gamma, static_cast<double>(drops));
+    }
     const bool falls =
         schedule.kind == ScheduleKind::cosine || schedule.kind == ScheduleKind::polynomial;
     if (!falls || total <= 0) return schedule.base;
@@ -77,10 +96,11 @@ HALFTONE_HOST_DEVICE inline double single_learning_rate(const LearningRateSchedu
                                                         std::int64_t updates,
                                                         std::int64_t planned) {
     const std::int64_t total = planned - schedule.warmup;
-    if (updates >= schedule.warmup)
-        return scheduled_rate(schedule, updates - schedule.warmup, total);
-    return scheduled_rate(schedule, 0, total) * static_cast<double>(updates + 1) /
-           static_cast<double>(schedule.warmup + 1);
+    const std::int64_t before =
+        schedule.kind == ScheduleKind::multi_step ? 0 : schedule.warmup;  // the schedule begins
+    if (updates >= schedule.warmup) return scheduled_rate(schedule, updates - before, total);
+    return scheduled_rate(schedule, before == 0 ? updates : 0, total) *
+           static_cast<double>(updates + 1) / static_cast<double>(schedule.warmup + 1);
 }
 
 /// The rate for the update after `updates` applied ones.
@@ -89,6 +109,7 @@ HALFTONE_HOST_DEVICE inline double single_learning_rate(const LearningRateSchedu
 ///   step        base * gamma ^ floor(updates / step_size)
 ///   one_cycle   one_cycle_rate()
 ///   polynomial  base * (1 - updates / planned) ^ power
+///   multi_step  base * gamma ^ (number of milestones <= updates)
 HALFTONE_HOST_DEVICE inline double learning_rate(const LearningRateSchedule& schedule,
                                                  std::int64_t updates) {
     if (schedule.first_end == 0) return single_learning_rate(schedule, updates, schedule.planned);

@@ -54,8 +54,9 @@ inline RunConfig random_config(std::mt19937& random) {
     for (const auto& optimizer : optimizers())
         if (optimizer.kind == c.optimizer.kind)
             draw_options(optimizer.options, c.optimizer.options);
-    c.schedule.kind = pick({"constant", "cosine", "step", "one-cycle", "polynomial", "plateau"});
+    c.schedule.kind = pick({"constant", "cosine", "step", "multi-step", "one-cycle", "polynomial", "plateau"});
     c.early_stopping = {static_cast<std::int64_t>(random() % 9), real(0, 1)};
+    c.evaluation = {static_cast<std::int64_t>(random() % 9), static_cast<std::int64_t>(random() % 3)};
     c.instruments = {static_cast<std::int64_t>(random() % 100), flag()};
     c.clip = {setting_words<ClipKind>[random() % 3].value, real(1e-6, 100)};
     c.batch_size = 1 + static_cast<std::int64_t>(random() % 1000);

@@ -166,9 +166,11 @@ void RunTrack::apply(const engine::Event& event) {
 
 void RunTrack::updateStepsPerEpoch() {
     double steps = 0;
-    if (!epochs_.empty()) {
-        steps = static_cast<double>(epochs_.back().step) /
-                static_cast<double>(std::max<std::int64_t>(1, epochs_.back().epoch));
+    const auto ended = std::find_if(epochs_.rbegin(), epochs_.rend(), [](const auto& each) {
+        return each.epoch_ended && each.epoch > 0;
+    });
+    if (ended != epochs_.rend()) {
+        steps = static_cast<double>(ended->step) / static_cast<double>(ended->epoch);
     } else if (started_ && started_->steps_per_epoch > 0) {
         steps = static_cast<double>(started_->steps_per_epoch);
     } else if (started_ && !origin_ && config_.batch_size > 0) {  // of an earlier version
@@ -226,7 +228,8 @@ engine::RunFigures judgedFigures(const RunTrack& track, const engine::Speed& spe
     figures.precision = track.precision();
     figures.record = track.reader();
     for (const auto& epoch : track.epochs())
-        if (epoch.step >= from) figures.tests.push_back(epoch.test);
+        if (epoch.step >= from && (epoch.is_evaluated() || figures.tests.empty()))
+            figures.tests.push_back(epoch.test);
     figures.speed = speed;
     figures.title = trackTitle(track).toStdString();
     figures.metric = track.metrics().empty() ? engine::Metric{} : track.metrics().front();

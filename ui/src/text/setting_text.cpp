@@ -53,6 +53,7 @@ QString sectionTitle(const std::string& path) {
         {u"clip"_s, SettingTitle::tr("Gradient clipping")},
         {u"dataset"_s, SettingTitle::tr("Data")},
         {u"early_stopping"_s, SettingTitle::tr("Early stopping")},
+        {u"evaluation"_s, SettingTitle::tr("Evaluation")},
         {u"instruments"_s, SettingTitle::tr("Instruments")},
         {u"log"_s, SettingTitle::tr("Logs")},
         {u"model"_s, SettingTitle::tr("Model")},

@@ -113,12 +113,14 @@ struct EpochDone {
     std::int64_t epoch;  ///< from 1: completed epochs
     std::int64_t step;   ///< last step of it
     PartFigures train;
-    PartFigures validation;  ///< unknown without such a part
+    PartFigures validation;  ///< unknown without such a part, or if nothing was evaluated
     PartFigures test;
     double seconds;  ///< this run's own time for it
-    /// False: an evaluation between epochs, on request or at the step limit; the training figures
-    /// are those of the epoch so far.
+    /// False: an evaluation between epochs, by the settings, on request or at the step limit; the
+    /// training figures are those of the epoch so far.
     bool epoch_ended = true;
+
+    bool is_evaluated() const { return validation.known() || test.known(); }
 };
 
 /// The loss scale moved, or a step was skipped (then to <= from).

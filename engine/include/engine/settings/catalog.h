@@ -250,6 +250,8 @@ struct ScheduleDescriptor {
     kernels::ScheduleKind form{};
     /// Sets what the schedule takes from the options; null: nothing but the warm-up.
     void (*set)(const TypedOptions& options, kernels::LearningRateSchedule& schedule) = nullptr;
+    /// As OptimizerDescriptor::check.
+    std::optional<OptionConflict> (*check)(const TypedOptions& options) = nullptr;
 };
 std::span<const ScheduleDescriptor> schedules();
 

@@ -116,6 +116,14 @@ struct ClipConfig {
     bool operator==(const ClipConfig&) const = default;
 };
 
+/// When a run is evaluated. At the end and on request, too.
+struct EvaluationConfig {
+    std::int64_t every_steps = 0;   ///< 0: not by steps
+    std::int64_t every_epochs = 1;  ///< 0: not by epochs
+
+    bool operator==(const EvaluationConfig&) const = default;
+};
+
 /// When a run saves its state (interfaces.md, section 5). At the end and on request, too.
 struct CheckpointConfig {
     std::int64_t every_steps = 0;   ///< 0: not by steps
@@ -214,10 +222,11 @@ struct RunConfig {
     Recompute recompute = Recompute::off;  ///< blocks: activation checkpointing
     std::int64_t bptt = 35;                ///< tokens in a window of a text
     std::int64_t evaluation_batch = 0;     ///< rows; 0: the task's
-    std::int64_t epochs = 2;
+    std::int64_t epochs = 2;     ///< 0: the initial weights are evaluated alone
     std::int64_t max_steps = 0;  ///< 0: no limit
     /// Steps in a row with a non-finite loss after which the run ends as diverged; 0: never.
     std::int64_t stop_on_nan = 50;
+    EvaluationConfig evaluation;
     CheckpointConfig checkpoint;
     InstrumentsConfig instruments;
     LogConfig log;

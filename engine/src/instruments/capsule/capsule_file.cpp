@@ -67,10 +67,11 @@ void list_metadata(const auto& f, auto& capsule, auto& facts) {
     f.derived("step", [&] { return capsule.step(); });
     f.derived("config", [&] { return to_ordered_json(capsule.config); });
     f("fields", capsule.data.fields, "counts", capsule.before.counts,
-      "scaler", capsule.before.scaler, "planned", capsule.planned,
+      "scaler", capsule.before.scaler, "planned", capsule.planned.all,
       "rate_multiplier", capsule.rate_multiplier, "batches", capsule.batches,
       "machine", facts.machine, "loss", facts.loss, "loss_scale", facts.loss_scale,
       "bound", facts.bound);
+    f.unless("steps_per_epoch", capsule.planned.per_epoch, std::int64_t{0});
     f.may_lack("loss_bound", facts.loss_bound, "overflow_varies", facts.overflow_varies);
     f("gradients", facts.gradients, "report", facts.report);
 }
@@ -164,7 +165,7 @@ void read_metadata(const fs::path& file, const json& object, CapsuleContent& out
     for (const char* needed : {"steps", "updates", "samples"})
         (void)saved_count(capsule.before.counts, needed);
     if (!std::isfinite(capsule.rate_multiplier)) throw std::invalid_argument("a number");
-    for (const std::int64_t number : {capsule.planned, out.facts.machine.threads})
+    for (const std::int64_t number : {capsule.planned.all, capsule.planned.per_epoch, out.facts.machine.threads})
         check_count(number);
     for (const Batch& batch : capsule.batches)
         for (const std::int64_t number :

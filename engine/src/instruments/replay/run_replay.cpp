@@ -149,7 +149,7 @@ struct RunReplay::Impl {
 
     /// The plateau's rate is the only state that depends on an evaluation.
     void evaluate_if_due() {
-        if (!has_plateau || !loop.at_epoch_end()) return;
+        if (!has_plateau || !loop.at_epoch_end() || !loop.is_evaluation_due()) return;
         loop.begin_evaluation();
         while (loop.evaluate_some()) {
         }

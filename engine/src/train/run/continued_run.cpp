@@ -21,7 +21,8 @@ ContinuedRun::ContinuedRun(const Continuation& from, const RunConfig& config)
     }
 }
 
-void ContinuedRun::set_schedule(RunConfig& config, Trainer& trainer, std::int64_t planned) {
+void ContinuedRun::set_schedule(RunConfig& config, Trainer& trainer,
+                                const PlannedSteps& planned) {
     lengthen_schedule(config, saved_->config,
                       {before_.steps_planned, trainer.steps(), trainer.updates()}, planned,
                       from_.schedule, restored_);

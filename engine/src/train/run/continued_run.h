@@ -21,7 +21,7 @@ public:
     const SavedRun* saved() const { return saved_ ? &*saved_ : nullptr; }
     /// Fits the schedule of `config` and of the trainer, whose state is that of the checkpoint, to
     /// `planned` steps. Throws Error(settings) if the user has to choose (lengthen_schedule).
-    void set_schedule(RunConfig& config, Trainer& trainer, std::int64_t planned);
+    void set_schedule(RunConfig& config, Trainer& trainer, const PlannedSteps& planned);
 
     /// Opens the run's folder after `step` steps, or that of a new run. With another number of
     /// samples (`same_size`) it has to be a new one. `columns`: of the task's metrics. Throws

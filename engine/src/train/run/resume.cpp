@@ -24,7 +24,7 @@ namespace fs = std::filesystem;
 /// Settings that may change when a run goes on: sections, and fields.
 constexpr std::array changeable_sections = {
     "precision.",  "scaler.",         "optimizer.",   "schedule.", "clip.",
-    "checkpoint.", "early_stopping.", "instruments.", "log.",      "teach."};
+    "checkpoint.", "early_stopping.", "evaluation.",  "instruments.", "log.", "teach."};
 constexpr std::array changeable_fields = {
     "epochs",           "max_steps",       "stop_on_nan",        "gradient_penalty", "recompute",
     "evaluation_batch", "device",          "deterministic",      "threads",          "dataset.path",
@@ -175,10 +175,11 @@ bool has_made_all_steps(const RunSummary& run, const CheckpointFolder& at) {
 /// The advice to give a finished run more epochs. A schedule that has come to its end needs a
 /// choice.
 Message more_epochs(const RunConfig& config) {
+    const std::int64_t epochs = std::max<std::int64_t>(2 * config.epochs, 1);
     if (falls_to_end(config))
         return msg("Give it more epochs, for instance --set epochs={} --schedule cycle.",
-                   2 * config.epochs);
-    return msg("Give it more epochs, for instance --set epochs={}.", 2 * config.epochs);
+                   epochs);
+    return msg("Give it more epochs, for instance --set epochs={}.", epochs);
 }
 
 /// A run of the group that was never begun.

@@ -36,12 +36,13 @@ void RunLoop::prepare(const std::stop_token& stop) {
     if (ranks_.line() != nullptr)
         check_same_data(*ranks_.line(), data_.parts, {.threads = config_.threads});
     const SamplerOptions sampler = training_sampler(config_, train, ranks_.size());
-    steps_planned_ = planned_steps(config_, train, sampler);
+    const PlannedSteps planned = planned_steps(config_, train, sampler);
+    steps_planned_ = planned.all;
     RunConfig of_model = config_;
     // A checkpoint has all weights: the file that they came from may be gone.
     if (options_.continuation && !options_.continuation->checkpoint.empty())
         of_model.model.init_from.clear();
-    trainer_ = std::make_unique<Trainer>(of_model, device, train.data->schema(), steps_planned_,
+    trainer_ = std::make_unique<Trainer>(of_model, device, train.data->schema(), planned,
                                          options_.communicator);
     check_best_is_there(config_, trainer_->task());
     const DeviceScope scope(device);
@@ -131,7 +132,7 @@ void RunLoop::go_on(const Continuation& from) {
     ContinuedRun continued(from, config_);
     if (const SavedRun* const saved = continued.saved()) {
         load(*saved);
-        continued.set_schedule(config_, *trainer_, steps_planned_);
+        continued.set_schedule(config_, *trainer_, {steps_planned_, steps_.per_epoch()});
     }
     if (ranks_.follows()) return;
     const std::int64_t step = trainer_->steps();
@@ -198,6 +199,29 @@ void RunLoop::begin_evaluation() {
     evaluation_->begin();
 }
 
+bool RunLoop::is_evaluation_due() const {
+    if (is_evaluated()) return false;
+    if (finished()) return true;
+    const auto is_turn = [](std::int64_t every, std::int64_t at) {
+        return every > 0 && at > 0 && at % every == 0;
+    };
+    return is_turn(config_.evaluation.every_steps, trainer_->steps()) ||
+           (at_epoch_end() && is_turn(config_.evaluation.every_epochs, progress_.epoch));
+}
+
+void RunLoop::end_epoch() {
+    settle();
+    progress_.epoch_ended = false;
+    const PartFigures unknown = unknown_figures(trainer_->task().metrics());
+    report_epoch({.validation = unknown,
+                  .test = unknown,
+                  .epoch = progress_.epoch,
+                  .step = trainer_->steps(),
+                  .training = training_figures(),
+                  .epoch_ended = true});
+    progress_.begin_epoch();
+}
+
 bool RunLoop::evaluate_some() {
     home_.check_hold();
     ranks_.send(Order::evaluate);
@@ -208,24 +232,31 @@ bool RunLoop::evaluate_some() {
     return more;
 }
 
+PartFigures RunLoop::training_figures() const {
+    return figures_of(trainer_->task(), progress_.sums,
+                      progress_.loss_sum / progress_.sums.weight);
+}
+
+void RunLoop::report_epoch(const Evaluated& evaluated) {
+    post_(EpochDone{{},
+                    evaluated.epoch,
+                    evaluated.step,
+                    evaluated.training,
+                    evaluated.validation,
+                    evaluated.test,
+                    progress_.elapsed_s - progress_.epoch_start_s,
+                    evaluated.epoch_ended});
+}
+
 void RunLoop::finish_evaluation() {
     // An epoch ends once: an evaluation later on belongs to none.
     const bool ended = std::exchange(progress_.epoch_ended, false);
     Evaluated evaluated{evaluation_->validation(), evaluation_->test(), progress_.epoch,
                         trainer_->steps()};
     if (!ranks_.follows()) evaluated.pictures = trainer_->take_pictures();
-    const PartFigures training =
-        figures_of(trainer_->task(), progress_.sums, progress_.loss_sum / progress_.sums.weight);
-    evaluated.training = training;
+    evaluated.training = training_figures();
     evaluated.epoch_ended = ended;
-    post_(EpochDone{{},
-                    progress_.epoch,
-                    trainer_->steps(),
-                    training,
-                    evaluated.validation,
-                    evaluated.test,
-                    progress_.elapsed_s - progress_.epoch_start_s,
-                    ended});
+    report_epoch(evaluated);
     const RunRequest request =
         ask([&](RunListener& each) { return each.on_evaluation(evaluated); });
     progress_.evaluated = evaluated.step;
@@ -272,7 +303,7 @@ void RunLoop::save(bool best) {
 }
 
 void RunLoop::save_checkpoint() {
-    if (!options_.save_checkpoints || trainer_->steps() == 0) return;
+    if (!options_.save_checkpoints || !has_weights_to_save()) return;
     settle();
     save(/*best=*/false);
 }
@@ -291,7 +322,7 @@ RunDone RunLoop::end(DoneReason reason) {
         return each.on_end(trainer_->steps(), progress_.epoch);
     };
     const bool wanted = ask(at_end).save;
-    if (wanted && !failed && !is_taken_over() && trainer_->steps() > 0 && !has_unwritten())
+    if (wanted && !failed && !is_taken_over() && has_weights_to_save() && !has_unwritten())
         save(/*best=*/false);
     for (RunListener* const each : listeners_) each->complete(event);
     if (!failed) leave({});

@@ -51,6 +51,11 @@ public:
     bool at_epoch_end() const { return progress_.epoch_ended; }
     /// The run as it is now was evaluated.
     bool is_evaluated() const { return progress_.evaluated == trainer_->steps(); }
+    /// The settings ask for an evaluation of the run as it is now, and it has none: at its end, at
+    /// an epoch's end, after so many steps.
+    bool is_evaluation_due() const;
+    /// Ends an epoch whose end is not evaluated: reports its training figures. Settles first.
+    void end_epoch();
 
     /// Settles first. Throws Error.
     void begin_evaluation();
@@ -111,6 +116,11 @@ private:
 
     void submit();
     void finish_evaluation();
+    /// Of the epoch so far.
+    PartFigures training_figures() const;
+    void report_epoch(const Evaluated& evaluated);
+    /// A run of no epochs has those that it started from.
+    bool has_weights_to_save() const { return trainer_->steps() > 0 || config_.epochs == 0; }
     void set_rate();
     TrainingState gathered_state();
     SavedRun saved_run();

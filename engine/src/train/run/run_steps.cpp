@@ -170,7 +170,7 @@ StepCapsule RunSteps::capsule(const StepStart& start, TrainingState before,
             .data = train_->data->schema(),
             .before = std::move(before),
             .batches = batches_->at(start.epoch, start.batch),
-            .planned = planned,
+            .planned = {planned, per_epoch()},
             .rate_multiplier = start.rate_multiplier};
 }
 

@@ -18,7 +18,7 @@ struct RunProgress {
     std::int64_t epoch = 0;      ///< completed
     std::int64_t batch = 0;      ///< batches taken of the epoch under way
     bool epoch_ended = false;    ///< at the last step, and the epoch was not evaluated yet
-    std::int64_t evaluated = 0;  ///< steps made before the last evaluation
+    std::int64_t evaluated = -1; ///< steps made before the last evaluation; -1: there was none
     double elapsed_s = 0;        ///< the run's own time
     double epoch_start_s = 0;    ///< of elapsed_s
     kernels::MetricSums sums{};  ///< of the training steps of the epoch

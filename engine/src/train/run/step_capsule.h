@@ -15,7 +15,7 @@ struct StepCapsule {
     Schema data;                 ///< of the data set's samples
     TrainingState before;        ///< its counts say which step it is
     std::vector<Batch> batches;  ///< with all fields of the task's schema in training
-    std::int64_t planned = 0;    ///< updates that the schedule stretches over
+    PlannedSteps planned = {};   ///< updates that the schedule stretches over
     double rate_multiplier = 1;
 
     /// Number of the step in its run, from 1.

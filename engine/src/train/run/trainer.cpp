@@ -86,7 +86,7 @@ Schema captured_schema(const Task& task, const Model& model, const MixedPrecisio
 }  // namespace
 
 Trainer::Trainer(const RunConfig& config, const Device& device, const Schema& data,
-                 std::int64_t planned, std::shared_ptr<Communicator> ranks,
+                 const PlannedSteps& planned, std::shared_ptr<Communicator> ranks,
                  std::int64_t memory_limit)
     : config_(config),
       context_(config, device, std::move(ranks), make_composed_norms(config.teach)),

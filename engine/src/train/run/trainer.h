@@ -28,8 +28,9 @@ public:
     /// trainer, and all make the same calls with their parts of the batches. Null: this process
     /// alone. `memory_limit`: as MemoryAccounting::set_limit(), from the first weight on. Throws
     /// Error.
-    Trainer(const RunConfig& config, const Device& device, const Schema& data, std::int64_t planned,
-            std::shared_ptr<Communicator> ranks = nullptr, std::int64_t memory_limit = 0);
+    Trainer(const RunConfig& config, const Device& device, const Schema& data,
+            const PlannedSteps& planned, std::shared_ptr<Communicator> ranks = nullptr,
+            std::int64_t memory_limit = 0);
     ~Trainer();
     Trainer(const Trainer&) = delete;
     Trainer& operator=(const Trainer&) = delete;

@@ -66,11 +66,11 @@ std::int64_t steps_per_epoch(const RunConfig& config, std::int64_t batches) {
     return (batches + config.accumulate - 1) / config.accumulate;
 }
 
-std::int64_t planned_steps(const RunConfig& config, const DataPart& train,
+PlannedSteps planned_steps(const RunConfig& config, const DataPart& train,
                            const SamplerOptions& sampler) {
     const std::int64_t batches = make_sampler(train, sampler)->batches_per_epoch();
-    const std::int64_t all = steps_per_epoch(config, batches) * config.epochs;
-    return config.max_steps > 0 ? std::min(all, config.max_steps) : all;
+    const std::int64_t each = steps_per_epoch(config, batches), all = each * config.epochs;
+    return {config.max_steps > 0 ? std::min(all, config.max_steps) : all, each};
 }
 
 TrainingBatches::TrainingBatches(const RunConfig& config, const DataPart& train,

@@ -24,7 +24,7 @@ SamplerOptions training_sampler(const RunConfig& config, const DataPart& train, 
 /// The optimizer steps of an epoch of so many batches.
 std::int64_t steps_per_epoch(const RunConfig& config, std::int64_t batches);
 /// The steps of a run that begins.
-std::int64_t planned_steps(const RunConfig& config, const DataPart& train,
+PlannedSteps planned_steps(const RunConfig& config, const DataPart& train,
                            const SamplerOptions& sampler);
 
 /// The batches of training steps, and how they reach the trainer's device. One thread.

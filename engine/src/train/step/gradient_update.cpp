@@ -18,7 +18,7 @@ namespace engine {
 
 GradientUpdate::GradientUpdate(const RunConfig& config, Task& task, Model& model,
                                MixedPrecision& precision, const Device& device,
-                               std::int64_t planned)
+                               const PlannedSteps& planned)
     : clip_(config.clip),
       device_(device),
       scaler_(precision.scaler()),

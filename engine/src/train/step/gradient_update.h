@@ -19,7 +19,7 @@ public:
     /// Brings the weights into the order that the device computes with, and gives them their 16-bit
     /// copies. `planned`: number of updates over which the schedule extends.
     GradientUpdate(const RunConfig& config, Task& task, Model& model, MixedPrecision& precision,
-                   const Device& device, std::int64_t planned);
+                   const Device& device, const PlannedSteps& planned);
 
     /// By their number in Task::optimized(). A parameter that required no gradient is left out.
     std::span<Optimizer* const> optimizers() const { return optimizers_; }

@@ -47,9 +47,9 @@ std::string lengthening(const kernels::LearningRateSchedule& schedule) {
 /// Throws Error(settings) if the rate of the next step is far above both the rate of the last step
 /// and the next rate of the earlier plan, which may rise by itself.
 void refuse_jump(const RunConfig& config, const RunConfig& saved, const LongerRun& run,
-                 std::int64_t planned) {
+                 const PlannedSteps& planned) {
     constexpr double slack = 1.1;
-    const auto earlier = make_schedule(saved, run.planned);
+    const auto earlier = make_schedule(saved, {run.planned, planned.per_epoch});
     const double last = kernels::learning_rate(earlier, std::max<std::int64_t>(run.updates - 1, 0));
     const double expected = kernels::learning_rate(earlier, run.updates);
     const double next = kernels::learning_rate(make_schedule(config, planned), run.updates);
@@ -57,10 +57,19 @@ void refuse_jump(const RunConfig& config, const RunConfig& saved, const LongerRu
     throw Error(ErrorCode::settings,
                 msg("The run was planned over {} steps and gets {}: under the schedule {} the "
                     "learning rate jumps from {} to {} at step {}.",
-                    run.planned, planned, config.schedule.kind, last, next, run.steps + 1),
+                    run.planned, planned.all, config.schedule.kind, last, next, run.steps + 1),
                 msg("Choose with --schedule: constant keeps the last rate for the added steps, "
                     "cycle begins the schedule anew over them, stretch makes one schedule over all "
                     "steps."));
+}
+
+/// Milestones in epochs become milestones in updates.
+void count_in_updates(kernels::LearningRateSchedule& schedule, const PlannedSteps& planned,
+                      std::int64_t epochs) {
+    std::int64_t each = planned.per_epoch;
+    if (each == 0 && epochs > 0) each = (planned.all + epochs - 1) / epochs;
+    if (each == 0) schedule.milestone_count = 0;  // the length of the run is unknown
+    for (std::int64_t& milestone : schedule.milestones) milestone *= each;
 }
 
 }  // namespace
@@ -85,14 +94,17 @@ std::int64_t optimizer_state_bytes(const OptimizerConfig& config,
     return kind.states(TypedOptions(config.options, kind.options)) * bytes;
 }
 
-kernels::LearningRateSchedule make_schedule(const RunConfig& config, std::int64_t planned) {
+kernels::LearningRateSchedule make_schedule(const RunConfig& config,
+                                            const PlannedSteps& planned) {
     const ScheduleDescriptor& kind = schedule_descriptor(config.schedule.kind);
     const TypedOptions options(config.schedule.options, kind.options);
     kernels::LearningRateSchedule schedule{.base = learning_rate(config.optimizer),
                                            .kind = kind.form,
-                                           .planned = planned,
+                                           .planned = planned.all,
                                            .warmup = options.integer("warmup_steps")};
     if (kind.set != nullptr) kind.set(options, schedule);
+    if (schedule.kind == kernels::ScheduleKind::multi_step && options.word("unit") == "epochs")
+        count_in_updates(schedule, planned, config.epochs);
     read_lengthening(schedule, options.word("lengthened"));
     return schedule;
 }
@@ -129,8 +141,9 @@ std::string write_lengthening(const RunConfig& config, const LongerRun& run,
 }
 
 void lengthen_schedule(RunConfig& config, const RunConfig& saved, const LongerRun& run,
-                       std::int64_t planned, LongerSchedule choice, std::vector<Message>& notes) {
+                       const PlannedSteps& steps, LongerSchedule choice, std::vector<Message>& notes) {
     const bool same = saved.schedule == config.schedule;
+    const std::int64_t planned = steps.all;
     if (run.planned > planned)
         notes.push_back(msg("Learning-rate schedule: planned over {} steps instead of {}.", planned,
                             run.planned));
@@ -138,7 +151,7 @@ void lengthen_schedule(RunConfig& config, const RunConfig& saved, const LongerRu
         if (!same) config.schedule.options["lengthened"] = "";  // another one, over all steps
         return;
     }
-    if (same && choice == LongerSchedule::ask) return refuse_jump(config, saved, run, planned);
+    if (same && choice == LongerSchedule::ask) return refuse_jump(config, saved, run, steps);
     config.schedule.options["lengthened"] = write_lengthening(saved, run, choice);
     const std::int64_t added = planned - run.planned;
     if (choice == LongerSchedule::constant)

@@ -24,7 +24,7 @@ std::int64_t optimizer_state_bytes(const OptimizerConfig& config,
 
 /// The schedule of the learning rate in a run of `planned` updates. Throws Error(settings) if
 /// schedule.lengthened is not as write_lengthening() wrote it.
-kernels::LearningRateSchedule make_schedule(const RunConfig& config, std::int64_t planned);
+kernels::LearningRateSchedule make_schedule(const RunConfig& config, const PlannedSteps& planned);
 
 /// Whether the schedule falls from the run's beginning to its planned end: more steps raise it.
 bool falls_to_end(const RunConfig& config);
@@ -45,6 +45,6 @@ std::string write_lengthening(const RunConfig& config, const LongerRun& run, Lon
 /// end of the run would raise the rate by orders of magnitude at the next step: throws
 /// Error(settings) if it does and `choice` is LongerSchedule::ask.
 void lengthen_schedule(RunConfig& config, const RunConfig& saved, const LongerRun& run,
-                       std::int64_t planned, LongerSchedule choice, std::vector<Message>& notes);
+                       const PlannedSteps& planned, LongerSchedule choice, std::vector<Message>& notes);
 
 }  // namespace engine

@@ -8,7 +8,8 @@
 namespace engine {
 
 TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const Device& device,
-                     std::int64_t planned, Communicator* ranks, std::unique_ptr<LossScaler> scaler)
+                     const PlannedSteps& planned, Communicator* ranks,
+                     std::unique_ptr<LossScaler> scaler)
     : device_(device),
       shared_(ranks != nullptr),
       precision_(resolve(config.precision), config.scaler, model, device, std::move(scaler)),

@@ -14,7 +14,7 @@ public:
     /// that compute the step together, each on its part of the batches; all construct it together.
     /// Null: one process. `scaler`: in place of the settings' one. Throws Error.
     TrainStep(const RunConfig& config, Task& task, Model& model, const Device& device,
-              std::int64_t planned, Communicator* ranks = nullptr,
+              const PlannedSteps& planned, Communicator* ranks = nullptr,
               std::unique_ptr<LossScaler> scaler = nullptr);
 
     /// `marks` (may be null): one at the end of each forward and each backward pass.

@@ -22,7 +22,7 @@ using nlohmann::json;
 RunConfig config_of(const json& variant) {
     std::vector<std::string> overrides = {"optimizer.lr=" + variant.at("lr").dump()};
     for (const auto& [name, value] : variant.items()) {
-        if (name == "name" || name == "lr" || name == "planned") continue;
+        if (name == "name" || name == "lr" || name == "planned" || name == "per_epoch") continue;
         overrides.push_back("schedule." + name + "=" + value.dump());
     }
     const ParsedConfig parsed = parse_run_config("{}", overrides);
@@ -31,7 +31,8 @@ RunConfig config_of(const json& variant) {
 }
 
 kernels::LearningRateSchedule schedule_of_variant(const json& variant) {
-    return make_schedule(config_of(variant), variant.at("planned").get<std::int64_t>());
+    return make_schedule(config_of(variant), {variant.at("planned").get<std::int64_t>(),
+                                              variant.value("per_epoch", std::int64_t{0})});
 }
 
 /// PyTorch multiplies from one rate to the next, with at most 6 roundings per step. 1 + cos(x) has
@@ -99,6 +100,25 @@ TEST(MakeSchedule, OneCycleTakesTheOptimizersRateAsTheLargestUnlessItHasItsOwn) 
     EXPECT_EQ(make_schedule(config_of(cycle), 10).base, 0.25);
     const json own = {{"kind", "one-cycle"}, {"lr", 0.25}, {"max_lr", 0.5}};
     EXPECT_EQ(make_schedule(config_of(own), 10).base, 0.5);
+}
+
+TEST(MakeSchedule, MilestonesInEpochsNeedTheLengthOfTheRun) {
+    json variant = {{"kind", "multi-step"}, {"lr", 0.5}, {"milestones", {1}}, {"unit", "epochs"}};
+    RunConfig config = config_of(variant);
+    config.epochs = 3;
+    EXPECT_EQ(learning_rate(make_schedule(config, 10), 3), 0.5);
+    EXPECT_EQ(learning_rate(make_schedule(config, 10), 4), 0.5 * 0.1) << "10 of 3 epochs";
+    EXPECT_EQ(learning_rate(make_schedule(config, {10, 2}), 2), 0.5 * 0.1);
+    EXPECT_EQ(learning_rate(make_schedule(config, 0), 9), 0.5) << "unknown";
+}
+
+TEST(MakeSchedule, MilestonesMustRise) {
+    for (const char* wrong : {"[]", "[3,3]", "[4,2]", "[0]", "[1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17]"}) {
+        const ParsedConfig parsed = parse_run_config(
+            "{}", {"schedule.kind=multi-step", std::string("schedule.milestones=") + wrong});
+        ASSERT_EQ(parsed.errors.size(), 1u) << wrong;
+        EXPECT_EQ(parsed.errors[0].field, "schedule.milestones") << wrong;
+    }
 }
 
 TEST(MakeSchedule, AWarmUpThatIsLongerThanTheRunRisesToItsEnd) {

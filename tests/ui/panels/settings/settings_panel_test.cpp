@@ -222,11 +222,11 @@ TEST_F(SettingsWindowTest, ShowPicturesAndClassesOfAFolder) {
 
 TEST_F(SettingsWindowTest, PutAnErrorUnderItsField) {
     EXPECT_TRUE(errorOf(u"epochs"_s)->isHidden());
-    settings.set(u"epochs"_s, u"0"_s);
+    settings.set(u"epochs"_s, u"-1"_s);
     standsStill();
     auto* error = errorOf(u"epochs"_s);
     ASSERT_TRUE(error->isVisible());
-    EXPECT_EQ(error->text(), u"\"0\" is not valid. Use a whole number from 1 to 1,000,000,000."_s);
+    EXPECT_EQ(error->text(), u"\"-1\" is not valid. Use a whole number from 0 to 1,000,000,000."_s);
     const auto bottom = field(u"epochs"_s)->mapToGlobal(QPoint(0, field(u"epochs"_s)->height()));
     const int gap = error->mapToGlobal(QPoint()).y() - bottom.y();
     EXPECT_TRUE(gap >= 0 && gap < 8) << gap;
