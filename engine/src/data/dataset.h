@@ -13,6 +13,7 @@
 namespace engine {
 
 struct DatasetPreview;
+struct DetectionTruth;  // data/detection/detection_truth.h
 struct InputGuide;
 class ReadFiles;
 
@@ -41,6 +42,20 @@ public:
                                 const SamplePlace& place) const {
         (void)place;
         read(index, out);
+    }
+    /// Size of the images of a batch of these samples, where a field goes by the batch
+    /// (FieldSpec::by_batch): each sample fits. `first`: place of the first sample in training,
+    /// whose random sizes count; the others stand behind it. Null: as read() makes them.
+    virtual CanvasSize canvas(std::span<const std::int64_t> indices,
+                              const SamplePlace* first) const {
+        (void)indices, (void)first;
+        return {};
+    }
+    /// The objects in the picture of a sample as its files have them, for metrics; null for data
+    /// without boxes.
+    virtual std::shared_ptr<const DetectionTruth> truth(std::int64_t index) const {
+        (void)index;
+        return nullptr;
     }
     /// Each read decodes a file, about a millisecond of work: several threads pay.
     virtual bool decodes() const { return false; }

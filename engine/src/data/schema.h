@@ -22,13 +22,14 @@ enum class FieldKind {
     indices,   ///< i64 (K) below FieldSpec::cardinality: rows of an embedding table
     label,     ///< i64 (): a class below FieldSpec::cardinality
     value,     ///< f32 (K): numbers to predict
+    boxes,     ///< f32 (capacity, 4): left, top, right, bottom, in pixels of the image
     mask,      ///< bool (capacity): which rows of a masked ragged field are filled
     offsets,   ///< i64 (batch + 1): where each sample's rows begin in a packed ragged field
     other,     ///< known to the task alone
 };
 template <>
 inline constexpr std::array enum_names<FieldKind> = {
-    "image", "features", "tokens", "indices", "label", "value", "mask", "offsets", "other"};
+    "image", "features", "tokens", "indices", "label", "value", "boxes", "mask", "offsets", "other"};
 
 /// How a field with a varying number of rows keeps a fixed shape, so that a step can be captured.
 /// FieldSpec::shape[0] is the largest number of rows of a sample (its capacity).
@@ -48,6 +49,13 @@ struct Normalization {
 };
 
 class SampleFields;
+
+/// Height and width of the images of a batch, in which smaller pictures are padded.
+struct CanvasSize {
+    std::int64_t height = 0;
+    std::int64_t width = 0;
+    bool operator==(const CanvasSize&) const = default;
+};
 
 /// Where a sample stands in a run: what random transforms are drawn from.
 struct SamplePlace {
@@ -76,6 +84,10 @@ struct FieldSpec {
     Ragged ragged = Ragged::no;
     bool windowed = false;       ///< shape[0] is the length of the run's windows (bptt)
     bool own_crop = false;       ///< of an image: Dataset::read_augmented() crops and flips it
+    bool by_batch = false;       ///< of an image: Dataset::canvas() gives a batch's height and
+                                 ///< width; `shape` has the largest
+    bool own_changes = false;    ///< of an image: the data set normalises it, and changes it at
+                                 ///< random in read_augmented(), so that padding stays 0
     bool padded_pixels = false;  ///< of an image on a GPU: as convolutions read it (empty_batch)
     Normalization normalization = {};     ///< empty: none
     std::vector<std::string> names = {};  ///< of the classes, features or targets; may be empty
@@ -126,6 +138,7 @@ public:
         std::int64_t rows = 0;      ///< filled rows of a ragged field
         std::size_t row_bytes = 0;  ///< of a ragged field
         bool pixel_bytes = false;   ///< an image is wanted as bytes (Dataset::gives_bytes)
+        CanvasSize canvas = {};     ///< of an image that goes by the batch
     };
 
     explicit SampleFields(std::span<Place> places) : places_(places) {}
@@ -134,6 +147,8 @@ public:
     std::span<std::int64_t> i64(std::size_t field) const { return values<std::int64_t>(field); }
     std::span<std::uint8_t> bytes(std::size_t field) const { return values<std::uint8_t>(field); }
     bool wants_bytes(std::size_t field) const { return places_[field].pixel_bytes; }
+    /// Height and width of an image field by the batch; zeros: those of its schema.
+    CanvasSize canvas(std::size_t field) const { return places_[field].canvas; }
     /// An image of these bytes, in the form that is wanted. An empty field takes nothing.
     void set_image(std::size_t field, std::span<const std::uint8_t> pixels) const;
     /// How many rows of a ragged field were written; at most its capacity.

@@ -34,6 +34,7 @@ void list_field(const auto& f, auto& field) {
     f.unless("mask_token", field.mask_token, std::int64_t{-1});
     f.unless("ragged", field.ragged, Ragged::no);
     f.unless("windowed", field.windowed, false);
+    f.unless("by_batch", field.by_batch, false);
     f.unless("mean", field.normalization.mean, std::vector<float>());
     f.unless("deviation", field.normalization.deviation, std::vector<float>());
     f.unless("names", field.names, std::vector<std::string>());

@@ -17,6 +17,22 @@ Tensor empty_field(const Device& device, const FieldSpec& field, std::int64_t ro
 
 }  // namespace
 
+Schema with_canvas(Schema schema, const Batch& batch) {
+    for (std::size_t f = 0; f < batch.fields.size(); ++f) {
+        FieldSpec& field = schema.fields[f];
+        const Shape& shape = batch.fields[f].shape;
+        if (field.by_batch) field.shape = {shape[1], shape[2], shape[3]};
+    }
+    return schema;
+}
+
+bool has_canvas_of(const DeviceBatch& captured, const Schema& schema, const Batch& batch) {
+    for (std::size_t f = 0; f < batch.fields.size(); ++f) {
+        if (schema.fields[f].by_batch && captured[f].shape() != batch.fields[f].shape) return false;
+    }
+    return true;
+}
+
 Layout layout_of_field(const FieldSpec& field) {
     return field.kind == FieldKind::image ? Layout::channels_last : Layout::contiguous;
 }

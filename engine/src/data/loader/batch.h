@@ -60,7 +60,8 @@ struct Batch {
     std::vector<std::int64_t> indices;  ///< samples of the data set; of a stream: where each row's
                                         ///< window begins
     std::int64_t samples = 0;           ///< images, rows, or tokens; of the whole batch
-    bool full = false;                  ///< of the shapes that all but an epoch's last batch have
+    bool full = false;                  ///< of the shapes that all but an epoch's last batch have;
+                                        ///< with fields by the batch: of those of the first one
     std::int64_t epoch = 0;             ///< from 0
     std::int64_t index_in_epoch = 0;    ///< from 0
     std::int64_t position = 0;          ///< samples of the epoch before the first one here
@@ -84,6 +85,11 @@ struct DeviceBatch {
 
 /// Images are channels last.
 Layout layout_of_field(const FieldSpec& field);
+
+/// The schema with the shapes that the fields by the batch have in this batch.
+Schema with_canvas(Schema schema, const Batch& batch);
+/// Whether the fields by the batch have the shapes of `captured`.
+bool has_canvas_of(const DeviceBatch& captured, const Schema& schema, const Batch& batch);
 
 /// A full batch of `rows`: uninitialised, accounted as the calling thread's scope says. On a GPU an
 /// image field that asks for padded pixels has them, if its type and channels need any

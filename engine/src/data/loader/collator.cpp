@@ -10,15 +10,8 @@
 namespace engine {
 namespace {
 
-/// The shape of one sample in a batch with windows of this length.
-Shape sample_shape(const FieldSpec& field, std::int64_t window) {
-    Shape shape = field.shape;
-    if (field.windowed) shape[0] = window;
-    return shape;
-}
-
 FieldSpec of_window(FieldSpec field, std::int64_t window) {
-    field.shape = sample_shape(field, window);
+    if (field.windowed) field.shape[0] = window;
     return field;
 }
 
@@ -44,15 +37,21 @@ Collator::Collator(DataPart part, Schema schema, const LoaderOptions& options)
     for (std::size_t f = 0; f < schema_.fields.size(); ++f) {
         check_ragged(schema_.fields[f]);
         if (!schema_.fields[f].transforms.empty()) transformed_.push_back(f);
-        any_ragged_ = any_ragged_ || schema_.fields[f].ragged != Ragged::no;
+        any_packed_ = any_packed_ || schema_.fields[f].ragged == Ragged::packed;
+        by_batch_ = by_batch_ || schema_.fields[f].by_batch;
     }
-    // Rows of ragged fields are appended one after the other.
-    if (part_.data->decodes() && !any_ragged_ && !options.indices_only)
+    // Rows of packed fields are appended one after the other.
+    if (part_.data->decodes() && !any_packed_ && !options.indices_only)
         pool_ =
             std::make_unique<WorkerPool>(options.threads > 0 ? static_cast<int>(options.threads)
                                                              : kernels::cpu::hardware_threads());
     places_.assign(pool_ ? static_cast<std::size_t>(pool_->threads()) : 1,
                    std::vector<SampleFields::Place>(schema_.fields.size()));
+    if (!by_batch_ || options.indices_only) return;
+    Batch first;
+    BatchPlan plan = sampler_->plan(0, 0);
+    cut(first, plan);
+    full_canvas_ = choose_canvas(plan.indices, 0, plan.position);
 }
 
 std::size_t Collator::batch_bytes() const {
@@ -77,9 +76,17 @@ void Collator::make(Batch& out, std::int64_t epoch, std::int64_t index) {
     out.last_of_epoch = index + 1 == sampler_->batches_per_epoch();
     out.replaced.clear();
     if (options_.indices_only) return;
-    lay_out(out, plan);
     damaged_.assign(out.indices.size(), std::nullopt);
-    read_samples(out, plan, epoch);
+    if (by_batch_) canvas_ = choose_canvas(out.indices, epoch, plan.position);
+    // A sample in a damaged one's place may be larger than the canvas.
+    for (CanvasSize used;; canvas_ = used) {
+        lay_out(out, plan);
+        read_samples(out, plan, epoch);
+        if (!by_batch_ || options_.leave_out_damaged) break;
+        used = choose_canvas(out.indices, epoch, plan.position);
+        if (used == canvas_) break;
+    }
+    out.full = out.full && canvas_ == full_canvas_;
     note_replaced(out, plan);
     if (options_.leave_out_damaged && !out.replaced.empty()) leave_out(out);
 }
@@ -94,14 +101,26 @@ void Collator::cut(Batch& out, BatchPlan& plan) const {
     plan.position += first * plan.window;
 }
 
+CanvasSize Collator::choose_canvas(std::span<const std::int64_t> indices, std::int64_t epoch,
+                                   std::int64_t position) const {
+    const SamplePlace first{options_.sampler.seed, epoch, static_cast<std::uint64_t>(position)};
+    return part_.data->canvas(indices, schema_.augmented ? &first : nullptr);
+}
+
+FieldSpec Collator::spec_in_batch(std::size_t field, std::int64_t window) const {
+    FieldSpec spec = of_window(schema_.fields[field], window);
+    if (spec.by_batch) spec.shape = {spec.shape[0], canvas_.height, canvas_.width};
+    return spec;
+}
+
 void Collator::lay_out(Batch& out, const BatchPlan& plan) {
     out.fields.resize(schema_.fields.size());
     for (std::size_t f = 0; f < schema_.fields.size(); ++f) {
-        const FieldSpec& spec = schema_.fields[f];
+        const FieldSpec spec = spec_in_batch(f, plan.window);
         BatchField& field = out.fields[f];
-        const Shape shape = sample_shape(spec, plan.window);
+        const Shape& shape = spec.shape;
         field.dtype = spec.dtype;
-        field.shape = batch_shape(of_window(spec, plan.window), out.rows());
+        field.shape = batch_shape(spec, out.rows());
         field.bytes.resize(static_cast<std::size_t>(field.shape.numel()) * size_of(spec.dtype));
         strides_[f] = static_cast<std::size_t>(shape.numel()) * size_of(spec.dtype);
         packed_[f] = 0;
@@ -110,7 +129,8 @@ void Collator::lay_out(Batch& out, const BatchPlan& plan) {
         for (auto& places : places_)
             places[f] = {.bytes = strides_[f],
                          .row_bytes = row_bytes,
-                         .pixel_bytes = spec.dtype == DType::u8 && spec.kind == FieldKind::image};
+                         .pixel_bytes = spec.dtype == DType::u8 && spec.kind == FieldKind::image,
+                         .canvas = spec.by_batch ? canvas_ : CanvasSize()};
     }
 }
 
@@ -136,6 +156,7 @@ void Collator::read_sample(Batch& out, const BatchPlan& plan, std::int64_t epoch
         for (const auto& transform : schema_.fields[f].transforms)
             transform->apply(sample, f, place);
     }
+    finish_masked(out, row, places);
 }
 
 /// Several threads at a time, each with rows of its own. False: the row is left out.
@@ -167,7 +188,7 @@ void Collator::note_replaced(Batch& out, const BatchPlan& plan) {
 }
 
 /// Closes the gaps of the samples that could not be read. Data sets that decode, which alone skip
-/// samples, have fields of one size.
+/// samples, have no packed fields.
 void Collator::leave_out(Batch& out) const {
     const std::size_t rows = out.indices.size();
     std::size_t kept = 0;
@@ -186,7 +207,7 @@ void Collator::leave_out(Batch& out) const {
     out.indices.resize(kept);
     for (std::size_t f = 0; f < out.fields.size(); ++f) {
         out.fields[f].bytes.resize(kept * strides_[f]);
-        out.fields[f].shape = batch_shape(schema_.fields[f], static_cast<std::int64_t>(kept));
+        out.fields[f].shape[0] = static_cast<std::int64_t>(kept);
     }
     out.full = false;
     if (out.share.idle()) return;  // its row is another rank's
@@ -204,26 +225,34 @@ void Collator::read_samples(Batch& out, const BatchPlan& plan, std::int64_t epoc
     }
     for (std::size_t row = 0; row < out.indices.size(); ++row) {
         read_sample(out, plan, epoch, row, places_.front());
-        if (!any_ragged_) continue;
-        for (std::size_t f = 0; f < schema_.fields.size(); ++f) finish_ragged(out, f, row);
+        if (!any_packed_) continue;
+        for (std::size_t f = 0; f < schema_.fields.size(); ++f) finish_packed(out, f, row);
     }
-    if (any_ragged_) clear_rest(out);
+    if (any_packed_) clear_rest(out);
 }
 
-/// Records which rows of the field belong to the sample, in its mask or offsets.
-void Collator::finish_ragged(Batch& out, std::size_t field, std::size_t row) {
-    const FieldSpec& spec = schema_.fields[field];
-    if (spec.ragged == Ragged::no) return;
-    const SampleFields::Place& place = places_.front()[field];
-    const auto used = static_cast<std::size_t>(place.rows) * place.row_bytes;
-    if (spec.ragged == Ragged::masked) {
+/// Records which rows of the masked fields belong to the sample, and clears the others.
+void Collator::finish_masked(Batch& out, std::size_t row,
+                             const std::vector<SampleFields::Place>& places) const {
+    for (std::size_t f = 0; f < schema_.fields.size(); ++f) {
+        const FieldSpec& spec = schema_.fields[f];
+        if (spec.ragged != Ragged::masked) continue;
+        const SampleFields::Place& place = places[f];
+        const auto used = static_cast<std::size_t>(place.rows) * place.row_bytes;
         std::memset(place.data + used, 0, place.bytes - used);
-        const std::span<std::uint8_t> mask = out.fields[field + 1].values<std::uint8_t>().subspan(
-            row * static_cast<std::size_t>(spec.shape[0]), static_cast<std::size_t>(spec.shape[0]));
+        const auto capacity = static_cast<std::size_t>(spec.shape[0]);
+        const std::span<std::uint8_t> mask =
+            out.fields[f + 1].values<std::uint8_t>().subspan(row * capacity, capacity);
         std::fill(mask.begin(), mask.end(), std::uint8_t{0});
         std::fill_n(mask.begin(), place.rows, std::uint8_t{1});
-        return;
     }
+}
+
+/// Records where the rows of the sample begin and end in a packed field.
+void Collator::finish_packed(Batch& out, std::size_t field, std::size_t row) {
+    if (schema_.fields[field].ragged != Ragged::packed) return;
+    const SampleFields::Place& place = places_.front()[field];
+    const auto used = static_cast<std::size_t>(place.rows) * place.row_bytes;
     const std::span<std::int64_t> offsets = out.fields[field + 1].values<std::int64_t>();
     offsets[row] = static_cast<std::int64_t>(packed_[field] / place.row_bytes);
     packed_[field] += used;

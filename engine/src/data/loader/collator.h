@@ -47,6 +47,9 @@ public:
 
 private:
     void cut(Batch& out, BatchPlan& plan) const;
+    CanvasSize choose_canvas(std::span<const std::int64_t> indices, std::int64_t epoch,
+                             std::int64_t position) const;
+    FieldSpec spec_in_batch(std::size_t field, std::int64_t window) const;
     void lay_out(Batch& out, const BatchPlan& plan);
     void read_samples(Batch& out, const BatchPlan& plan, std::int64_t epoch);
     void read_sample(Batch& out, const BatchPlan& plan, std::int64_t epoch, std::size_t row,
@@ -56,7 +59,9 @@ private:
     void note_replaced(Batch& out, const BatchPlan& plan);
     void leave_out(Batch& out) const;
     void begin_sample(Batch& out, std::size_t row, std::vector<SampleFields::Place>& places) const;
-    void finish_ragged(Batch& out, std::size_t field, std::size_t row);
+    void finish_masked(Batch& out, std::size_t row,
+                       const std::vector<SampleFields::Place>& places) const;
+    void finish_packed(Batch& out, std::size_t field, std::size_t row);
     void clear_rest(Batch& out);
 
     DataPart part_;
@@ -70,7 +75,10 @@ private:
     std::vector<std::size_t> strides_;             // bytes from one sample to the next, by field
     std::vector<std::size_t> packed_;              // bytes used so far of each packed field
     std::vector<std::size_t> transformed_;         // fields with transforms
-    bool any_ragged_ = false;
+    bool any_packed_ = false;
+    bool by_batch_ = false;   // a field goes by the batch
+    CanvasSize canvas_;       // of the batch that is made
+    CanvasSize full_canvas_;  // of the first batch
 };
 
 }  // namespace engine

@@ -21,7 +21,7 @@ std::int64_t label_of(const Dataset& data, std::int64_t index, std::size_t field
 /// The class of a sample, where each has one.
 const FieldSpec* class_field(const Schema& schema) {
     const FieldSpec* label = schema.find(FieldKind::label);
-    return label != nullptr && !label->windowed ? label : nullptr;
+    return label != nullptr && label->shape.rank() == 0 ? label : nullptr;
 }
 
 DatasetPreview::Thumbnail thumbnail(const Dataset& data, std::int64_t index) {

@@ -57,6 +57,9 @@ std::string cache_key(const DatasetConfig& config, std::int64_t seed) {
             add_fingerprint(key, std::get<std::string>(given->second), 0);
     }
     for (const auto& [name, value] : config.options) key << name << '=' << to_string(value) << '\n';
+    // A data set that changes its images itself has to know whether it should.
+    const Schema schema = dataset_descriptor(config.kind).schema(config);
+    if (schema.fields.front().own_changes) key << "augment " << config.augment << '\n';
     // Files are the same for every seed, unless rows are split off by it.
     const bool splits = config.validation_share > 0 || dataset_descriptor(config.kind).files_decide;
     if (config.path.empty() || splits) key << seed;
@@ -204,6 +207,10 @@ Schema with_transforms(const Schema& schema, const DatasetConfig& config, bool t
     const ImageChanges changes = training ? image_changes(config) : ImageChanges{};
     for (FieldSpec& field : out.fields) {
         const bool image = field.kind == FieldKind::image;
+        if (field.own_changes) {
+            out.augmented = training;
+            continue;
+        }
         const bool augment = image && training && config.augment;
         out.augmented = out.augmented || (augment && field.own_crop);
         if (augment && !field.own_crop)

@@ -178,15 +178,16 @@ void read_metadata(const fs::path& file, const json& object, CapsuleContent& out
 BatchField make_field(const fs::path& file, const FieldSpec& spec, const Tensor& tensor,
                       std::int64_t rows) {
     Shape shape = batch_shape(spec, rows);
-    // Windows at the end of a text are shorter.
+    // Windows at the end of a text are shorter, and images that go by the batch smaller.
     const Shape in_memory = memory_shape(spec, shape);
     const bool same_rank = tensor.rank() == in_memory.rank();
     bool fits = same_rank && tensor.dtype() == spec.dtype;
     for (int dim = 0; fits && dim < in_memory.rank(); ++dim) {
-        const bool may_be_less = spec.windowed && dim == 1;
+        const bool by_batch = spec.by_batch && (dim == 1 || dim == 2);
+        const bool may_be_less = by_batch || (spec.windowed && dim == 1);
         fits = may_be_less ? tensor.size(dim) > 0 && tensor.size(dim) <= in_memory[dim]
                            : tensor.size(dim) == in_memory[dim];
-        if (fits && may_be_less) shape[dim] = tensor.size(dim);
+        if (fits && may_be_less) shape[by_batch ? dim + 1 : dim] = tensor.size(dim);
     }
     if (!fits) refuse(file, msg("the field {} is of another type or shape", spec.name));
     BatchField out;

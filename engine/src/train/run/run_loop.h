@@ -116,7 +116,7 @@ private:
 
     void submit();
     void finish_evaluation();
-    /// Of the epoch so far.
+    /// Figures of the epoch so far.
     PartFigures training_figures() const;
     void report_epoch(const Evaluated& evaluated);
     /// A run of no epochs has those that it started from.

@@ -72,6 +72,7 @@ bool EvaluationGraph::is_as_captured(std::int64_t rows) {
 bool EvaluationGraph::prepare(const Batch& batch, const std::shared_ptr<MemoryPool>& pool) {
     if (!may_replay(batch)) return false;
     if (captured_ && captured_->input.rows != batch.rows()) return false;
+    if (captured_ && !has_canvas_of(captured_->input, schema_, batch)) return false;
     if (is_as_captured(batch.rows())) return true;
     if (gave_back_) return false;
     if (std::exchange(eager_rows_, batch.rows()) != batch.rows()) eager_batches_ = 0;
@@ -80,6 +81,7 @@ bool EvaluationGraph::prepare(const Batch& batch, const std::shared_ptr<MemoryPo
         return false;
     }
     captured_.reset();
+    schema_ = with_canvas(std::move(schema_), batch);
     return capture(batch.rows(), pool);
 }
 

@@ -51,7 +51,10 @@ bool StepGraph::is_alike(std::span<const Batch> batches) const {
     const auto full = [&](const Batch& batch) { return batch.full && batch.rows() == rows_; };
     return enabled_ && device_.kind == Device::Kind::cuda && !step_.observers().any() &&
            static_cast<std::int64_t>(batches.size()) == accumulate_ &&
-           std::all_of(batches.begin(), batches.end(), full);
+           std::all_of(batches.begin(), batches.end(), full) &&
+           (!captured_ || std::ranges::all_of(batches, [&](const Batch& batch) {
+               return has_canvas_of(captured_->inputs.front(), schema_, batch);
+           }));
 }
 
 bool StepGraph::prepare(std::span<const Batch> batches) {
@@ -61,6 +64,7 @@ bool StepGraph::prepare(std::span<const Batch> batches) {
         ++eager_steps_;
         return false;
     }
+    schema_ = with_canvas(std::move(schema_), batches.front());
     return capture();
 }
 
