@@ -7401,6 +7401,18 @@
         <translation>{} 不能从 {} 继续，因为后者不是独立开始的运行。</translation>
     </message>
     <message>
+        <source>A lesson has one block of a network.</source>
+        <translation>一个课程只有一个 network 块。</translation>
+    </message>
+    <message>
+        <source>The network is not that of the lesson in the other language.</source>
+        <translation>网络与另一种语言的课程不一致。</translation>
+    </message>
+    <message>
+        <source>write the network into a block “network”</source>
+        <translation>请把网络写进 network 块</translation>
+    </message>
+    <message>
         <source>A lesson has one block of runs.</source>
         <translation>一个课程只有一个 runs 块。</translation>
     </message>
@@ -7469,8 +7481,8 @@
         <translation>块必须跟在“## Read”这样的标题之后。</translation>
     </message>
     <message>
-        <source>There is no block “{}”: predict, runs, plot, instrument, check or try.</source>
-        <translation>没有“{}”块：可用 predict、runs、plot、instrument、check 或 try。</translation>
+        <source>There is no block “{}”: network, predict, runs, plot, instrument, check or try.</source>
+        <translation>没有“{}”块：可用 network、predict、runs、plot、instrument、check 或 try。</translation>
     </message>
     <message>
         <source>“{}” is not a range: use two numbers such as 0 .. 3000.</source>

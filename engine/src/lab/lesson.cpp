@@ -14,11 +14,24 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
 
 /// Blocks in the order in which they refer to each other.
 int order_of(const RawBlock& block) {
-    constexpr std::array order = {"runs", "instrument", "predict", "plot", "check", "try"};
+    constexpr std::array order = {"network", "runs", "instrument", "predict", "plot", "check", "try"};
     return static_cast<int>(std::ranges::find(order, block.kind) - order.begin());
 }
 
+/// The network that the runs train, which a learner reads where it stands.
+LessonMarkdown read_network(const RawBlock& block, Lesson& lesson) {
+    if (!lesson.network.empty())
+        throw LessonError{block.line, msg("A lesson has one block of a network.")};
+    std::string text = "```\n";
+    for (const LessonLine& line : block.lines) {
+        lesson.network.push_back(line.text);
+        text += line.text + '\n';
+    }
+    return {text + "```\n", block.line};
+}
+
 LessonPart read_block(const RawBlock& block, Lesson& lesson) {
+    if (block.kind == "network") return read_network(block, lesson);
     if (block.kind == "runs") {
         LessonRuns runs = read_runs(block, lesson);
         lesson.runs = runs.runs;
@@ -173,6 +186,8 @@ std::vector<LessonProblem> differences(const Lesson& lesson, const Lesson& trans
     std::vector<LessonProblem> out;
     compare(lesson.runs, translation.runs,
             msg("The runs are not those of the lesson in the other language."), out);
+    if (lesson.network != translation.network)
+        out.push_back({1, msg("The network is not that of the lesson in the other language.")});
     compare(lesson.predictions, translation.predictions,
             msg("The predictions are not those of the lesson in the other language."), out);
     compare(lesson.checks, translation.checks,

@@ -22,7 +22,8 @@ constexpr std::array course = {
     "lost-updates",   "loss-scale",    "autocast", "dtype-mismatch",  // the AMP recipe
     "fp16-sums",      "batch-norm",    "epsilon",                     // fragile operations
     "clipping",       "accumulation",                                 // the training loop
-    "bf16-or-fp16",   "nan-detective", "amp-pays", "resume"};         // in practice
+    "bf16-or-fp16",   "nan-detective", "amp-pays", "resume",
+    "build-a-network"};  // in practice
 
 struct NamedFile {
     std::string name;      ///< of the lesson

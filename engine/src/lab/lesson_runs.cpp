@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "engine/record/step_record.h"
 #include "engine/settings/catalog.h"
@@ -131,11 +132,18 @@ ParsedConfig lesson_settings(const Lesson& lesson, const LessonRun& run, std::in
     // A lesson's runs are thrown away: what they would save is asked for where it is needed.
     std::vector<std::string> overrides = {"checkpoint.every_minutes=0", "checkpoint.best=false",
                                           "checkpoint.at_end=false"};
+    if (!lesson.network.empty())
+        overrides.push_back("model.network=" + nlohmann::json(lesson.network).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
     overrides.insert(overrides.end(), run.settings.begin(), run.settings.end());
     for (const std::string& knob : knobs)
         if (knob_applies(lesson, run, knob.substr(0, knob.find('=')))) overrides.push_back(knob);
     overrides.push_back("seed=" + std::to_string(seed));
+    // Reading settings reads the file.
+    const auto names_network = [](const std::string& each) { return each.starts_with("model.path="); };
+    const bool names_one = std::erase_if(overrides, names_network) > 0;
     ParsedConfig parsed = parse_run_config("{}", overrides);
+    if (names_one)
+        parsed.errors.push_back({"model.path", "", msg("write the network into a block “network”")});
     const auto place = [&](const char* field, std::string& path) {
         if (path.empty()) return;
         if (is_inside(lesson, path))

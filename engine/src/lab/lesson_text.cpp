@@ -8,7 +8,7 @@
 namespace engine {
 namespace {
 
-constexpr std::array block_kinds = {"predict", "runs", "plot", "instrument", "check", "try"};
+constexpr std::array block_kinds = {"network", "predict", "runs", "plot", "instrument", "check", "try"};
 constexpr std::array reserved = {"all", "pace", "expect", "resume", "result", "and",
                                  "or",  "not",  "mean",   "first",  "isnan",  "last",
                                  "min", "max",  "count",  "xray",   "skip"};
@@ -115,7 +115,7 @@ private:
         if (std::ranges::find(block_kinds, block.kind) == block_kinds.end()) {
             const LessonProblem unknown{
                 block.line,
-                msg("There is no block “{}”: predict, runs, plot, instrument, check or try.",
+                msg("There is no block “{}”: network, predict, runs, plot, instrument, check or try.",
                     block.kind)};
             lesson_.problems.push_back(unknown);
             lesson_.steps.back().parts.back() = unknown;

@@ -171,6 +171,39 @@ TEST(Lesson, FilesStayInTheLessonsFolder) {
     EXPECT_THAT(problems_of(own), testing::Not(HasSubstr("in the lesson's folder")));
 }
 
+/// The small lesson, whose runs train this text.
+std::string own_lesson(const std::string& network) {
+    return with(with(small_lesson(), "What is *seen*.", "```network\n" + network + "```"),
+                "model.kind=mlp model.options.hidden=[8,8]", "model.options.width=4");
+}
+
+constexpr const char* own_network =
+    "option width = 8 in 1..64\nnetwork(features):\n  fc1: Linear(width)\n  Linear(outputs)\n";
+
+TEST(Lesson, RunsTrainTheNetworkOfTheLesson) {
+    const Lesson lesson = parse_lesson(own_lesson(own_network), "own");
+    ASSERT_EQ(problems_of(lesson), "");
+    ASSERT_EQ(lesson.network.size(), 4u);
+    const auto parsed = lesson_settings(lesson, lesson.runs[0], 1, {"model.options.width=16"});
+    ASSERT_TRUE(parsed.errors.empty());
+    EXPECT_EQ(parsed.config.model.network.all, lesson.network);
+    EXPECT_EQ(std::get<std::int64_t>(parsed.config.model.options.at("width")), 16);
+    const auto* shown = std::get_if<LessonMarkdown>(&lesson.steps[0].parts[0]);
+    ASSERT_NE(shown, nullptr);
+    EXPECT_THAT(shown->text, HasSubstr("```\noption width"));
+    const Lesson other = parse_lesson(own_lesson(with(own_network, "..64", "..32")), "own");
+    EXPECT_EQ(differences(lesson, other).size(), 1u);
+}
+
+TEST(Lesson, ANetworkWithAnErrorOrInAFileIsRefused) {
+    const Lesson faulty = parse_lesson(own_lesson(with(own_network, "Linear(width)", "Dense(width)")), "own");
+    EXPECT_THAT(problems_of(faulty), HasSubstr("there is no such layer"));
+    const Lesson file = parse_lesson(with(small_lesson(), "model.kind=mlp model.options.hidden=[8,8]",
+                                          "model.path=/etc/passwd"), "file");
+    EXPECT_THAT(problems_of(file), HasSubstr("block “network”"));
+    EXPECT_THAT(problems_of(file), testing::Not(HasSubstr("passwd")));
+}
+
 TEST(Lesson, ATranslationHasTheSameRunsChecksAndKnobs) {
     const Lesson lesson = parse_lesson(small_lesson(), "small");
     const auto differ = [&](const std::string& from, const std::string& to) {

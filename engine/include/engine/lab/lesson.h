@@ -157,6 +157,7 @@ struct Lesson {
     std::string source{};            ///< the text itself
 
     // The contents of the blocks of all steps.
+    std::vector<std::string> network{};  ///< lines of the text that the runs train; empty: none
     std::vector<Prediction> predictions{};
     std::vector<LessonRun> runs{};
     double pace = 0;
