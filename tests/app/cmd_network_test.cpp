@@ -58,6 +58,16 @@ TEST(NetworkCommand, PredictsTypes) {
     }
 }
 
+TEST(NetworkCommand, WritesATextWithTheNumbersOfOptions) {
+    test_support::TempFolder folder;
+    const std::string file = (folder / "a.network").string();
+    std::ofstream(file) << "option width = 4 in 1..9\nnetwork(features):\n  fc1: Linear(2 * width)\n  fc2: Linear(outputs)\n";
+    Program program({"network", file, "--option", "width=3", "--to", "network"});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    EXPECT_EQ(program.output_text(), "network(features):\n  fc1: Linear(6)\n  fc2: Linear(outputs)\n");
+}
+
 TEST(NetworkCommand, DoesNotWriteOverItsOwnFile) {
     test_support::TempFolder folder;
     const std::string file = (folder / "a.network").string(), text = "network(image):\n  Flatten\n  fc: Linear(outputs)\n";

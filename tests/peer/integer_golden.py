@@ -4,6 +4,8 @@
 difference.
 """
 
+import pathlib
+
 import numpy
 import torch
 
@@ -53,7 +55,7 @@ def main():
             tensors[f"{len(lines)}/expect/output"] = result.contiguous()
             lines.append({"op": op, "attrs": attrs, "autocast": None, "grad": False, "grad_grad": False,
                           "results": {"output": DTYPE_NAMES[result.dtype]}})
-    save("integers", lines, tensors)
+    save(pathlib.Path(__file__).resolve().parent / "golden", "integers", lines, tensors)
 
 
 if __name__ == "__main__":

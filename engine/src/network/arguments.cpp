@@ -219,30 +219,52 @@ void check_argument_names(const LayerKind& kind, const Statement& statement, con
         if (!argument.name.empty()) named_argument(kind, argument, in);
 }
 
+std::string to_string(const InitialRule& rule) {
+    ValueCall call{rule.rule, {}};
+    for (const double number : rule.numbers) call.arguments.push_back({number});
+    for (const std::string& word : rule.words) call.arguments.push_back({word});
+    return call.arguments.empty() ? call.name : to_string(Value{std::move(call)});
+}
+
+namespace {
+
+std::string written(const LayerArgument& argument, const LayerArguments::Given& given) {
+    if (argument.form == ArgumentForm::initial) return to_string(given.initial);
+    if (argument.form == ArgumentForm::tensor) return given.reference;
+    std::string text;
+    if (const auto* list = std::get_if<std::vector<std::int64_t>>(&given.value)) {
+        const bool equal = std::ranges::adjacent_find(*list, std::ranges::not_equal_to{}) == list->end();
+        const bool sized = argument.form == ArgumentForm::sizes || argument.form == ArgumentForm::padding;
+        if (sized && list->empty()) return "same";
+        if ((sized && equal) || list->size() == 1) return std::to_string(list->front());
+        ValueList items;
+        for (const std::int64_t each : *list) items.push_back({each});
+        text = to_string(Value{std::move(items)});
+        return argument.form == ArgumentForm::rest ? text.substr(1, text.size() - 2) : text;
+    }
+    std::visit([&](const auto& each) {
+        if constexpr (requires { Value{each}; }) text = to_string(Value{each});
+    }, given.value);
+    return text;
+}
+
+}  // namespace
+
+std::vector<ArgumentText> argument_texts(const LayerKind& kind, const LayerArguments& arguments) {
+    std::vector<ArgumentText> out;
+    for (const LayerArgument& argument : kind.arguments) {
+        const auto& given = arguments.all.find(argument.option.name)->second;
+        out.push_back({argument, written(argument, given), given.is_default});
+    }
+    return out;
+}
+
 std::string call_text(const LayerKind& kind, const LayerArguments& arguments) {
     std::string text;
     for (const LayerArgument& argument : kind.arguments) {
         const auto& given = arguments.all.find(argument.option.name)->second;
         if (given.is_default) continue;
-        std::string value = given.reference;
-        if (argument.form == ArgumentForm::initial) {
-            ValueCall call{given.initial.rule, {}};
-            for (const double number : given.initial.numbers) call.arguments.push_back({number});
-            for (const auto& word : given.initial.words) call.arguments.push_back({word});
-            value = call.arguments.empty() ? call.name : to_string(Value{call});
-        } else if (const auto* list = std::get_if<std::vector<std::int64_t>>(&given.value)) {
-            const bool equal = std::ranges::adjacent_find(*list, std::ranges::not_equal_to{}) == list->end();
-            const bool sized = argument.form == ArgumentForm::sizes || argument.form == ArgumentForm::padding;
-            ValueList items;
-            for (const std::int64_t each : *list) items.push_back({each});
-            value = sized && list->empty() ? "same" : (sized && equal) || list->size() == 1 ? std::to_string(list->front()) : to_string(Value{std::move(items)});
-            if (argument.form == ArgumentForm::rest && list->size() > 1) value = value.substr(1, value.size() - 2);
-        } else if (argument.form != ArgumentForm::tensor) {
-            std::visit([&](const auto& each) {
-                if constexpr (requires { Value{each}; }) value = to_string(Value{each});
-            }, given.value);
-        }
-        text += (text.empty() ? "" : ", ") + (argument.positional ? value : argument.option.name + "=" + value);
+        text += (text.empty() ? "" : ", ") + (argument.positional ? std::string() : argument.option.name + "=") + written(argument, given);
     }
     return text.empty() ? kind.name : kind.name + '(' + text + ')';
 }

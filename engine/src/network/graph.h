@@ -14,6 +14,7 @@ struct GraphParameter {
     std::vector<std::int64_t> sizes{};
     InitialRule initial{};
     bool fixed = false;
+    bool chosen = false;  ///< the text says `initial`; else it is the kind's
     int node = 0;  ///< the first that uses it
 };
 

@@ -114,7 +114,7 @@ int GraphBuilder::find_tied(const LayerUse& use, LayerCall& call) const {
 
 int GraphBuilder::parameter(const LayerUse& use, LayerParameter& parameter, const LayerCall& call, TextEnvironment& environment) {
     std::string name = parameter.role.empty() ? use.module : use.module + '.' + parameter.role;
-    GraphParameter made{{}, {}, std::move(parameter.initial), parameter.fixed, static_cast<int>(graph_.nodes.size())};
+    GraphParameter made{.initial = std::move(parameter.initial), .fixed = parameter.fixed, .node = static_cast<int>(graph_.nodes.size())};
     made.sizes.reserve(parameter.sizes.size());
     std::int64_t count = 1;  // LayerCall::parameter() keeps it below 2^62
     for (const Size& size : parameter.sizes) {
@@ -136,10 +136,9 @@ int GraphBuilder::parameter(const LayerUse& use, LayerParameter& parameter, cons
     numbers_ += count;
     made.name = std::move(name);
     const auto own = use.arguments.all.find(is_bias(parameter.role) ? "bias_init" : "init");
-    if (own != use.arguments.all.end() && !own->second.is_default)
-        made.initial = own->second.initial;
-    else if (const InitialRule* line = environment.initial(use.kind, parameter.role))
-        made.initial = *line;
+    const InitialRule* const chosen = own != use.arguments.all.end() && !own->second.is_default ? &own->second.initial : environment.initial(use.kind, parameter.role);
+    if (chosen != nullptr) made.initial = *chosen;
+    made.chosen = chosen != nullptr;
     if (made.initial.rule == "orthogonal" && !is_soon_orthogonal(made.sizes)) {
         parameter_indices_.erase(found);
         call.fail(msg("orthogonal: a weight of {} would take minutes. Use at most 4096 x 4096, or another rule.", to_string(parameter.sizes)));

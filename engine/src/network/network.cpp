@@ -24,10 +24,7 @@ public:
         if (found != texts_.end()) return found->second;
         constexpr std::size_t most = 16;
         if (texts_.size() == most) texts_.clear();
-        ValueCall call{rule.rule, {}};
-        for (const double number : rule.numbers) call.arguments.push_back({number});
-        for (const std::string& word : rule.words) call.arguments.push_back({word});
-        return texts_.emplace_back(rule, call.arguments.empty() ? call.name : to_string(Value{std::move(call)})).second;
+        return texts_.emplace_back(rule, to_string(rule)).second;
     }
 
 private:

@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "engine/base/error.h"
+#include "network/module_path.h"
 
 namespace engine::network {
 namespace {
@@ -37,18 +38,7 @@ struct Form {
     bool is_chain = false;
 };
 
-std::string last_part(const std::string& module) { return module.substr(module.rfind('.') + 1); }
-
-bool is_number(std::string_view name) {
-    return !name.empty() && std::ranges::all_of(name, [](char c) { return c >= '0' && c <= '9'; });
-}
-
-/// Whether a name lies in a module; all lie in the network.
-bool lies_in(const std::string& name, const std::string& module) {
-    return module.empty() || (name.size() > module.size() && name.starts_with(module) && name[module.size()] == '.');
-}
-
-std::string below(const std::string& name, const std::string& module) { return module.empty() ? name : name.substr(module.size() + 1); }
+bool is_number(std::string_view name) { return !name.empty() && std::ranges::all_of(name, is_digit); }
 
 void replace(Python& expression, const std::string& from, const std::string& to) {
     for (std::size_t at = expression.text.find(from); at != std::string::npos; at = expression.text.find(from, at + to.size()))
@@ -561,14 +551,7 @@ private:
     }
 
     static std::string to_variable(const std::string& name) {
-        std::string out;
-        for (const char c : name) {
-            if (c >= 'A' && c <= 'Z') {
-                out += static_cast<char>(c - 'A' + 'a');
-            } else {
-                out += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
-            }
-        }
+        const std::string out = small_word(name);
         return is_python_name(out) ? out : '_' + out;
     }
 
@@ -584,7 +567,7 @@ private:
         bool upper = true;
         for (const char c : source) {
             const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-            if (!letter && !(c >= '0' && c <= '9')) {
+            if (!letter && !is_digit(c)) {
                 upper = true;
                 continue;
             }
@@ -592,9 +575,7 @@ private:
             upper = false;
         }
         if (!is_python_name(name)) name = "Part" + name;
-        const std::string wanted = name;
-        for (int i = 2; !class_names_.insert(name).second; ++i) name = wanted + "_" + std::to_string(i);
-        return name;
+        return unique_name(name, class_names_);
     }
 
     const NetworkGraph& graph_;

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "engine/base/error.h"
+#include "network/module_path.h"
 #include "network/pytorch_classes.h"
 
 namespace engine::network {
@@ -42,7 +43,10 @@ def read_safetensors(path):
 
 
 def load(path):
-    """Makes the network with the weights of a safetensors file."""
+    """Makes the network with the weights of a safetensors file.
+
+    Network() alone has PyTorch's initial weights, not those that the text names.
+    """
     network = Network()
     network.load_state_dict(read_safetensors(path), strict=True)
     return network
@@ -170,17 +174,8 @@ private:
     }
 
     std::string unique(const std::string& wanted) {
-        std::string name;
-        for (const char c : wanted) {
-            if (c >= 'A' && c <= 'Z')
-                name += static_cast<char>(c - 'A' + 'a');
-            else
-                name += (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') ? c : '_';
-        }
-        if (!is_python_name(name)) name = "value_" + name;
-        std::string made = name;
-        for (int i = 2; !taken_.insert(made).second; ++i) made = name + '_' + std::to_string(i);
-        return made;
+        const std::string name = small_word(wanted);
+        return unique_name(is_python_name(name) ? name : "value_" + name, taken_);
     }
 
     /// Values that only the next line reads are called x.

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/base/plain_text.h"
+#include "network/module_path.h"
 
 namespace engine::network {
 namespace {
@@ -85,12 +86,10 @@ private:
         return height;
     }
 
-    static std::string last_part(const std::string& module) { return module.substr(module.rfind('.') + 1); }
-
     static std::string title(const GraphBody& body) {
         const std::string label = last_part(body.module);
         std::string text = body.block.empty() ? label : body.block;
-        const bool counted = std::ranges::all_of(label, [](char c) { return c >= '0' && c <= '9'; });
+        const bool counted = std::ranges::all_of(label, is_digit);
         if (!body.block.empty() && !counted) text = label + ": " + text;
         return body.again ? text + " (again)" : text;
     }

@@ -4,7 +4,6 @@
 
 #include "engine/base/error.h"
 #include "engine/runs/end_notice.h"
-#include "engine/settings/catalog.h"
 
 namespace engine {
 namespace {

@@ -13,6 +13,11 @@ namespace engine {
 /// its state_dict are those of the parameters, and its load() reads a safetensors file.
 std::string network_to_pytorch(std::string_view text, const NetworkData& data);
 
+/// The network as a text with the numbers of these data and options, without options, conditions
+/// and comments: blocks for what comes in several places, repeats for what comes one after another.
+/// The text makes the same network, and this function the same text of it.
+std::string network_to_text(std::string_view text, const NetworkData& data);
+
 struct NetworkDrawing {
     int depth = 0;       ///< blocks around each other that are drawn with their layers; 0: each is a box
     bool lying = false;  ///< the first layer at the left instead of at the top

@@ -1,0 +1,130 @@
+#include "network/to_text.h"
+
+#include <gmock/gmock.h>
+
+#include "accepted_texts.h"
+#include "checked.h"
+#include "engine/base/error.h"
+#include "engine/network/network_exports.h"
+
+namespace engine::network {
+namespace {
+
+using testing::HasSubstr;
+
+/// A text that makes the same network, and from which the same text is made again.
+std::string written(const std::string& text, const NetworkData& data, const std::string& subject = {}) {
+    std::string first;
+    try {
+        first = network_to_text(text, data);
+        NetworkData plain = data;
+        plain.options.clear();
+        EXPECT_EQ(network_to_text(first, plain), first) << subject;
+        EXPECT_EQ(parameter_names(check_network(first, plain)), parameter_names(check_network(text, data))) << subject;
+    } catch (const Error& error) {
+        ADD_FAILURE() << subject << ": " << error.what() << '\n' << first;
+    }
+    return first;
+}
+
+std::string written_body(const std::string& body) {
+    const std::string text = written(with_body(body), small_data(), body);
+    return text.substr(text.find("network("));
+}
+
+TEST(ToText, EachTemplateBecomesATextThatMakesItAgain) {
+    for (const std::string& name : network_templates()) {
+        const std::string text = network_template(name);
+        NetworkData data = usual_network_data(text);
+        if (name == "clicks") data.outputs = 1;
+        written(text, data, name);
+    }
+}
+
+TEST(ToText, EachAcceptedTextDoes) {
+    NetworkData data = small_data();
+    data.inputs[2].counts = {10};  // as many words as outputs, so that their weights can be shared
+    for (const AcceptedText& accepted : accepted_texts) written(accepted.text, data, accepted.subject);
+}
+
+TEST(ToText, RepeatsAndBlocksAreFound) {
+    EXPECT_EQ(written(network_template("resnet18"), usual_network_data("network(image):\n")),
+              R"(init Conv2d.weight = kaiming_normal(fan_out, relu)
+block BasicBlock(out_channels):
+  conv1: Conv2d(out_channels, 3, padding=1, bias=false)
+  bn1: BatchNorm2d
+  ReLU
+  conv2: Conv2d(out_channels, 3, padding=1, bias=false)
+  bn2: BatchNorm2d(init=ones)
+  Add from bn2, in
+  ReLU
+block BasicBlock_2(out_channels):
+  conv1: Conv2d(out_channels, 3, stride=2, padding=1, bias=false)
+  bn1: BatchNorm2d
+  ReLU
+  conv2: Conv2d(out_channels, 3, padding=1, bias=false)
+  bn2: BatchNorm2d(init=ones)
+  downsample: from in
+    Conv2d(out_channels, 1, stride=2, bias=false)
+    BatchNorm2d
+  Add from bn2, downsample
+  ReLU
+network(image):
+  conv1: Conv2d(64, 7, stride=2, padding=3, bias=false)
+  bn1: BatchNorm2d
+  ReLU
+  maxpool: MaxPool2d(3, stride=2, padding=1)
+  layer1:
+    BasicBlock(64)
+    BasicBlock(64)
+  layer2:
+    BasicBlock_2(128)
+    BasicBlock(128)
+  layer3:
+    BasicBlock_2(256)
+    BasicBlock(256)
+  layer4:
+    BasicBlock_2(512)
+    BasicBlock(512)
+  avgpool: AdaptiveAvgPool2d(1)
+  Flatten
+  fc: Linear(outputs)
+)");
+    EXPECT_THAT(written_body("Flatten\nrepeat h in [12, 12, 12] as i:\n  fc{i + 3}: Linear(12)\n  ReLU\nLinear(outputs)"),
+                HasSubstr("  Flatten\n  repeat 3 as i:\n    fc{i + 3}: Linear(12)\n    ReLU\n  Linear(outputs)\n"));
+}
+
+TEST(ToText, TheNumbersOfOptionsAreWritten) {
+    NetworkData data = usual_network_data(network_template("mlp"));
+    data.options = {{"hidden", std::vector<std::int64_t>{5, 7, 7}}};
+    const std::string text = written(network_template("mlp"), data);
+    EXPECT_THAT(text, HasSubstr("fc1: Linear(5)"));
+    EXPECT_EQ(text.find("option"), text.npos);
+}
+
+TEST(ToText, ValuesWithoutANameGetOne) {
+    EXPECT_THAT(written_body("Linear(20)\nx = ReLU\nLinear(20)\nx = Add from above, x\nLinear(20)\nAdd from above, x\nLinear(outputs)"),
+                HasSubstr("  Linear(20)\n  x = ReLU\n  Linear(20)\n  x_2 = Add from above, x\n  Linear(20)\n  Add from above, x_2\n"));
+    EXPECT_THAT(written_body("a:\n  Linear(20)\n  y = from above\n  ReLU\nAdd from a.y, features\nLinear(outputs)"), HasSubstr("  a:\n    Linear(20)\n    y = from above\n    ReLU\n  Add from a.y, features\n"));
+    EXPECT_THAT(written_body("r = Unflatten(1, [4, 5])\nl: LSTM(6) from r\nAdd from l.hidden, l.cell\nLinear(outputs)"), HasSubstr("Add from l.hidden, l.cell"));
+}
+
+TEST(ToText, ModulesRunAgainUnderTheirNames) {
+    EXPECT_THAT(written_body("e: from features\n  Linear(20)\n  ReLU\ny = e from above\nAdd from y, e\nLinear(outputs)"), HasSubstr("  e\n  Add from above, e\n"));
+    EXPECT_THAT(written_body("\"a-b\": Linear(20)\n\"a-b\" from features\nLinear(outputs)"), HasSubstr("  \"a-b\" from features\n"));
+}
+
+TEST(ToText, InitialWeightsAreWritten) {
+    const std::string lines = "init LSTM.weight_hh = orthogonal\ninit Linear.bias = zeros\n";
+    const std::string text = written(lines + "network(features):\n  Unflatten(1, [4, 5])\n  LSTM(6)\n  Select(1, -1)\n  Linear(7)\n  Linear(outputs, init=normal(0.1))\n", small_data());
+    EXPECT_THAT(text, HasSubstr(lines));
+    EXPECT_THAT(text, HasSubstr("Linear(outputs, init=normal(0.1))"));
+}
+
+TEST(ToText, AContainerThatHasOtherLayersWhenItRunsAgainIsRefused) {
+    const std::string text = with_body("c: from features\n  Linear(8) if in.width > 8\n  Abs\nd = Slice(1, 0, 8) from features\ne = c from d\nConcat from e, c\nLinear(outputs)");
+    EXPECT_THROW(network_to_text(text, small_data()), Error);
+}
+
+}  // namespace
+}  // namespace engine::network
