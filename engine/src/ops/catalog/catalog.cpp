@@ -8,6 +8,10 @@
 #include "ops/catalog/by_name.h"
 #include "ops/catalog_only/columns.h"
 #include "ops/conv/convolution.h"
+#include "ops/detection/anchors.h"
+#include "ops/detection/boxes.h"
+#include "ops/detection/nms.h"
+#include "ops/detection/roi_align.h"
 #include "ops/index/embedding.h"
 #include "ops/index/embedding_bag.h"
 #include "ops/index/gather.h"
@@ -151,6 +155,9 @@ const Op* const infos[] = {
     &upsample_nearest_exact1d_op, &upsample_nearest_exact2d_op, &upsample_nearest_exact3d_op,
     &upsample_linear1d_op, &upsample_bilinear2d_op, &upsample_trilinear3d_op,
     &upsample_bicubic2d_op, &upsample_bilinear2d_aa_op, &upsample_bicubic2d_aa_op,
+    // detection
+    &anchors_op, &box_iou_op, &box_encode_op, &box_decode_op, &nms_op, &batched_nms_op,
+    &roi_align_op, &multi_scale_roi_align_op,
     // parts and copies
     &slice_op, &select_op, &unsqueeze_op, &squeeze_op, &unbind_op, &split_op, &chunk_op, &stack_op,
     &flip_op, &roll_op, &repeat_op, &repeat_interleave_op,
