@@ -8889,6 +8889,38 @@
         <translation>Split：各部分为 0 到 {}，没有 {}。</translation>
     </message>
     <message>
+        <source>{} names a value: {}=x.</source>
+        <translation>{} 要写一个值的名字：{}=x。</translation>
+    </message>
+    <message>
+        <source>{}: use mask or causal=true, not both.</source>
+        <translation>{}：mask 与 causal=true 只能用其一。</translation>
+    </message>
+    <message>
+        <source>{}: the mask {} is {}, the scores of the heads are {}. Each size has to be equal, or 1.</source>
+        <translation>{}：掩码 {} 的形状是 {}，各头的分数是 {}。每个尺寸必须相等，或为 1。</translation>
+    </message>
+    <message>
+        <source>{} turns pairs of features: {} has {} of them. Use an even number.</source>
+        <translation>{} 成对旋转特征：{} 有 {} 个特征。请用偶数。</translation>
+    </message>
+    <message>
+        <source>The second value where the first is not 0, else the third.</source>
+        <translation>第一个值不为 0 处取第二个值，否则取第三个值。</translation>
+    </message>
+    <message>
+        <source>A value that is added to the scores, N x heads x T x T; sizes of 1 fit.</source>
+        <translation>加到分数上的值，N x 头数 x T x T；尺寸为 1 的维也可以。</translation>
+    </message>
+    <message>
+        <source>Turns pairs of features by angles that grow with the place in the sequence.</source>
+        <translation>按随序列位置增大的角度旋转成对的特征。</translation>
+    </message>
+    <message>
+        <source>Pair i turns by base^(-2i / features) a place.</source>
+        <translation>每前进一个位置，第 i 对旋转 base^(-2i / 特征数)。</translation>
+    </message>
+    <message>
         <source>Roll: one shift for each dimension.</source>
         <translation>Roll：每一维一个移动量。</translation>
     </message>

@@ -217,6 +217,23 @@ def rolled(draw):
     return given, [shifts, dims], {}, lambda a, n: Function(lambda x: x.roll(shifts, dims))
 
 
+def rotary(draw):
+    """On even numbers of features alone."""
+    given = [draw.randint(1, 9) for _ in range(draw.randint(1, 3))]
+    fits = len(given) > 1 and given[-1] % 2 == 0
+    return given, [], {}, lambda a, n: Function(lambda x: x if fits else refused(x))
+
+
+def plain_attention(draw):
+    given = [draw.randint(1, 9), draw.choice([4, 6, 8, 12])]
+    heads = draw.randint(1, 5)
+
+    def attend(x):
+        q = x.unflatten(2, (heads, given[-1] // heads)).transpose(1, 2)
+        return nn.functional.scaled_dot_product_attention(q, q, q).transpose(1, 2).flatten(2)
+    return given, [heads], {"causal": draw.random() < 0.5}, lambda a, n: Function(attend)
+
+
 def reduction(function):
     def case(draw):
         given = shape(draw, draw.randint(0, 3))
@@ -263,9 +280,9 @@ KINDS = {
 # Kinds whose gradients network_steps.py compares with cases of its own.
 FURTHER = {
     "Mean": reduction(torch.mean), "Sum": reduction(torch.sum), "Max": reduction(torch.amax),
-    **{f"LPPool{d}d": power_pool(f"LPPool{d}d", d) for d in (1, 2)},
+    **{f"LPPool{d}d": power_pool(f"LPPool{d}d", d) for d in (1, 2, 3)},
     **{f"Dropout{d}d": channel_dropout(f"Dropout{d}d") for d in (1, 2, 3)}, "DropPath": function(lambda x: x, 0.5),
-    "Unflatten": unflatten, "Reshape": reshape, "Split": split, "Roll": rolled,
+    "Rotary": rotary, "Attention": plain_attention, "Unflatten": unflatten, "Reshape": reshape, "Split": split, "Roll": rolled,
     "Flip": view(lambda draw, rank: draw.sample(range(1, rank), draw.randint(1, rank - 1)), lambda x, *d: x.flip(d)),
     "Abs": function(torch.abs), "Square": function(torch.square), "Sqrt": function(torch.sqrt), "Exp": function(torch.exp), "Log": function(torch.log),
     "Scale": function(lambda x: x * 3, 3), "Clamp": function(lambda x: x.clamp(-1, 1), -1, 1),

@@ -30,7 +30,7 @@ KINDS = {
     "MaxPool1d": "Flatten(2) from image\nMaxPool1d(3, stride=2, padding=1)", "MaxPool2d": "MaxPool2d([3, 2], dilation=2, ceil_mode=true) from image",
     "MaxPool3d": "Unsqueeze(2) from image\nMaxPool3d([1, 2, 2])", "AvgPool1d": "Flatten(2) from image\nAvgPool1d(4)",
     "AvgPool2d": "AvgPool2d(3, stride=2, padding=1, count_include_pad=false) from image", "AvgPool3d": "Unsqueeze(2) from image\nAvgPool3d([1, 3, 3])",
-    "LPPool1d": "Flatten(2) from image\nLPPool1d(2, 3)", "LPPool2d": "LPPool2d(2, 3, stride=2) from image",
+    "LPPool1d": "Flatten(2) from image\nLPPool1d(2, 3)", "LPPool2d": "LPPool2d(2, 3, stride=2) from image", "LPPool3d": "Unsqueeze(2) from image\nLPPool3d(2, [1, 2, 2])",
     "AdaptiveAvgPool1d": "Flatten(2) from image\nAdaptiveAvgPool1d(5)", "AdaptiveAvgPool2d": "AdaptiveAvgPool2d([2, 3]) from image",
     "AdaptiveAvgPool3d": "Unsqueeze(2) from image\nAdaptiveAvgPool3d(1)", "AdaptiveMaxPool1d": "Flatten(2) from image\nAdaptiveMaxPool1d(5)",
     "AdaptiveMaxPool2d": "AdaptiveMaxPool2d(2) from image", "AdaptiveMaxPool3d": "Unsqueeze(2) from image\nAdaptiveMaxPool3d(1)",
@@ -44,7 +44,8 @@ KINDS = {
     "EmbeddingTables": "EmbeddingTables(4) from indices", "EmbeddingBag": "EmbeddingBag(4, mode=sum) from indices", "Positions": "e: Embedding(4) from tokens\npos: Positions(20)\nAdd from above, e\nMean(1)",
     "RNN": "Flatten(2) from image\nr: RNN(4, bias=false)\nAdd from r, r", "GRU": "Flatten(2) from image\ng: GRU(4, num_layers=2, bidirectional=true)\nAbs from g.hidden",
     "LSTM": "Flatten(2) from image\nl: LSTM(4, carry=true)\nAdd from l.hidden, l.cell", "MultiheadAttention": "Flatten(2) from image\nMultiheadAttention(4, causal=true)",
-    "Attention": "x = Flatten(2) from image\nAttention(2, causal=true) from x, x, x", "Parameter": "p: Parameter([3, 1, 12], init=ones)\nMul from image, p",
+    "Attention": "x = Flatten(2) from image\nAttention(2, causal=true) from x, x, x", "Rotary": "q = Flatten(2) from image\nUnflatten(2, [4, 36])\nRotary(base=100)\nFlatten(2)\nAttention(4) from above, q, q",
+    "Where": "p: Parameter([12])\nWhere from image, image, p", "Parameter": "p: Parameter([3, 1, 12], init=ones)\nMul from image, p",
     "Buffer": "b: Buffer([12])\nAdd from image, b", "Constant": "c = Constant(2)\nMul from image, c", "Scale": "Scale(0.5) from image", "Clamp": "Clamp(-1, 1) from image",
     "Mean": "Mean([2, 3], keepdim=true) from image", "Sum": "Sum(1) from image", "Max": "Max([2, 3]) from image", "Normalize": "Normalize(1) from image",
     "CosineSimilarity": "CosineSimilarity(dim=2) from image, image", "Add": "Add from image, image, image", "Sub": "Sub from image, image", "Mul": "Mul from image, image",
@@ -52,6 +53,8 @@ KINDS = {
     "Concat": "p: Parameter([1, 1, 12, 12])\nConcat(dim=1) from p, image", "Stack": "p: Parameter([12])\nStack(1) from image, p",
 }
 FORMS = {
+    "a mask of heads": "x = Flatten(2) from image\nm: Parameter([4, 1, 3], init=ones)\nMultiheadAttention(4, mask=m) from x, x, x\nAttention(4, mask=m)",
+    "a mask of samples": "x = Flatten(2) from image\nm = Transpose(1, 2)\nMatMul from x, m\nscores = Unsqueeze(1)\nMultiheadAttention(4, mask=scores) from x",
     "a block with a skip that some uses lack": "a: Residual(24) from features\nb: Residual(24)\nc: Residual(8)",
     "a module that runs again inside a container": "f: Linear(24) from features\nc: from f\n  x = f from in\n  Linear(24, weight=f.weight)\n  Add from above, x\nc from above",
     "a container that runs again with other layers": "c: from features\n  Linear(8) if in.width > 8\n  Abs\nd = Slice(1, 0, 8) from features\ne = c from d\nConcat from e, c",

@@ -126,6 +126,7 @@ def of_functions():
     yield function("Roll", ["Roll([1, -2], [2, 3])"], lambda a: a.roll((1, -2), (2, 3)), 48)
     yield function("LPPool2d", ["Softplus", "LPPool2d(3, 2)"], lambda a: F.lp_pool2d(F.softplus(a), 3, 2), 12)
     yield function("LPPool1d", ["Softplus", "Flatten(2)", "LPPool1d(2, 5, stride=3)"], lambda a: F.lp_pool1d(F.softplus(a).flatten(2), 2, 5, 3), 14)
+    yield function("LPPool3d", ["Softplus", "Unsqueeze(2)", "LPPool3d(2, [1, 2, 3])"], lambda a: F.lp_pool3d(F.softplus(a).unsqueeze(2), 2, (1, 2, 3)), 8)
     yield function("Scale", ["Scale(0.7)"], lambda a: a * 0.7, 48)
     yield function("Abs", ["Abs"], torch.abs, 48)
     yield function("Square", ["Square"], torch.square, 48)
@@ -150,6 +151,8 @@ def of_functions():
     yield function("Concat", ["x = Concat(dim=-1) from a, b", "m = Mean([2, 3], keepdim=true) from a", "Concat from x, m"],
                    lambda a, b: torch.cat([torch.cat([a, b], -1), a.mean((2, 3), keepdim=True).expand(-1, -1, 4, 12)], 1), 192)
     yield function("Stack", ["Stack(1) from a, b", "Select(2, 1)"], lambda a, b: torch.stack([a, b], 1)[:, :, 1], 48)
+    yield function("Where", ["c = Softplus from a", "s = Constant(-0.6)", "Add from c, s", "c = ReLU", "Where from c, a, b"],
+                   lambda a, b: torch.where((F.softplus(a) - 0.6).relu() != 0, a, b), 48)
     yield function("CosineSimilarity", ["CosineSimilarity from a, b"], lambda a, b: F.cosine_similarity(a, b, dim=1), 24)
 
 
@@ -168,8 +171,22 @@ def heads(x):
     return x.unflatten(2, (2, -1)).transpose(1, 2)
 
 
-def attended(q, k, v, causal):
-    return F.scaled_dot_product_attention(heads(q), heads(k), heads(v), is_causal=causal).transpose(1, 2).flatten(2)
+def attended(q, k, v, causal, mask=None):
+    return F.scaled_dot_product_attention(heads(q), heads(k), heads(v), mask, is_causal=causal).transpose(1, 2).flatten(2)
+
+
+def turned(x, base):
+    """As transformers' rotary embedding: N x T x ... x features."""
+    half = x.size(-1) // 2
+    angles = torch.outer(torch.arange(x.size(1)).double(), base ** (-torch.arange(half).double() / half))
+    angles = torch.cat([angles, angles], -1).view(x.size(1), *[1] * (x.dim() - 3), 2 * half)
+    return x * angles.cos() + torch.cat([-x[..., half:], x[..., :half]], -1) * angles.sin()
+
+
+def turned_attention(x):
+    q = turned(x.unflatten(2, (3, 2)), 10000)
+    k, v = (y.unflatten(2, (3, 2)) for y in (turned(x, 7), x))
+    return F.scaled_dot_product_attention(*(y.transpose(1, 2) for y in (q, k, v))).transpose(1, 2).flatten(2)
 
 
 def of_sequences():
@@ -187,6 +204,13 @@ def of_sequences():
     yield sequence("Attention", ["k = Tanh", "v = Slice(2, 0, 4) from x", "Attention(2, causal=true) from x, k, v", "Flatten"], lambda: {"fc": nn.Linear(16, 3)},
                    lambda m, x: attended(x, x.tanh(), x[..., :4], True).flatten(1))
     yield sequence("Attention of one", ["Attention(2)", "Flatten"], lambda: {"fc": nn.Linear(24, 3)}, lambda m, x: attended(x, x, x, False).flatten(1))
+    yield sequence("MultiheadAttention masked", ["m: Parameter([2, 1, 4])", "a: MultiheadAttention(2, mask=m) from x", "Flatten"],
+                   lambda: {"m": nn.Parameter(torch.zeros(2, 1, 4)), "a": mha(), "fc": nn.Linear(24, 3)},
+                   lambda m, x: m.a(x, x, x, need_weights=False, attn_mask=m.m.expand(len(x), 2, 4, 4).flatten(0, 1))[0].flatten(1))
+    yield sequence("Attention masked", ["k = Tanh", "t = Transpose(1, 2) from x", "MatMul from x, t", "m = Unsqueeze(1)", "Attention(2, mask=m) from x, k, k", "Flatten"], lambda: {"fc": nn.Linear(24, 3)},
+                   lambda m, x: attended(x, x.tanh(), x.tanh(), False, (x @ x.transpose(1, 2)).unsqueeze(1)).flatten(1))
+    yield sequence("Rotary", ["y = Rotary(base=7)", "Unflatten(2, [3, 2])", "Rotary", "Flatten(2)", "Attention(3) from above, y, x", "Flatten"], lambda: {"fc": nn.Linear(24, 3)},
+                   lambda m, x: turned_attention(x).flatten(1))
     yield sequence("LSTM states", ["r: LSTM(5, num_layers=2)", "Add from r.hidden, r.cell"], lambda: {"r": nn.LSTM(6, 5, 2, batch_first=True), "fc": nn.Linear(5, 3)},
                    lambda m, x: (lambda states: states[0][-1] + states[1][-1])(m.r(x)[1]))
     yield sequence("GRU of both directions", ["r: GRU(5, bidirectional=true)", "s = Select(1, 1)", "Add from s, r.hidden"],

@@ -3,6 +3,7 @@
 #include "ops/linalg/similarity.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/binary.h"
+#include "ops/pointwise/compare.h"
 #include "ops/pointwise/dropout.h"
 #include "ops/pointwise/piecewise.h"
 #include "ops/pointwise/rounding.h"
@@ -282,5 +283,15 @@ LayerRun run_MatMul() {
 }
 LayerRun run_Concat() { return {.make = make_concat, .types = concat_types}; }
 LayerRun run_Stack() { return {.make = make_stack, .types = stack_types}; }
+LayerRun run_Where() {
+    return {.make = [](const LayerSetup&) {
+        return gives_one([](const TensorList& in) { return where(not_equal(in[0], Tensor::zeros({}, in[0].dtype(), in[0].device())), in[1], in[2]); });
+    }, .types = [](const LayerTypes& layer) {
+        ValueType zero = layer.in[0];
+        zero.has_dims = zero.learns = false;
+        layer.call(ne_op, {layer.in[0], zero});
+        return ValueTypes{layer.call(where_op, {layer.in[1], layer.in[2]})};  // the condition decides about no type
+    }};
+}
 
 }  // namespace engine::network

@@ -1,14 +1,18 @@
 #include <algorithm>
+#include <cmath>
+#include <memory>
 
 #include "models/layer_run.h"
 #include "nn/attention.h"
 #include "nn/recurrent.h"
 #include "ops/attention/attention.h"
 #include "ops/linalg/linear.h"
+#include "ops/pointwise/binary.h"
 #include "ops/recurrent/recurrent.h"
 #include "ops/shape/slice.h"
 #include "ops/shape/view.h"
 #include "tensor/cast.h"
+#include "tensor/layout.h"
 
 /// Recurrent layers and attention: sequences are N x T x features.
 namespace engine::network {
@@ -90,6 +94,10 @@ LayerRun recurs(RecurrentKind kind, const Op& op) {
             .draws = true};
 }
 
+bool is_masked(const GraphLayer& layer) { return layer.arguments().given("mask"); }
+/// Queries, keys and values are one value.
+bool is_of_one(const GraphLayer& layer) { return layer.node.inputs.size() == (is_masked(layer) ? 2 : 1); }
+
 LayerFunction make_multihead_attention(const LayerSetup& setup) {
     MultiheadAttention layer;
     layer.module = setup.module();
@@ -100,16 +108,16 @@ LayerFunction make_multihead_attention(const LayerSetup& setup) {
     layer.in_proj_bias = setup.parameter(1);
     layer.out_weight = setup.parameter(2);
     layer.out_bias = setup.parameter(3);
-    return gives_one([layer, causal = setup.arguments().flag("causal")](const TensorList& in, LayerPass& pass) {
-        MultiheadAttention::Call call{.is_causal = causal};
-        const Tensor &query = in.front(), &key = in.size() == 1 ? in.front() : in[1];
+    return gives_one([layer, masked = is_masked(setup), one = is_of_one(setup), causal = setup.arguments().flag("causal")](const TensorList& in, LayerPass& pass) {
+        MultiheadAttention::Call call{.mask = masked ? in.back() : Tensor(), .is_causal = causal};
+        const Tensor &query = in.front(), &key = one ? in.front() : in[1];
         if (pass.training && layer.dropout > 0) {
             const LayerDraw drawn = pass.draw(query.size(0) * layer.num_heads * query.size(1) * key.size(1));
             call.training = true;
             call.random = drawn.source;
             call.random_offset = drawn.offset;
         }
-        return in.size() == 1 ? layer(query, call) : layer(query, key, in[2], call);
+        return one ? layer(query, call) : layer(query, key, in[2], call);
     });
 }
 
@@ -122,17 +130,19 @@ Tensor in_heads(const Tensor& x, std::int64_t heads) {
 ValueType attention_types(const LayerTypes& layer, const ValueType& q, const ValueType& k, const ValueType& v) {
     const auto in_heads_type = [&](const ValueType& x) { return layer.chain(x, {&reshape_op, &permute_op}); };
     const ValueType queries = in_heads_type(q), keys = in_heads_type(k), values = in_heads_type(v);
-    return layer.chain(layer.call(scaled_dot_product_attention_op, {queries, keys, values}), {&permute_op, &reshape_op});
+    const ValueType attended = is_masked(layer) ? layer.call(scaled_dot_product_attention_op, {queries, keys, values, layer.in.back()})
+                                                : layer.call(scaled_dot_product_attention_op, {queries, keys, values});
+    return layer.chain(attended, {&permute_op, &reshape_op});
 }
 
 ValueTypes multihead_attention_types(const LayerTypes& layer) {
     const ValueType in_weight = layer.weights[0], in_bias = layer.weights[1];
     ValueTypes projected;
-    if (layer.in.size() == 1) {
+    if (is_of_one(layer)) {
         const ValueType all = layer.call(linear_op, {layer.in.front(), in_weight, in_bias});
         for (int part = 0; part < 3; ++part) projected.push_back(layer.call(narrow_op, {all}));
     } else {
-        for (const ValueType& each : layer.in) {
+        for (const ValueType& each : layer.in.first(3)) {
             const ValueType weight = layer.call(narrow_op, {in_weight}), bias = layer.call(narrow_op, {in_bias});
             projected.push_back(layer.call(linear_op, {each, weight, bias}));
         }
@@ -143,16 +153,88 @@ ValueTypes multihead_attention_types(const LayerTypes& layer) {
 }
 
 LayerFunction make_attention(const LayerSetup& setup) {
-    return gives_one([heads = setup.arguments().whole("num_heads"), causal = setup.arguments().flag("causal")](const TensorList& in) {
-        const Tensor &k = in.size() == 1 ? in.front() : in[1], &v = in.size() == 1 ? in.front() : in[2];
-        const Tensor y = scaled_dot_product_attention(in_heads(in.front(), heads), in_heads(k, heads), in_heads(v, heads), {}, {.is_causal = causal});
+    return gives_one([masked = is_masked(setup), one = is_of_one(setup), heads = setup.arguments().whole("num_heads"), causal = setup.arguments().flag("causal")](const TensorList& in) {
+        const Tensor &k = one ? in.front() : in[1], &v = one ? in.front() : in[2];
+        const Tensor y = scaled_dot_product_attention(in_heads(in.front(), heads), in_heads(k, heads), in_heads(v, heads), masked ? in.back() : Tensor(), {.is_causal = causal});
         return flatten(transpose(y, 1, 2), 2, 3);
     });
 }
 
 ValueTypes split_attention_types(const LayerTypes& layer) {
-    const bool alone = layer.in.size() == 1;
-    return {attention_types(layer, layer.in.front(), layer.in[alone ? 0 : 1], layer.in[alone ? 0 : 2])};
+    const bool one = is_of_one(layer);
+    return {attention_types(layer, layer.in.front(), layer.in[one ? 0 : 1], layer.in[one ? 0 : 2])};
+}
+
+/// Cosines and sines of the angles, T x pairs, for as many places as were needed yet: base^(-2i / features) a place for pair i.
+class TurningAngles {
+public:
+    TurningAngles(std::int64_t pairs, double base, Device device) : pairs_(pairs), base_(base), device_(device) {}
+
+    /// Makes those of more places.
+    void grow(std::int64_t count) {
+        if (cosines_.defined() && cosines_.size(0) >= count) return;
+        std::vector<double> cosines, sines;
+        for (std::int64_t place = 0; place < count; ++place) {
+            for (std::int64_t pair = 0; pair < pairs_; ++pair) {
+                const double angle = static_cast<double>(place) * std::pow(base_, -static_cast<double>(pair) / static_cast<double>(pairs_));
+                cosines.push_back(std::cos(angle));
+                sines.push_back(std::sin(angle));
+            }
+        }
+        cosines_ = Tensor::of(cosines, {count, pairs_}, DType::f32, device_);
+        sines_ = Tensor::of(sines, {count, pairs_}, DType::f32, device_);
+    }
+    /// Those that x (N, T, ..., features) needs, of its type.
+    Tensor cosines(const Tensor& x) { return fitting(cosines_, x); }
+    Tensor sines(const Tensor& x) { return fitting(sines_, x); }
+
+private:
+    Tensor fitting(const Tensor& table, const Tensor& x) const {
+        Shape shape{x.size(1)};
+        Strides strides{pairs_};
+        for (int dim = 2; dim < x.rank(); ++dim) {
+            const bool last = dim + 1 == x.rank();
+            shape.push_back(last ? pairs_ : 1);
+            strides.push_back(1);
+        }
+        return to(view_of(table, shape, strides, 0), x.dtype());
+    }
+
+    std::int64_t pairs_;
+    double base_;
+    Device device_;
+    Tensor cosines_{}, sines_{};
+};
+
+/// As in the LLaMA models: feature i and feature i + features / 2 are a pair, and cosines and sines have the type of x.
+LayerFunction make_rotary(const LayerSetup& setup) {
+    const std::int64_t pairs = setup.input().sizes.back().number / 2;
+    const auto angles = std::make_shared<TurningAngles>(pairs, setup.arguments().number("base"), setup.device);
+    // Made here, as a captured step cannot copy from the host. A text that is longer runs outside of one.
+    constexpr std::int64_t text = 1024, most = std::int64_t{1} << 22;
+    const Size& length = setup.input().sizes[1];
+    const std::int64_t places = length.is_number() ? length.number : text;
+    if (places <= most / pairs) angles->grow(places);
+    return gives_one([pairs, angles](const Tensor& x) {
+        angles->grow(x.size(1));
+        const Tensor c = angles->cosines(x), s = angles->sines(x);
+        const Tensor a = narrow(x, -1, 0, pairs), b = narrow(x, -1, pairs, pairs);
+        const Tensor ac = mul(a, c), bs = mul(b, s), first = sub(ac, bs);
+        const Tensor bc = mul(b, c), as = mul(a, s), second = add(bc, as);
+        return cat({first, second}, -1);
+    });
+}
+
+ValueTypes rotary_types(const LayerTypes& layer) {
+    ValueType factor = layer.in.front();
+    factor.learns = false;
+    const ValueType a = layer.call(narrow_op, {layer.in.front()}), b = layer.call(narrow_op, {layer.in.front()});
+    const auto half = [&](const Op& op, const ValueType& x, const ValueType& y) {
+        const ValueType left = layer.call(mul_op, {x, factor}), right = layer.call(mul_op, {y, factor});
+        return layer.call(op, {left, right});
+    };
+    const ValueType first = half(sub_op, a, b), second = half(add_op, b, a);
+    return {layer.call(cat_op, {first, second})};
 }
 
 }  // namespace
@@ -164,5 +246,6 @@ LayerRun run_MultiheadAttention() {
     return {.make = make_multihead_attention, .types = multihead_attention_types, .low = LayerRun::Low::weights, .casts_first = true, .opens_module = true, .draws = true};
 }
 LayerRun run_Attention() { return {.make = make_attention, .types = split_attention_types, .casts_first = true}; }
+LayerRun run_Rotary() { return {.make = make_rotary, .types = rotary_types}; }
 
 }  // namespace engine::network

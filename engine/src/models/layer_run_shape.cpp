@@ -225,6 +225,7 @@ LayerRun run_AdaptiveMaxPool3d() {
 }
 LayerRun run_LPPool1d() { return pools_powers(lp_pool1d, lp_pool1d_op); }
 LayerRun run_LPPool2d() { return pools_powers(lp_pool2d, lp_pool2d_op); }
+LayerRun run_LPPool3d() { return pools_powers(lp_pool3d, lp_pool3d_op); }
 LayerRun run_Flatten() { return is_view(make_flatten, reshape_types); }
 LayerRun run_Unflatten() { return is_view(make_unflatten, reshape_types); }
 LayerRun run_Reshape() { return is_view(make_reshape, reshape_types); }

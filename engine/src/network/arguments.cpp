@@ -134,6 +134,13 @@ private:
     TextPlace place_;
 };
 
+/// The name of a value, which ModuleCalls looks up.
+LayerArguments::Given value_name(const LayerArgument& takes, const Expression& expression) {
+    if (expression.kind != Expression::Kind::path && expression.kind != Expression::Kind::text)
+        throw Failure{expression.place, msg("{} names a value: {}=x.", takes.option.name, takes.option.name), {}};
+    return {.reference = expression.text, .is_default = false};
+}
+
 std::vector<const LayerArgument*> positional(const LayerKind& kind) {
     std::vector<const LayerArgument*> all;
     for (const LayerArgument& argument : kind.arguments)
@@ -193,12 +200,13 @@ LayerArguments bind_arguments(const LayerKind& kind, const Statement& statement,
     for (const Argument& argument : statement.arguments) {
         if (argument.name.empty() && !takes_rest && unnamed == ordered.size()) too_many(kind, statement, evaluator, in);
         const LayerArgument& takes = !argument.name.empty() ? named_argument(kind, argument, in) : takes_rest ? *ordered.back() : *ordered[unnamed++];
-        Value value = evaluator.evaluate(argument.value, in, words_of(takes));
+        const bool names_value = takes.form == ArgumentForm::value;
+        Value value = names_value ? Value{} : evaluator.evaluate(argument.value, in, words_of(takes));
         const bool one_of_rest = argument.name.empty() && takes_rest;
         if (one_of_rest && value.as<ValueList>() == nullptr) value = {ValueList{value}};
         const auto earlier = std::ranges::find(bound, takes.option.name, &LayerArguments::Table::Entry::first);
         if (earlier != bound.end() && !one_of_rest) throw Failure{argument.place, msg("{} is given twice.", takes.option.name), {}};
-        LayerArguments::Given given = ArgumentReader(kind, takes, argument.value.place).read(value);
+        LayerArguments::Given given = names_value ? value_name(takes, argument.value) : ArgumentReader(kind, takes, argument.value.place).read(value);
         if (earlier == bound.end()) {
             bound.emplace_back(takes.option.name, std::move(given));
         } else {
@@ -230,7 +238,7 @@ namespace {
 
 std::string written(const LayerArgument& argument, const LayerArguments::Given& given) {
     if (argument.form == ArgumentForm::initial) return to_string(given.initial);
-    if (argument.form == ArgumentForm::tensor) return given.reference;
+    if (argument.form == ArgumentForm::tensor || argument.form == ArgumentForm::value) return given.reference;
     std::string text;
     if (const auto* list = std::get_if<std::vector<std::int64_t>>(&given.value)) {
         const bool equal = std::ranges::adjacent_find(*list, std::ranges::not_equal_to{}) == list->end();

@@ -69,16 +69,15 @@ std::string Expansion::text(const Label& label, const Frame& frame) {
     return out;
 }
 
-NamedValue Expansion::value(const Label& label, const Frame& frame) {
-    const std::string name = text(label, frame);
+NamedValue Expansion::value(const std::string& name, TextPlace place, const Frame& frame) {
     if (name == "above") return frame.current;
     if (const auto found = find_value(*frame.names, name)) return *found;
-    if (frame.names->is_incomplete() || is_reported(label.place)) throw Unknown{};
+    if (frame.names->is_incomplete() || is_reported(place)) throw Unknown{};
     std::vector<std::string> known;
     frame.names->add_names(known);
     const std::string near = may_suggest(known.size()) ? nearest_name(name, known) : std::string();
-    if (near.empty()) fail(label.place, msg("{}: there is no such layer or value here.", name));
-    throw Failure{label.place, msg("{}: there is no such layer or value here. Did you mean {}?", name, near), near};
+    if (near.empty()) fail(place, msg("{}: there is no such layer or value here.", name));
+    throw Failure{place, msg("{}: there is no such layer or value here. Did you mean {}?", name, near), near};
 }
 
 const Value* FrameView::variable(std::string_view name) const {

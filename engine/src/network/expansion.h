@@ -61,7 +61,8 @@ public:
     const NetworkGraph& graph() const { return graph_; }
     std::string text(const Label& label, const Frame& frame);
     /// The value behind `from`.
-    NamedValue value(const Label& label, const Frame& frame);
+    NamedValue value(const Label& label, const Frame& frame) { return value(text(label, frame), label.place, frame); }
+    NamedValue value(const std::string& name, TextPlace place, const Frame& frame);
 
     /// While it lives, a module runs again: its weights are those that exist, and faults stand at the line that runs it.
     class SharedRun {

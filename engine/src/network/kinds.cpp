@@ -66,7 +66,7 @@ std::string nearest_layer_kind(std::string_view name) {
         {"globalaveragepooling2d", "AdaptiveAvgPool2d"}, {"globalmaxpooling2d", "AdaptiveMaxPool2d"},
         {"multiheadattention", "MultiheadAttention"}, {"upsampling2d", "Upsample"}, {"zeropadding2d", "Pad"}, {"concatenate", "Concat"},
         {"cat", "Concat"}, {"route", "Concat"}, {"shortcut", "Add"}, {"eltwise", "Add"}, {"subtract", "Sub"}, {"multiply", "Mul"}, {"swish", "SiLU"},
-        {"view", "Flatten"}, {"inplaceabn", "BatchNorm2d"}, {"stochasticdepth", "DropPath"}};
+        {"view", "Flatten"}, {"inplaceabn", "BatchNorm2d"}, {"stochasticdepth", "DropPath"}, {"rope", "Rotary"}, {"rotaryembedding", "Rotary"}};
     if (const auto known = elsewhere.find(lower); known != elsewhere.end()) return known->second;
     std::vector<std::string> names;
     for (const LayerKind& kind : layer_kinds()) {

@@ -22,7 +22,8 @@ struct LayerArgument {
         list,     ///< a whole number or a list of them
         rest,     ///< all arguments without a name, as a list
         initial,  ///< a rule for initial weights
-        tensor    ///< a parameter of another layer: wte.weight
+        tensor,   ///< a parameter of another layer: wte.weight
+        value     ///< a value of the network, which becomes the layer's last input
     };
     OptionSpec option{};  ///< name, default, bounds, choices and help
     Form form = Form::plain;
@@ -37,7 +38,7 @@ public:
     struct Given {
         OptionValue value{};
         InitialRule initial{};       ///< of Form::initial
-        std::string reference{};     ///< of Form::tensor
+        std::string reference{};     ///< of Form::tensor and Form::value
         bool is_default = true;
     };
 
@@ -71,6 +72,7 @@ public:
     bool flag(std::string_view name) const { return std::get<bool>(at(name).value); }
     std::int64_t whole(std::string_view name) const { return std::get<std::int64_t>(at(name).value); }
     double number(std::string_view name) const { return std::get<double>(at(name).value); }
+    const std::string& reference(std::string_view name) const { return at(name).reference; }
     const std::string& word(std::string_view name) const { return std::get<std::string>(at(name).value); }
     const std::vector<std::int64_t>& list(std::string_view name) const {
         return std::get<std::vector<std::int64_t>>(at(name).value);

@@ -186,6 +186,14 @@ void cosine_similarity(LayerCall& call) {
     call.count_elements();
 }
 
+/// The first value says which of the others counts, so it may hold whole numbers: tokens that are padding are 0.
+void chosen(LayerCall& call) {
+    call.need_numbers(call.inputs[1]);
+    call.need_numbers(call.inputs[2]);
+    call.give(broadcast(call));
+    call.flops = LayerCall::elements(call.inputs[0].sizes) + LayerCall::elements(call.outputs.front().sizes);
+}
+
 LayerKind merge_kind(const char* name, const char* help, int most, void (*shape)(LayerCall&) = merge, std::vector<LayerArgument> arguments = {}) {
     return {.name = name, .help = help, .arguments = std::move(arguments), .shape = shape, .fewest_inputs = 2, .most_inputs = most, .merges = true};
 }
@@ -255,5 +263,10 @@ LayerKind kind_Minimum() { return merge_kind("Minimum", "The smaller number, ele
 LayerKind kind_MatMul() { return merge_kind("MatMul", "Matrix product of the last two dimensions.", 2, matmul); }
 LayerKind kind_Concat() { return merge_kind("Concat", "Concatenates along a dimension.", many_inputs, concat, {arg::dimension("dim", 1)}); }
 LayerKind kind_Stack() { return merge_kind("Stack", "Stacks along a new dimension.", many_inputs, stack, {arg::required(arg::dimension("dim", 1))}); }
+LayerKind kind_Where() {
+    LayerKind kind = merge_kind("Where", "The second value where the first is not 0, else the third.", 3, chosen);
+    kind.fewest_inputs = 3;
+    return kind;
+}
 
 }  // namespace engine::network

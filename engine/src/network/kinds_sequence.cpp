@@ -60,19 +60,35 @@ LayerKind recurrent_kind(const char* name, const char* help) {
             .roles = {"weight", "bias", "weight_ih", "weight_hh", "bias_ih", "bias_hh"}};
 }
 
-/// Queries, keys and values: three inputs, or one for all.
+/// Queries, keys and values: three inputs, or one for all. A mask is the input behind them.
 struct AttentionInputs {
     const Sizes &queries, &keys, &values;
 };
 
 AttentionInputs attention_inputs(LayerCall& call) {
-    if (call.inputs.size() == 2) call.fail(msg("{} takes one value, or queries, keys and values.", call.kind.name));
-    for (const TensorType& input : call.inputs) {
+    const std::size_t count = call.inputs.size() - (call.arguments.given("mask") ? 1 : 0);
+    if (count == 2) call.fail(msg("{} takes one value, or queries, keys and values.", call.kind.name));
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+        const TensorType& input = call.inputs[i];
         call.need_numbers(input);
-        if (input.rank() != 3) call.fail(msg("{} takes {}; the input is {}.", call.kind.name, "N x T x features", to_string(input.sizes)));
+        if (i < count && input.rank() != 3) call.fail(msg("{} takes {}; the input is {}.", call.kind.name, "N x T x features", to_string(input.sizes)));
     }
-    const std::size_t last = call.inputs.size() - 1;
+    const std::size_t last = count - 1;
     return {call.inputs[0].sizes, call.inputs[last > 0 ? 1 : 0].sizes, call.inputs[last].sizes};
+}
+
+/// A mask is added to the scores, N x heads x queries x keys.
+void check_mask(const LayerCall& call, const AttentionInputs& in) {
+    if (call.arguments.flag("causal")) call.fail(msg("{}: use mask or causal=true, not both.", call.kind.name));
+    const Sizes scores{in.queries[0], number_size(call.arguments.whole("num_heads")), in.queries[1], in.keys[1]};
+    const Sizes& mask = call.inputs.back().sizes;
+    bool fits = mask.size() <= scores.size();
+    for (std::size_t at = 1; fits && at <= mask.size(); ++at) {
+        const Size& size = mask[mask.size() - at];
+        fits = size == number_size(1) || size == scores[scores.size() - at];
+    }
+    if (!fits)
+        call.fail(msg("{}: the mask {} is {}, the scores of the heads are {}. Each size has to be equal, or 1.", call.kind.name, call.arguments.reference("mask"), to_string(mask), to_string(scores)));
 }
 
 std::int64_t check_attention(LayerCall& call, const AttentionInputs& in) {
@@ -81,6 +97,7 @@ std::int64_t check_attention(LayerCall& call, const AttentionInputs& in) {
     const std::int64_t width = in.queries[2].number, heads = call.arguments.whole("num_heads");
     if (width % heads != 0 || (in.values[2].is_number() && in.values[2].number % heads != 0))
         call.fail(msg("num_heads = {} does not divide the width {}. Use {}.", heads, width, divisors_text(width)));
+    if (call.arguments.given("mask")) check_mask(call, in);
     return width;
 }
 
@@ -115,10 +132,20 @@ void attention(LayerCall& call) {
 LayerKind attention_kind(const char* name, const char* help) {
     return {.name = name,
             .help = help,
-            .arguments = {arg::required(arg::whole("num_heads", 1, "Heads.")), arg::flag("causal", false, "Each place sees those before it.")},
+            .arguments = {arg::required(arg::whole("num_heads", 1, "Heads.")), arg::flag("causal", false, "Each place sees those before it."),
+                          {option("mask", "mask", std::string(), "A value that is added to the scores, N x heads x T x T; sizes of 1 fit."), LayerArgument::Form::value}},
             .shape = attention,
             .fewest_inputs = 1,
             .most_inputs = 3};
+}
+
+void rotary(LayerCall& call) {
+    call.need_numbers(call.input());
+    if (call.input().rank() < 3) call.need_rank(3, "N x T x features");
+    const std::int64_t features = call.number_at(call.input().rank() - 1);
+    if (features % 2 != 0) call.fail(msg("{} turns pairs of features: {} has {} of them. Use an even number.", call.kind.name, to_string(call.sizes()), features));
+    call.give(call.sizes());
+    call.flops = 4 * LayerCall::elements(call.sizes());
 }
 
 }  // namespace
@@ -135,5 +162,11 @@ LayerKind kind_MultiheadAttention() {
     return kind;
 }
 LayerKind kind_Attention() { return attention_kind("Attention", "Attention of queries, keys and values, without weights."); }
+LayerKind kind_Rotary() {
+    return {.name = "Rotary",
+            .help = "Turns pairs of features by angles that grow with the place in the sequence.",
+            .arguments = {arg::number("base", 10000, "Pair i turns by base^(-2i / features) a place.", 1)},
+            .shape = rotary};
+}
 
 }  // namespace engine::network

@@ -145,7 +145,8 @@ void flip(LayerCall& call) {
 }
 
 void roll(LayerCall& call) {
-    for (const std::int64_t each : call.arguments.list("dims")) not_the_batch(call, call.dimension(each));
+    std::set<int> seen;
+    for (const std::int64_t each : call.arguments.list("dims")) not_the_batch(call, next_dimension(call, each, seen));
     if (call.arguments.list("shifts").size() != call.arguments.list("dims").size())
         call.fail(msg("Roll: one shift for each dimension."));
     view(call, call.sizes());
@@ -325,6 +326,7 @@ LayerKind kind_AdaptiveMaxPool2d() { return adaptive_kind("AdaptiveMaxPool2d", 2
 LayerKind kind_AdaptiveMaxPool3d() { return adaptive_kind("AdaptiveMaxPool3d", 3, true); }
 LayerKind kind_LPPool1d() { return power_pool_kind("LPPool1d", 1); }
 LayerKind kind_LPPool2d() { return power_pool_kind("LPPool2d", 2); }
+LayerKind kind_LPPool3d() { return power_pool_kind("LPPool3d", 3); }
 LayerKind kind_Flatten() {
     return view_kind("Flatten", "Dimensions as one.", flatten, {arg::positional(arg::dimension("start_dim", 1)), arg::dimension("end_dim", -1)});
 }

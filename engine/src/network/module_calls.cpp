@@ -80,6 +80,7 @@ NamedValue ModuleCalls::layer(const Statement& statement, const std::string& lab
     } else {
         module.kind = kind;
         module.arguments = bind_arguments(*kind, statement, expansion_.evaluator(), FrameView(expansion_, frame));
+        module.more = named_values(*kind, statement, frame);
     }
     name_module(module, statement, label, frame);
     if (!is_block && kind->fewest_inputs == 0) {
@@ -92,6 +93,16 @@ NamedValue ModuleCalls::layer(const Statement& statement, const std::string& lab
     }
     const GraphBuilder::Inside inside(builder_, {block->place.line, uses_[found_block->second]++, statement.place.line});
     return first_run(std::move(module), inputs, !label.empty());
+}
+
+/// The values that arguments name.
+std::vector<NamedValue> ModuleCalls::named_values(const LayerKind& kind, const Statement& statement, const Frame& frame) {
+    std::vector<NamedValue> values;
+    for (const Argument& argument : statement.arguments)
+        for (const LayerArgument& takes : kind.arguments)
+            if (takes.form == LayerArgument::Form::value && takes.option.name == argument.name)
+                values.push_back(expansion_.value(argument.value.text, argument.value.place, frame));
+    return values;
 }
 
 /// Gives the module its name; merges and lines "x = ..." have none (rules 2 to 4).
@@ -196,8 +207,11 @@ std::shared_ptr<Variables> ModuleCalls::block_variables(const BlockLine& block, 
 
 /// `module` is none of modules_, which may grow meanwhile.
 NamedValue ModuleCalls::run_module(const Module& module, const std::vector<NamedValue>& inputs) {
-    if (module.kind != nullptr)
-        return {builder_.add_layer({*module.statement, *module.kind, module.arguments, module.name, module.own}, inputs, environment_), -1, {}};
+    if (module.kind != nullptr) {
+        std::vector<NamedValue> all = inputs;
+        all.insert(all.end(), module.more.begin(), module.more.end());
+        return {builder_.add_layer({*module.statement, *module.kind, module.arguments, module.name, module.own}, all, environment_), -1, {}};
+    }
     std::shared_ptr<Names> names;
     if (module.block != nullptr) {
         names = std::make_shared<Names>(nullptr, 0);

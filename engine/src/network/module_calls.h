@@ -46,6 +46,7 @@ private:
         int time = 0;
         std::size_t block_limit = 0;
         bool left_out = false;
+        std::vector<NamedValue> more{};  ///< inputs that its arguments name
         int runs = 1;  ///< of one that is kept to run again
     };
 
@@ -54,6 +55,7 @@ private:
     NamedValue again(const std::string& callee, const Statement& statement, const std::string& label, const std::vector<NamedValue>& inputs, Frame& frame);
     void name_module(Module& module, const Statement& statement, const std::string& label, Frame& frame);
     std::shared_ptr<Variables> block_variables(const BlockLine& block, const Statement& statement, const Frame& frame);
+    std::vector<NamedValue> named_values(const LayerKind& kind, const Statement& statement, const Frame& frame);
     Failure unknown_layer(const std::string& callee, TextPlace place, const Frame& frame);
 
     const NetworkSyntax& syntax_;

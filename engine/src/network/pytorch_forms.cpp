@@ -173,8 +173,9 @@ PytorchForm recurrent_form(const PytorchLayer& layer) {
 }
 
 PytorchForm multihead_attention_form(const PytorchLayer& layer) {
-    const bool one = layer.node.inputs.size() == 1;
+    const bool masked = layer.node.arguments.given("mask"), one = layer.node.inputs.size() == (masked ? 2 : 1);
     std::vector<Python> items = one ? std::vector<Python>{"{0}", "{0}", "{0}"} : std::vector<Python>{"{0}", "{1}", "{2}"};
+    if (masked) items.push_back(python_named("attn_mask", one ? "mask_of_heads({1}, {0}, {0}, {m}.num_heads)" : "mask_of_heads({3}, {0}, {1}, {m}.num_heads)"));
     if (layer.flag("causal")) items.push_back(python_named("attn_mask", one ? "causal_mask({0}, {0})" : "causal_mask({0}, {1})"));
     items.push_back(python_named("need_weights", "False"));
     PytorchForm form{.module = python_call("nn.MultiheadAttention", {slot("embed_dim", layer.size(2)), slot("num_heads", layer.whole("num_heads")),
@@ -183,15 +184,21 @@ PytorchForm multihead_attention_form(const PytorchLayer& layer) {
                      .run = python_call("{m}", std::move(items)),
                      .gives_pair = true};
     if (layer.flag("causal")) form.helpers = {"causal_mask"};
+    if (masked) form.helpers = {"mask_of_heads"};
     return form;
 }
 
 PytorchForm attention_form(const PytorchLayer& layer) {
-    const bool one = layer.node.inputs.size() == 1;
+    const bool masked = layer.node.arguments.given("mask"), one = layer.node.inputs.size() == (masked ? 2 : 1);
     std::vector<Python> items = one ? std::vector<Python>{"{0}", "{0}", "{0}"} : std::vector<Python>{"{0}", "{1}", "{2}"};
     items.push_back(slot("num_heads", layer.whole("num_heads")));
     items.push_back(python_slot("causal", truth_text(layer.flag("causal"))));
+    if (masked) items.push_back(python_named("mask", one ? "{1}" : "{3}"));
     return {.function = python_call("attention", std::move(items)), .helpers = {"attention"}};
+}
+
+PytorchForm rotary_form(const PytorchLayer& layer) {
+    return {.function = python_call("rotary", {"{0}", python_slot("base", number_text(layer.node.arguments.number("base")))}), .helpers = {"rotary"}};
 }
 
 // One value, element by element.
@@ -405,6 +412,8 @@ PytorchForm stack_form(const PytorchLayer& layer) {
     return {.function = python_call("torch.stack", {expanded_inputs(layer, 0), named("dim", std::to_string(layer.whole("dim")))})};
 }
 
+PytorchForm where_form(const PytorchLayer&) { return {.function = python_call("torch.where", {"{0} != 0", "{1}", "{2}"})}; }
+
 PytorchForm cosine_similarity_form(const PytorchLayer& layer) { return {.function = function("F.cosine_similarity", layer, {named("dim", std::to_string(layer.whole("dim")), "1")})}; }
 
 using FormMaker = PytorchForm (*)(const PytorchLayer&);
@@ -421,7 +430,7 @@ const std::map<std::string, FormMaker, std::less<>>& form_makers() {
         {"ReLU6", activation_form}, {"Mish", activation_form}, {"Softplus", activation_form}, {"Softsign", activation_form},
         {"LogSigmoid", activation_form}, {"Softmax", softmax_form}, {"LogSoftmax", softmax_form}, {"Activation", named_activation_form},
         {"Identity", identity_form}, {"MaxPool1d", pool_form}, {"MaxPool2d", pool_form}, {"MaxPool3d", pool_form},
-        {"AvgPool1d", pool_form}, {"AvgPool2d", pool_form}, {"AvgPool3d", pool_form}, {"LPPool1d", pool_form}, {"LPPool2d", pool_form},
+        {"AvgPool1d", pool_form}, {"AvgPool2d", pool_form}, {"AvgPool3d", pool_form}, {"LPPool1d", pool_form}, {"LPPool2d", pool_form}, {"LPPool3d", pool_form},
         {"AdaptiveAvgPool1d", adaptive_form}, {"AdaptiveAvgPool2d", adaptive_form}, {"AdaptiveAvgPool3d", adaptive_form},
         {"AdaptiveMaxPool1d", adaptive_form}, {"AdaptiveMaxPool2d", adaptive_form}, {"AdaptiveMaxPool3d", adaptive_form},
         {"Dropout", dropout_form}, {"Dropout1d", dropout_form}, {"Dropout2d", dropout_form}, {"Dropout3d", dropout_form},
@@ -430,12 +439,12 @@ const std::map<std::string, FormMaker, std::less<>>& form_makers() {
         {"Select", select_form}, {"Slice", slice_form}, {"Split", split_form}, {"Roll", roll_form}, {"Upsample", upsample_form},
         {"PixelShuffle", pixel_shuffle_form}, {"PixelUnshuffle", pixel_shuffle_form}, {"Pad", pad_form}, {"Embedding", embedding_form},
         {"EmbeddingTables", embedding_tables_form}, {"EmbeddingBag", embedding_bag_form}, {"Positions", positions_form}, {"RNN", recurrent_form}, {"GRU", recurrent_form},
-        {"LSTM", recurrent_form}, {"MultiheadAttention", multihead_attention_form}, {"Attention", attention_form},
+        {"LSTM", recurrent_form}, {"MultiheadAttention", multihead_attention_form}, {"Attention", attention_form}, {"Rotary", rotary_form},
         {"Parameter", bare_form}, {"Buffer", bare_form}, {"Constant", constant_form}, {"Scale", scale_form}, {"Abs", elementwise_form},
         {"Square", elementwise_form}, {"Sqrt", elementwise_form}, {"Exp", elementwise_form}, {"Log", elementwise_form}, {"Clamp", clamp_form},
         {"Mean", reduction_form}, {"Sum", reduction_form}, {"Max", reduction_form}, {"Normalize", normalize_form},
         {"CosineSimilarity", cosine_similarity_form}, {"Add", sum_form}, {"Sub", sum_form}, {"Mul", sum_form}, {"Div", sum_form},
-        {"MatMul", sum_form}, {"Maximum", extremum_form}, {"Minimum", extremum_form}, {"Concat", concat_form}, {"Stack", stack_form}};
+        {"MatMul", sum_form}, {"Maximum", extremum_form}, {"Minimum", extremum_form}, {"Concat", concat_form}, {"Stack", stack_form}, {"Where", where_form}};
     return makers;
 }
 
@@ -502,10 +511,26 @@ const std::map<std::string, std::string, std::less<>>& helper_sources() {
     shape = queries.size(1), keys.size(1)
     return torch.ones(shape, dtype=torch.bool, device=queries.device).triu(1)
 )"},
-        {"attention", R"(def attention(q, k, v, num_heads, causal):
+        {"mask_of_heads", R"(def mask_of_heads(mask, queries, keys, num_heads):
+    """A mask for each sample and head."""
+    mask = mask.expand(queries.size(0), num_heads, queries.size(1), keys.size(1))
+    return mask.flatten(0, 1)
+)"},
+        {"rotary", R"(def rotary(x, base):
+    """Turns pairs of features by angles that grow with the place."""
+    half = x.size(-1) // 2
+    places = torch.arange(x.size(1), device=x.device, dtype=torch.float64)
+    pairs = torch.arange(half, device=x.device, dtype=torch.float64)
+    angles = torch.outer(places, base ** (-pairs / half))
+    angles = angles.view(x.size(1), *[1] * (x.dim() - 3), half)
+    cos, sin = angles.cos().to(x.dtype), angles.sin().to(x.dtype)
+    a, b = x.split(half, -1)
+    return torch.cat((a * cos - b * sin, b * cos + a * sin), -1)
+)"},
+        {"attention", R"(def attention(q, k, v, num_heads, causal, mask=None):
     """Attention of queries, keys and values with several heads."""
     q, k, v = (x.unflatten(2, (num_heads, -1)).transpose(1, 2) for x in (q, k, v))
-    x = F.scaled_dot_product_attention(q, k, v, is_causal=causal)
+    x = F.scaled_dot_product_attention(q, k, v, mask, is_causal=causal)
     return x.transpose(1, 2).flatten(2)
 )"}};
     return sources;

@@ -191,13 +191,13 @@ private:
     void layer(int at, std::vector<TextStatement>& out, TextScope& here, int& count) {
         const GraphNode& node = graph_.nodes[index(at)];
         const int value = node.outputs.front();
-        TextStatement line{.from = behind(from(node.inputs, here))};
+        TextStatement line{.from = behind(from({node.inputs.begin(), unnamed_end(node)}, here))};
         bool is_named = false;
         if ((node.own_module || node.kind->bare) && !made_.insert(node.module).second) {
             line.callee = module_again(node.module, here);
         } else {
             line.callee = node.kind->name;
-            line.arguments = arguments(at);
+            line.arguments = arguments(at, here);
             const std::string own = node.own_module || node.kind->bare ? below(node.module, plain(here.prefix)) : std::string();
             if ((node.own_module && (node.labelled || own != std::to_string(count))) || node.kind->bare) {
                 line.label = quoted_label(own);
@@ -220,14 +220,28 @@ private:
         if (is_named && wanted_.contains(value) && path(names_[index(value)].back(), here).empty()) name_above(out, value, here);
     }
 
-    std::vector<TextArgument> arguments(int at) const {
+    static bool names_value(const GraphNode& node, const LayerArgument& argument) {
+        return argument.form == LayerArgument::Form::value && node.arguments.given(argument.option.name);
+    }
+
+    /// Where the inputs begin that arguments name.
+    static std::vector<int>::const_iterator unnamed_end(const GraphNode& node) {
+        return node.inputs.end() - std::ranges::count_if(node.kind->arguments, [&](const LayerArgument& each) { return names_value(node, each); });
+    }
+
+    std::vector<TextArgument> arguments(int at, const TextScope& here) {
         const GraphNode& node = graph_.nodes[index(at)];
         std::vector<TextArgument> out;
+        auto named = unnamed_end(node);
         for (const auto& [argument, text, is_default] : argument_texts(*node.kind, node.arguments)) {
             using Form = LayerArgument::Form;
             if (argument.form == Form::initial) continue;
-            const bool is_number = (text == "true" || text == "false" || is_digit(text.back()) || text.back() == ']') && argument.option.choices.empty() &&
-                                   argument.form != Form::tensor && argument.form != Form::rest;
+            if (names_value(node, argument)) {
+                out.push_back({.keyword = argument.option.name, .text = reference(*named++, here)});
+                continue;
+            }
+            const bool is_number = !text.empty() && (text == "true" || text == "false" || is_digit(text.back()) || text.back() == ']') && argument.option.choices.empty() &&
+                                   argument.form != Form::tensor && argument.form != Form::value && argument.form != Form::rest;
             if (is_default && !is_number) continue;
             TextArgument made{.keyword = argument.positional ? std::string() : argument.option.name, .text = text, .slot = is_number ? argument.option.name : std::string()};
             if (is_default && argument.positional) continue;
@@ -328,7 +342,7 @@ bool are_equal(const NetworkGraph& a, const NetworkGraph& b) {
         const auto texts = [](const GraphNode& node) {
             std::vector<std::string> out;
             for (const auto& [argument, text, is_default] : argument_texts(*node.kind, node.arguments))
-                if (argument.form != LayerArgument::Form::initial) out.push_back(text);
+                if (argument.form != LayerArgument::Form::initial && argument.form != LayerArgument::Form::value) out.push_back(text);
             return out;
         };
         return x.kind == y.kind && x.inputs == y.inputs && x.outputs == y.outputs && x.parameters == y.parameters && x.own_module == y.own_module &&

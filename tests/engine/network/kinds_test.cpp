@@ -63,6 +63,8 @@ TEST(NetworkKinds, ShapesAreThoseOfPyTorch) {
         {"Mean([-2, -1]) from image", "N x 3", 0},
         {"x = Stack(1) from features, features", "N x 2 x 20", 0},
         {"x = Concat from features, features", "N x 40", 0},
+        {"Rotary from image", "N x 3 x 32 x 32", 0},
+        {"x = Where from features, features, features", "N x 20", 0},
         {"e: Embedding(8) from tokens", "N x T x 8", 8000},
         {"e: EmbeddingTables(4) from indices", "N x 26 x 4", 104000},
         {"e: EmbeddingBag(4, mode=sum) from indices", "N x 4", 4000},
@@ -102,11 +104,37 @@ TEST(NetworkKinds, FaultsNameShapesAndAChange) {
     EXPECT_THAT(fault_text("x = Normalize(-2) from in"), testing::HasSubstr("dimension 0 is the batch"));
     EXPECT_TRUE(check_body("p: Parameter([20])\nx = Softmax(0) from p\ny = Mul from features, x\nLinear(outputs)").usable());
     EXPECT_EQ(fault_text("x = Flip([2, 2]) from image"), "1:5: Flip: dimension 2 comes twice.");
+    EXPECT_EQ(fault_text("x = Roll([1, 1], [3, -1]) from image"), "1:5: Roll: dimension -1 comes twice.");
     EXPECT_EQ(fault_text("x = Mean([2, -2]) from image"), "1:5: Mean: dimension -2 comes twice.");
     EXPECT_EQ(fault_text("Linear(5000) from features\nLinear(4100, init=orthogonal)"),
               "2:1: orthogonal: a weight of 4100 x 5000 would take minutes. Use at most 4096 x 4096, or another rule.");
     EXPECT_TRUE(check_body("Linear(5000, init=orthogonal) from features\nLinear(outputs)").usable());
     EXPECT_THAT(fault_text("Linear(2^61)"), testing::HasSubstr("2^62 elements or more"));
+}
+
+TEST(NetworkKinds, AMaskIsAValueThatFitsTheScores) {
+    const std::string begin = "x = Flatten(2) from image\nm: Parameter([4, 1, 3])\n", end = "\nFlatten\nLinear(outputs)";
+    const CheckedNetwork network = check_body(begin + "a: MultiheadAttention(4, mask=m) from x\nAttention(4, mask=m) from a, x, x\ny = a from x" + end);
+    ASSERT_TRUE(network.usable());
+    EXPECT_EQ(network.rows[2].layer, "MultiheadAttention(4, mask=m)");
+    EXPECT_EQ(network.rows[2].inputs, (std::vector<int>{0, 1}));
+    EXPECT_EQ(network.rows[3].inputs, (std::vector<int>{2, 0, 0, 1}));
+    EXPECT_EQ(network.rows[4].inputs, (std::vector<int>{0, 1})) << "a module that runs again has its mask";
+    EXPECT_TRUE(check_body("x = Flatten(2) from image\ny = Mean([1, 2]) from x\nReshape(1, 1, 1)\nAttention(4, mask=above) from x, x, x" + end).usable());
+    EXPECT_EQ(fault_text(begin + "Attention(2, mask=m) from x"),
+              "3:1: Attention: the mask m is 4 x 1 x 3, the scores of the heads are N x 2 x 3 x 3. Each size has to be equal, or 1.");
+    EXPECT_EQ(fault_text(begin + "Attention(4, mask=m, causal=true) from x"), "3:1: Attention: use mask or causal=true, not both.");
+    EXPECT_EQ(fault_text(begin + "Attention(4, mask=n) from x"), "3:19: n: there is no such layer or value here.");
+    EXPECT_EQ(fault_text(begin + "Attention(4, mask=3) from x"), "3:19: mask names a value: mask=x.");
+    EXPECT_EQ(fault_text(begin + "Attention(4, mask=m) from x, x"), "3:1: Attention takes one value, or queries, keys and values.");
+}
+
+TEST(NetworkKinds, WhereTakesWholeNumbersFirst) {
+    EXPECT_TRUE(check_body("e: Embedding(8) from tokens\nc = Unsqueeze(-1) from tokens\nz = Constant(0)\nWhere from c, e, z\nMean(1)\nLinear(outputs)").usable());
+    EXPECT_THAT(fault_text("e: Embedding(8) from tokens\nc = Unsqueeze(-1) from tokens\nx = Where from e, c, e"), testing::HasSubstr("takes numbers with fractions"));
+    EXPECT_EQ(fault_text("x = Where from in, in"), "1:5: Where takes 3 values, not 2.");
+    EXPECT_EQ(fault_text("e: Embedding(9) from tokens\nRotary"), "2:1: Rotary turns pairs of features: N x T x 9 has 9 of them. Use an even number.");
+    EXPECT_EQ(fault_text("Rotary"), "1:1: Rotary takes N x T x features; the input is N x 20.");
 }
 
 TEST(NetworkKinds, SizesDoNotOverflow) {
