@@ -8924,10 +8924,41 @@ above</source>
         </message>
     </context>
     <context>
+        <name>NetworkTypes</name>
+        <message>
+            <source>auto</source>
+            <translation>自动</translation>
+        </message>
+        <message>
+            <source>It takes the type of its input</source>
+            <translation>取决于输入的类型</translation>
+        </message>
+        <message>
+            <source>%1: one other line, too</source>
+            <translation>%1：还包括另外一行</translation>
+        </message>
+        <message>
+            <source>%1: %2 other lines, too</source>
+            <translation>%1：还包括另外 %2 行</translation>
+        </message>
+    </context>
+    <context>
         <name>ui::NetworkColumns</name>
         <message>
-            <source>Shape, parameters and cost of each line</source>
-            <translation>每一行的形状、参数量和计算量</translation>
+            <source>predicted</source>
+            <translation>预测类型</translation>
+        </message>
+        <message>
+            <source>Types of</source>
+            <translation>类型所属精度</translation>
+        </message>
+        <message>
+            <source>predicted %1</source>
+            <translation>预测 %1</translation>
+        </message>
+        <message>
+            <source>Shape, parameters, cost and types of each line</source>
+            <translation>每一行的形状、参数量、计算量和类型</translation>
         </message>
         <message>
             <source>shape</source>
@@ -9003,6 +9034,18 @@ above</source>
     </context>
     <context>
         <name>ui::NetworkFoot</name>
+        <message>
+            <source>why this type</source>
+            <translation>类型的原因</translation>
+        </message>
+        <message>
+            <source>Type of this layer</source>
+            <translation>该层的类型</translation>
+        </message>
+        <message>
+            <source>The type that the layer computes in. Another one can be forced, for the next run.</source>
+            <translation>该层计算所用的类型。可以为下一次运行指定另一种。</translation>
+        </message>
         <message>
             <source>Layer</source>
             <translation>层</translation>

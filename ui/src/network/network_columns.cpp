@@ -1,18 +1,26 @@
 #include "network/network_columns.h"
 
+#include <QActionGroup>
+#include <QContextMenuEvent>
+#include <QMenu>
 #include <QPainter>
+#include <QSettings>
 #include <algorithm>
 #include <utility>
 
+#include "engine/settings/catalog.h"
 #include "network/network_editor.h"
 #include "network/network_model.h"
 #include "text/format.h"
+#include "text/precision_title.h"
 #include "xray/op_delegate.h"
 
 namespace ui {
 namespace {
 
 using State = NetworkLineRow::State;
+
+constexpr const char* columnNames[] = {"shape", "parameters", "flops", "predicted", "measured"};
 
 }  // namespace
 
@@ -27,26 +35,48 @@ QString flopsText(double flops) {
 
 NetworkColumns::NetworkColumns(const Theme* theme, NetworkModel* model, NetworkEditor* editor, QWidget* parent)
     : NetworkStrip(theme, model, editor, parent) {
-    setAccessibleName(tr("Shape, parameters and cost of each line"));
+    setAccessibleName(tr("Shape, parameters, cost and types of each line"));
+    const QStringList hidden = QSettings().value(u"network/hidden"_s).toStringList();
+    for (int i = 0; i < columnCount; ++i)
+        if (hidden.contains(QLatin1String(columnNames[i]))) hidden_.insert(Column(i));
     measure();
     connect(model, &NetworkModel::checked, this, [this] {
-        const bool typed = model_->measured() != nullptr;
-        if (std::exchange(typed_, typed) != typed) measure();
+        const bool traced = !model_->measured().empty();
+        if (std::exchange(traced_, traced) != traced) measure();
     });
+}
+
+QString NetworkColumns::title(Column column) {
+    switch (column) {
+        case shape: return tr("shape");
+        case parameters: return tr("parameters");
+        case flops: return tr("forward pass");
+        case predicted: return tr("predicted");
+        case measured: return tr("measured");
+    }
+    return {};
 }
 
 void NetworkColumns::measure() {
     QFont bold = Theme::caption();
     bold.setBold(true);
     const QFontMetrics metrics(bold);
-    const auto wide = [&metrics](const QString& head, const QString& widest) {
-        return std::max(metrics.horizontalAdvance(head), metrics.horizontalAdvance(widest)) + 2 * size::gap;
-    };
-    shape_ = wide(tr("shape"), u"N × 512 × 112 × 112"_s);
-    parameters_ = wide(tr("parameters"), u"132,863,336"_s);
-    flops_ = wide(tr("forward pass"), u"37.7 MFLOP"_s);
-    type_ = wide(tr("measured"), tr("new line"));
-    setFixedWidth(shape_ + parameters_ + (narrow_ ? 0 : flops_) + (typed_ ? type_ : 0));
+    const QString widest[] = {u"N × 512 × 112 × 112"_s, u"132,863,336"_s, u"37.7 MFLOP"_s, u"bf16  f32  ●"_s, u"bf16  ✓"_s};
+    int all = 0;
+    for (int i = 0; i < columnCount; ++i) {
+        const QString head = Column(i) == predicted ? title(predicted) + u" ▾"_s : title(Column(i));
+        int width = std::max(metrics.horizontalAdvance(head), metrics.horizontalAdvance(widest[i]));
+        if (Column(i) == measured) width = std::max(width, metrics.horizontalAdvance(tr("new line")));
+        widths_[i] = width + 2 * size::gap;
+        if (isShown(Column(i))) all += widths_[i];
+    }
+    setFixedWidth(std::max(all, metrics.horizontalAdvance(u"▾"_s) + 2 * size::gap));
+    update();
+}
+
+bool NetworkColumns::isShown(Column column) const {
+    if (hidden_.contains(column)) return false;
+    return column == flops ? !narrow_ : column != measured || traced_;
 }
 
 void NetworkColumns::setNarrow(bool narrow) {
@@ -55,48 +85,76 @@ void NetworkColumns::setNarrow(bool narrow) {
     measure();
 }
 
+void NetworkColumns::setHidden(Column column, bool hidden) {
+    if (hidden)
+        hidden_.insert(column);
+    else
+        hidden_.erase(column);
+    QStringList kept;
+    for (const Column each : hidden_) kept << QLatin1String(columnNames[each]);
+    QSettings().setValue(u"network/hidden"_s, kept);
+    measure();
+}
+
 void NetworkColumns::changeEvent(QEvent* event) {
     NetworkStrip::changeEvent(event);
     if (event->type() == QEvent::FontChange) measure();
 }
 
-std::array<QRect, 4> NetworkColumns::cells(const QRect& row) const {
-    const auto cell = [&row](int left, int width) { return QRect(left + size::gap, row.top(), width - 2 * size::gap, row.height()); };
-    return {cell(0, shape_), cell(shape_, parameters_), cell(shape_ + parameters_, flops_),
-            cell(shape_ + parameters_ + (narrow_ ? 0 : flops_), type_)};
+QRect NetworkColumns::cell(Column column, const QRect& row) const {
+    if (!isShown(column)) return {};
+    int left = 0;
+    for (int i = 0; i < column; ++i)
+        if (isShown(Column(i))) left += widths_[i];
+    return {left + size::gap, row.top(), widths_[column] - 2 * size::gap, row.height()};
 }
 
 void NetworkColumns::paintHead(QPainter& painter, const QRect& head) {
-    const auto [shape, parameters, flops, type] = cells(head);
-    painter.drawText(shape, Qt::AlignLeft | Qt::AlignVCenter, tr("shape"));
-    painter.drawText(parameters, Qt::AlignRight | Qt::AlignVCenter, tr("parameters"));
-    if (!narrow_) painter.drawText(flops, Qt::AlignRight | Qt::AlignVCenter, tr("forward pass"));
-    if (typed_) painter.drawText(type, Qt::AlignLeft | Qt::AlignVCenter, tr("measured"));
+    bool any = false;
+    for (int i = 0; i < columnCount; ++i) {
+        const Column column = Column(i);
+        const QRect area = cell(column, head);
+        if (area.isNull()) continue;
+        any = true;
+        const bool number = column == parameters || column == flops;
+        painter.drawText(area, (number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter, column == predicted ? title(column) + u" ▾"_s : title(column));
+    }
+    if (!any) painter.drawText(head, Qt::AlignCenter, u"▾"_s);
 }
 
-QString NetworkColumns::measured(const NetworkLineRow& values) const {
-    const auto* types = model_->measured();
-    if (types == nullptr || values.row < 0) return {};
-    const auto found = types->find(model_->now().network.rows[static_cast<std::size_t>(values.row)].module);
-    return found == types->end() ? QString() : QString::fromStdString(found->second);
+QString NetworkColumns::measuredType(const NetworkLineRow& values) const {
+    const auto index = static_cast<std::size_t>(values.row);
+    return values.row >= 0 && index < model_->measured().size() ? QString::fromStdString(model_->measured()[index]) : QString();
 }
 
-void NetworkColumns::paintType(QPainter& painter, const QRect& cell, const NetworkLineRow& values) const {
+int NetworkColumns::paintTypes(QPainter& painter, const QRect& cell, const QString& types) const {
+    int x = cell.left();
+    for (const QString& type : types.split(u", "_s, Qt::SkipEmptyParts)) {
+        const QColor color = typeColor(*theme_, type);
+        const QRectF chip(x + 0.5, cell.top() + 1.5, painter.fontMetrics().horizontalAdvance(type) + 8, cell.height() - 3);
+        painter.setBrush(blend(theme_->tokens().panel, color, 0.12));
+        painter.setPen(QPen(color, 1));
+        painter.drawRoundedRect(chip, 3, 3);
+        painter.drawText(chip, Qt::AlignCenter, type);
+        x = static_cast<int>(chip.right()) + size::grid;
+    }
+    return x;
+}
+
+void NetworkColumns::paintMeasured(QPainter& painter, const QRect& cell, const NetworkLineRow& values) const {
+    if (values.row < 0) return;
     const Tokens& tokens = theme_->tokens();
-    const QString type = measured(values);
+    const QString predictedType = QString::fromStdString(model_->now().types.rows[static_cast<std::size_t>(values.row)]);
+    const QString type = measuredType(values);
     if (type.isEmpty()) {
-        // Merges and values have no module of their own.
-        const bool module = values.row >= 0 && !model_->now().network.rows[static_cast<std::size_t>(values.row)].module.empty();
         painter.setPen(tokens.dim);
-        if (module && !model_->comparedRun().isEmpty()) painter.drawText(cell, Qt::AlignLeft | Qt::AlignVCenter, tr("new line"));
+        if (!predictedType.isEmpty() && !model_->comparedRun().isEmpty()) painter.drawText(cell, Qt::AlignLeft | Qt::AlignVCenter, tr("new line"));
         return;
     }
-    const QColor color = typeColor(*theme_, type);
-    const QRectF chip(cell.left() + 0.5, cell.top() + 1.5, painter.fontMetrics().horizontalAdvance(type) + 8, cell.height() - 3);
-    painter.setBrush(blend(tokens.panel, color, 0.12));
-    painter.setPen(QPen(color, 1));
-    painter.drawRoundedRect(chip, 3, 3);
-    painter.drawText(chip, Qt::AlignCenter, type);
+    const bool equal = type == predictedType;
+    const int end = paintTypes(painter, cell, type);
+    painter.setPen(equal ? tokens.good : tokens.caution);
+    painter.drawText(cell.adjusted(end - cell.left(), 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, equal ? u"✓"_s : u"▲"_s);
 }
 
 void NetworkColumns::paintRows(QPainter& painter) {
@@ -109,26 +167,83 @@ void NetworkColumns::paintRows(QPainter& painter) {
         const auto index = static_cast<std::size_t>(line - 1);
         if (index >= view.rows.lines.size()) return;
         const NetworkLineRow& values = view.rows.lines[index];
-        const auto [shape, parameters, flops, type] = cells(row);
         if (values.state == State::nothing) return;
         if (values.state == State::leftOut) {
             painter.setFont(usual);
             painter.setPen(tokens.dim);
-            painter.drawText(shape, Qt::AlignLeft | Qt::AlignVCenter, tr("left out"));
+            painter.drawText(row.adjusted(size::gap, 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, tr("left out"));
             return;
         }
         const bool known = values.state != State::unknown;
         painter.setFont(values.state == State::head ? bold : usual);
         painter.setPen(known ? tokens.text : tokens.dim);
-        const auto put = [&](const QRect& cell, const QString& text, Qt::Alignment side) {
-            painter.drawText(cell, side | Qt::AlignVCenter, known ? painter.fontMetrics().elidedText(text, Qt::ElideRight, cell.width()) : u"?"_s);
+        const auto put = [&](Column column, const QString& text, Qt::Alignment side) {
+            const QRect area = cell(column, row);
+            if (!area.isNull()) painter.drawText(area, side | Qt::AlignVCenter, known ? painter.fontMetrics().elidedText(text, Qt::ElideRight, area.width()) : u"?"_s);
         };
         put(shape, values.shape, Qt::AlignLeft);
         if (values.parameters > 0 || !known) put(parameters, count(values.parameters), Qt::AlignRight);
-        if (!narrow_ && (values.flops > 0 || !known)) put(flops, flopsText(values.flops), Qt::AlignRight);
-        if (typed_) paintType(painter, type, values);
+        if (values.flops > 0 || !known) put(flops, flopsText(values.flops), Qt::AlignRight);
+        if (!known) put(predicted, {}, Qt::AlignLeft);
+        const auto place = static_cast<std::size_t>(values.row);
+        if (!known || values.row < 0 || place >= view.types.rows.size()) return;
+        if (const QRect area = cell(predicted, row); !area.isNull()) {
+            const int end = paintTypes(painter, area, QString::fromStdString(view.types.rows[place]));
+            const auto* op = view.types.find(values.row);
+            painter.setPen(tokens.accent);
+            if (op != nullptr && op->rule == "forced") painter.drawText(area.adjusted(end - area.left(), 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, u"●"_s);
+        }
+        if (const QRect area = cell(measured, row); !area.isNull()) paintMeasured(painter, area, values);
     });
 }
+
+void NetworkColumns::clicked(int line, const QPoint& at) {
+    editor_->goTo(line);
+    if (cell(predicted, rect()).contains(at)) openTypes(line, mapToGlobal(at));
+}
+
+void NetworkColumns::clickedHead(const QPoint& at) { openColumns(mapToGlobal(at)); }
+
+void NetworkColumns::openTypes(int line, const QPoint& at) {
+    const auto index = static_cast<std::size_t>(line - 1);
+    const auto& lines = model_->now().rows.lines;
+    if (index >= lines.size() || lines[index].row < 0) return;
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    addTypeChoices(menu, model_, lines[index].row);
+    menu->popup(at);
+}
+
+/// The columns, and the precision whose types are predicted.
+void NetworkColumns::openColumns(const QPoint& at) {
+    auto* menu = new QMenu(this);
+    menu->setAttribute(Qt::WA_DeleteOnClose);
+    for (int i = 0; i < columnCount; ++i) {
+        QAction* action = menu->addAction(title(Column(i)));
+        action->setCheckable(true);
+        action->setChecked(!hidden_.contains(Column(i)));
+        connect(action, &QAction::toggled, this, [this, i](bool shown) { setHidden(Column(i), !shown); });
+    }
+    QMenu* precisions = menu->addMenu(tr("Types of"));
+    auto* group = new QActionGroup(precisions);
+    for (const auto& precision : engine::precisions()) {
+        QAction* action = precisions->addAction(precisionTitle(precision.kind));
+        action->setCheckable(true);
+        action->setChecked(precision.kind == model_->preset());
+        group->addAction(action);
+        connect(action, &QAction::triggered, this, [this, name = precision.kind] { model_->setPreset(name); });
+    }
+    menu->popup(at);
+}
+
+void NetworkColumns::keyPressEvent(QKeyEvent* event) {
+    const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space;
+    if (!enter || event->modifiers() != Qt::NoModifier) return NetworkStrip::keyPressEvent(event);
+    const QRect place = cell(predicted, QRect(0, rowTop(editor_->currentLine()), width(), 0));
+    openTypes(editor_->currentLine(), mapToGlobal(place.bottomLeft()));
+}
+
+void NetworkColumns::contextMenuEvent(QContextMenuEvent* event) { openColumns(event->globalPos()); }
 
 QString NetworkColumns::spoken() const {
     const auto index = static_cast<std::size_t>(editor_->currentLine() - 1);
@@ -139,8 +254,12 @@ QString NetworkColumns::spoken() const {
     if (values.state == State::leftOut) return place + u": "_s + tr("left out");
     if (values.state == State::unknown) return place + u": "_s + tr("shape unknown");
     const QString figures = tr("%1, %2 parameters, %3").arg(values.shape, count(values.parameters), flopsText(values.flops));
-    const QString type = measured(values);
-    return place + u": "_s + (type.isEmpty() ? figures : figures + u", "_s + tr("measured %1").arg(type));
+    QStringList said{place + u": "_s + figures};
+    const auto row = static_cast<std::size_t>(values.row);
+    const auto& types = model_->now().types.rows;
+    if (values.row >= 0 && row < types.size() && !types[row].empty()) said << tr("predicted %1").arg(QString::fromStdString(types[row]));
+    if (const QString type = measuredType(values); !type.isEmpty()) said << tr("measured %1").arg(type);
+    return said.join(u", "_s);
 }
 
 }  // namespace ui

@@ -9,6 +9,7 @@
 #include "network/network_editor.h"
 #include "network/network_model.h"
 #include "text/format.h"
+#include "xray/op_delegate.h"
 
 namespace ui {
 namespace {
@@ -20,6 +21,13 @@ constexpr int laneStep = 11;  // between rails
 using Kind = NetworkLine::Kind;
 
 bool isFrame(const NetworkLine& line) { return line.kind == Kind::repeat || line.kind == Kind::container; }
+/// The type of the last operation of a row that has one; empty: none has.
+QString outputType(const NetworkView& view, int row) {
+    const auto index = static_cast<std::size_t>(row);
+    if (row < 0 || index >= view.types.rows.size()) return {};
+    return QString::fromStdString(view.types.rows[index]).section(u", "_s, -1);
+}
+
 bool isEntry(const NetworkLine& line) { return line.kind == Kind::block || line.kind == Kind::network; }
 
 }  // namespace
@@ -188,6 +196,8 @@ void NetworkDrawing::paintBoxes(QPainter& painter, const Layout& layout) const {
         painter.setPen(QPen(current ? tokens.accent : blend(tokens.line, tokens.dim, 0.6), current ? 1.8 : 1));
         painter.setBrush(row.state == NetworkLineRow::State::head ? tokens.field : tokens.panel);
         painter.drawRoundedRect(box, 3, 3);
+        if (const QString type = outputType(layout.view, row.row); !type.isEmpty())
+            painter.fillRect(QRectF(box.left() + 1, box.top() + 2, 3, box.height() - 4), typeColor(*theme_, type));
         painter.setPen(tokens.text);
         QFont font = Theme::caption();
         font.setBold(row.usedBlock > 0);

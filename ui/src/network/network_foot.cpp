@@ -1,6 +1,7 @@
 #include "network/network_foot.h"
 
 #include <QListWidget>
+#include <QMenu>
 #include <QPushButton>
 #include <QStackedWidget>
 
@@ -64,6 +65,21 @@ QWidget* NetworkFoot::makeLayer() {
     shape_ = addFact(row, tr("output"));
     parameters_ = addFact(row, tr("parameters"));
     flops_ = addFact(row, tr("forward pass, one sample"));
+    auto* reason = makeColumn(0);
+    why_ = new ElidedLabel(this);
+    why_->setAccessibleName(tr("why this type"));
+    addWidgets(reason, {makeSmall(tr("why this type"), "dim"), why_});
+    row->addLayout(reason, 1);
+    type_ = new QPushButton(this);
+    type_->setAccessibleName(tr("Type of this layer"));
+    type_->setToolTip(tr("The type that the layer computes in. Another one can be forced, for the next run."));
+    auto* menu = new QMenu(type_);
+    connect(menu, &QMenu::aboutToShow, this, [this, menu] {
+        menu->clear();
+        addTypeChoices(menu, model_, row_);
+    });
+    type_->setMenu(menu);
+    row->addWidget(type_);
     return part;
 }
 
@@ -154,6 +170,11 @@ void NetworkFoot::showLayer() {
     shape_->setText(figures ? values.shape : unmeasured());
     parameters_->setText(figures ? count(values.parameters) : unmeasured());
     flops_->setText(figures ? flopsText(values.flops) : unmeasured());
+    row_ = values.row;
+    const auto* op = row != nullptr ? view.types.find(row_) : nullptr;
+    why_->setText(op != nullptr ? QString::fromStdString(op->op) + u": "_s + engineText(op->why) : unmeasured());
+    type_->setText(op != nullptr ? QString::fromStdString(view.types.rows[static_cast<std::size_t>(row_)]) : unmeasured());
+    type_->setEnabled(op != nullptr);
 }
 
 }  // namespace ui

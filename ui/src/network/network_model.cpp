@@ -16,10 +16,11 @@
 namespace ui {
 namespace {
 
-NetworkView viewOf(QString text, engine::NetworkData data, ChosenRuns chosen) {
+NetworkView viewOf(QString text, engine::NetworkData data, const engine::PrecisionConfig& precision, ChosenRuns chosen) {
     NetworkView view;
     const std::string utf8 = text.toStdString();
     view.network = engine::check_network(utf8, data);
+    view.types = predictTypes(utf8, view.network, data, precision);
     view.lines = networkLines(text);
     fitRuns(chosen, view.network);
     view.rows = networkRows(view.lines, view.network, chosen);
@@ -27,6 +28,13 @@ NetworkView viewOf(QString text, engine::NetworkData data, ChosenRuns chosen) {
     view.text = std::move(text);
     view.data = std::move(data);
     return view;
+}
+
+/// All that predicted types depend on.
+QString keyOf(const engine::PrecisionConfig& precision) {
+    std::string key = precision.preset;
+    for (const auto& [name, type] : precision.force) key += ' ' + name + '=' + std::string(engine::word_of(type));
+    return QString::fromStdString(key);
 }
 
 const engine::NetworkInput* inputOf(const engine::NetworkData& data, const std::string& field) {
@@ -59,7 +67,7 @@ void NetworkModel::followSettings() {
     }
     const auto* read = settings_->data();
     const QString sizes = QStringList{samples, QString::fromStdString(config.task.kind), QString::fromStdString(config.model.kind),
-                                      read != nullptr && read->schema ? u"read"_s : QString()}
+                                      read != nullptr && read->schema ? u"read"_s : QString(), keyOf(precision())}
                               .join(u'\n');
     samples_ = samples;
     if (std::exchange(sizes_, sizes) != sizes && !text().isEmpty()) checkSoon();
@@ -142,7 +150,7 @@ void NetworkModel::check() {
     QString text = this->text();
     data_ = readData(text.toStdString());
     inBackground(
-        this, [text = std::move(text), data = data_, chosen = now_.chosen] { return viewOf(text, data, chosen); },
+        this, [text = std::move(text), data = data_, precision = precision(), chosen = now_.chosen] { return viewOf(text, data, precision, chosen); },
         [this](NetworkView view) {
             checking_ = false;
             if (std::exchange(again_, false)) return check();
@@ -160,6 +168,7 @@ void NetworkModel::take(NetworkView view) {
     if (changed > 0) checkSoon();
     if (now_.network.usable()) good_ = now_;
     compare();
+    matchMeasured();
     emit checked();
 }
 
@@ -204,10 +213,54 @@ void NetworkModel::compare() {
     changed_ = runText_ && !now_.text.isEmpty() ? changedLines(*runText_, lines) : std::set<int>();
 }
 
-void NetworkModel::setMeasured(MeasuredTypes types) {
-    if (types == measured_) return;
+std::string NetworkModel::preset() const {
+    if (!preset_.empty()) return preset_;
+    if (!tracedPreset_.empty()) return tracedPreset_;
+    if (settings_ == nullptr) return engine::PrecisionConfig().preset;
+    const QStringList compared = settings_->comparison();
+    return compared.isEmpty() ? settings_->config().precision.preset : compared.back().toStdString();
+}
+
+/// A preset that is not that of the settings has its own values.
+engine::PrecisionConfig NetworkModel::precision() const {
+    engine::PrecisionConfig own = settings_ != nullptr ? settings_->config().precision : engine::PrecisionConfig();
+    const std::string wanted = preset();
+    if (own.preset == wanted) return own;
+    return {.preset = wanted, .force = own.force};
+}
+
+void NetworkModel::setPreset(const std::string& preset) {
+    if (std::exchange(preset_, preset) != preset && !text().isEmpty()) checkSoon();
+}
+
+void NetworkModel::setMeasured(std::vector<MeasuredType> types, const std::string& preset) {
+    if (types == measured_ && preset == tracedPreset_) return;
+    const std::string before = this->preset();
     measured_ = std::move(types);
+    tracedPreset_ = preset;
+    if (this->preset() != before && !text().isEmpty()) checkSoon();
+    matchMeasured();
     emit checked();
+}
+
+void NetworkModel::matchMeasured() {
+    measuredRows_.clear();
+    if (!measured_.empty()) measuredRows_ = measuredByRow(now_.types, measured_);
+}
+
+std::optional<engine::ForcedType> NetworkModel::forced(const std::string& key) const {
+    if (settings_ == nullptr) return {};
+    const auto& forced = settings_->config().precision.force;
+    const auto found = forced.find(key);
+    return found == forced.end() ? std::nullopt : std::optional(found->second);
+}
+
+void NetworkModel::force(const std::string& key, std::optional<engine::ForcedType> type) {
+    if (settings_ == nullptr || type == forced(key)) return;
+    engine::RunConfig config = settings_->config();
+    config.precision.force.erase(key);
+    if (type) config.precision.force.emplace(key, *type);
+    settings_->load(config);
 }
 
 void NetworkModel::choose(int line, int run) {

@@ -11,6 +11,7 @@
 
 #include "engine/network/network.h"
 #include "network/network_rows.h"
+#include "network/network_types.h"
 #include "view/context.h"
 
 namespace ui {
@@ -21,6 +22,7 @@ struct NetworkView {
     engine::NetworkData data;
     engine::CheckedNetwork network;
     std::vector<NetworkLine> lines;
+    NetworkTypes types;
     ChosenRuns chosen;
     NetworkRows rows;
 };
@@ -64,11 +66,17 @@ public:
     void resetOption(const std::string& name);
     const engine::Options& options() const { return options_; }
 
-    /// Types that the operations of a module's forward pass had in a traced step, by its name.
-    using MeasuredTypes = std::map<std::string, std::string>;
-    void setMeasured(MeasuredTypes types);
-    /// Null: no step was traced.
-    const MeasuredTypes* measured() const { return measured_.empty() ? nullptr : &measured_; }
+    /// The preset whose types are predicted: the one that was set here, else that of the traced
+    /// step, else the last one of the comparison.
+    std::string preset() const;
+    void setPreset(const std::string& preset);
+    /// The operations of a traced step and its preset; none: no step was traced.
+    void setMeasured(std::vector<MeasuredType> types, const std::string& preset);
+    /// The types of each row in it; empty: no step was traced.
+    const std::vector<std::string>& measured() const { return measuredRows_; }
+    /// The forced type of a key of precision.force in the settings; nothing: it is not forced.
+    std::optional<engine::ForcedType> forced(const std::string& key) const;
+    void force(const std::string& key, std::optional<engine::ForcedType> type);
 
     /// The text of the run on screen, whose network is a text too; nothing: there is none.
     void setRunText(std::optional<QStringList> lines, const QString& run);
@@ -98,7 +106,9 @@ private:
     engine::NetworkData readData(const std::string& text);
     std::optional<engine::NetworkData> dataOfSettings() const;
     void followSettings();
+    engine::PrecisionConfig precision() const;
     void compare();
+    void matchMeasured();
     void checkSoon();
 
     QTextDocument document_;
@@ -108,7 +118,9 @@ private:
     std::optional<std::vector<std::int64_t>> image_;
     std::optional<std::int64_t> outputs_;
     engine::Options options_;
-    MeasuredTypes measured_;
+    std::vector<MeasuredType> measured_;
+    std::vector<std::string> measuredRows_;
+    std::string preset_, tracedPreset_;
     std::optional<QStringList> runText_;
     QString run_;
     std::set<int> changed_;

@@ -292,11 +292,14 @@ void NetworkPage::followRun() {
 }
 
 void NetworkPage::followTrace() {
-    NetworkModel::MeasuredTypes types;
-    if (xray_ != nullptr && xray_->ownTrace())
+    std::vector<MeasuredType> types;
+    std::string preset;
+    if (xray_ != nullptr && xray_->ownTrace()) {
+        preset = xray_->runConfig().precision.preset;
         for (const engine::XrayOp& op : xray_->ownTrace()->ops)
-            if (op.pass == engine::XrayPass::forward && !op.outputs.empty()) types[op.module] = op.outputs.front().dtype;
-    model_->setMeasured(std::move(types));
+            if (op.pass == engine::XrayPass::forward) types.push_back({op.module, op.op, op.compute_dtype});
+    }
+    model_->setMeasured(std::move(types), preset);
 }
 
 void NetworkPage::refresh() {

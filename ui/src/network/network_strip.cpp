@@ -30,6 +30,14 @@ void NetworkStrip::visitRows(const std::function<void(int, const QRect&)>& draw)
 
 int NetworkStrip::rowAt(int y) const { return y < headHeight() ? 0 : editor_->lineAt(y - offset()); }
 
+int NetworkStrip::rowTop(int line) const {
+    int top = 0;
+    visitRows([&](int each, const QRect& row) {
+        if (each == line) top = row.top();
+    });
+    return top;
+}
+
 void NetworkStrip::clicked(int line, const QPoint&) { editor_->goTo(line); }
 
 void NetworkStrip::paintEvent(QPaintEvent*) {
@@ -60,6 +68,8 @@ void NetworkStrip::paintEvent(QPaintEvent*) {
 
 void NetworkStrip::mousePressEvent(QMouseEvent* event) {
     const QPoint at = event->position().toPoint();
+    if (event->button() != Qt::LeftButton) return;
+    if (at.y() < headHeight()) return clickedHead(at);
     if (const int line = rowAt(at.y()); line > 0) clicked(line, at);
 }
 

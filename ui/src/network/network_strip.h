@@ -25,7 +25,10 @@ protected:
     void visitRows(const std::function<void(int line, const QRect& row)>& draw) const;
     /// The line at this height, from 1; 0: none.
     int rowAt(int y) const;
+    /// Where a line begins, in this widget; 0: it is out of view.
+    int rowTop(int line) const;
     virtual void clicked(int line, const QPoint& at);
+    virtual void clickedHead(const QPoint&) {}
 
     void paintEvent(QPaintEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;

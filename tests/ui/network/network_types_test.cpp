@@ -1,0 +1,77 @@
+#include "network/network_types.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <QMenu>
+#include <QTest>
+
+#include "models/settings_model.h"
+#include "network/network_model.h"
+
+namespace ui {
+namespace {
+
+using testing::ElementsAre;
+
+constexpr const char* net = "network(features):\n  fc1: Linear(8)\n  ReLU\n  fc2: Linear(8)\n  ReLU\n  out: Linear(outputs)\n";
+const engine::NetworkData features{{{"features", {4}, {}}}, 3, {}};
+
+struct Predicted {
+    explicit Predicted(const std::string& preset, const engine::ForcedTypes& force = {})
+        : network(engine::check_network(net, features)), types(predictTypes(net, network, features, {.preset = preset, .force = force})) {}
+    engine::CheckedNetwork network;
+    NetworkTypes types;
+};
+
+TEST(NetworkTypes, FollowThePresetAndForcedTypes) {
+    EXPECT_THAT(Predicted("fp32").types.rows, ElementsAre("f32", "f32", "f32", "f32", "f32"));
+    EXPECT_EQ(Predicted("amp-fp16").types.rows[0], "f16");
+    const Predicted forced("amp-fp16", {{"fc2", engine::ForcedType::fp32}});
+    EXPECT_EQ(forced.types.rows[2], "f32");
+    EXPECT_EQ(forced.types.find(2)->rule, "forced");
+    EXPECT_EQ(Predicted("amp-fp16", {{"of_another_network", engine::ForcedType::fp32}}).types.rows[2], "f16");
+}
+
+TEST(NetworkTypes, ALineWithAModuleForcesItAndOneWithoutAllOfItsKindAroundIt) {
+    const Predicted own("amp-fp16");
+    EXPECT_EQ(forceTarget(own.types, own.network, 2).key, "fc2");
+    EXPECT_EQ(forceTarget(own.types, own.network, 2).others, 0);
+    const ForceTarget relu = forceTarget(own.types, own.network, 1);
+    if (!relu.key.empty()) {
+        EXPECT_EQ(relu.key, "relu");
+        EXPECT_EQ(relu.others, 1);
+    }
+}
+
+TEST(NetworkTypes, MeasuredOperationsAreMatchedByModuleAndOrder) {
+    const Predicted own("amp-fp16");
+    std::vector<MeasuredType> traced;
+    for (const auto& op : own.types.operations) traced.push_back({op.module, op.op, op.module == "fc2" ? "f32" : op.type});
+    auto rows = measuredByRow(own.types, traced);
+    EXPECT_EQ(rows[0], own.types.rows[0]);
+    EXPECT_EQ(rows[2], "f32");
+    std::erase_if(traced, [](const auto& each) { return each.module == "out"; });
+    rows = measuredByRow(own.types, traced);
+    EXPECT_EQ(rows[4], "") << "the line is newer than the trace";
+}
+
+TEST(NetworkTypes, AChoiceSetsPrecisionForce) {
+    SettingsModel settings;
+    Context context;
+    context.settings = &settings;
+    NetworkModel model(context);
+    model.setText(QString::fromLatin1(net));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model.isChecking() && model.now().text == model.text(); }, 30'000));
+    QMenu menu;
+    addTypeChoices(&menu, &model, 2);
+    ASSERT_GE(menu.actions().size(), 4);
+    EXPECT_TRUE(menu.actions()[0]->isChecked());
+    menu.actions()[1]->trigger();
+    EXPECT_EQ(settings.config().precision.force.at("fc2"), engine::ForcedType::fp32);
+    menu.actions()[0]->trigger();
+    EXPECT_TRUE(settings.config().precision.force.empty());
+}
+
+}  // namespace
+}  // namespace ui

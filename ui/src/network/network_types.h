@@ -1,0 +1,52 @@
+#pragma once
+
+#include <QString>
+#include <string>
+#include <vector>
+
+#include "engine/models/network_types.h"
+#include "engine/settings/run_config.h"
+
+class QMenu;
+
+namespace ui {
+
+class NetworkModel;
+
+/// The types of a text's operations, predicted for a precision.
+struct NetworkTypes {
+    std::string preset;
+    std::vector<engine::PredictedType> operations;
+    std::vector<std::string> rows;  ///< of CheckedNetwork::rows: "f16", "f16, f32"; empty: none
+
+    /// The first operation of a row that has a type; null: none has.
+    const engine::PredictedType* find(int row) const;
+};
+
+/// A text with a fault has those of its lines without one.
+NetworkTypes predictTypes(const std::string& text, const engine::CheckedNetwork& network, const engine::NetworkData& data,
+                          const engine::PrecisionConfig& precision);
+
+/// An operation of the forward pass of a traced step.
+struct MeasuredType {
+    std::string module, op;
+    std::string type;  ///< that it computed in
+
+    friend bool operator==(const MeasuredType&, const MeasuredType&) = default;
+};
+
+/// The types of each row in a traced step: the n-th operation of a name in a module is the n-th
+/// predicted one. Rows that are not in it are empty.
+std::vector<std::string> measuredByRow(const NetworkTypes& predicted, const std::vector<MeasuredType>& measured);
+
+/// How the type of a row is forced.
+struct ForceTarget {
+    std::string key;  ///< of precision.force; empty: its operations follow their inputs
+    int others = 0;   ///< further rows that the key means
+};
+ForceTarget forceTarget(const NetworkTypes& types, const engine::CheckedNetwork& network, int row);
+
+/// Adds a choice for each type that a row can be forced to.
+void addTypeChoices(QMenu* menu, NetworkModel* model, int row);
+
+}  // namespace ui
