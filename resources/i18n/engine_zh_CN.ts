@@ -7425,6 +7425,22 @@
         <translation>请把网络写进 network 块</translation>
     </message>
     <message>
+        <source>Text without options</source>
+        <translation>不含选项的文本</translation>
+    </message>
+    <message>
+        <source>PyTorch source</source>
+        <translation>PyTorch 源代码</translation>
+    </message>
+    <message>
+        <source>Picture</source>
+        <translation>图</translation>
+    </message>
+    <message>
+        <source>Picture with the layers of blocks</source>
+        <translation>图（含各块内的层）</translation>
+    </message>
+    <message>
         <source>A lesson has one block of runs.</source>
         <translation>一个课程只有一个 runs 块。</translation>
     </message>

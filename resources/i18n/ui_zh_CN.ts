@@ -8740,6 +8740,46 @@ above</source>
     <context>
         <name>ui::NetworkPage</name>
         <message>
+            <source>Export</source>
+            <translation>导出</translation>
+        </message>
+        <message>
+            <source>Export the network</source>
+            <translation>导出网络</translation>
+        </message>
+        <message>
+            <source>A network that comes with the program, as a text that you can change.</source>
+            <translation>程序自带的网络，是可以修改的文本。</translation>
+        </message>
+        <message>
+            <source>A text that you have: NAME.network. It can be dropped on the window, too.</source>
+            <translation>已有的文本：NAME.network。也可以拖放到窗口中。</translation>
+        </message>
+        <message>
+            <source>Import ONNX…</source>
+            <translation>导入 ONNX…</translation>
+        </message>
+        <message>
+            <source>ONNX files cannot be read yet.</source>
+            <translation>目前还不能读取 ONNX 文件。</translation>
+        </message>
+        <message>
+            <source>This is the %1, to read. The next run trains your own.</source>
+            <translation>这是%1，只读。下一次运行训练您自己的文本。</translation>
+        </message>
+        <message>
+            <source>Back</source>
+            <translation>返回</translation>
+        </message>
+        <message>
+            <source>The text has an error.</source>
+            <translation>文本有错误。</translation>
+        </message>
+        <message>
+            <source>The network in another form, with these sizes and options</source>
+            <translation>以另一种形式写出网络，使用这些尺寸和选项</translation>
+        </message>
+        <message>
             <source>Template</source>
             <translation>模板</translation>
         </message>
@@ -9090,6 +9130,10 @@ above</source>
     <context>
         <name>ui::NetworkSheet</name>
         <message>
+            <source>text of %1</source>
+            <translation>%1 的文本</translation>
+        </message>
+        <message>
             <source>Text</source>
             <translation>文本</translation>
         </message>
@@ -9136,6 +9180,10 @@ above</source>
     </context>
     <context>
         <name>ui::NetworkFiles</name>
+        <message>
+            <source>text of %1</source>
+            <translation>%1 的文本</translation>
+        </message>
         <message>
             <source>Saving %1</source>
             <translation>正在保存 %1</translation>

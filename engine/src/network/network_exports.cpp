@@ -48,4 +48,17 @@ std::string network_to_text(std::string_view text, const NetworkData& data) {
     return out;
 }
 
+const std::vector<NetworkForm>& network_forms() {
+    static const std::vector<NetworkForm> forms = {
+        {"pytorch", "PyTorch source", "py", network_to_pytorch},
+        {"network", "Text without options", "network", network_to_text},
+        {"svg", "Picture", "svg", [](std::string_view text, const NetworkData& data) { return network_to_svg(text, data); }},
+        {"svg-blocks", "Picture with the layers of blocks", "svg",
+         [](std::string_view text, const NetworkData& data) {
+             constexpr int all = 100;
+             return network_to_svg(text, data, {.depth = all});
+         }}};
+    return forms;
+}
+
 }  // namespace engine

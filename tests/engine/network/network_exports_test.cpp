@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "checked.h"
+#include <set>
+
 #include "engine/base/error.h"
 
 namespace engine {
@@ -28,6 +30,15 @@ TEST(NetworkExports, EachTemplateBecomesPyTorch) {
         const std::string python = network_to_pytorch(text, data);
         EXPECT_NE(python.find("class Network(nn.Module):\n"), python.npos) << name;
         EXPECT_TRUE(python.ends_with("    return network\n")) << name;
+    }
+}
+
+TEST(NetworkExports, EachFormOfTheListIsWritten) {
+    std::set<std::string> names;
+    for (const NetworkForm& form : network_forms()) {
+        EXPECT_TRUE(names.insert(form.name).second) << form.name;
+        EXPECT_FALSE(form.title.empty() || form.ending.empty()) << form.name;
+        EXPECT_FALSE(form.write("network(features):\n  Linear(outputs)\n", network::small_data()).empty()) << form.name;
     }
 }
 

@@ -192,5 +192,43 @@ TEST_F(NetworkFilesTest, WhatCannotBeReadIsReported) {
     EXPECT_FALSE(told.sentence.isEmpty());
 }
 
+TEST_F(NetworkFilesTest, TheTextOfARunStandsBeforeAnEditedOneAndGoesAgain) {
+    ASSERT_TRUE(files->open(write(small)));
+    type(u"# mine"_s);
+    const QString mine = model->text();
+    files->showRun(u"network(image):\n  Flatten\n  Linear(outputs)\n"_s, {}, u"run 12"_s);
+    EXPECT_TRUE(files->isRun());
+    EXPECT_TRUE(model->isReadOnly());
+    EXPECT_EQ(files->name(), u"text of run 12"_s);
+    files->back();
+    EXPECT_FALSE(files->isRun());
+    EXPECT_FALSE(model->isReadOnly());
+    EXPECT_EQ(model->text(), mine);
+    EXPECT_TRUE(files->isEdited());
+    EXPECT_EQ(files->name(), u"a.network"_s);
+}
+
+TEST_F(NetworkFilesTest, ACopyOfARunsTextKeepsTheEditedOneAsADraft) {
+    ASSERT_TRUE(files->open(write(small)));
+    type(u"# mine"_s);
+    files->showRun(u"network(image):\n  Flatten\n  Linear(outputs)\n"_s, {}, u"run 12"_s);
+    files->edit();
+    EXPECT_FALSE(files->isRun());
+    EXPECT_FALSE(model->isReadOnly());
+    EXPECT_EQ(files->asideName(), u"a.network"_s);
+    files->takeDraft();
+    EXPECT_TRUE(model->text().endsWith(u"# mine"_s));
+}
+
+TEST_F(NetworkFilesTest, ATemplateBehindARunsTextStaysToRead) {
+    files->showTemplate(u"lenet"_s);
+    const QString before = model->text();
+    files->showRun(u"network(image):\n  Flatten\n  Linear(outputs)\n"_s, {}, u"run 12"_s);
+    files->back();
+    EXPECT_EQ(model->text(), before);
+    EXPECT_TRUE(model->isReadOnly());
+    EXPECT_FALSE(files->isEdited());
+}
+
 }  // namespace
 }  // namespace ui

@@ -1,10 +1,12 @@
 #include <QFile>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QTemporaryDir>
 
 #include "commands/file_works.h"
+#include "engine/network/network_exports.h"
 #include "engine/settings/catalog.h"
 #include "network/network_editor.h"
 #include "network/network_files.h"
@@ -151,6 +153,18 @@ TEST_F(NetworkPageTest, TabLeavesTextThatCannotBeChangedAndCtrlTabAnyText) {
     EXPECT_TRUE(editor()->hasFocus());
     QTest::keyClick(editor(), Qt::Key_Tab, Qt::ControlModifier);
     EXPECT_FALSE(editor()->hasFocus());
+}
+
+TEST_F(NetworkPageTest, ExportListsTheFormsOfTheEngine) {
+    QPushButton* button = this->button(u"Export"_s);
+    ASSERT_NE(button, nullptr);
+    EXPECT_TRUE(button->isEnabled());
+    EXPECT_EQ(button->menu()->actions().size(), static_cast<qsizetype>(engine::network_forms().size()));
+    this->button(u"Edit a copy"_s)->click();
+    editor()->moveCursor(QTextCursor::End);
+    QTest::keyClicks(editor(), u"  Dense(3)"_s);
+    ASSERT_TRUE(settles());
+    EXPECT_FALSE(button->isEnabled());
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <QStandardPaths>
 #include <algorithm>
 #include <type_traits>
+#include <utility>
 #include <variant>
 
 #include "commands/commands.h"
@@ -118,6 +119,7 @@ NetworkFiles::NetworkFiles(const Context& context, NetworkModel* model) : QObjec
 bool NetworkFiles::isEdited() const { return model_->document()->isModified(); }
 
 void NetworkFiles::begin(const QString& text, const QString& name, const QString& file, bool readOnly) {
+    leaveRun();
     name_ = name;
     follow(file);
     if (readOnly) model_->setReadOnly(true);
@@ -149,8 +151,38 @@ void NetworkFiles::showTemplate(const QString& name) {
 }
 
 void NetworkFiles::edit() {
+    leaveRun();
     model_->setReadOnly(false);
     emit changed();
+}
+
+void NetworkFiles::showRun(const QString& text, const engine::Options& options, const QString& run) {
+    if (!behind_) {
+        QJsonObject before = draft();
+        before[u"edited"_s] = isEdited();
+        before[u"readOnly"_s] = model_->isReadOnly();
+        behind_ = before;
+    }
+    name_ = tr("text of %1").arg(run);
+    follow({});
+    model_->setReadOnly(true);
+    model_->setText(text);
+    for (const auto& [name, value] : options) model_->setOption(name, value);
+    emit changed();
+}
+
+void NetworkFiles::back() {
+    if (!behind_) return;
+    show(*behind_);
+    if (!(*behind_)[u"edited"_s].toBool() && !changedOnDisk_) model_->document()->setModified(false);
+    behind_.reset();
+    emit changed();
+}
+
+/// What was edited behind a run's text is kept as a draft.
+void NetworkFiles::leaveRun() {
+    if (behind_ && (*behind_)[u"edited"_s].toBool()) aside_ << *behind_;
+    behind_.reset();
 }
 
 bool NetworkFiles::open(const QString& file) {
@@ -182,6 +214,7 @@ void NetworkFiles::save(const QString& file, const std::function<void()>& then) 
             draft_.stop();
             keepDraft();
         }
+        leaveRun();
         model_->setReadOnly(false);
         emit changed();
         if (then) then();
@@ -238,6 +271,7 @@ QJsonObject NetworkFiles::draft() const {
 void NetworkFiles::keepDraft() const {
     QJsonObject kept;
     if (isEdited() && !model_->isReadOnly()) kept = draft();
+    if (behind_ && (*behind_)[u"edited"_s].toBool()) kept = *behind_;
     if (!aside_.isEmpty()) {
         QJsonArray aside;
         for (const QJsonObject& each : aside_) aside << each;
@@ -261,7 +295,7 @@ void NetworkFiles::show(const QJsonObject& kept) {
     const auto bytes = readText(file);
     onDisk_ = bytes.value_or(QByteArray());
     follow(file);
-    model_->setReadOnly(false);
+    model_->setReadOnly(kept[u"readOnly"_s].toBool());
     model_->setText(text);
     model_->document()->setModified(true);
     const QJsonObject options = kept[u"options"].toObject();
@@ -278,7 +312,10 @@ void NetworkFiles::setAside() {
 QString NetworkFiles::asideName() const { return aside_.isEmpty() ? QString() : aside_.back()[u"name"].toString(); }
 
 void NetworkFiles::takeDraft() {
-    if (!aside_.isEmpty()) show(aside_.takeLast());
+    if (aside_.isEmpty()) return;
+    const QJsonObject kept = aside_.takeLast();
+    leaveRun();
+    show(kept);
 }
 
 void NetworkFiles::dropDraft() {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <optional>
 
+#include "engine/base/options.h"
 #include "view/context.h"
 
 namespace ui {
@@ -42,6 +43,11 @@ public:
     /// Shows a template, which can be read; edit() begins a copy.
     void showTemplate(const QString& name);
     void edit();
+    /// Shows the text of a run, with its options, to read. back() shows what was there before, edit()
+    /// begins a copy.
+    void showRun(const QString& text, const engine::Options& options, const QString& run);
+    bool isRun() const { return behind_.has_value(); }
+    void back();
     /// False, with the reason reported, if it cannot be read.
     bool open(const QString& file);
     /// Writes the text into its file, or another one, and then does `then`. Does not write over what
@@ -68,6 +74,7 @@ private:
     void follow(const QString& file);
     void lookAtFile();
     QJsonObject draft() const;
+    void leaveRun();
     void keepDraft() const;
     void show(const QJsonObject& kept);
 
@@ -79,6 +86,7 @@ private:
     QByteArray onDisk_;  ///< what the file had when it was read or written here
     std::optional<QByteArray> saving_;  ///< what save() wrote last, or is writing
     QList<QJsonObject> aside_;
+    std::optional<QJsonObject> behind_;  ///< what a run's text stands before
     bool changedOnDisk_ = false;
 };
 

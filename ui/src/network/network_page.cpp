@@ -1,5 +1,6 @@
 #include <QFileDialog>
 #include <QFileInfo>
+#include <QFrame>
 #include <QLineEdit>
 #include <QMenu>
 #include <QPointer>
@@ -9,6 +10,7 @@
 #include "commands/commands.h"
 #include "engine/base/plain_text.h"
 #include "engine/network/network.h"
+#include "engine/network/network_exports.h"
 #include "engine/settings/catalog.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
@@ -25,6 +27,7 @@
 #include "plots/plot_link.h"
 #include "text/format.h"
 #include "text/language.h"
+#include "text/named_output.h"
 #include "theme/theme.h"
 #include "view/context.h"
 #include "view/view.h"
@@ -50,10 +53,15 @@ protected:
 
 private:
     QLayout* makeBar();
-    void addTemplates(QMenu* menu);
+    QPushButton* makeExports();
+    void addTemplates(QPushButton* button);
     QWidget* makeSizes();
     void addKeys();
     void begin();
+    QWidget* makeCards();
+    void useTemplate(const QString& name);
+    void showRunText();
+    void exportTo(std::size_t form);
     void chooseFile();
     void save(const std::function<void()>& then = {});
     /// Does it at once, or asks first what becomes of changes that are not saved.
@@ -75,7 +83,8 @@ private:
     QPointer<XrayModel> xray_;
     std::function<void()> waiting_;  ///< replaces the text when the user has answered
     ElidedLabel* name_ = nullptr;
-    QPushButton* save_ = nullptr;
+    QPushButton *save_ = nullptr, *export_ = nullptr;
+    QWidget *cards_ = nullptr, *foot_ = nullptr, *options_ = nullptr;
     ElidedLabel* totals_ = nullptr;
     QLineEdit *image_ = nullptr, *outputs_ = nullptr;
     QLabel *data_ = nullptr, *imageTitle_ = nullptr;
@@ -105,9 +114,14 @@ NetworkPage::NetworkPage(const Context& context, QWidget* parent)
       question_(new NetworkQuestion(this)) {
     auto* column = makeColumn(this, {}, size::gap);
     column->addLayout(makeBar());
-    addWidgets(column, {question_, new NetworkOptions(model_, this)});
+    options_ = new NetworkOptions(model_, this);
+    foot_ = new NetworkFoot(context.theme, model_, sheet_->editor(), this);
+    cards_ = makeCards();
+    addWidgets(column, {question_, options_});
+    column->addWidget(cards_, 1);
     column->addWidget(sheet_, 1);
-    column->addWidget(new NetworkFoot(context.theme, model_, sheet_->editor(), this));
+    column->addWidget(foot_);
+    connect(sheet_, &NetworkSheet::runTextWanted, this, &NetworkPage::showRunText);
     addKeys();
     connect(model_, &NetworkModel::checked, this, &NetworkPage::refresh);
     connect(files_, &NetworkFiles::changed, this, &NetworkPage::refresh);
@@ -134,14 +148,13 @@ QLayout* NetworkPage::makeBar() {
     save_->setToolTip(tr("Writes the text into its file. Training needs no file."));
     auto* templates = new QPushButton(tr("Template"), this);
     templates->setToolTip(tr("Begin with a network that comes with the program"));
-    auto* menu = new QMenu(templates);
-    addTemplates(menu);
-    templates->setMenu(menu);
+    addTemplates(templates);
+    export_ = makeExports();
     totals_ = new ElidedLabel(this);
     totals_->setAccessibleName(tr("Totals"));
     totals_->setProperty("role", u"dim"_s);
     row->addWidget(name_);
-    addWidgets(row, {open, save_, templates});
+    addWidgets(row, {open, save_, templates, export_});
     row->addWidget(totals_, 1);
     row->addWidget(makeSizes());
     connect(open, &QPushButton::clicked, this, &NetworkPage::chooseFile);
@@ -149,17 +162,76 @@ QLayout* NetworkPage::makeBar() {
     return row;
 }
 
-void NetworkPage::addTemplates(QMenu* menu) {
+void NetworkPage::addTemplates(QPushButton* button) {
+    auto* menu = new QMenu(button);
     for (const std::string& each : engine::network_templates()) {
         const QString name = QString::fromStdString(each);
-        connect(menu->addAction(name), &QAction::triggered, this, [this, name] {
-            replaceText([this, name] {
-                files_->showTemplate(name);
-                files_->edit();
-                sheet_->editor()->setFocus();
-            });
-        });
+        connect(menu->addAction(name), &QAction::triggered, this, [this, name] { useTemplate(name); });
     }
+    button->setMenu(menu);
+}
+
+void NetworkPage::useTemplate(const QString& name) {
+    replaceText([this, name] {
+        files_->showTemplate(name);
+        files_->edit();
+        sheet_->editor()->setFocus();
+    });
+}
+
+QPushButton* NetworkPage::makeExports() {
+    auto* button = new QPushButton(tr("Export"), this);
+    auto* menu = new QMenu(button);
+    const auto& forms = engine::network_forms();
+    for (std::size_t i = 0; i < forms.size(); ++i) {
+        const QString title = u"%1 (.%2)…"_s.arg(engineText(forms[i].title), QString::fromStdString(forms[i].ending));
+        connect(menu->addAction(title), &QAction::triggered, this, [this, i] { exportTo(i); });
+    }
+    button->setMenu(menu);
+    return button;
+}
+
+void NetworkPage::exportTo(std::size_t form) {
+    const auto& chosen = engine::network_forms()[form];
+    const QString ending = QString::fromStdString(chosen.ending);
+    const QString stem = QFileInfo(files_->name()).completeBaseName();
+    const auto named = askForFile(this, tr("Export the network"), stem + u'.' + ending,
+                                  {{u"%1 (*.%2)"_s.arg(engineText(chosen.title), ending), ending}});
+    if (!named) return;
+    const auto& view = model_->good();
+    context_.commands->works()->write(named->file, [file = named->file, write = chosen.write, text = view.text.toStdString(), data = view.data] {
+        writerOf(file, QByteArray::fromStdString(write(text, data)))();
+    });
+}
+
+/// Three ways to begin, where there is no text yet.
+QWidget* NetworkPage::makeCards() {
+    auto* part = new QWidget(this);
+    auto* row = makeRow(part, {}, size::inside);
+    row->addStretch(1);
+    const auto add = [&](const QString& title, const QString& about) {
+        auto* card = withName(new QFrame(part), u"card"_s);
+        auto* column = makeColumn(card, {size::inside, size::inside, size::inside, size::inside}, size::gap);
+        auto* button = new QPushButton(title, card);
+        column->addWidget(button);
+        column->addWidget(makeProse(about, "dim", card));
+        column->addStretch(1);
+        row->addWidget(card, 2);
+        return button;
+    };
+    addTemplates(add(tr("Template"), tr("A network that comes with the program, as a text that you can change.")));
+    connect(add(tr("Open…"), tr("A text that you have: NAME.network. It can be dropped on the window, too.")), &QPushButton::clicked, this,
+            &NetworkPage::chooseFile);
+    add(tr("Import ONNX…"), tr("ONNX files cannot be read yet."))->setEnabled(false);
+    row->addStretch(1);
+    return part;
+}
+
+void NetworkPage::showRunText() {
+    const auto track = selectedTrack(context_);
+    if (!track || track->config().model.network.empty()) return;
+    const auto& own = track->config().model;
+    files_->showRun(stringList(own.network.all).join(u'\n') + u'\n', own.options, trackTitle(*track));
 }
 
 /// Sizes that the text does not say.
@@ -209,10 +281,10 @@ void NetworkPage::addKeys() {
     addPageKey(this, u"network/find"_s, tr("Find"), {Qt::CTRL | Qt::Key_F}, [this] { sheet_->find(); });
 }
 
-/// The template of the chosen model, if it has one.
+/// The template of the chosen model; a model without one leaves the choice to the user.
 void NetworkPage::begin() {
     const QString kind = QString::fromStdString(context_.settings->config().model.kind);
-    files_->showTemplate(NetworkFiles::isTemplate(kind) ? kind : QString::fromStdString(engine::ModelConfig{}.kind));
+    if (NetworkFiles::isTemplate(kind)) files_->showTemplate(kind);
 }
 
 void NetworkPage::chooseFile() {
@@ -257,6 +329,13 @@ void NetworkPage::askWhatIsNeeded() {
                              waiting_ = nullptr;
                              askWhatIsNeeded();
                          }}});
+    } else if (files_->isRun()) {
+        question_->ask(tr("This is the %1, to read. The next run trains your own.").arg(files_->name()),
+                       {{tr("Edit a copy"), [this] {
+                             files_->edit();
+                             sheet_->editor()->setFocus();
+                         }},
+                        {tr("Back"), [this] { files_->back(); }}});
     } else if (const QString name = files_->asideName(); !name.isEmpty()) {
         question_->ask(tr("A draft of %1, which is not saved, was kept.").arg(name),
                        {{tr("Go on with the draft"), [this] { replaceText([this] { files_->takeDraft(); }); }},
@@ -267,7 +346,7 @@ void NetworkPage::askWhatIsNeeded() {
                              files_->edit();
                              sheet_->editor()->setFocus();
                          }}});
-    } else if (!link_->isTrained()) {
+    } else if (!link_->isTrained() && !files_->name().isEmpty()) {
         const auto model = engine::find_model(context_.settings->config().model);
         question_->ask(tr("The settings train %1, and not this text.").arg(model ? engineText(model->title) : QString()),
                        {{tr("Train this text"), [this] { link_->train(); }}});
@@ -305,7 +384,13 @@ void NetworkPage::followTrace() {
 void NetworkPage::refresh() {
     askWhatIsNeeded();
     name_->setText(files_->isEdited() ? tr("%1 · edited").arg(files_->name()) : files_->name());
-    save_->setEnabled(files_->isEdited() || files_->file().isEmpty());
+    const bool any = !files_->name().isEmpty();
+    cards_->setVisible(!any);
+    for (QWidget* each : {static_cast<QWidget*>(sheet_), foot_}) each->setVisible(any);
+    if (!any) options_->hide();
+    save_->setEnabled(any && (files_->isEdited() || files_->file().isEmpty()));
+    export_->setEnabled(any && !model_->isStale());
+    export_->setToolTip(model_->isStale() ? tr("The text has an error.") : tr("The network in another form, with these sizes and options"));
     const auto& network = model_->good().network;
     totals_->setText(model_->good().text.isEmpty() ? unmeasured() : tr("%1 layers · %2 parameters · %3 for one sample · result %4")
                          .arg(count(std::ssize(network.rows)), count(network.parameter_count()), flopsText(network.flops()),

@@ -40,12 +40,13 @@ NetworkSettings::NetworkSettings(SettingsModel* settings, NetworkModel* model, N
     connect(settings_, &SettingsModel::changed, this, &NetworkSettings::followSettings);
     connect(model_, &NetworkModel::checked, this, &NetworkSettings::followText);
     connect(files_, &NetworkFiles::changed, this, &NetworkSettings::followText);
-    connect(model_, &NetworkModel::readOnlyChanged, this, [this] {
-        if (!model_->isReadOnly()) train();
-    });
-    connect(model_, &NetworkModel::replaced, this, [this] {
+    const auto trainOwn = [this] {
+        if (!model_->isReadOnly() && !files_->isRun()) train();
+    };
+    connect(model_, &NetworkModel::readOnlyChanged, this, trainOwn);
+    connect(model_, &NetworkModel::replaced, this, [this, trainOwn] {
         written_.clear();
-        if (!model_->isReadOnly()) train();
+        trainOwn();
     });
 }
 

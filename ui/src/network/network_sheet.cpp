@@ -3,6 +3,7 @@
 #include <QLineEdit>
 #include <QResizeEvent>
 #include <QScrollBar>
+#include <QToolButton>
 
 #include "network/network_columns.h"
 #include "network/network_drawing.h"
@@ -50,6 +51,10 @@ QWidget* NetworkSheet::makeText() {
     note_ = new ElidedLabel(this);
     row->addWidget(makeTitle(tr("Text")));
     row->addWidget(note_, 1);
+    runText_ = new QToolButton(head);
+    runText_->setAutoRaise(true);
+    row->addWidget(runText_);
+    connect(runText_, &QToolButton::clicked, this, &NetworkSheet::runTextWanted);
     find_ = new QLineEdit(head);
     find_->setPlaceholderText(tr("find (Ctrl+F)"));
     find_->setAccessibleName(tr("Find in the text"));
@@ -115,6 +120,8 @@ void NetworkSheet::showNote() {
     const auto faults = model_->faults().size();
     const auto notes = model_->now().network.faults.size() - faults;
     restyle(note_, "role", faults > 0 ? u"bad"_s : u"dim"_s);
+    runText_->setVisible(!model_->comparedRun().isEmpty() && !model_->changed().empty());
+    runText_->setText(tr("text of %1").arg(model_->comparedRun()));
     if (faults > 0)
         note_->setText(faults == 1 ? tr("1 error") : tr("%1 errors").arg(count(std::int64_t(faults))));
     else if (const QString run = model_->comparedRun(); !run.isEmpty())

@@ -4,6 +4,7 @@
 
 class QLineEdit;
 class QScrollBar;
+class QToolButton;
 
 namespace ui {
 
@@ -24,6 +25,10 @@ public:
     /// Goes to the field for words to find.
     void find();
 
+signals:
+    /// The text of the run on screen is to be shown.
+    void runTextWanted();
+
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
@@ -40,6 +45,7 @@ private:
     NetworkDrawing* drawing_;
     QScrollBar* bar_;
     ElidedLabel* note_ = nullptr;
+    QToolButton* runText_ = nullptr;
     QLineEdit* find_ = nullptr;
 };
 

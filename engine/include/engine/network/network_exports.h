@@ -2,6 +2,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "engine/network/network.h"
 
@@ -26,5 +27,14 @@ struct NetworkDrawing {
 /// An SVG picture, black on white, for papers: a box for each layer with its shape, a frame for
 /// each container, and lines beside the boxes for values that later layers take.
 std::string network_to_svg(std::string_view text, const NetworkData& data, const NetworkDrawing& drawing = {});
+
+/// A form that a text can be written in.
+struct NetworkForm {
+    std::string name{};    ///< "pytorch"
+    std::string title{};   ///< "PyTorch source"
+    std::string ending{};  ///< of its files, without the dot
+    std::string (*write)(std::string_view text, const NetworkData& data) = nullptr;
+};
+const std::vector<NetworkForm>& network_forms();
 
 }  // namespace engine
