@@ -8740,6 +8740,18 @@ above</source>
     <context>
         <name>ui::NetworkPage</name>
         <message>
+            <source>PyTorch prints a model like this, without its connections.</source>
+            <translation>这是 PyTorch 打印的模型，其中没有连接关系。</translation>
+        </message>
+        <message>
+            <source>Convert it</source>
+            <translation>转换</translation>
+        </message>
+        <message>
+            <source>Leave it</source>
+            <translation>保持原样</translation>
+        </message>
+        <message>
             <source>Export</source>
             <translation>导出</translation>
         </message>

@@ -1,4 +1,6 @@
+#include <QClipboard>
 #include <QFile>
+#include <QGuiApplication>
 #include <QLabel>
 #include <QLineEdit>
 #include <QMenu>
@@ -165,6 +167,23 @@ TEST_F(NetworkPageTest, ExportListsTheFormsOfTheEngine) {
     QTest::keyClicks(editor(), u"  Dense(3)"_s);
     ASSERT_TRUE(settles());
     EXPECT_FALSE(button->isEnabled());
+}
+
+TEST_F(NetworkPageTest, AModelThatPyTorchPrintedIsConvertedOnRequest) {
+    button(u"Edit a copy"_s)->click();
+    editor()->selectAll();
+    QGuiApplication::clipboard()->setText(u"Sequential(\n  (0): Flatten(start_dim=1, end_dim=-1)\n  (1): Linear(in_features=48, out_features=10, bias=True)\n)\n"_s);
+    editor()->paste();
+    standsStill();
+    QPushButton* convert = button(u"Convert it"_s);
+    ASSERT_NE(convert, nullptr);
+    convert->click();
+    EXPECT_EQ(model()->text(), u"network(image):\n  Flatten(1)\n  Linear(10)\n"_s);
+    ASSERT_TRUE(settles());
+    EXPECT_TRUE(model()->faults().empty());
+    EXPECT_EQ(button(u"Convert it"_s), nullptr);
+    editor()->undo();
+    EXPECT_TRUE(model()->text().startsWith(u"Sequential("_s));
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <QFontDatabase>
 #include <QFontInfo>
 #include <QHelpEvent>
+#include <QMimeData>
 #include <QMouseEvent>
 #include <QPainter>
 #include <QScrollBar>
@@ -15,6 +16,7 @@
 #include "network/network_completion.h"
 #include "network/network_model.h"
 #include "network/network_popup.h"
+#include "network/network_repr.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
@@ -499,6 +501,13 @@ void NetworkEditor::resizeEvent(QResizeEvent* event) {
 void NetworkEditor::changeEvent(QEvent* event) {
     QPlainTextEdit::changeEvent(event);
     if (event->type() == QEvent::FontChange) placeGutter();
+}
+
+void NetworkEditor::insertFromMimeData(const QMimeData* source) {
+    const QString text = source->text();
+    const int position = textCursor().selectionStart();
+    QPlainTextEdit::insertFromMimeData(source);
+    if (!isReadOnly() && isModuleRepr(text)) emit reprPasted(position, text);
 }
 
 void NetworkEditor::scrollContentsBy(int dx, int dy) {

@@ -53,6 +53,8 @@ public:
 signals:
     /// Ctrl+S.
     void saveWanted();
+    /// What PyTorch prints of a model was pasted: it begins at this position.
+    void reprPasted(int position, const QString& text);
     /// Lines have moved in the viewport, or others are in view.
     void moved();
 
@@ -64,6 +66,7 @@ protected:
     void focusOutEvent(QFocusEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void insertFromMimeData(const QMimeData* source) override;
     void scrollContentsBy(int dx, int dy) override;
 
 private:

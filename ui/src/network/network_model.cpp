@@ -11,6 +11,7 @@
 #include "feed/background_task.h"
 #include "models/settings_model.h"
 #include "network/network_changes.h"
+#include "network/network_repr.h"
 #include "text/language.h"
 
 namespace ui {
@@ -280,6 +281,18 @@ int NetworkModel::position(const engine::TextPlace& place) const {
     for (int column = 1; column < place.column && unit < text.size(); ++column)
         unit += text.at(unit).isHighSurrogate() && unit + 1 < text.size() ? 2 : 1;
     return block.position() + static_cast<int>(unit);
+}
+
+void NetworkModel::convertRepr(int position, const QString& print) {
+    const QTextBlock block = document_.findBlock(position);
+    if (readOnly_ || !block.isValid() || text().mid(position, print.size()) != print) return;
+    const QString before = block.text().left(position - block.position());
+    const bool alone = before.trimmed().isEmpty();
+    QTextCursor cursor(&document_);
+    cursor.setPosition(alone ? block.position() : position);
+    cursor.setPosition(position + static_cast<int>(print.size()), QTextCursor::KeepAnchor);
+    const int indent = alone ? static_cast<int>(before.size()) : 0;
+    cursor.insertText((alone ? QString() : u"\n"_s) + fromModuleRepr(print, indent) + (print.endsWith(u'\n') ? u"\n"_s : QString()));
 }
 
 void NetworkModel::replace(const engine::NetworkFault& fault) {

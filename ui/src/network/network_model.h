@@ -89,6 +89,9 @@ public:
     void choose(int line, int run);
     /// Puts the fault's replacement into the text, as one change.
     void replace(const engine::NetworkFault& fault);
+    /// Puts the notation of a print of PyTorch in its place, as one change, where it still stands at
+    /// this position.
+    void convertRepr(int position, const QString& print);
     /// Position of a place in the document; -1: the text no longer has it.
     int position(const engine::TextPlace& place) const;
 

@@ -6,6 +6,8 @@
 #include <QPointer>
 #include <QPushButton>
 #include <QWidget>
+#include <optional>
+#include <utility>
 
 #include "commands/commands.h"
 #include "engine/base/plain_text.h"
@@ -81,6 +83,7 @@ private:
     NetworkSheet* sheet_;
     NetworkQuestion* question_;
     QPointer<XrayModel> xray_;
+    std::optional<std::pair<int, QString>> pasted_;  ///< what PyTorch printed, and where it begins
     std::function<void()> waiting_;  ///< replaces the text when the user has answered
     ElidedLabel* name_ = nullptr;
     QPushButton *save_ = nullptr, *export_ = nullptr;
@@ -275,6 +278,10 @@ void NetworkPage::addKeys() {
                [editor] { editor->replaceAtCursor(); });
     addPageKey(this, u"network/next-run"_s, tr("Next use of the block"), {Qt::ALT | Qt::Key_Right}, [editor] { editor->stepRun(1); });
     addPageKey(this, u"network/previous-run"_s, tr("Previous use of the block"), {Qt::ALT | Qt::Key_Left}, [editor] { editor->stepRun(-1); });
+    connect(editor, &NetworkEditor::reprPasted, this, [this](int position, const QString& text) {
+        pasted_ = {position, text};
+        askWhatIsNeeded();
+    });
     connect(editor, &NetworkEditor::saveWanted, this, [this] {
         if (save_->isEnabled() || !QFileInfo::exists(files_->file())) save();
     });
@@ -329,6 +336,15 @@ void NetworkPage::askWhatIsNeeded() {
                              waiting_ = nullptr;
                              askWhatIsNeeded();
                          }}});
+    } else if (pasted_ && model_->text().mid(pasted_->first, pasted_->second.size()) == pasted_->second) {
+        const auto end = [this](bool convert) {
+            const auto pasted = std::exchange(pasted_, std::nullopt);
+            if (convert && pasted) model_->convertRepr(pasted->first, pasted->second);
+            askWhatIsNeeded();
+            sheet_->editor()->setFocus();
+        };
+        question_->ask(tr("PyTorch prints a model like this, without its connections."),
+                       {{tr("Convert it"), [end] { end(true); }}, {tr("Leave it"), [end] { end(false); }}});
     } else if (files_->isRun()) {
         question_->ask(tr("This is the %1, to read. The next run trains your own.").arg(files_->name()),
                        {{tr("Edit a copy"), [this] {
