@@ -1,5 +1,7 @@
 #include "network/network_editor.h"
 
+#include "network/network_line_edits.h"
+
 #include <gtest/gtest.h>
 
 #include <QTest>
@@ -120,7 +122,7 @@ TEST_F(NetworkEditorTest, ATemplateCannotBeChanged) {
     model.setReadOnly(true);
     QTest::keyClicks(&editor, u"x"_s);
     QTest::keyClick(&editor, Qt::Key_Slash, Qt::ControlModifier);
-    editor.indentLines(true);
+    indentLines(editor, true);
     EXPECT_EQ(model.text(), u"network(image):\n  Flatten"_s);
 }
 

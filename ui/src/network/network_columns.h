@@ -4,8 +4,6 @@
 
 #include "network/network_strip.h"
 
-class QMenu;
-
 namespace ui {
 
 struct NetworkLineRow;

@@ -10,50 +10,21 @@
 #include <QScrollBar>
 #include <QToolTip>
 #include <algorithm>
-#include <iterator>
-#include <set>
 
 #include "network/network_completion.h"
+#include "network/network_gutter.h"
+#include "network/network_line_edits.h"
 #include "network/network_model.h"
 #include "network/network_popup.h"
 #include "network/network_repr.h"
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
-#include "widgets/painted_widget.h"
 
 namespace ui {
-namespace {
-
-constexpr int usualIndent = 2;
-
-/// Line numbers, marks of faults, and arrows that fold.
-class NetworkGutter final : public PaintedWidget {
-public:
-    NetworkGutter(const Theme* theme, NetworkEditor* editor) : PaintedWidget(theme, editor), editor_(editor) {}
-
-protected:
-    void paintEvent(QPaintEvent*) override {
-        QPainter painter(this);
-        editor_->paintGutter(painter, rect());
-    }
-    void mousePressEvent(QMouseEvent* event) override { editor_->clickGutter(event->position().toPoint()); }
-    void wheelEvent(QWheelEvent* event) override { event->ignore(); }
-
-private:
-    NetworkEditor* editor_;
-};
-
-int leadingSpaces(const QString& text) {
-    int spaces = 0;
-    while (spaces < text.size() && text.at(spaces) == u' ') ++spaces;
-    return spaces;
-}
-
-}  // namespace
 
 NetworkEditor::NetworkEditor(const Theme* theme, NetworkModel* model, QWidget* parent)
-    : QPlainTextEdit(parent), theme_(theme), model_(model), gutter_(new NetworkGutter(theme, this)), popup_(new NetworkPopup(this)) {
+    : QPlainTextEdit(parent), theme_(theme), model_(model), gutter_(new NetworkGutter(theme, model, this)), popup_(new NetworkPopup(this)) {
     setObjectName(u"networkText"_s);
     setAccessibleName(tr("Text of the network"));
     setDocument(model->document());
@@ -145,67 +116,6 @@ void NetworkEditor::replaceAtCursor() {
     }
 }
 
-/// Spaces between two levels of the text; one level alone may have been indented as a whole.
-int NetworkEditor::levelStep() const {
-    std::set<int> levels;
-    for (QTextBlock block = document()->begin(); block.isValid(); block = block.next())
-        if (const int spaces = leadingSpaces(block.text()); spaces > 0 && spaces < block.length() - 1) levels.insert(spaces);
-    if (levels.size() < 2) return usualIndent;
-    int step = *std::next(levels.begin()) - *levels.begin();
-    for (auto each = std::next(levels.begin()); each != levels.end(); ++each) step = std::min(step, *each - *std::prev(each));
-    return step;
-}
-
-std::pair<int, int> NetworkEditor::selectedLines() const {
-    const QTextCursor cursor = textCursor();
-    const QTextBlock first = document()->findBlock(cursor.selectionStart());
-    QTextBlock last = document()->findBlock(cursor.selectionEnd());
-    if (last != first && last.position() == cursor.selectionEnd()) last = last.previous();
-    return {first.blockNumber(), last.blockNumber()};
-}
-
-void NetworkEditor::changeLines(const std::function<void(QTextCursor&, const QString&)>& change) {
-    if (isReadOnly()) return;
-    const auto [first, last] = selectedLines();
-    QTextCursor cursor(document());
-    cursor.beginEditBlock();
-    for (int line = first; line <= last; ++line) {
-        const QTextBlock block = document()->findBlockByNumber(line);
-        cursor.setPosition(block.position());
-        change(cursor, block.text());
-    }
-    cursor.endEditBlock();
-}
-
-void NetworkEditor::indentLines(bool deeper) {
-    const int step = levelStep();
-    changeLines([deeper, step](QTextCursor& cursor, const QString& text) {
-        const int spaces = leadingSpaces(text);
-        if (deeper && !text.trimmed().isEmpty()) {
-            cursor.insertText(QString(step, u' '));
-        } else if (!deeper) {
-            for (int i = std::min(spaces, step); i > 0; --i) cursor.deleteChar();
-        }
-    });
-}
-
-void NetworkEditor::toggleComment() {
-    const auto [first, last] = selectedLines();
-    bool all = true;
-    for (int line = first; line <= last; ++line) {
-        const QString text = document()->findBlockByNumber(line).text().trimmed();
-        all = all && (text.isEmpty() || text.startsWith(u'#'));
-    }
-    changeLines([all](QTextCursor& cursor, const QString& text) {
-        const int spaces = leadingSpaces(text);
-        if (spaces == text.size()) return;
-        cursor.movePosition(QTextCursor::Right, QTextCursor::MoveAnchor, spaces);
-        if (!all) return cursor.insertText(u"# "_s);
-        cursor.deleteChar();
-        if (spaces + 1 < text.size() && text.at(spaces + 1) == u' ') cursor.deleteChar();
-    });
-}
-
 bool NetworkEditor::isFolded(int line) const {
     const auto index = static_cast<std::size_t>(line - 1);
     const auto& lines = model_->now().lines;
@@ -242,20 +152,6 @@ void NetworkEditor::showOrphans() {
         if (block.isVisible() && isFolded(line)) hidden = lines[static_cast<std::size_t>(line - 1)].end + 1;
     }
     if (any) document()->markContentsDirty(0, document()->characterCount());
-}
-
-/// A new line begins below the one above it, deeper behind a head.
-void NetworkEditor::newLine() {
-    QTextCursor cursor = textCursor();
-    const QString before = cursor.block().text().left(cursor.positionInBlock());
-    int spaces = std::min(leadingSpaces(before), static_cast<int>(before.size()));
-    if (withoutComment(before).trimmed().endsWith(u':')) spaces += levelStep();
-    cursor.beginEditBlock();
-    cursor.insertBlock();
-    cursor.insertText(QString(spaces, u' '));
-    cursor.endEditBlock();
-    setTextCursor(cursor);
-    ensureCursorVisible();
 }
 
 bool NetworkEditor::event(QEvent* event) {
@@ -317,13 +213,13 @@ bool NetworkEditor::pressCommand(QKeyEvent* event) {
     else if (event->key() == Qt::Key_Backtab && isReadOnly())
         QWidget::focusNextPrevChild(false);
     else if (event->key() == Qt::Key_Backtab)
-        indentLines(false);
+        indentLines(*this, false);
     else if (event->matches(QKeySequence::Save))
         emit saveWanted();
     else if (control && event->key() == Qt::Key_Space)
         complete();
     else if (control && event->key() == Qt::Key_Slash)
-        toggleComment();
+        toggleComment(*this);
     else if (folds && (event->key() == Qt::Key_BracketLeft || event->key() == Qt::Key_BraceLeft))
         fold(currentLine(), true);
     else if (folds && (event->key() == Qt::Key_BracketRight || event->key() == Qt::Key_BraceRight))
@@ -341,11 +237,11 @@ void NetworkEditor::keyPressEvent(QKeyEvent* event) {
     if (isReadOnly() && event->key() == Qt::Key_Tab) {
         QWidget::focusNextPrevChild(true);
     } else if (plain && event->key() == Qt::Key_Tab) {
-        if (textCursor().hasSelection()) return indentLines(true);
-        const int step = levelStep();
+        if (textCursor().hasSelection()) return indentLines(*this, true);
+        const int step = levelStep(*document());
         textCursor().insertText(QString(step - textCursor().positionInBlock() % step, u' '));
     } else if (plain && enter && !isReadOnly()) {
-        newLine();
+        startLine(*this);
     } else if (enter && event->modifiers() != Qt::ShiftModifier) {
         event->ignore();  // commands of the window
     } else {
@@ -480,16 +376,10 @@ void NetworkEditor::showChecked() {
     emit moved();
 }
 
-int NetworkEditor::gutterWidth() const {
-    int digits = 2;
-    for (int lines = blockCount(); lines >= 100; lines /= 10) ++digits;
-    return size::mark + fontMetrics().horizontalAdvance(u'9') * digits + 2 * fontMetrics().horizontalAdvance(u' ') + size::gap;
-}
-
 void NetworkEditor::placeGutter() {
-    setViewportMargins(gutterWidth(), 0, 0, 0);
+    setViewportMargins(gutter_->lineWidth(), 0, 0, 0);
     const QRect inside = contentsRect();
-    gutter_->setGeometry(inside.left(), inside.top(), gutterWidth(), inside.height());
+    gutter_->setGeometry(inside.left(), inside.top(), gutter_->lineWidth(), inside.height());
 }
 
 void NetworkEditor::resizeEvent(QResizeEvent* event) {
@@ -514,45 +404,6 @@ void NetworkEditor::scrollContentsBy(int dx, int dy) {
     QPlainTextEdit::scrollContentsBy(dx, dy);
     gutter_->update();
     emit moved();
-}
-
-void NetworkEditor::paintGutter(QPainter& painter, const QRect& area) const {
-    const Tokens& tokens = theme_->tokens();
-    painter.fillRect(area, tokens.panel);
-    painter.setFont(font());
-    painter.setRenderHint(QPainter::Antialiasing);
-    const int top = viewport()->y() - gutter_->y();
-    const int arrow = 2 * fontMetrics().horizontalAdvance(u' ');
-    const auto& view = model_->now();
-    visitLines([&](int line, const QRect& row) {
-        const QRect here(area.left(), row.top() + top, area.width(), row.height());
-        const auto fault = std::ranges::find(view.network.faults, line, [](const auto& each) { return each.place.line; });
-        const bool faulty = fault != view.network.faults.end();
-        const QColor mark = !faulty ? tokens.dim : fault->note ? tokens.caution : tokens.bad;
-        if (faulty) {
-            painter.setPen(Qt::NoPen);
-            painter.setBrush(mark);
-            painter.drawEllipse(QPointF(here.left() + size::mark * 0.6, here.center().y() + 0.5), size::mark * 0.4, size::mark * 0.4);
-        }
-        if (model_->changed().contains(line)) painter.fillRect(QRect(here.right() - 2, here.top(), 3, here.height()), tokens.accent);
-        painter.setPen(line == currentLine() && !faulty ? tokens.text : mark);
-        painter.drawText(here.adjusted(0, 0, -arrow - size::grid, 0), Qt::AlignRight | Qt::AlignVCenter, QString::number(line));
-        const auto index = static_cast<std::size_t>(line - 1);
-        if (index >= view.lines.size() || view.lines[index].end < line) return;
-        painter.setPen(tokens.dim);
-        painter.drawText(here.adjusted(0, 0, -size::grid / 2, 0), Qt::AlignRight | Qt::AlignVCenter, isFolded(line) ? u"▸"_s : u"▾"_s);
-    });
-}
-
-void NetworkEditor::clickGutter(const QPoint& at) {
-    const int line = lineAt(at.y() + gutter_->y() - viewport()->y());
-    if (line == 0) return;
-    const auto index = static_cast<std::size_t>(line - 1);
-    const auto& lines = model_->now().lines;
-    if (index < lines.size() && lines[index].end >= line)
-        fold(line, !isFolded(line));
-    else
-        goTo(line);
 }
 
 }  // namespace ui

@@ -8,6 +8,7 @@
 
 namespace ui {
 
+class NetworkGutter;
 class NetworkModel;
 class NetworkPopup;
 class Theme;
@@ -34,8 +35,6 @@ public:
     /// Puts the replacement of the fault at the cursor's line into the text.
     void replaceAtCursor();
 
-    void indentLines(bool deeper);
-    void toggleComment();
     /// Hides the body of the line, or shows it again.
     void fold(int line, bool folded);
     bool isFolded(int line) const;
@@ -45,10 +44,6 @@ public:
 
     /// Lists what fits at the cursor.
     void complete();
-
-    int gutterWidth() const;
-    void paintGutter(QPainter& painter, const QRect& area) const;
-    void clickGutter(const QPoint& at);
 
 signals:
     /// Ctrl+S.
@@ -72,25 +67,20 @@ protected:
 private:
     void showChecked();
     void placeGutter();
-    void newLine();
     void insertWord(const QString& word);
     void offerWhileTyping();
     void offer(bool asked);
     /// Shows lines whose head no longer hides them.
     void showOrphans();
     bool pressCommand(QKeyEvent* event);
-    /// Lines of the selection, without a last one in which nothing is selected.
-    std::pair<int, int> selectedLines() const;
-    void changeLines(const std::function<void(QTextCursor& atStart, const QString& text)>& change);
     QString faultText(int position) const;
     /// "‹ layer2.0 · 3 of 8 ›" of a head with several runs, and where it stands in the viewport.
     QString runText(int line) const;
     QRect runArea(int line, const QRect& row) const;
-    int levelStep() const;
 
     const Theme* theme_;
     NetworkModel* model_;
-    QWidget* gutter_;
+    NetworkGutter* gutter_;
     NetworkPopup* popup_;
 };
 
