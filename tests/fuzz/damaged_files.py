@@ -75,7 +75,7 @@ def damaged(data, dice):
 
 def png():
     """A small picture of the golden ones."""
-    return base64.b64decode(json.loads((GOLDEN / "picture_kinds.json").read_text())[0]["file"])
+    return base64.b64decode(json.loads(gzip.decompress((GOLDEN / "picture_kinds.json.gz").read_bytes()))[0]["file"])
 
 
 def idx(dims, content):

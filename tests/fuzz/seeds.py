@@ -5,6 +5,7 @@ argument it trains a run of three steps, and makes FOLDER/checkpoint and FOLDER/
 safetensors."""
 
 import base64
+import gzip
 import json
 import os
 import pathlib
@@ -13,8 +14,11 @@ import sys
 import tempfile
 import zipfile
 
-import safetensors
 import safetensors.torch
+
+
+def unpacked(path):
+    return gzip.decompress(path.read_bytes())
 
 
 def torch_seeds(folder, golden):
@@ -35,7 +39,7 @@ def torch_seeds(folder, golden):
 def picture_seeds(folder, golden):
     """A small picture of every kind."""
     (folder / "picture").mkdir(parents=True, exist_ok=True)
-    for each in json.loads((golden / "picture_kinds.json").read_text()):
+    for each in json.loads(unpacked(golden / "picture_kinds.json.gz")):
         (folder / "picture" / each["name"]).write_bytes(base64.b64decode(each["file"]))
 
 
@@ -88,24 +92,23 @@ def main():
     if len(sys.argv) > 2:
         trained_seeds(folder, sys.argv[2])
     count = 0
-    for lines in sorted(golden.glob("*.jsonl")):
-        with safetensors.safe_open(lines.with_suffix(".safetensors"), "pt") as tensors:
-            by_case = {}
-            for name in tensors.keys():
-                case, _, rest = name.partition("/")
-                if not rest.startswith(("expect/", "allowed/")):
-                    by_case.setdefault(case, []).append(rest)
-            for i, line in enumerate(lines.read_text().splitlines()):
-                request = json.loads(line)
-                request.pop("results", None)
-                request.pop("refused", None)
-                request.update({"in": "i", "out": "o", "device": "cpu"})
-                arguments = {rest: tensors.get_tensor(f"{i}/{rest}") for rest in by_case.get(str(i), [])}
-                file = safetensors.torch.save(arguments)
-                (folder / "op_script" / f"{lines.stem}_{i}").write_bytes(json.dumps(request).encode() + b"\n" + file)
-                if i % 20 == 0:
-                    (folder / "safetensors" / f"{lines.stem}_{i}").write_bytes(file)
-                count += 1
+    for lines in sorted(golden.glob("*.jsonl.gz")):
+        name = lines.name.partition(".")[0]
+        by_case = {}
+        for key, tensor in safetensors.torch.load(unpacked(golden / f"{name}.safetensors.gz")).items():
+            case, _, rest = key.partition("/")
+            if not rest.startswith(("expect/", "allowed/")):
+                by_case.setdefault(case, {})[rest] = tensor
+        for i, line in enumerate(unpacked(lines).splitlines()):
+            request = json.loads(line)
+            request.pop("results", None)
+            request.pop("refused", None)
+            request.update({"in": "i", "out": "o", "device": "cpu"})
+            file = safetensors.torch.save(by_case.get(str(i), {}))
+            (folder / "op_script" / f"{name}_{i}").write_bytes(json.dumps(request).encode() + b"\n" + file)
+            if i % 20 == 0:
+                (folder / "safetensors" / f"{name}_{i}").write_bytes(file)
+            count += 1
     print(f"{count} cases")
 
 

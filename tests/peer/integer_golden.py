@@ -4,8 +4,6 @@
 difference.
 """
 
-import pathlib
-
 import numpy
 import torch
 
@@ -55,7 +53,7 @@ def main():
             tensors[f"{len(lines)}/expect/output"] = result.contiguous()
             lines.append({"op": op, "attrs": attrs, "autocast": None, "grad": False, "grad_grad": False,
                           "results": {"output": DTYPE_NAMES[result.dtype]}})
-    save(pathlib.Path(__file__).resolve().parent / "golden", "integers", lines, tensors)
+    save("integers", lines, tensors)
 
 
 if __name__ == "__main__":

@@ -9,15 +9,13 @@ be refused with.
 """
 
 import argparse
-import gzip
 import json
-import pathlib
 import sys
 
 import numpy
-import safetensors.torch
 import torch
 
+import golden_file
 from op_bounds import tolerance
 from op_cases import Case, MODES
 from op_draft import Random
@@ -74,7 +72,7 @@ def store(case, index, tensors):
     return {**request, "results": results}
 
 
-def write(folder, name, ops, options):
+def write(name, ops, options):
     """One file of cases and its tensors."""
     tensors, lines = {}, []
     for op in sorted(ops):
@@ -85,15 +83,15 @@ def write(folder, name, ops, options):
                 continue
             lines.append(store(case, len(lines), tensors))
         store_rejections(rejections(op), lines, tensors)
-    save(folder, name, lines, tensors)
+    save(name, lines, tensors)
 
 
-def write_refused_values(folder):
+def write_refused_values():
     """Writes a file of calls with values that must be rejected."""
     tensors, lines = {}, []
     for op in sorted(WRONG_VALUES):
         store_rejections(value_rejections(op), lines, tensors)
-    save(folder, REFUSED_VALUES, lines, tensors)
+    save(REFUSED_VALUES, lines, tensors)
 
 
 def store_rejections(calls, lines, tensors):
@@ -103,14 +101,11 @@ def store_rejections(calls, lines, tensors):
         lines.append({**request, "refused": words})
 
 
-def save(folder, name, lines, tensors):
+def save(name, lines, tensors):
     tensors = {name: tensor.detach().clone() for name, tensor in tensors.items()}
-    # Half of such a file is its table of names and offsets, which packs to a tenth. No time in the archive: a new run that
-    # computes the same tensors writes the same bytes.
-    path = folder / f"{name}.safetensors.gz"
-    path.write_bytes(gzip.compress(safetensors.torch.save(tensors), mtime=0))
+    path = golden_file.write_tensors(name, tensors)  # half of it is names and offsets, which pack to a tenth
     text = "".join(json.dumps(line) + "\n" for line in lines)
-    (folder / f"{name}.jsonl.gz").write_bytes(gzip.compress(text.encode(), mtime=0))
+    golden_file.write(f"{name}.jsonl", text.encode())
     print(f"{name}: {len(lines)} cases, {len(tensors)} tensors, {path.stat().st_size / 1e6:.2f} MB")
 
 
@@ -122,16 +117,14 @@ def main():
     parser.add_argument("--family", action="append",
                         help=f"only this file: base, {REFUSED_VALUES}, or a family of ops (default: all)")
     options = parser.parse_args()
-    folder = pathlib.Path(__file__).resolve().parent / "golden"
-    folder.mkdir(exist_ok=True)
     files = {"base": set(GENERATORS)}
     for entry in REGISTRY.values():
         files.setdefault(entry.family, set()).add(entry.name)
     for name in options.family or [*sorted(files), REFUSED_VALUES]:
         if name == REFUSED_VALUES:
-            write_refused_values(folder)
+            write_refused_values()
         else:
-            write(folder, name, files[name], options)
+            write(name, files[name], options)
     return 0
 
 

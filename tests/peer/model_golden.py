@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/models.safetensors: one training step of each model of the catalog in each precision of the CPU, for
+"""Writes golden/models.safetensors.gz: one training step of each model of the catalog in each precision of the CPU, for
 `models_test`: the loss and, of every gradient, its norm and 32 of its elements; of networks with many layers, of some
 gradients from the first to the last, and 16 elements, in fewer precisions.
 
@@ -16,14 +16,13 @@ difference. Gradients that are 0 but for rounding (of a bias in front of a batch
 """
 
 import math
-import pathlib
 import sys
 
-import safetensors.torch
 import torch
 from torch.nn import functional as F
 
 import convnets
+import golden_file
 from golden_numbers import uniform, weight
 from peer_models import LeNet, Mlp
 from rounded_layers import Arithmetic, Linear, Rounded
@@ -224,8 +223,7 @@ def main():
     alike = [name for name, (low, _, _) in PRECISIONS.items() if low and not any(refused.get(name) for refused in told)]
     if alike:
         sys.exit(f"no model's bounds tell {', '.join(alike)} from fp32")
-    path = pathlib.Path(__file__).resolve().parent / "golden" / "models.safetensors"
-    safetensors.torch.save_file(tensors, path, metadata)
+    path = golden_file.write_tensors("models", tensors, metadata)
     print(f"{path.stat().st_size} bytes")
     return 0
 

@@ -7,7 +7,6 @@ far ours, in fp32, may be from it: FACTOR times the farthest of RUNS runs in whi
 of itself, which is four roundings, and at the least FLOOR of the largest gradient, or of the sum that makes the loss. Random layers
 (dropout) have tests of their own, and those of torch.nn come from network_kinds.py, with the first arguments that fit.
 """
-import gzip
 import json
 import math
 import pathlib
@@ -17,6 +16,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+import golden_file
 import network_kinds
 from golden_numbers import uniform, weight
 
@@ -378,10 +378,9 @@ def figures(case):
 
 
 def main():
-    file = pathlib.Path(__file__).resolve().parent / "golden" / "network_steps.txt.gz"
     cases = [*of_kinds(), *of_functions(), *of_sequences(), *of_examples()]
     text = "".join(json.dumps(figures(case)) + "\n" for case in cases)
-    file.write_bytes(gzip.compress(text.encode(), mtime=0))
+    file = golden_file.write("network_steps.txt", text.encode())
     print(f"{len(cases)} networks, {file.stat().st_size} bytes")
 
 

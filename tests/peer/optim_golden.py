@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/optim.safetensors: PyTorch's optimizers and its GradScaler over 20 updates of two small tensors.
+"""Writes golden/optim.safetensors.gz: PyTorch's optimizers and its GradScaler over 20 updates of two small tensors.
 
 w.K              initial weights (K: 0, 1), on a grid of 2^-7, so that every type holds them
 g.T.K            gradients of update T, on the same grid
@@ -19,11 +19,11 @@ Learning rates are powers of two: they are the same number in f32 and f64.
 """
 
 import json
-import pathlib
 import sys
 
-import safetensors.torch
 import torch
+
+import golden_file
 
 UPDATES = 20
 SHAPES = ((5,), (3, 4))
@@ -170,10 +170,9 @@ def main():
             run_late(variant, start, grads, dtype, out)
         run_scaled(variant, start, grads, out)
     run_sparse(generator, out)
-    path = pathlib.Path(__file__).resolve().parent / "golden" / "optim.safetensors"
     metadata = {"variants": json.dumps(VARIANTS), "scaler": json.dumps(SCALER), "late": json.dumps(LATE),
                 "sparse": json.dumps(SPARSE), "torch": torch.__version__}
-    safetensors.torch.save_file(out, path, metadata=metadata)
+    path = golden_file.write_tensors("optim", out, metadata)
     print(f"{len(out)} tensors, {path.stat().st_size / 1e3:.1f} kB")
     return 0
 

@@ -1,14 +1,13 @@
 """Writes what Pillow 13 and torchvision 0.29 make of small pictures.
 
-golden/picture_resize.json: a random picture resized by Pillow (BILINEAR) to several sizes and, scaled and cut by
-torchvision, its middle. golden/picture_changes.json: torchvision's changes of its colours. golden/picture_kinds.json:
+golden/picture_resize.json.gz: a random picture resized by Pillow (BILINEAR) to several sizes and, scaled and cut by
+torchvision, its middle. golden/picture_changes.json.gz: torchvision's changes of its colours. golden/picture_kinds.json.gz:
 files of every kind (base64) with their pixels.
 """
 
 import base64
 import io
 import json
-import pathlib
 import random
 import struct
 import zlib
@@ -17,10 +16,11 @@ import torch
 import torchvision.transforms.functional as F
 from PIL import Image, ImageOps
 
+import golden_file
+
 SIZES = [(7, 5), (13, 9), (28, 28), (3, 20), (1, 1), (26, 4)]
 SQUARES = [(8, 7), (5, 4), (9, 9), (20, 17)]  # Resize, CenterCrop
 FACTORS = [0.0, 0.6, 1.0, 1.7]
-GOLDEN = pathlib.Path(__file__).parent / "golden"
 
 
 def random_picture(dice, width, height):
@@ -123,7 +123,7 @@ def kinds(dice):
 
 
 def write(name, golden):
-    (GOLDEN / name).write_text(json.dumps(golden, separators=(",", ":")) + "\n")
+    golden_file.write(name, (json.dumps(golden, separators=(",", ":")) + "\n").encode())
 
 
 def main():

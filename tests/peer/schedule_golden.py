@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/schedules.safetensors: PyTorch's learning-rate schedulers over the steps of short runs.
+"""Writes golden/schedules.safetensors.gz: PyTorch's learning-rate schedulers over the steps of short runs.
 
 NAME.rates       the rate of each step, f64. The scheduler steps with the optimizer: not in the steps of `skipped`, so a
                  skipped step has the rate of the one after it
@@ -14,12 +14,12 @@ MultiStepLR in a ChainedScheduler, whose milestones count from the first update.
 
 import json
 import math
-import pathlib
 import warnings
 
-import safetensors.torch
 import torch
 from torch.optim import lr_scheduler as schedulers
+
+import golden_file
 
 SEED = 19
 SKIPPED = [0, 1, 7, 20, 21, 40]
@@ -120,8 +120,7 @@ def main():
         out[f"plateau.{variant['name']}.figures"] = figures
         out[f"plateau.{variant['name']}.rates"] = rates
     metadata = {"variants": json.dumps(VARIANTS), "plateau": json.dumps(PLATEAUS), "skipped": json.dumps(SKIPPED)}
-    file = pathlib.Path(__file__).parent / "golden" / "schedules.safetensors"
-    safetensors.torch.save_file(out, file, metadata=metadata)
+    file = golden_file.write_tensors("schedules", out, metadata)
     print(f"{file}: {len(out)} tensors, PyTorch {torch.__version__}")
 
 

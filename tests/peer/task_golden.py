@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/tasks.safetensors, for `models_test`: training steps of the tasks beside classification in each precision of
+"""Writes golden/tasks.safetensors.gz, for `models_test`: training steps of the tasks beside classification in each precision of
 the CPU. Of the language model, with each cell, two steps that share their weights, the second from the state that the
 first one left, and a step in which the state of one stream overflows; of regression, one step.
 
@@ -10,13 +10,12 @@ their own states from the first step to the second.
 
 import dataclasses
 import math
-import pathlib
 import sys
 
-import safetensors.torch
 import torch
 from torch.nn import functional as F
 
+import golden_file
 from golden_numbers import FIRST_WEIGHT, uniform
 from model_golden import beyond, golden_gradient, RUNS
 from peer_models import Mlp
@@ -188,8 +187,7 @@ def main():
     alike = [name for name, p in PRECISIONS.items() if p.low and not any(counts[name] for counts in told)]
     if alike:
         sys.exit(f"no task's bounds tell {', '.join(alike)} from fp32")
-    path = pathlib.Path(__file__).resolve().parent / "golden" / "tasks.safetensors"
-    safetensors.torch.save_file(tensors, path, metadata)
+    path = golden_file.write_tensors("tasks", tensors, metadata)
     print(f"{path.stat().st_size} bytes")
     return 0
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/transformers.safetensors, for `models_test`: a training step of GPT-2 and one of BERT in each precision of the
+"""Writes golden/transformers.safetensors.gz, for `models_test`: a training step of GPT-2 and one of BERT in each precision of the
 CPU, and the names and shapes of transformers' state dicts.
 
 Weights and batches are no part of the file: both sides compute them. Figures and bounds are those of model_golden.py; the
@@ -9,13 +9,12 @@ figures must tell the precision from fp32. Those of O2 and pure fp16, whose stre
 not: they hold what is wrong by more than roundings.
 """
 
-import pathlib
 import sys
 
-import safetensors.torch
 import torch
 from torch.nn import functional as F
 
+import golden_file
 import task_reference
 import transformer_reference as reference
 from task_golden import figures, LOSS_SCALE, noises, PRECISIONS, report, weights_of
@@ -97,8 +96,7 @@ def main():
     alike = [name for name in ("amp-fp16", "amp-bf16") if not all(counts[name] for counts in told)]
     if alike:
         sys.exit(f"a model's bounds do not tell {', '.join(alike)} from fp32")
-    path = pathlib.Path(__file__).resolve().parent / "golden" / "transformers.safetensors"
-    safetensors.torch.save_file(tensors, path, metadata)
+    path = golden_file.write_tensors("transformers", tensors, metadata)
     print(f"{path.stat().st_size} bytes")
     return 0
 

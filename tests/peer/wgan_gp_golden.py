@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/wgan_gp.safetensors: a WGAN-GP critic step (Gulrajani et al. 2017, algorithm 1) by PyTorch, for the test of
+"""Writes golden/wgan_gp.safetensors.gz: a WGAN-GP critic step (Gulrajani et al. 2017, algorithm 1) by PyTorch, for the test of
 recipe training-loops.md#gradient-penalty (3.4) in a library's form: the penalty is on the critic's gradient by its
 input.
 
@@ -13,12 +13,12 @@ Kept are the weights, the batches, and for each way to compute the two losses an
 The distance of PyTorch's f32 and AMP results from the exact ones is what the test measures ours by.
 """
 
-import pathlib
 import sys
 
-import safetensors.torch
 import torch
 from torch.nn import functional as F
+
+import golden_file
 
 SCALE = 1024.0
 PENALTY = 10.0
@@ -75,8 +75,7 @@ def main():
                              ("amp-fp16", torch.float32, True)):
         for key, value in step(weights, batches, dtype, amp).items():
             tensors[f"{name}/{key}"] = value.detach().contiguous()
-    path = pathlib.Path(__file__).resolve().parent / "golden" / "wgan_gp.safetensors"
-    safetensors.torch.save_file(tensors, path)
+    path = golden_file.write_tensors("wgan_gp", tensors)
     print(f"{path.stat().st_size} bytes")
     for name in ("fp32", "amp-fp16"):
         for key in ("wasserstein", "penalty", *(f"grad.{k}" for k in weights)):

@@ -4,6 +4,7 @@
 
 #include "engine/base/error.h"
 #include "engine/runs/end_notice.h"
+#include "engine/settings/catalog.h"
 
 namespace engine {
 namespace {

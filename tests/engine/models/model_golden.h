@@ -2,17 +2,14 @@
 
 #include <cmath>
 #include <cstdint>
-#include <filesystem>
-#include <map>
 #include <sstream>
 #include <string>
 #include <vector>
 
 #include "data/loader/batch.h"
 #include "data/schema.h"
-#include "io/safetensors/safetensors.h"
-#include "io/safetensors/tensor_file.h"
 #include "models/model.h"
+#include "support/golden_file.h"
 #include "tensor/tensor.h"
 
 namespace engine::test {
@@ -52,24 +49,21 @@ private:
     }
 };
 
-/// Reads golden/models.safetensors, which tests/peer/model_golden.py writes: one PyTorch step of
+/// Reads golden/models.safetensors.gz, which tests/peer/model_golden.py writes: one PyTorch step of
 /// each model in each precision.
 class ModelGolden {
 public:
-    ModelGolden()
-        : metadata_(SafetensorsFile::open(path()).metadata()), tensors_(load_tensors(path())) {}
-
-    bool has(const std::string& kind) const { return metadata_.contains(kind + ".count"); }
-    std::vector<std::string> precisions() const { return words(metadata_.at("precisions")); }
+    bool has(const std::string& kind) const { return file_.texts().contains(kind + ".count"); }
+    std::vector<std::string> precisions() const { return words(file_.text("precisions")); }
     /// The precisions in which the file has a step of this model.
     std::vector<std::string> precisions(const std::string& kind) const {
-        return words(metadata_.at(kind + ".precisions"));
+        return words(file_.text(kind + ".precisions"));
     }
     /// The model settings that the step was made with.
     ModelConfig model(const std::string& kind) const {
         ModelConfig config;
         config.kind = kind;
-        for (const std::string& option : words(metadata_.at(kind + ".options"))) {
+        for (const std::string& option : words(file_.text(kind + ".options"))) {
             const std::size_t at = option.find('=');
             const std::string name = option.substr(0, at), value = option.substr(at + 1);
             if (name == "dropout")
@@ -81,21 +75,21 @@ public:
     }
     /// "name size size ..." of each parameter, in PyTorch's order.
     std::vector<std::string> parameters(const std::string& kind) const {
-        return lines(metadata_.at(kind + ".parameters"));
+        return lines(file_.text(kind + ".parameters"));
     }
     std::vector<std::string> buffers(const std::string& kind) const {
-        return lines(metadata_.at(kind + ".buffers"));
+        return lines(file_.text(kind + ".buffers"));
     }
     /// The names of the parameters whose gradients are in the file.
     std::vector<std::string> compared(const std::string& kind) const {
-        return lines(metadata_.at(kind + ".compared"));
+        return lines(file_.text(kind + ".compared"));
     }
     std::int64_t parameter_count(const std::string& kind) const {
-        return std::stoll(metadata_.at(kind + ".count"));
+        return std::stoll(file_.text(kind + ".count"));
     }
     BatchShape batch(const std::string& kind) const {
         std::vector<std::int64_t> sizes;
-        for (const auto& word : words(metadata_.at(kind + ".batch")))
+        for (const auto& word : words(file_.text(kind + ".batch")))
             sizes.push_back(std::stoll(word));
         if (sizes.size() == 3) return {sizes[0], {sizes[1]}, sizes[2]};
         return {sizes.at(0), {sizes.at(3), sizes.at(1), sizes.at(2)}, sizes.at(4)};
@@ -105,16 +99,11 @@ public:
     /// elements, and these elements.
     std::vector<double> figures(const std::string& kind, const std::string& precision,
                                 const std::string& name) const {
-        return tensors_.at(kind + "/" + precision + "/" + name).values();
+        return file_.values(kind + "/" + precision + "/" + name);
     }
 
 private:
-    static std::filesystem::path path() {
-        return std::filesystem::path(HALFTONE_GOLDEN_DIR) / "models.safetensors";
-    }
-
-    std::map<std::string, std::string> metadata_;
-    TensorMap tensors_;
+    GoldenFile file_{"models"};
 };
 
 /// The script's uniform(): number `index` of a stream, in [-1, 1).

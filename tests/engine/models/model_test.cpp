@@ -8,6 +8,7 @@
 
 #include "autograd/backward.h"
 #include "engine/settings/catalog.h"
+#include "io/safetensors/tensor_file.h"
 #include "model_golden.h"
 #include "ops/loss/cross_entropy.h"
 #include "parameter_lines.h"

@@ -2,12 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <map>
 
 #include "amp/autocast.h"
 #include "autograd/backward.h"
-#include "io/safetensors/safetensors.h"
 #include "ops/conv/convolution.h"
 #include "ops/linalg/linear.h"
 #include "ops/linalg/norm.h"
@@ -17,6 +15,7 @@
 #include "ops/reduce/reduce.h"
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"
+#include "support/golden_file.h"
 #include "support/grad_scaler.h"
 #include "tensor/cast.h"
 
@@ -29,26 +28,6 @@ constexpr double loss_scale = 1024, penalty_weight = 10;
 const char* const weight_names[] = {"conv1.weight", "conv1.bias", "conv2.weight",
                                     "conv2.bias",   "fc.weight",  "fc.bias"};
 
-class GoldenFile {
-public:
-    GoldenFile()
-        : file_(SafetensorsFile::open(std::filesystem::path(HALFTONE_GOLDEN_DIR) /
-                                      "wgan_gp.safetensors")) {}
-    Tensor tensor(const std::string& name) const {
-        const TensorEntry* entry = file_.find(name);
-        EXPECT_NE(entry, nullptr) << name;
-        Shape shape;
-        for (const auto size : entry->shape) shape.push_back(size);
-        const Tensor t = Tensor::empty(shape, entry->dtype == "F64" ? DType::f64 : DType::f32);
-        t.copy_from_host(entry->bytes.data());
-        return t;
-    }
-    std::vector<double> values(const std::string& name) const { return tensor(name).values(); }
-
-private:
-    SafetensorsFile file_;
-};
-
 using Weights = std::map<std::string, Tensor>;
 using Results = std::map<std::string, std::vector<double>>;
 
@@ -60,7 +39,7 @@ Tensor critic(const Weights& w, const Tensor& x) {
 }
 
 /// The step as a user of the engine would write it. Gradients are unscaled at the end.
-Results step(const GoldenFile& golden, DType dtype, bool amp) {
+Results step(const test::GoldenFile& golden, DType dtype, bool amp) {
     Weights w;
     TensorList leaves;
     for (const auto* name : weight_names) {
@@ -119,7 +98,7 @@ double error_of(const std::vector<double>& x, const std::vector<double>& exact) 
 /// Our error may be twice that of PyTorch's least accurate result in that mode: both round at the
 /// same places, but sum in different orders.
 void expect_as_near_as_pytorch(const std::string& mode, DType dtype, bool amp) {
-    const GoldenFile golden;
+    const test::GoldenFile golden("wgan_gp");
     const Results found = step(golden, dtype, amp);
     double farthest = 0;
     for (const auto& [name, values] : found) {
@@ -132,7 +111,7 @@ void expect_as_near_as_pytorch(const std::string& mode, DType dtype, bool amp) {
 }
 
 TEST(WganGp, InF64IsPyTorchsToTheLastDigits) {
-    const GoldenFile golden;
+    const test::GoldenFile golden("wgan_gp");
     // Sums of a few hundred products, five layers deep.
     for (const auto& [name, values] : step(golden, DType::f64, false))
         EXPECT_LE(error_of(values, golden.values("exact/" + name)), 4096 * 0x1p-53) << name;

@@ -26,11 +26,9 @@ inline Tensor drawn(std::uint32_t stream, const Shape& shape, double factor = 1,
 /// A file of golden steps, written by tests/peer/task_golden.py or a similar script.
 class TaskGolden {
 public:
-    explicit TaskGolden(const std::string& name)
-        : metadata_(SafetensorsFile::open(path(name)).metadata()),
-          tensors_(load_tensors(path(name))) {}
+    explicit TaskGolden(const std::string& name) : file_(name) {}
 
-    const std::string& text(const std::string& key) const { return metadata_.at(key); }
+    const std::string& text(const std::string& key) const { return file_.text(key); }
     double number(const std::string& key) const { return std::stod(text(key)); }
     std::vector<std::string> list(const std::string& key) const { return words(text(key)); }
     std::vector<std::int64_t> numbers(const std::string& key) const {
@@ -38,7 +36,7 @@ public:
         for (const auto& word : list(key)) out.push_back(std::stoll(word));
         return out;
     }
-    std::vector<double> figures(const std::string& key) const { return tensors_.at(key).values(); }
+    std::vector<double> figures(const std::string& key) const { return file_.values(key); }
 
     /// The script's settings, with one thread.
     RunConfig settings(const std::string& precision) const {
@@ -68,12 +66,7 @@ public:
     }
 
 private:
-    static std::filesystem::path path(const std::string& name) {
-        return std::filesystem::path(HALFTONE_GOLDEN_DIR) / (name + ".safetensors");
-    }
-
-    std::map<std::string, std::string> metadata_;
-    TensorMap tensors_;
+    GoldenFile file_;
 };
 
 inline double norm_of(const std::vector<double>& values) {

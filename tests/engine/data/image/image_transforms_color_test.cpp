@@ -2,20 +2,17 @@
 
 #include <gtest/gtest.h>
 
-#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "read_sample.h"
+#include "support/golden_file.h"
 
 namespace engine {
 namespace {
 
 using nlohmann::json;
 
-json golden() {
-    std::ifstream file(HALFTONE_GOLDEN_DIR "/picture_changes.json");
-    return json::parse(file);
-}
+json golden() { return json::parse(test::golden_text("picture_changes.json")); }
 
 std::vector<float> image_of(const json& from) {
     std::vector<float> image;

@@ -16,6 +16,7 @@
 
 #include "engine/base/error.h"
 #include "io/picture/readers.h"
+#include "support/golden_file.h"
 #include "support/picture_files.h"
 #include "temp_folder.h"
 
@@ -141,10 +142,7 @@ TEST(Picture, ThatIsTooSmallAFileForItsPixelsIsRefused) {
     EXPECT_EQ(load_picture(folder.write("plain.png", test::png_of(plain))).rgb, plain.rgb);
 }
 
-json golden(const char* name) {
-    std::ifstream file(std::string(HALFTONE_GOLDEN_DIR "/") + name);
-    return json::parse(file);
-}
+json golden(const char* name) { return json::parse(test::golden_text(name)); }
 
 Picture picture_of(const json& from) {
     return {from.at("width").get<int>(), from.at("height").get<int>(),

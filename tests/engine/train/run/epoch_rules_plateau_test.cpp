@@ -4,7 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
-#include "golden_file.h"
+#include "support/golden_file.h"
+
 
 // Compares with PyTorch's ReduceLROnPlateau, from the file that tests/peer/schedule_golden.py
 // writes.
@@ -36,7 +37,7 @@ SavedNumbers saved(const PlateauRate& rate) {
 PartFigures figures_of(double value) { return {.loss = 1, .metrics = {{"figure", value}}}; }
 
 TEST(PlateauRate, FollowsPyTorchsReduceLROnPlateau) {
-    const GoldenFile golden("schedules.safetensors");
+    const test::GoldenFile golden("schedules");
     for (const json& variant : golden.setting("plateau")) {
         const std::string prefix = "plateau." + variant.at("name").get<std::string>();
         const auto figures = golden.tensor(prefix + ".figures").values();
@@ -59,7 +60,7 @@ TEST(PlateauRate, FollowsPyTorchsReduceLROnPlateau) {
 }
 
 TEST(PlateauRate, GoesOnFromASavedStateAtEveryEpoch) {
-    const GoldenFile golden("schedules.safetensors");
+    const test::GoldenFile golden("schedules");
     const json variant = golden.setting("plateau").at(0);
     const auto figures = golden.tensor("plateau.loss.figures").values();
     PlateauRate whole = rate_of(variant);

@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/base/error.h"
-#include "golden_file.h"
 #include "optim/optimizers.h"
+#include "support/golden_file.h"
 
 // Compares learning rates with PyTorch's schedulers, from the file that
 // tests/peer/schedule_golden.py writes.
@@ -42,7 +42,7 @@ double slack(double base, double rate, std::size_t steps) {
 }
 
 TEST(MakeSchedule, FollowsPyTorchsSchedulersSteppedOnAppliedUpdates) {
-    const GoldenFile golden("schedules.safetensors");
+    const test::GoldenFile golden("schedules");
     const auto skipped = golden.setting("skipped").get<std::vector<std::size_t>>();
     for (const json& variant : golden.setting("variants")) {
         const auto name = variant.at("name").get<std::string>();
@@ -61,7 +61,7 @@ TEST(MakeSchedule, FollowsPyTorchsSchedulersSteppedOnAppliedUpdates) {
 
 // The schedule on the device, where a skipped step does not change the count of updates.
 TEST(MakeSchedule, IsFollowedByAnOptimizerThatSkipsSteps) {
-    const GoldenFile golden("schedules.safetensors");
+    const test::GoldenFile golden("schedules");
     const auto skipped = golden.setting("skipped").get<std::vector<std::size_t>>();
     for (const json& variant : golden.setting("variants")) {
         const auto name = variant.at("name").get<std::string>();
@@ -85,7 +85,7 @@ TEST(MakeSchedule, IsFollowedByAnOptimizerThatSkipsSteps) {
 }
 
 TEST(MakeSchedule, StaysAtItsEndAfterThePlannedUpdates) {
-    const GoldenFile golden("schedules.safetensors");
+    const test::GoldenFile golden("schedules");
     for (const json& variant : golden.setting("variants")) {
         if (variant.at("kind") == "step") continue;
         const auto schedule = schedule_of_variant(variant);
