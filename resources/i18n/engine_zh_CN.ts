@@ -9288,5 +9288,89 @@
         <source>Put it back, or begin a new run with it.</source>
         <translation>请恢复原文，或用它开始新的运行。</translation>
     </message>
+    <message>
+        <source>{} is larger than 4 GiB</source>
+        <translation>{} 大于 4 GiB</translation>
+    </message>
+    <message>
+        <source>{} gives {} twice</source>
+        <translation>{} 中 {} 出现了两次</translation>
+    </message>
+    <message>
+        <source>{}, byte {}: the number {} is too large</source>
+        <translation>{}，第 {} 字节：数值 {} 过大</translation>
+    </message>
+    <message>
+        <source>{} is not JSON, or is cut short, at byte {}</source>
+        <translation>{} 不是 JSON，或在第 {} 字节处中断</translation>
+    </message>
+    <message>
+        <source>Download or export it again.</source>
+        <translation>请重新下载或导出。</translation>
+    </message>
+    <message>
+        <source>{} holds a text of more than 64 MiB</source>
+        <translation>{} 含有超过 64 MiB 的文本</translation>
+    </message>
+    <message>
+        <source>{} is nested more than {} levels deep</source>
+        <translation>{} 的嵌套超过 {} 层</translation>
+    </message>
+    <message>
+        <source>{} is no COCO file: it has no images, annotations and categories</source>
+        <translation>{} 不是 COCO 文件：没有 images、annotations 和 categories</translation>
+    </message>
+    <message>
+        <source>{} is no COCO file: it has no {}</source>
+        <translation>{} 不是 COCO 文件：没有 {}</translation>
+    </message>
+    <message>
+        <source>{}: {} is no list</source>
+        <translation>{}：{} 不是列表</translation>
+    </message>
+    <message>
+        <source>{}: an entry of {} is no object</source>
+        <translation>{}：{} 的一个条目不是对象</translation>
+    </message>
+    <message>
+        <source>{}: image {} has no valid {}</source>
+        <translation>{}：第 {} 张图片没有有效的 {}</translation>
+    </message>
+    <message>
+        <source>Each image needs id, file_name, width and height.</source>
+        <translation>每张图片都需要 id、file_name、width 和 height。</translation>
+    </message>
+    <message>
+        <source>{}: image {} leads out of its folder: {}</source>
+        <translation>{}：图片 {} 的路径指向其文件夹之外：{}</translation>
+    </message>
+    <message>
+        <source>{} has two images with the id {}</source>
+        <translation>{} 有两张图片的 id 都是 {}</translation>
+    </message>
+    <message>
+        <source>{}: category {} has no valid {}</source>
+        <translation>{}：第 {} 个类别没有有效的 {}</translation>
+    </message>
+    <message>
+        <source>{} has more than {} categories</source>
+        <translation>{} 的类别超过 {} 个</translation>
+    </message>
+    <message>
+        <source>{} has two categories with the id {}</source>
+        <translation>{} 有两个类别的 id 都是 {}</translation>
+    </message>
+    <message>
+        <source>{} has more than {} annotations</source>
+        <translation>{} 的标注超过 {} 个</translation>
+    </message>
+    <message>
+        <source>{}: image {} has more than {} annotations</source>
+        <translation>{}：图片 {} 的标注超过 {} 个</translation>
+    </message>
+    <message>
+        <source>{} has two categories with the name {}</source>
+        <translation>{} 有两个类别的名称都是 {}</translation>
+    </message>
 </context>
 </TS>

@@ -3,21 +3,28 @@
 
 golden/coco_masks.txt.gz: run-length texts, filled polygons, unions, overlaps (tests 1 to 4 of the metric), a line a case.
 The inputs are numbers of Philox streams, which the tests draw too (tests/support/drawn_numbers.h); those of the lines
-`polygon` stand in the line. Needs numpy and pycocotools.
+`polygon` stand in the line.
+golden/coco_metric.txt.gz: sets of pictures, a line each: the twelve figures of boxes, then of masks, then AP of boxes and
+of masks of each class (tests 5 to 7). Lines `edge` hold their set in front of that. Needs numpy and pycocotools.
 """
 
+import contextlib
+import copy
 import gzip
+import io
 import pathlib
 import struct
 
 import numpy
 import pycocotools.mask as masks
+from pycocotools.coco import COCO
+from pycocotools.cocoeval import COCOeval
 
 import philox
 
 GOLDEN = pathlib.Path(__file__).parent / "golden"
 SEED = 54
-BITMAPS, POLYGONS, UNIONS, OVERLAPS = 1001, 1002, 1003, 1004  # streams
+BITMAPS, POLYGONS, UNIONS, OVERLAPS, SETS = 1001, 1002, 1003, 1004, 1005  # streams
 
 
 class Draw:
@@ -146,6 +153,138 @@ def mask_lines():
         yield "overlaps " + " ".join(struct.pack(">d", value).hex() for value in values)
 
 
+def shape(kind, x, y, w, h):
+    """A rectangle or a diamond."""
+    if kind == 0:
+        return [x, y, x + w, y, x + w, y + h, x, y + h]
+    return [x + w / 2, y, x + w, y + h / 2, x + w / 2, y + h, x, y + h / 2]
+
+
+def drawn_box(draw, height, width):
+    x, y = draw.below(4 * width) / 4, draw.below(4 * height) / 4
+    w = (1 + draw.below(400)) / 4
+    return [x, y, w, (1 + draw.below(400)) / 4]
+
+
+def drawn_picture(draw, classes):
+    """Height, width, truths (label, box, area, crowd, kind of shape) and detections (label, score, box, kind)."""
+    height = 40 + draw.below(120)
+    width = 40 + draw.below(120)
+    truths, detections = [], []
+    for _ in range(draw.below(7)):
+        label = 1 + draw.below(classes)
+        box = drawn_box(draw, height, width)
+        area = box[2] * box[3] * (1 + draw.below(8)) / 8
+        crowd = int(draw.one_in(8))
+        truths.append((label, box, area, crowd, draw.below(2)))
+    for _ in range(draw.below(12) + (110 if draw.one_in(40) else 0)):
+        label = 1 + draw.below(classes)
+        if truths and not draw.one_in(4):
+            near, box, *_ = truths[draw.below(len(truths))]
+            if not draw.one_in(8):
+                label = near
+            x = box[0] + (draw.below(9) - 4) * box[2] / 32
+            y = box[1] + (draw.below(9) - 4) * box[3] / 32
+            w = box[2] * (28 + draw.below(9)) / 32
+            box = [x, y, w, box[3] * (28 + draw.below(9)) / 32]
+        else:
+            box = drawn_box(draw, height, width)
+        score = (1 + draw.below(16)) / 16 if draw.one_in(2) else draw.fraction()
+        detections.append((label, score, box, draw.below(2)))
+    return height, width, truths, detections
+
+
+def figures(pictures, classes):
+    """COCOeval's 24 figures, and AP by class of boxes and of masks."""
+    truth = {"images": [], "categories": [{"id": k + 1, "name": str(k)} for k in range(classes)], "annotations": []}
+    results = {"bbox": [], "segm": []}
+    for image, (height, width, truths, detections) in enumerate(pictures, 1):
+        truth["images"].append({"id": image, "height": height, "width": width})
+        for label, box, area, crowd, kind in truths:
+            polygons = [shape(kind, *box)]
+            runs = filled(polygons, height, width)
+            truth["annotations"].append({
+                "id": len(truth["annotations"]) + 1, "image_id": image, "category_id": label, "bbox": box, "iscrowd": crowd,
+                "area": float(masks.area(runs)) if area is None else area, "segmentation": runs if crowd else polygons})
+        for label, score, box, kind in detections:
+            common = {"image_id": image, "category_id": label, "score": score}
+            results["bbox"].append({**common, "bbox": box})
+            results["segm"].append({**common, "segmentation": filled([shape(kind, *box)], height, width)})
+    values, by_class = [], []
+    for kind, each in results.items():
+        coco = COCO()
+        coco.dataset = copy.deepcopy(truth)
+        coco.createIndex()
+        found = coco.loadRes(each) if each else COCO()
+        if not each:
+            found.dataset = {**truth, "annotations": []}
+            found.createIndex()
+        evaluation = COCOeval(coco, found, kind)
+        evaluation.evaluate()
+        evaluation.accumulate()
+        evaluation.summarize()
+        values += evaluation.stats.tolist()
+        precision = evaluation.eval["precision"][:, :, :, 0, 2]
+        for k in range(classes):
+            own = precision[:, :, k]
+            by_class.append(own[own > -1].mean() if (own > -1).any() else -1.0)
+    return " ".join(f"{value:.12g}" for value in values + by_class)
+
+
+def box_with_overlap(x, y, side, numerator, denominator):
+    """A box within the square (x, y, side) that covers this part of it."""
+    return [x, y, side * numerator / denominator, side]
+
+
+ONE = (1, [10.0, 10.0, 20.0, 20.0], 400.0, 0, 0)
+METRIC_EDGES = {  # name: (classes, pictures)
+    "no_detections": (1, [(60, 60, [ONE], [])]),
+    "no_truths": (1, [(60, 60, [], [(1, 0.5, [10.0, 10.0, 20.0, 20.0], 0)])]),
+    "classes_of_one_side": (3, [(60, 60, [ONE, (3, [30.0, 30.0, 9.0, 9.0], 81.0, 0, 0)],
+                                 [(1, 0.9, [10.0, 10.0, 20.0, 20.0], 0), (2, 0.8, [10.0, 10.0, 20.0, 20.0], 0)])]),
+    "all_crowd": (1, [(60, 60, [(1, [5.0, 5.0, 40.0, 40.0], 1600.0, 1, 0)],
+                       [(1, 0.9, [10.0, 10.0, 5.0, 5.0], 0), (1, 0.8, [20.0, 20.0, 5.0, 5.0], 0)])]),
+    "crowd_takes_many": (1, [(99, 99, [ONE, (1, [50.0, 50.0, 40.0, 40.0], 1600.0, 1, 0)],
+                              [(1, 0.9, [55.0, 55.0, 9.0, 9.0], 0), (1, 0.8, [70.0, 70.0, 9.0, 9.0], 1),
+                               (1, 0.7, [10.0, 10.0, 20.0, 20.0], 0), (1, 0.6, [0.0, 60.0, 9.0, 9.0], 0)])]),
+    "equal_scores": (1, [(60, 60, [ONE], [(1, 0.5, [40.0, 40.0, 9.0, 9.0], 0), (1, 0.5, [10.0, 10.0, 20.0, 20.0], 0)]),
+                         (60, 60, [ONE], [(1, 0.5, [10.0, 10.0, 20.0, 20.0], 0), (1, 0.5, [40.0, 40.0, 9.0, 9.0], 0)])]),
+    "last_of_equal_overlaps": (1, [(60, 60, [(1, [10.0, 10.0, 20.0, 20.0], 400.0, 0, 0), (1, [10.0, 10.0, 20.0, 20.0], 2000.0, 0, 0)],
+                                    [(1, 0.9, [10.0, 10.0, 20.0, 20.0], 0)])]),
+    "detection_101": (1, [(60, 60, [ONE], [(1, 0.9, [40.0, 40.0, 9.0, 9.0], 0)] * 100 + [(1, 0.5, [10.0, 10.0, 20.0, 20.0], 0)])]),
+    "detection_100": (1, [(60, 60, [ONE], [(1, 0.9, [40.0, 40.0, 9.0, 9.0], 0)] * 99 + [(1, 0.5, [10.0, 10.0, 20.0, 20.0], 0)])]),
+    "area_1024": (1, [(90, 90, [(1, [8.0, 8.0, 32.0, 32.0], 1024.0, 0, 0)], [(1, 0.9, [8.0, 8.0, 32.0, 32.0], 0)])]),
+    "area_9216": (1, [(200, 200, [(1, [8.0, 8.0, 96.0, 96.0], 9216.0, 0, 0)], [(1, 0.9, [8.0, 8.0, 96.0, 96.0], 0)])]),
+    "score_0": (1, [(60, 60, [ONE], [(1, 0.0, [10.0, 10.0, 20.0, 20.0], 0)])]),
+    "negative_width": (1, [(60, 60, [ONE], [(1, 0.9, [30.0, 10.0, -20.0, 20.0], 0), (1, 0.8, [10.0, 10.0, 20.0, 20.0], 0)])]),
+    "missing_area": (1, [(99, 99, [(1, [10.0, 10.0, 40.0, 40.0], None, 0, 1)], [(1, 0.9, [10.0, 10.0, 40.0, 40.0], 1)])]),
+    "recall_7_of_20": (1, [(60, 60, [ONE], [(1, 0.9, [10.0, 10.0, 20.0, 20.0], 0)] if i < 7 else [(1, 0.1, [40.0, 40.0, 9.0, 9.0], 0)])
+                           for i in range(20)]),
+    "overlap_0.9": (1, [(60, 60, [ONE], [(1, 0.9, box_with_overlap(10.0, 10.0, 20.0, 9, 10), 0)])]),
+}
+
+
+def edge_words(pictures):
+    words = [len(pictures)]
+    for height, width, truths, detections in pictures:
+        words += [height, width, len(truths), len(detections)]
+        for label, box, area, crowd, kind in truths:
+            words += [label, *box, "-" if area is None else area, crowd, kind]
+        for label, score, box, kind in detections:
+            words += [label, score, *box, kind]
+    return " ".join(map(str, words))
+
+
+def metric_lines():
+    for name, (classes, pictures) in METRIC_EDGES.items():
+        yield f"edge {name} {classes} {edge_words(pictures)} {figures(pictures, classes)}"
+    for case in range(300):
+        draw = Draw(SETS, case)
+        count = 1 + draw.below(40)
+        classes = 1 + draw.below(5)
+        yield f"set {figures([drawn_picture(draw, classes) for _ in range(count)], classes)}"
+
+
 def write(name, lines):
     with open(GOLDEN / name, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
         packed.write("".join(line + "\n" for line in lines).encode())
@@ -153,3 +292,5 @@ def write(name, lines):
 
 if __name__ == "__main__":
     write("coco_masks.txt.gz", mask_lines())
+    with contextlib.redirect_stdout(io.StringIO()):
+        write("coco_metric.txt.gz", metric_lines())

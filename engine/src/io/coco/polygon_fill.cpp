@@ -47,8 +47,7 @@ public:
         if (passed(0) || !passed(length_)) return 0;
         if (along_x_) return column + 1 - start_.x;
         // x is monotonic in the step: begin where exact arithmetic crosses.
-        const double guess =
-            (static_cast<double>(column - start_.x) + 0.5) / slope_;
+        const double guess = (static_cast<double>(column - start_.x) + 0.5) / slope_;
         std::int64_t step = std::clamp(static_cast<std::int64_t>(guess), std::int64_t{1}, length_);
         while (step > 1 && passed(step - 1)) --step;
         while (!passed(step)) ++step;
@@ -97,8 +96,7 @@ RunLength fill_polygon(std::span<const double> points, std::int32_t height, std:
     std::sort(places.begin(), places.end());
     RunWriter out(height, width);
     for (std::size_t i = 0; i < places.size(); i += 2)
-        out.add(places[i],
-                i + 1 < places.size() ? places[i + 1] : std::int64_t{height} * width);
+        out.add(places[i], i + 1 < places.size() ? places[i + 1] : std::int64_t{height} * width);
     return out.finish();
 }
 

@@ -46,8 +46,7 @@ RunLength unite_two(const RunLength& a, const RunLength& b) {
     RunWriter out(a.height, a.width);
     Ones left(a), right(b);
     while (!left.at_end() || !right.at_end()) {
-        const bool from_left =
-            right.at_end() || (!left.at_end() && left.begin() <= right.begin());
+        const bool from_left = right.at_end() || (!left.at_end() && left.begin() <= right.begin());
         std::int64_t begin = from_left ? left.begin() : right.begin(), end = begin;
         // One stretch of the union: all that touch it, from both.
         for (bool grows = true; grows;) {
@@ -108,8 +107,8 @@ std::vector<std::uint8_t> decode_bitmap(const RunLength& mask) {
     std::vector<std::uint8_t> rows(static_cast<std::size_t>(mask.pixels()));
     for (Ones ones(mask); !ones.at_end(); ones.next()) {
         for (std::int64_t place = ones.begin(); place < ones.end(); ++place)
-            rows[static_cast<std::size_t>(place % mask.height * mask.width +
-                                          place / mask.height)] = 1;
+            rows[static_cast<std::size_t>(place % mask.height * mask.width + place / mask.height)] =
+                1;
     }
     return rows;
 }

@@ -13,7 +13,8 @@
 namespace engine {
 
 /// A mask of a picture. The counts are lengths of runs: zeros first, then ones, in turn. Their sum
-/// is height * width. Only the first one may be 0 in what this program makes; files may hold others.
+/// is height * width. Only the first one may be 0 in what this program makes; files may hold
+/// others.
 struct RunLength {
     std::int32_t height = 0;
     std::int32_t width = 0;

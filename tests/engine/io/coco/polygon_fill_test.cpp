@@ -74,7 +74,8 @@ TEST(PolygonFill, DrawnPolygonsAreThoseOfPycocotools) {
 }
 
 TEST(PolygonFill, TheExampleOfTheSpecification) {
-    const RunLength mask = fill_polygon(std::vector<double>{10, 10, 30, 10, 30, 20, 10, 20}, 40, 40);
+    const RunLength mask =
+        fill_polygon(std::vector<double>{10, 10, 30, 10, 30, 20, 10, 20}, 40, 40);
     EXPECT_EQ(mask_area(mask), 200);
     EXPECT_EQ(mask_box(mask), (std::array<double, 4>{10, 10, 20, 10}));
 }
@@ -82,10 +83,11 @@ TEST(PolygonFill, TheExampleOfTheSpecification) {
 TEST(PolygonFill, FarCoordinatesTakeNoLongerThanNearOnes) {
     constexpr double far = 1e300, infinite = std::numeric_limits<double>::infinity();
     for (const double place : {1e9, far, infinite}) {
-        const std::vector<double> around = {-place, -place, place, -place, place, place, -place, place};
+        const std::vector<double> around = {-place, -place, place,  -place,
+                                            place,  place,  -place, place};
         EXPECT_EQ(mask_area(fill_polygon(around, 30, 20)), 600) << place;
-        EXPECT_EQ(mask_area(fill_polygon(std::vector<double>{place, 0, place, 5, place, 9}, 30, 20)),
-                  0)
+        EXPECT_EQ(
+            mask_area(fill_polygon(std::vector<double>{place, 0, place, 5, place, 9}, 30, 20)), 0)
             << place;
     }
 }
