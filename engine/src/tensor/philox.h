@@ -34,6 +34,8 @@ enum class StreamId : std::uint32_t {
     clicks_train = 20,    ///< substream: index of the sample
     clicks_test = 21,     ///< substream: index of the sample
     clicks_teacher = 22,  ///< what decides generated clicks; substream: the table
+    shapes_train = 24,    ///< scenes of shapes; substream: index of the sample
+    shapes_test = 25,     ///< substream: index of the sample
 };
 
 /// Random numbers by position: a pure function of (seed, stream, substream, offset), the same on
