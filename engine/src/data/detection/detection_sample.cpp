@@ -39,13 +39,13 @@ std::vector<Between> bilinear_lines(std::int64_t from, std::int64_t to) {
 bool trains(const DetectionTruth::Annotation& each) { return !each.crowd && !each.difficult; }
 
 /// An interval of lines; empty where begin is not below end.
-struct Lines {
+struct LineRange {
     std::int64_t begin = 0, end = 0;
     std::int64_t size() const { return std::max<std::int64_t>(end - begin, 0); }
 };
 
 /// Columns and rows of the picture that hold all pixels of the mask.
-std::array<Lines, 2> extent(const DetectionTruth::Mask& mask, const DetectionTruth& truth) {
+std::array<LineRange, 2> extent(const DetectionTruth::Mask& mask, const DetectionTruth& truth) {
     if (const auto* runs = std::get_if<RunLength>(&mask)) {
         const auto [x, y, w, h] = mask_box(*runs);
         return {{{static_cast<std::int64_t>(x), static_cast<std::int64_t>(x + w)},
@@ -62,7 +62,7 @@ std::array<Lines, 2> extent(const DetectionTruth::Mask& mask, const DetectionTru
     }
     const std::array<double, 2> sides{static_cast<double>(truth.width),
                                       static_cast<double>(truth.height)};
-    std::array<Lines, 2> out;
+    std::array<LineRange, 2> out;
     for (std::size_t axis = 0; axis < 2; ++axis)
         out[axis] = {static_cast<std::int64_t>(std::clamp(low[axis] - 2, 0.0, sides[axis])),
                      static_cast<std::int64_t>(std::clamp(high[axis] + 2, 0.0, sides[axis]))};
@@ -70,7 +70,7 @@ std::array<Lines, 2> extent(const DetectionTruth::Mask& mask, const DetectionTru
 }
 
 /// The lines that are taken from `source`; one more at each end for the rounding of the ratio.
-std::int64_t resized_lines(const Lines& source, std::int64_t from, std::int64_t to) {
+std::int64_t resized_lines(const LineRange& source, std::int64_t from, std::int64_t to) {
     const double ratio = static_cast<double>(to) / static_cast<double>(from);
     const double lines = std::ceil(static_cast<double>(source.size()) * ratio);
     return std::min(static_cast<std::int64_t>(lines) + 2, to);
@@ -82,7 +82,7 @@ struct MaskBits {
     std::vector<std::uint64_t> words;
 };
 
-Lines lines_with(const std::vector<bool>& any) {
+LineRange lines_with(const std::vector<bool>& any) {
     const auto first = std::ranges::find(any, true);
     if (first == any.end()) return {};
     const auto last = std::find(any.rbegin(), any.rend(), true);
@@ -109,7 +109,7 @@ MaskBits resized_bits(const RunLength& mask, const CanvasSize& size, bool flippe
             column_any[x] = true;
         }
     }
-    const Lines down = lines_with(row_any), across = lines_with(column_any);
+    const LineRange down = lines_with(row_any), across = lines_with(column_any);
     MaskBits out{{across.begin, down.begin, across.size(), down.size()}, {}};
     const std::int64_t each = words_of(across.size());
     out.words.assign(static_cast<std::size_t>(down.size() * each), 0);

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t unit = 16, centre = 8;
 constexpr int tries = 10;
 constexpr std::int64_t least_contrast = 90, noise = 14, least_visible = 35;
-constexpr std::uint64_t noise_block = std::uint64_t{1} << 16;  // behind all that a scene draws
+constexpr std::uint64_t scene_noise_block = std::uint64_t{1} << 16;  // behind all that a scene draws
 /// round(4096 cos(2 pi k / 32)) of the first quarter.
 constexpr std::array<std::int64_t, 9> quarter{4096, 4017, 3784, 3406, 2896, 2276, 1567, 799, 0};
 
@@ -36,9 +36,9 @@ Point turned(const Point& p, std::int64_t direction) {
 using Color = std::array<std::int64_t, 3>;
 
 /// Whole numbers of a stream, one after the other.
-class Draws {
+class SceneDraws {
 public:
-    explicit Draws(const RandomStream& random) : random_(random) {}
+    explicit SceneDraws(const RandomStream& random) : random_(random) {}
     std::int64_t below(std::int64_t bound) {
         return random_.bounded(next_++, static_cast<std::uint32_t>(bound));
     }
@@ -73,7 +73,7 @@ struct DrawnShape {
     }
 };
 
-DrawnShape draw_shape(Draws& draws, std::int64_t side, const Color& background) {
+DrawnShape draw_shape(SceneDraws& draws, std::int64_t side, const Color& background) {
     DrawnShape out{};
     out.kind = draws.below(3);
     const std::int64_t direction = draws.below(32);
@@ -162,7 +162,7 @@ DetectionTruth::Annotation annotate(const std::vector<std::size_t>& top, std::si
 }  // namespace
 
 ShapesScene draw_shapes(const RandomStream& random, std::int64_t side, std::int64_t most_shapes) {
-    Draws draws(random);
+    SceneDraws draws(random);
     const Color background = draws.color();
     const std::int64_t wanted = 1 + draws.below(most_shapes);
     Layers layers(side);
@@ -185,7 +185,7 @@ ShapesScene draw_shapes(const RandomStream& random, std::int64_t side, std::int6
             out.picture.rgb[pixel * 3 + c] = static_cast<std::uint8_t>(color[c]);
     }
     for (std::size_t i = 0; i < out.picture.rgb.size(); i += 16) {
-        const PhiloxBlock words = random.block(noise_block + i / 16);
+        const PhiloxBlock words = random.block(scene_noise_block + i / 16);
         for (std::size_t k = 0; k < 16; ++k) {
             const std::int64_t byte = words[k / 4] >> (k % 4 * 8) & 0xFF;
             std::uint8_t& value = out.picture.rgb[i + k];
