@@ -2965,6 +2965,14 @@
         <translation>学习率 {} 超过通常值 {} 的 100 倍（{}）</translation>
     </message>
     <message>
+        <source>The network ends in {}, in line {}</source>
+        <translation>网络以 {} 结束（第 {} 行）</translation>
+    </message>
+    <message>
+        <source>The loss takes logits and applies {} itself. After two of them gradients are small, and the network learns slowly.</source>
+        <translation>损失取 logits，并自行应用 {}。连用两次会使梯度变小，网络学得很慢。</translation>
+    </message>
+    <message>
         <source>Hardly any network trains at such a rate: the first updates throw the weights far off.</source>
         <translation>几乎没有网络能以这样的学习率训练：最初的几次更新就会使权重严重偏离。</translation>
     </message>

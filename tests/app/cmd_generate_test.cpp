@@ -13,19 +13,19 @@ using testing::HasSubstr;
 class Generate : public KeptRuns {
 protected:
     /// A small language model of a text in which each word has one successor.
-    void train_on_text() {
+    void train_on_text(const std::vector<std::string>& model = {"model.kind=rnn-lm", "model.options.layers=1", "model.options.hidden=32",
+                                                               "model.options.embedding=32", "model.options.dropout=0"}) {
         {
             std::ofstream text(home_ / "text.txt");
             for (int i = 0; i < 600; ++i) text << "one two three four ";
         }
         std::vector<std::string> args = {"train"};
-        for (const std::string& setting : std::vector<std::string>{
-                 "dataset.kind=text-words", "dataset.path=" + (home_ / "text.txt").string(),
-                 "model.kind=rnn-lm", "model.options.layers=1", "model.options.hidden=32",
-                 "model.options.embedding=32", "model.options.dropout=0", "precision.preset=fp32",
-                 "optimizer.kind=adam", "optimizer.lr=0.01", "batch_size=8", "bptt=12",
-                 "epochs=1000", "max_steps=60", "device=cpu", "threads=1"})
-            args.insert(args.end(), {"--set", setting});
+        std::vector<std::string> settings{
+            "dataset.kind=text-words", "dataset.path=" + (home_ / "text.txt").string(),
+            "precision.preset=fp32", "optimizer.kind=adam", "optimizer.lr=0.01", "batch_size=8",
+            "bptt=12", "epochs=1000", "max_steps=60", "device=cpu", "threads=1"};
+        settings.insert(settings.end(), model.begin(), model.end());
+        for (const std::string& setting : settings) args.insert(args.end(), {"--set", setting});
         lines(args);
     }
 };
@@ -42,6 +42,22 @@ TEST_F(Generate, GoesOnWithThePrompt) {
     unknown.finish();
     EXPECT_EQ(unknown.exit_code(), 0);
     EXPECT_THAT(unknown.errors(), HasSubstr("\"Two\", \"7\""));
+}
+
+/// Forty words are more than a window of 12, and more than the 16 places of Positions.
+TEST_F(Generate, GoesOnWithANetworkOfTheUsersOwnBeyondItsWindows) {
+    const char* const bodies[] = {
+        "  rnn: GRU(32, carry=true)\n",
+        "  pos: Positions(16)\n  x = Add from emb, pos\n  heads: MultiheadAttention(2, causal=true)\n  Add from x, heads\n",
+        "  Unflatten(2, [2, 16])\n  Rotary\n  q = Flatten(2)\n  Attention(2, causal=true) from q, q, emb\n  Add from above, emb\n"};
+    std::string expected = "one two";
+    for (int i = 0; i < 10; ++i) expected += " three four one two";
+    int run = 0;
+    for (const char* body : bodies) {
+        std::ofstream(home_ / "a.network") << "network(tokens) gives token scores:\n  emb: Embedding(32)\n" << body << "  head: Linear(outputs)\n";
+        train_on_text({"model.path=" + (home_ / "a.network").string()});
+        EXPECT_THAT(lines({"generate", std::to_string(++run), "--prompt", "one two", "--temperature", "0", "--length", "40"}), ElementsAre(expected)) << body;
+    }
 }
 
 TEST_F(Generate, DrawsTheSameWithTheSameSeed) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the first inputs of the fuzz programs from the golden cases: seeds.py FOLDER makes FOLDER/op_script,
-FOLDER/safetensors, FOLDER/torch_file, FOLDER/pickle, FOLDER/picture and FOLDER/run_file. With the program as a second
+FOLDER/safetensors, FOLDER/network, FOLDER/torch_file, FOLDER/pickle, FOLDER/picture and FOLDER/run_file. With the program as a second
 argument it trains a run of three steps, and makes FOLDER/checkpoint and FOLDER/run_folder of it. Needs numpy and
 safetensors."""
 
@@ -41,6 +41,17 @@ def picture_seeds(folder, golden):
     (folder / "picture").mkdir(parents=True, exist_ok=True)
     for each in json.loads(unpacked(golden / "picture_kinds.json.gz")):
         (folder / "picture" / each["name"]).write_bytes(base64.b64decode(each["file"]))
+
+
+def network_seeds(folder, golden):
+    """Texts of networks: the templates, those of the golden steps, and network_seeds.txt.gz: inputs that a run of the fuzz program kept."""
+    (folder / "network").mkdir(parents=True, exist_ok=True)
+    here = pathlib.Path(__file__).resolve().parent
+    texts = [file.read_bytes() for file in sorted((here.parents[1] / "resources" / "networks").glob("*.network"))]
+    texts += [json.loads(line)["text"].encode() for line in unpacked(golden / "network_steps.txt.gz").splitlines()]
+    texts += [base64.b64decode(line) for line in unpacked(here / "network_seeds.txt.gz").splitlines()]
+    for number, text in enumerate(texts):
+        (folder / "network" / str(number)).write_bytes(text)
 
 
 def run_seeds(folder):
@@ -87,6 +98,7 @@ def main():
     for kind in ("op_script", "safetensors"):
         (folder / kind).mkdir(parents=True, exist_ok=True)
     torch_seeds(folder, golden)
+    network_seeds(folder, golden)
     run_seeds(folder)
     picture_seeds(folder, golden)
     if len(sys.argv) > 2:

@@ -14,7 +14,8 @@ two roundings are always allowed: 2 u max|g| of a gradient, 2 u rms(logits) / sq
 within a perturbation of 0, the runs take both branches, and the bound of that step is wide (in fp32: rounded_layers.Branches). PyTorch's own run (f32, or
 bf16 autocast) is measured in the same way beside it, and so is the exact network, which the bounds of 16 bits must refuse.
 
-Pictures of 32 x 32 go through `halftone train`, its reader and all; enlarged ones through task_steps.
+Pictures of 32 x 32 go through `halftone train`, its reader and all; enlarged ones through task_steps. With --networks
+resources/networks the texts of the templates run instead of the built-in models.
 """
 
 import argparse
@@ -107,8 +108,10 @@ class Compared:
         cifar.write_order(order, [indices])
         dump.unlink(missing_ok=True)
         shutil.rmtree(folder / "run", ignore_errors=True)
-        output = halftone.run(self.options.halftone, "train",
-                              *cifar.train_settings(self.options.data, precision, len(indices), self.kind),
+        settings = cifar.train_settings(self.options.data, precision, len(indices), self.kind)
+        if self.options.networks:
+            settings = [word.replace(f"model.kind={self.kind}", f"model.path={self.network()}") for word in settings]
+        output = halftone.run(self.options.halftone, "train", *settings,
                               "--set", f"model.options.stem={self.stem}", *self.dropout_setting(),
                               "--set", f"dataset.order={order}", "--set", f"model.init_from={weights}",
                               "--set", "max_steps=1", "--set", "dataset.test_limit=1",
@@ -117,6 +120,9 @@ class Compared:
         recorded = [e["loss"] for e in halftone.events(output) if e["event"] == "step"]
         loss = float(tensors["loss"]) if "loss" in tensors else recorded[0]
         return loss, {name[5:]: t for name, t in tensors.items() if name.startswith("grad.")}
+
+    def network(self):
+        return self.options.networks / f"{self.kind}.network"
 
     def dropout_setting(self):
         return ("--set", "model.options.dropout=0") if self.kind == "mobilenetv2" else ()
@@ -127,6 +133,8 @@ class Compared:
                     "model": {"kind": self.kind, "options": {"stem": self.stem}}}
         if self.kind == "mobilenetv2":
             settings["model"]["options"]["dropout"] = 0
+        if self.options.networks:
+            settings["model"].update(kind="file", path=str(self.network()))
         scale = LOSS_SCALE if precision == "amp-fp16" else 1.0
         out = task_reference.Program(self.options.program, folder, halftone.DEVICE).step(
             task_reference.settings_of(settings, precision, scale),
@@ -214,6 +222,7 @@ def main():
     task_reference.add_program_option(parser)
     parser.add_argument("--data", default=str(cifar.default_folder()), help="folder of the CIFAR-100 pack")
     parser.add_argument("--model", action="append", choices=convnets.KINDS)
+    parser.add_argument("--networks", type=pathlib.Path, help="folder of texts, NAME.network, that run instead of the built-in models")
     parser.add_argument("--stem", choices=("cifar", "imagenet"), help="default: cifar for resnet18, else imagenet")
     parser.add_argument("--side", type=int, help="of the pictures (default: 32 with the CIFAR stem, 36 with the other)")
     parser.add_argument("--precision", action="append", choices=list(LOW))

@@ -10,8 +10,10 @@
 #include "base/text_utf8.h"
 #include "engine/base/error.h"
 #include "io/file/sha256.h"
+#include "models/layer_run.h"
 #include "models/model_descriptor.h"
 #include "models/network_model.h"
+#include "network/expand.h"
 #include "network/grammar.h"
 #include "network/lines.h"
 #include "network/text_options.h"
@@ -203,6 +205,38 @@ double count_fixed_numbers(const ModelConfig& config, const ModelShape& shape) {
     for (const NetworkParameter& each : checked.parameters)
         if (each.fixed) add(each.sizes);
     return count;
+}
+
+std::optional<FinalProbabilities> final_probabilities(const ModelConfig& config,
+                                                      const ModelShape& shape) {
+    if (!model_descriptor(config)->from_text) return {};
+    std::vector<NetworkFault> faults;
+    const std::string text = joined_lines(config.network);
+    const network::NetworkSyntax syntax = network::parse_network(text, faults);
+    const network::NetworkGraph graph =
+        network::expand_network(syntax, network_data(shape, config.options), faults);
+    if (graph.outputs.size() != 1) return {};
+    const bool clicks = output_named(syntax.gives) == ModelOutput::click_scores;
+    const std::string wanted = clicks ? "Sigmoid" : "Softmax";
+    for (int value = graph.outputs.front();;) {
+        const int maker = graph.values[static_cast<std::size_t>(value)].node;
+        if (maker < 0) return {};
+        const network::GraphNode& node = graph.nodes[static_cast<std::size_t>(maker)];
+        if (node.kind->name != wanted) {
+            if (!network::layer_run(*node.kind).view) return {};
+            value = node.inputs.front();
+            continue;
+        }
+        FinalProbabilities found{wanted, node.place.line, config.network};
+        std::string& line = found.without.all[static_cast<std::size_t>(found.line - 1)];
+        const std::size_t begin = line.find(wanted, static_cast<std::size_t>(node.place.column - 1));
+        if (begin == line.npos) return {};
+        std::size_t end = begin + wanted.size();
+        if (line.substr(end).starts_with('(')) end = line.find(')', end) + 1;
+        if (end == 0) return {};  // its brackets end on another line
+        line.replace(begin, end - begin, "Identity");
+        return found;
+    }
 }
 
 std::string model_name(const ModelConfig& model) {

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "engine/network/network.h"
@@ -21,5 +23,14 @@ std::unique_ptr<Model> make_network_model(std::string_view text, const Options& 
 /// Numbers that the model of a text holds beside its parameters: Buffers and the layers' running
 /// statistics. 0 for a built-in model.
 double count_fixed_numbers(const ModelConfig& config, const ModelShape& shape);
+
+/// A layer at the end of a network that makes probabilities of its scores.
+struct FinalProbabilities {
+    std::string layer;     ///< "Softmax", or "Sigmoid" of a click's score
+    int line = 0;
+    NetworkLines without;  ///< the text with Identity instead
+};
+/// Nothing: the text does not end in one, or the model is a built-in one.
+std::optional<FinalProbabilities> final_probabilities(const ModelConfig& config, const ModelShape& shape);
 
 }  // namespace engine

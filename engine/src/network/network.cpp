@@ -151,7 +151,7 @@ CheckedNetwork check_network(std::string_view text, const NetworkData& data) {
     const auto again = [](const NetworkFault& a, const NetworkFault& b) { return a.place == b.place && a.text.text == b.text.text; };
     out.faults.erase(std::unique(out.faults.begin(), out.faults.end(), again), out.faults.end());
     if (out.faults.size() > Limits::shown_faults) {
-        std::ranges::stable_partition(out.faults, [](const NetworkFault& fault) { return !fault.note; });
+        std::stable_partition(out.faults.begin(), out.faults.end(), [](const NetworkFault& fault) { return !fault.note; });
         out.faults.resize(Limits::shown_faults);
         std::ranges::stable_sort(out.faults, {}, by_place);
     }

@@ -350,7 +350,7 @@ private:
                 for (const int output : graph_.nodes[static_cast<std::size_t>(node)].outputs)
                     if ((last_use_[static_cast<std::size_t>(output)] >= here.end || output == here.body->output) && !graph_.nodes[static_cast<std::size_t>(node)].kind->bare)
                         form.gives.push_back(output);
-            std::ranges::stable_partition(form.gives, [&](int value) { return value == here.body->output; });
+            std::stable_partition(form.gives.begin(), form.gives.end(), [&](int value) { return value == here.body->output; });
         }
         for (const int value : form.gives) form.made.results.push_back(local({.value = value}, here, form, locals));
         form.is_chain = here.body != nullptr && is_chain(form, here);
@@ -519,7 +519,7 @@ private:
         for (const auto& [step, argument] : flags) step->present = columns.arguments[argument].name;
         made.name = class_name(place(group.bodies.front()));
         made.arguments = columns.arguments;
-        std::ranges::stable_partition(made.arguments, [](const PythonArgument& each) { return each.usual.empty(); });
+        std::stable_partition(made.arguments.begin(), made.arguments.end(), [](const PythonArgument& each) { return each.usual.empty(); });
         for (std::size_t body = 0; body < group.bodies.size(); ++body) {
             std::vector<Python> items;
             for (const PythonArgument& argument : made.arguments) {

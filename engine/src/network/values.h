@@ -29,7 +29,7 @@ struct SharedList {
 /// A rule for initial weights with its arguments: normal(0.02).
 struct ValueCall {
     std::string name{};
-    ValueList arguments{};
+    ValueList arguments;  // clang 14 needs a complete Value for an initializer
 };
 /// A value of the graph that is named where a number could stand: "wte.weight".
 struct ValueReference {

@@ -220,8 +220,8 @@ private:
         for (const LogName& name : names_)
             if (name.part != row_part_ && !name.key.empty() && name.key != "loss") add(name.key);
         // The first one is the one that runs are ranked by.
-        std::ranges::stable_partition(
-            metrics_, [](const Metric& metric) { return metric.key == "accuracy"; });
+        std::stable_partition(
+            metrics_.begin(), metrics_.end(), [](const Metric& metric) { return metric.key == "accuracy"; });
         for (std::size_t i = 0; i < names_.size(); ++i) {
             const auto found = std::ranges::find(metrics_, names_[i].key, &Metric::key);
             if (found != metrics_.end()) metric_of_[i] = found - metrics_.begin();

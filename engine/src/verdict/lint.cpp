@@ -31,6 +31,21 @@ std::shared_ptr<const Model> shapes_of(const RunConfig& config, const LintContex
     }
 }
 
+/// Of a network that the user wrote, for a task whose loss applies the softmax or sigmoid itself.
+std::optional<FinalProbabilities> probabilities_of(const RunConfig& config, const LintContext& context) {
+    try {
+        const auto model = model_descriptor(config.model);
+        if (!model->from_text) return {};
+        const Schema schema = schema_of(config, context);
+        const bool of_words = model->output == ModelOutput::token_scores ||
+                              model->output == ModelOutput::masked_token_scores;
+        if (!of_words && !task_of(config, schema).predicts_classes) return {};
+        return final_probabilities(config.model, make_task(config, schema)->model_shape());
+    } catch (const std::exception&) {
+        return {};  // as in shapes_of()
+    }
+}
+
 /// Whether a last batch of `rows` rows joins the one before it.
 bool joins_last(const RunConfig& config, const LintContext& context, std::int64_t rows) {
     try {
@@ -66,7 +81,7 @@ bool runs_on_gpu(const RunConfig& config, std::size_t cards) {
 
 LintSubject make_subject(const RunConfig& config, const LintContext& context) {
     return {config, resolve(config.precision), context, shapes_of(config, context),
-            planned_steps(config, context)};
+            planned_steps(config, context), probabilities_of(config, context)};
 }
 
 bool is_quick_to_measure(const RunConfig& config, const LintContext& context) {

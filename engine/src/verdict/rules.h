@@ -1,10 +1,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/verdict/lint.h"
-#include "models/model.h"
+#include "models/network_model.h"
 
 namespace engine {
 
@@ -15,6 +16,7 @@ struct LintSubject {
     LintContext context;
     std::shared_ptr<const Model> model;  ///< its shapes; null where it cannot be built
     std::int64_t steps = 0;              ///< of the run; 0: not known
+    std::optional<FinalProbabilities> probabilities{};  ///< of a network whose loss takes logits
 
     bool fp16() const { return precision.computes_in_fp16(); }
     bool bf16() const { return precision.autocast == AutocastFormat::bf16; }

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <set>
 
+#include "engine/base/json.h"
 #include "engine/base/plain_text.h"
 #include "engine/settings/catalog.h"
 #include "verdict/rules.h"
@@ -109,6 +110,19 @@ void far_learning_rate(const LintSubject& s, Findings& out) {
          .fix = {"optimizer.lr=" + number_words(rate.usual)}});
 }
 
+void probabilities_for_logits(const LintSubject& s, Findings& out) {
+    if (!s.probabilities) return;
+    const auto& [layer, line, without] = *s.probabilities;
+    out.push_back({.id = "network-ends-in-probabilities",
+                   .severity = LintSeverity::warning,
+                   .sentence = msg("The network ends in {}, in line {}", layer, line),
+                   .reason = msg("The loss takes logits and applies {} itself. After two of them "
+                                 "gradients are small, and the network learns slowly.",
+                                 layer),
+                   .handbook = "Losses take logits",
+                   .fix = {"model.network=" + nlohmann::json(without.all).dump()}});
+}
+
 void unaligned_batch(const LintSubject& s, Findings& out) {
     const std::int64_t batch = s.config.batch_size;
     if (batch % multiple == 0) return;
@@ -132,6 +146,7 @@ LearningRate learning_rate_of(const RunConfig& config) {
 
 void lint_model(const LintSubject& subject, Findings& out) {
     far_learning_rate(subject, out);
+    probabilities_for_logits(subject, out);
     if (!subject.context.gpu || !(subject.fp16() || subject.bf16())) return;
     unaligned_sizes(subject, out);
     unaligned_batch(subject, out);

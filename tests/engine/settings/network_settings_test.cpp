@@ -154,6 +154,10 @@ TEST_F(NetworkSettings, FilesThatAreNoTextAreRefused) {
     EXPECT_THAT(refused("x.onnx"), HasSubstr("Networks of ONNX files cannot be read yet."));
     EXPECT_THAT(refused((folder / "none.network").string()), HasSubstr("There is no file that can be read."));
     EXPECT_THAT(refused(folder.str()), HasSubstr("There is no file that can be read."));
+    const std::string huge = folder.write("huge.network", std::string(small_network));
+    std::filesystem::resize_file(huge, std::uintmax_t{1} << 30);
+    EXPECT_THAT(refused(huge), HasSubstr("262144")) << "what is behind the limit is not read";
+    EXPECT_THAT(refused(folder.write("latin.network", std::string("# gr\xfc\xdf\nnetwork(image):\n"))), HasSubstr("UTF-8"));
     EXPECT_THAT(refused(folder.write("nul.network", std::string("a\0b", 3))), HasSubstr("UTF-8"));
     EXPECT_THAT(refused(folder.write("long.network", std::string(300'000, '#'))), HasSubstr("262144"));
     EXPECT_THAT(refused(folder.write("empty.network", std::string())), HasSubstr("The file is empty."));

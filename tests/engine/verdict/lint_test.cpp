@@ -71,6 +71,11 @@ std::vector<Hazard> hazards() {
         {"batch-no-multiple-of-8", {"batch_size=100"}, true},
         {"learning-rate-far-above-default", {"optimizer.kind=adam", "optimizer.lr=0.2"}},
         {"learning-rate-far-above-default", {"optimizer.kind=sgd", "optimizer.lr=1000"}},
+        {"network-ends-in-probabilities",
+         {R"json(model.network=["network(image):", "  Flatten", "  fc: Linear(outputs)", "  Softmax(1)"])json"}},
+        {"network-ends-in-probabilities",
+         {"dataset.kind=text-generated",
+          R"json(model.network=["network(tokens) gives token scores:", "  Embedding(8)", "  fc: Linear(outputs)", "  p = Softmax(dim=-1)"])json"}},
         {"clip-before-unscale", {"teach.clip_before_unscale=true", "clip.kind=norm"}},
         {"update-each-micro-batch", {"teach.update_each_micro_batch=true", "accumulate=2"}},
         {"resume-without-scaler", {"teach.resume_without_scaler=true"}},
@@ -102,6 +107,11 @@ TEST(Lint, EveryFindingIsFoundAndItsFixRemovesIt) {
         EXPECT_EQ(find(lint(mended.config, context), hazard.id), nullptr);
         EXPECT_THAT(differing_fields(config, mended.config), testing::Not(IsEmpty()));
     }
+}
+
+TEST(Lint, ANetworkMayEndInLogarithmsOfProbabilities) {
+    const char* const network = R"json(model.network=["network(image):", "  Flatten", "  fc: Linear(outputs)", "  LogSoftmax(1)"])json";
+    EXPECT_EQ(find(lint(settings({network})), "network-ends-in-probabilities"), nullptr);
 }
 
 TEST(Lint, EveryFindingCitesAHeadingOfTheHandbook) {

@@ -178,11 +178,12 @@ TensorList coalesce(const TensorList& list) {
     }
     while (!left.empty()) {
         const Tensor first = out[left.front()];
-        const auto others = std::ranges::stable_partition(
-            left, [&](std::size_t i) { return go_together(first, out[i]); });
-        const std::vector<std::size_t> named(left.begin(), others.begin());
+        const auto others = std::stable_partition(left.begin(), left.end(), [&](std::size_t i) {
+            return go_together(first, out[i]);
+        });
+        const std::vector<std::size_t> named(left.begin(), others);
         coalesce_together(out, named);
-        left.erase(left.begin(), others.begin());
+        left.erase(left.begin(), others);
     }
     return out;
 }
