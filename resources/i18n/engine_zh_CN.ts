@@ -9380,5 +9380,9 @@
         <source>{} has two categories with the name {}</source>
         <translation>{} 有两个类别的名称都是 {}</translation>
     </message>
+    <message>
+        <source>the results of another rank are damaged</source>
+        <translation>另一个进程的结果已损坏</translation>
+    </message>
 </context>
 </TS>

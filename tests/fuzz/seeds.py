@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Writes the first inputs of the fuzz programs from the golden cases: seeds.py FOLDER makes FOLDER/op_script,
-FOLDER/safetensors, FOLDER/network, FOLDER/torch_file, FOLDER/pickle, FOLDER/picture and FOLDER/run_file. With the program as a second
+FOLDER/safetensors, FOLDER/network, FOLDER/torch_file, FOLDER/pickle, FOLDER/picture, FOLDER/coco_json, FOLDER/rle_text and
+FOLDER/run_file. With the program as a second
 argument it trains a run of three steps, and makes FOLDER/checkpoint and FOLDER/run_folder of it. Needs numpy and
 safetensors."""
 
@@ -54,6 +55,21 @@ def network_seeds(folder, golden):
         (folder / "network" / str(number)).write_bytes(text)
 
 
+def coco_seeds(folder, golden):
+    """COCO files with each kind of mask, and texts of masks of 24 by 24 pixels."""
+    for kind in ("coco_json", "rle_text"):
+        (folder / kind).mkdir(parents=True, exist_ok=True)
+    file = {"images": [{"id": 1, "file_name": "a.jpg", "width": 40, "height": 40}, {"id": "b", "file_name": "b/c.jpg", "width": 9, "height": 5}],
+            "categories": [{"id": 0, "name": "all", "supercategory": "none"}, {"id": 7, "name": "cat", "supercategory": "all"}]}
+    masks = ([[5.5, 5, 35, 5, 20, 20]], [[1, 1, 9, 1, 9, 9], [3, 3, 5, 3, 5, 5, 3, 5]], [], {"size": [40, 40], "counts": "j<1UU1"},
+             {"size": [40, 40], "counts": [3, 7, 1590]})
+    for number, mask in enumerate(masks):
+        entry = {"id": number, "image_id": 1, "category_id": 7, "bbox": [1, 2, 3.5, 4e0], "area": 9.5, "iscrowd": number % 2, "segmentation": mask}
+        (folder / "coco_json" / str(number)).write_text(json.dumps({**file, "annotations": [entry]}))
+    for number, line in enumerate(unpacked(golden / "coco_masks.txt.gz").splitlines()[:40]):
+        (folder / "rle_text" / str(number)).write_bytes(bytes([23, 23]) + line.split()[1])
+
+
 def run_seeds(folder):
     """Archives with the files of a run: stored and compressed, with a folder, and with names that lead outside of it.
     """
@@ -101,6 +117,7 @@ def main():
     network_seeds(folder, golden)
     run_seeds(folder)
     picture_seeds(folder, golden)
+    coco_seeds(folder, golden)
     if len(sys.argv) > 2:
         trained_seeds(folder, sys.argv[2])
     count = 0
