@@ -134,7 +134,8 @@ std::vector<Rail> make_rails(const std::vector<DrawnBox>& boxes) {
     }
     std::vector<Rail> rails;
     std::vector<int> lanes;  // the box up to which each is taken
-    for (auto& [from, rail] : by_box) {
+    for (auto& each : by_box) {
+        Rail& rail = each.second;
         const auto free = std::ranges::find_if(lanes, [&](int end) { return end <= rail.from; });
         rail.lane = static_cast<int>(free - lanes.begin());
         if (free == lanes.end()) lanes.push_back(0);

@@ -109,6 +109,12 @@ TEST(ToText, ValuesWithoutANameGetOne) {
     EXPECT_THAT(written_body("r = Unflatten(1, [4, 5])\nl: LSTM(6) from r\nAdd from l.hidden, l.cell\nLinear(outputs)"), HasSubstr("Add from l.hidden, l.cell"));
 }
 
+TEST(ToText, AMaskHasTheNameOfItsValue) {
+    EXPECT_THAT(written_body("x = Flatten(2) from image\nbias: Parameter([4, 1, 3])\na: MultiheadAttention(4, mask=bias) from x\nAttention(4, mask=bias) from a, x, x\ny = a from x\nFlatten\nLinear(outputs)"),
+                testing::AllOf(HasSubstr("  a: MultiheadAttention(4, mask=bias) from x\n"), HasSubstr("  Attention(4, mask=bias) from a, x, x\n")));
+    EXPECT_THAT(written_body("x = Flatten(2) from image\nMean([1, 2])\nReshape(1, 1, 1)\nAttention(4, mask=above) from x\nFlatten\nLinear(outputs)"), HasSubstr("  Attention(4, mask=above) from x\n"));
+}
+
 TEST(ToText, ModulesRunAgainUnderTheirNames) {
     EXPECT_THAT(written_body("e: from features\n  Linear(20)\n  ReLU\ny = e from above\nAdd from y, e\nLinear(outputs)"), HasSubstr("  e\n  Add from above, e\n"));
     EXPECT_THAT(written_body("\"a-b\": Linear(20)\n\"a-b\" from features\nLinear(outputs)"), HasSubstr("  \"a-b\" from features\n"));

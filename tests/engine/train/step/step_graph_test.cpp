@@ -5,6 +5,7 @@
 
 #include <limits>
 
+#include "models/network_model.h"
 #include "needs_cuda.h"
 #include "nn/layers.h"
 #include "ops/pointwise/dropout.h"
@@ -107,12 +108,11 @@ private:
     Schema schema_{{numbers("x", 64)}};
 };
 
-std::vector<double> losses_of(bool record, std::int64_t accumulate) {
+std::vector<double> losses_of(bool record, std::int64_t accumulate, std::unique_ptr<Model> model = std::make_unique<Masked>(cuda)) {
     RunConfig config = pair_run("fp32", accumulate);
     config.optimizer.options["lr"] = 0.0;  // only the masks differ between steps
     config.optimizer.options["weight_decay"] = 0.0;
-    StepFixture fixture(config, std::make_unique<SumOfMasked>(), std::make_unique<Masked>(cuda),
-                        cuda);
+    StepFixture fixture(config, std::make_unique<SumOfMasked>(), std::move(model), cuda);
     StepGraph graph(*fixture.step, fixture.task->schema(true), cuda, config.batch_size,
                     config.accumulate);
     graph.set_enabled(record);
@@ -133,6 +133,27 @@ TEST(StepGraph, EachReplayDrawsTheMasksThatTheEagerStepWouldDraw) {
         EXPECT_EQ(std::set<double>(eager.begin(), eager.end()).size(), eager.size())
             << "new masks in each step";
     }
+}
+
+TEST(StepGraph, ANetworkOfTheUsersOwnDrawsTheSameInAReplay) {
+    HALFTONE_NEEDS_CUDA();
+    const auto losses = [](bool record) {
+        return losses_of(record, 1, make_network_model(R"(network(features):
+  x: Linear(64)
+  Unflatten(1, [8, 8])
+  Rotary
+  y = ReLU
+  z = Constant(0.1)
+  Where from y, above, z
+  DropPath(0.3)
+  Flatten
+  Dropout(0.5)
+  Linear(outputs)
+)", {}, {.inputs = {numbers("x", 64)}, .outputs = 4}, 1, cuda));
+    };
+    const std::vector<double> eager = losses(false);
+    EXPECT_EQ(losses(true), eager);
+    EXPECT_EQ(std::set<double>(eager.begin(), eager.end()).size(), eager.size());
 }
 
 TEST(StepGraph, AReplayedStepHasTheRateOfItsUpdateTimesTheMultiplierOfTheMoment) {
