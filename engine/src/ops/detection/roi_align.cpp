@@ -26,14 +26,14 @@ constexpr std::int64_t max_ratio = 1024;
 struct Aligning {
     const Op* op;
     const Op* backward;
-    std::vector<Shape> shapes;  // of the maps
-    std::vector<double> scales;
+    std::vector<Shape> shapes = {};  // of the maps
+    std::vector<double> scales = {};
     kernels::RoiAlignShape shape{};
     DType dtype = DType::f32;
-    Device device;
+    Device device = {};
 };
 
-std::vector<kernels::RoiMap> maps_of(const Aligning& call, const TensorList& maps) {
+std::vector<kernels::RoiMap> kernel_maps(const Aligning& call, const TensorList& maps) {
     std::vector<kernels::RoiMap> out;
     for (std::size_t i = 0; i < maps.size(); ++i)
         out.push_back({maps[i].data(), maps[i].size(2), maps[i].size(3), call.scales[i]});
@@ -52,7 +52,7 @@ TensorList aligned_backward(const Aligning& call, const Tensor& dy, const Tensor
         const Tensor on_cpu = in_layout(dy, Layout::channels_last).copy_to(Device{});
         kernels::RoiAlignShape shape = call.shape;
         shape.contiguous = false;
-        kernels::cpu::roi_align_backward(maps_of(call, gradients), on_cpu.array(), rois.array(),
+        kernels::cpu::roi_align_backward(kernel_maps(call, gradients), on_cpu.array(), rois.array(),
                                          shape);
     }
     for (Tensor& each : gradients) each = each.copy_to(call.device);
@@ -76,7 +76,7 @@ Tensor aligned_rois(const Aligning& call, const TensorList& maps, const Tensor& 
         TensorList on_cpu;
         for (const Tensor& map : maps)
             on_cpu.push_back(in_layout(map, Layout::channels_last).copy_to(Device{}));
-        kernels::cpu::roi_align(y.array(), maps_of(call, on_cpu), rois.array(), s);
+        kernels::cpu::roi_align(y.array(), kernel_maps(call, on_cpu), rois.array(), s);
     }
     TensorList inputs = maps;
     inputs.push_back(rois);
