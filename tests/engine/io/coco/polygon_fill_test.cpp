@@ -15,7 +15,7 @@ namespace {
 using coco_golden::lines;
 using support::DrawnNumbers;
 
-constexpr const char* golden = "coco_masks.txt.gz";
+constexpr const char* polygon_cases = "coco_masks.txt.gz";
 
 std::vector<double> drawn_polygon(DrawnNumbers& draw, int height, int width) {
     const int kind = draw.below(4);
@@ -52,7 +52,7 @@ MaskPolygons parts_of(const std::string& text) {
 }
 
 TEST(PolygonFill, EdgeCasesAreThoseOfPycocotools) {
-    const auto cases = lines(golden, "polygon");
+    const auto cases = lines(polygon_cases, "polygon");
     ASSERT_GE(cases.size(), 20U);
     for (const auto& each : cases) {
         const int height = std::stoi(each.at(0)), width = std::stoi(each.at(1));
@@ -62,7 +62,7 @@ TEST(PolygonFill, EdgeCasesAreThoseOfPycocotools) {
 }
 
 TEST(PolygonFill, DrawnPolygonsAreThoseOfPycocotools) {
-    const auto cases = lines(golden, "drawn_polygon");
+    const auto cases = lines(polygon_cases, "drawn_polygon");
     ASSERT_EQ(cases.size(), 500U);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         DrawnNumbers draw(1002, static_cast<std::uint32_t>(i));

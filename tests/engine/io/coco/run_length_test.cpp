@@ -15,7 +15,7 @@ namespace {
 using coco_golden::lines;
 using support::DrawnNumbers;
 
-constexpr const char* golden = "coco_masks.txt.gz";
+constexpr const char* mask_cases = "coco_masks.txt.gz";
 
 /// The bitmap of drawn_bitmap() in the script, rows of `width` bytes.
 std::vector<std::uint8_t> drawn_bitmap(DrawnNumbers& draw, int height, int width) {
@@ -37,7 +37,7 @@ RunLength drawn_mask(DrawnNumbers& draw, int height, int width) {
 }
 
 TEST(RunLength, TextsAndBitmapsAreThoseOfPycocotools) {
-    const auto cases = lines(golden, "bitmap");
+    const auto cases = lines(mask_cases, "bitmap");
     ASSERT_EQ(cases.size(), 500U);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         DrawnNumbers draw(1001, static_cast<std::uint32_t>(i));
@@ -68,7 +68,7 @@ TEST(RunLength, PlainMasks) {
 }
 
 TEST(RunLength, UnionIntersectionAreaAndBox) {
-    const auto cases = lines(golden, "union");
+    const auto cases = lines(mask_cases, "union");
     ASSERT_EQ(cases.size(), 150U);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         DrawnNumbers draw(1003, static_cast<std::uint32_t>(i));
@@ -86,7 +86,7 @@ TEST(RunLength, UnionIntersectionAreaAndBox) {
 }
 
 TEST(RunLength, OverlapsHaveTheBitsOfPycocotools) {
-    const auto cases = lines(golden, "overlaps");
+    const auto cases = lines(mask_cases, "overlaps");
     ASSERT_EQ(cases.size(), 60U);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         DrawnNumbers draw(1004, static_cast<std::uint32_t>(i));
