@@ -13,7 +13,7 @@ namespace {
 
 using coco_golden::lines;
 
-constexpr const char* golden = "coco_metric.txt.gz";
+constexpr const char* metric_cases = "coco_metric.txt.gz";
 
 /// The figures of a line: boxes, masks, then AP by class of both; -1 where there is no value.
 std::vector<double> all_figures(std::span<const PictureMatches> pictures, int classes) {
@@ -36,7 +36,7 @@ void expect_figures(const std::vector<double>& ours, std::span<const std::string
 }
 
 TEST(AveragePrecision, DrawnSetsHaveThe24FiguresOfPycocotools) {
-    const auto cases = lines(golden, "set");
+    const auto cases = lines(metric_cases, "set");
     ASSERT_EQ(cases.size(), 300U);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         int classes = 0;
@@ -82,7 +82,7 @@ std::vector<drawn::Picture> edge_pictures(const std::vector<std::string>& words,
 }
 
 TEST(AveragePrecision, EdgesAreThoseOfPycocotools) {
-    const auto cases = lines(golden, "edge");
+    const auto cases = lines(metric_cases, "edge");
     ASSERT_GE(cases.size(), 16U);
     for (const auto& words : cases) {
         const int classes = std::stoi(words.at(1));
