@@ -8738,6 +8738,21 @@ above</source>
         </message>
     </context>
     <context>
+        <name>ui::NetworkOverview</name>
+        <message>
+            <source>All layers</source>
+            <translation>全部层</translation>
+        </message>
+        <message>
+            <source>all %1 layers</source>
+            <translation>全部 %1 层</translation>
+        </message>
+        <message>
+            <source>%1: layer %2, %3, %4 parameters</source>
+            <translation>%1：第 %2 层，%3，%4 个参数</translation>
+        </message>
+    </context>
+    <context>
         <name>ui::NetworkPage</name>
         <message>
             <source>PyTorch prints a model like this, without its connections.</source>
@@ -9141,6 +9156,10 @@ above</source>
     </context>
     <context>
         <name>ui::NetworkSheet</name>
+        <message>
+            <source>all layers</source>
+            <translation>全部层</translation>
+        </message>
         <message>
             <source>text of %1</source>
             <translation>%1 的文本</translation>

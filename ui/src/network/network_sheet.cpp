@@ -3,6 +3,7 @@
 #include <QLineEdit>
 #include <QResizeEvent>
 #include <QScrollBar>
+#include <QSettings>
 #include <QToolButton>
 
 #include "network/network_columns.h"
@@ -10,6 +11,7 @@
 #include "network/network_editor.h"
 #include "network/network_highlighter.h"
 #include "network/network_model.h"
+#include "network/network_overview.h"
 #include "text/format.h"
 #include "theme/theme.h"
 #include "widgets/elided_label.h"
@@ -18,7 +20,7 @@
 namespace ui {
 namespace {
 
-constexpr int narrowBelow = 1100;
+constexpr int narrowBelow = 1100, allBelow = 1280;
 
 }  // namespace
 
@@ -28,6 +30,7 @@ NetworkSheet::NetworkSheet(const Theme* theme, NetworkModel* model, QWidget* par
       editor_(new NetworkEditor(theme, model, this)),
       columns_(new NetworkColumns(theme, model, editor_, this)),
       drawing_(new NetworkDrawing(theme, model, editor_, this)),
+      overview_(new NetworkOverview(theme, model, editor_, this)),
       bar_(new QScrollBar(Qt::Vertical, this)) {
     setObjectName(u"card"_s);
     new NetworkHighlighter(theme, model->document(), this);
@@ -35,6 +38,7 @@ NetworkSheet::NetworkSheet(const Theme* theme, NetworkModel* model, QWidget* par
     row->addWidget(makeText(), 2);
     row->addWidget(columns_);
     row->addWidget(drawing_, 1);
+    row->addWidget(overview_);
     row->addWidget(bar_);
     bar_->setFocusPolicy(Qt::NoFocus);
     followScrolling();
@@ -51,6 +55,15 @@ QWidget* NetworkSheet::makeText() {
     note_ = new ElidedLabel(this);
     row->addWidget(makeTitle(tr("Text")));
     row->addWidget(note_, 1);
+    all_ = new QToolButton(head);
+    all_->setAutoRaise(true);
+    all_->setCheckable(true);
+    all_->setText(tr("all layers"));
+    all_->setChecked(QSettings().value(u"network/all"_s, true).toBool());
+    connect(all_, &QToolButton::toggled, this, [this](bool shown) {
+        QSettings().setValue(u"network/all"_s, shown);
+        fitWidth();
+    });
     runText_ = new QToolButton(head);
     runText_->setAutoRaise(true);
     row->addWidget(runText_);
@@ -60,7 +73,7 @@ QWidget* NetworkSheet::makeText() {
     find_->setAccessibleName(tr("Find in the text"));
     find_->setFixedWidth(find_->fontMetrics().horizontalAdvance(find_->placeholderText()) + 2 * size::inside + size::gap);
     find_->installEventFilter(this);
-    row->addWidget(find_);
+    addWidgets(row, {all_, find_});
     connect(find_, &QLineEdit::returnPressed, this, [this] { findNext(false); });
     column->addWidget(head);
     auto* rule = withName(new QFrame(part), u"rule"_s);
@@ -134,7 +147,15 @@ void NetworkSheet::showNote() {
 
 void NetworkSheet::resizeEvent(QResizeEvent* event) {
     QFrame::resizeEvent(event);
-    columns_->setNarrow(event->size().width() < Theme::foldWidth() * narrowBelow / size::foldBelow);
+    fitWidth();
+}
+
+/// All layers give way first, then the cost of the forward pass.
+void NetworkSheet::fitWidth() {
+    const auto isBelow = [this](int pixels) { return width() < Theme::foldWidth() * pixels / size::foldBelow; };
+    all_->setVisible(!isBelow(allBelow));
+    overview_->setVisible(all_->isChecked() && !isBelow(allBelow));
+    columns_->setNarrow(isBelow(narrowBelow));
 }
 
 }  // namespace ui

@@ -13,6 +13,7 @@ class NetworkColumns;
 class NetworkDrawing;
 class NetworkEditor;
 class NetworkModel;
+class NetworkOverview;
 class Theme;
 
 /// The text, its columns and the drawing, row beside row, moved by one scroll bar.
@@ -37,15 +38,17 @@ private:
     QWidget* makeText();
     void followScrolling();
     void showNote();
+    void fitWidth();
     void findNext(bool backward);
 
     NetworkModel* model_;
     NetworkEditor* editor_;
     NetworkColumns* columns_;
     NetworkDrawing* drawing_;
+    NetworkOverview* overview_;
     QScrollBar* bar_;
     ElidedLabel* note_ = nullptr;
-    QToolButton* runText_ = nullptr;
+    QToolButton *runText_ = nullptr, *all_ = nullptr;
     QLineEdit* find_ = nullptr;
 };
 

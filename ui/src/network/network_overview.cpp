@@ -1,0 +1,140 @@
+#include "network/network_overview.h"
+
+#include <QAccessible>
+#include <QMouseEvent>
+#include <QPainter>
+#include <algorithm>
+#include <cmath>
+
+#include "network/network_editor.h"
+#include "network/network_model.h"
+#include "network/network_strip.h"
+#include "text/format.h"
+#include "xray/op_delegate.h"
+
+namespace ui {
+namespace {
+
+constexpr double highestRow = 9, paleLayers = 0.36;
+
+/// The module around all of a layer: "layer1" of "layer1.0.conv1".
+QString topModule(const engine::NetworkRow& row) { return QString::fromStdString(row.module).section(u'.', 0, 0); }
+
+}  // namespace
+
+NetworkOverview::NetworkOverview(const Theme* theme, NetworkModel* model, NetworkEditor* editor, QWidget* parent)
+    : PaintedWidget(theme, parent), model_(model), editor_(editor) {
+    setAccessibleName(tr("All layers"));
+    setFocusPolicy(Qt::StrongFocus);
+    measure();
+    connect(model, &NetworkModel::checked, this, qOverload<>(&QWidget::update));
+    connect(editor, &NetworkEditor::moved, this, qOverload<>(&QWidget::update));
+}
+
+void NetworkOverview::measure() { setFixedWidth(std::max(98, QFontMetrics(Theme::caption()).horizontalAdvance(tr("all %1 layers").arg(u"0,000"_s)) + 2 * size::gap)); }
+
+void NetworkOverview::changeEvent(QEvent* event) {
+    PaintedWidget::changeEvent(event);
+    if (event->type() == QEvent::FontChange) measure();
+}
+
+QRectF NetworkOverview::rowArea(int row) const {
+    const auto rows = std::max<std::size_t>(model_->good().network.rows.size(), 1);
+    const double top = NetworkStrip::headHeight() + size::grid, room = height() - top - size::grid;
+    const double step = std::min(highestRow, room / static_cast<double>(rows));
+    return {0, top + step * row, static_cast<double>(width()), step};
+}
+
+int NetworkOverview::currentRow() const {
+    const auto& lines = model_->good().rows.lines;
+    const auto index = static_cast<std::size_t>(editor_->currentLine() - 1);
+    return index < lines.size() ? lines[index].row : -1;
+}
+
+void NetworkOverview::choose(int row) {
+    const auto& rows = model_->good().network.rows;
+    if (row < 0 || static_cast<std::size_t>(row) >= rows.size()) return;
+    const engine::NetworkRow chosen = rows[static_cast<std::size_t>(row)];
+    for (const auto& head : chosen.heads) model_->choose(head.line, head.run);
+    editor_->goTo(chosen.place.line);
+    QAccessibleEvent said(this, QAccessible::DescriptionChanged);
+    QAccessible::updateAccessibility(&said);
+}
+
+void NetworkOverview::paintEvent(QPaintEvent*) {
+    QPainter painter(this);
+    painter.setFont(Theme::caption());
+    const Tokens& tokens = theme_->tokens();
+    painter.fillRect(rect(), tokens.panel);
+    const int head = NetworkStrip::headHeight();
+    painter.setPen(tokens.dim);
+    painter.drawText(QRect(size::gap, 0, width() - 2 * size::gap, head), Qt::AlignLeft | Qt::AlignVCenter,
+                     tr("all %1 layers").arg(count(std::ssize(model_->good().network.rows))));
+    painter.setPen(tokens.line);
+    painter.drawLine(0, head - 1, width(), head - 1);
+    painter.drawLine(0, 0, 0, height());
+    if (model_->isStale()) painter.setOpacity(paleLayers);
+    paintLayers(painter);
+    painter.setOpacity(1);
+    if (!hasFocus()) return;
+    painter.setPen(QPen(tokens.accent, 2));
+    painter.drawRect(rect().adjusted(1, 1, -1, -1));
+}
+
+/// Bars grow with the square root, so that small layers are seen beside large ones.
+void NetworkOverview::paintLayers(QPainter& painter) const {
+    const auto& view = model_->good();
+    const Tokens& tokens = theme_->tokens();
+    double most = 1, costliest = 1;
+    for (const auto& row : view.network.rows) {
+        most = std::max(most, static_cast<double>(row.parameters));
+        costliest = std::max(costliest, row.flops);
+    }
+    const double middle = width() / 2.0, room = middle - size::grid;
+    const int current = currentRow();
+    QString group;
+    double written = 0;  // where the last name ends
+    for (int i = 0; i < static_cast<int>(view.network.rows.size()); ++i) {
+        const auto& row = view.network.rows[static_cast<std::size_t>(i)];
+        const QRectF area = rowArea(i);
+        if (i == current) painter.fillRect(area, blend(tokens.panel, tokens.accent, 0.3));
+        const double bar = std::max(1.0, area.height() - 1);
+        const double left = room * std::sqrt(static_cast<double>(row.parameters) / most), right = room * std::sqrt(row.flops / costliest);
+        painter.fillRect(QRectF(middle - left, area.top(), left, bar), tokens.dim);
+        const auto index = static_cast<std::size_t>(i);
+        const QString type = index < view.types.rows.size() ? QString::fromStdString(view.types.rows[index]).section(u", "_s, -1) : QString();
+        painter.fillRect(QRectF(middle, area.top(), right, bar), typeColor(*theme_, type));
+        const QString module = topModule(row);
+        if (module.isEmpty() || module == group || row.module.find('.') == row.module.npos) continue;
+        group = module;
+        if (area.top() < written) continue;
+        written = area.top() + painter.fontMetrics().height();
+        painter.setPen(tokens.line);
+        painter.drawLine(QPointF(0, area.top()), QPointF(width(), area.top()));
+        painter.setPen(tokens.dim);
+        painter.drawText(QRectF(size::grid, area.top(), room, painter.fontMetrics().height()), Qt::AlignLeft | Qt::AlignTop,
+                         painter.fontMetrics().elidedText(module, Qt::ElideRight, static_cast<int>(room)));
+    }
+}
+
+void NetworkOverview::mousePressEvent(QMouseEvent* event) {
+    const QRectF first = rowArea(0);
+    if (event->position().y() >= first.top()) choose(static_cast<int>((event->position().y() - first.top()) / first.height()));
+}
+
+void NetworkOverview::keyPressEvent(QKeyEvent* event) {
+    const int by = event->key() == Qt::Key_Up ? -1 : event->key() == Qt::Key_Down ? 1 : 0;
+    if (by == 0) return PaintedWidget::keyPressEvent(event);
+    choose(std::clamp(currentRow() + by, 0, std::max(0, static_cast<int>(model_->good().network.rows.size()) - 1)));
+}
+
+QString NetworkOverview::spoken() const {
+    const auto& rows = model_->good().network.rows;
+    const int current = currentRow();
+    const QString all = tr("all %1 layers").arg(count(std::ssize(rows)));
+    if (current < 0) return all;
+    const auto& row = rows[static_cast<std::size_t>(current)];
+    return tr("%1: layer %2, %3, %4 parameters").arg(all, count(current + 1), QString::fromStdString(row.module.empty() ? row.layer : row.module), count(row.parameters));
+}
+
+}  // namespace ui
