@@ -7449,6 +7449,274 @@
         <translation>图（含各块内的层）</translation>
     </message>
     <message>
+        <source>1, or one slope for each channel.</source>
+        <translation>1，或每个通道一个斜率。</translation>
+    </message>
+    <message>
+        <source>A dimension or a list of them.</source>
+        <translation>一个维度，或多个维度的列表。</translation>
+    </message>
+    <message>
+        <source>A number, or [left, right, top, bottom].</source>
+        <translation>一个数，或 [左, 右, 上, 下]。</translation>
+    </message>
+    <message>
+        <source>A table whose numbers it shares: wte.weight.</source>
+        <translation>与它共用数值的表：wte.weight。</translation>
+    </message>
+    <message>
+        <source>A window at the end may stand out.</source>
+        <translation>末端的窗口可以超出边缘。</translation>
+    </message>
+    <message>
+        <source>Added on each side.</source>
+        <translation>每一侧添加的数量。</translation>
+    </message>
+    <message>
+        <source>Added to the mean square.</source>
+        <translation>加到均方上的数。</translation>
+    </message>
+    <message>
+        <source>Added to the output's size on one side.</source>
+        <translation>在一侧加到输出尺寸上。</translation>
+    </message>
+    <message>
+        <source>Added to the variance.</source>
+        <translation>加到方差上的数。</translation>
+    </message>
+    <message>
+        <source>Adds a number for each channel.</source>
+        <translation>为每个通道加一个数。</translation>
+    </message>
+    <message>
+        <source>Adds a number for each element.</source>
+        <translation>为每个元素加一个数。</translation>
+    </message>
+    <message>
+        <source>Adds a number for each output.</source>
+        <translation>为每个输出加一个数。</translation>
+    </message>
+    <message>
+        <source>Adds numbers.</source>
+        <translation>加上偏置。</translation>
+    </message>
+    <message>
+        <source>All dimensions.</source>
+        <translation>所有维度。</translation>
+    </message>
+    <message>
+        <source>Channels of the output.</source>
+        <translation>输出的通道数。</translation>
+    </message>
+    <message>
+        <source>Dimension, from 0 (N); negative ones count from the end.</source>
+        <translation>维度，从 0（N）起；负数从末尾数起。</translation>
+    </message>
+    <message>
+        <source>Dimensions.</source>
+        <translation>维度。</translation>
+    </message>
+    <message>
+        <source>Distance of the items.</source>
+        <translation>各项的间隔。</translation>
+    </message>
+    <message>
+        <source>Distance of the window's elements.</source>
+        <translation>窗口内元素的间隔。</translation>
+    </message>
+    <message>
+        <source>Dropout between the layers.</source>
+        <translation>层与层之间的 Dropout。</translation>
+    </message>
+    <message>
+        <source>Dropout of the weights of the attention.</source>
+        <translation>注意力权重的 Dropout。</translation>
+    </message>
+    <message>
+        <source>Each place sees those before it.</source>
+        <translation>每个位置只看它之前的位置。</translation>
+    </message>
+    <message>
+        <source>Exact, or by tanh.</source>
+        <translation>精确，或用 tanh 近似。</translation>
+    </message>
+    <message>
+        <source>Factor of negative numbers.</source>
+        <translation>负数的系数。</translation>
+    </message>
+    <message>
+        <source>Groups of channels.</source>
+        <translation>通道分成的组数。</translation>
+    </message>
+    <message>
+        <source>Has a weight and a bias for each channel.</source>
+        <translation>每个通道有权重和偏置。</translation>
+    </message>
+    <message>
+        <source>Heads.</source>
+        <translation>头数。</translation>
+    </message>
+    <message>
+        <source>How many of the last dimensions.</source>
+        <translation>最后几个维度。</translation>
+    </message>
+    <message>
+        <source>How the rows become one.</source>
+        <translation>各行合并成一行的方式。</translation>
+    </message>
+    <message>
+        <source>How values in between are found.</source>
+        <translation>中间值的求法。</translation>
+    </message>
+    <message>
+        <source>Initial values of the bias.</source>
+        <translation>偏置的初始值。</translation>
+    </message>
+    <message>
+        <source>Initial values of the weight.</source>
+        <translation>权重的初始值。</translation>
+    </message>
+    <message>
+        <source>Its name.</source>
+        <translation>它的名称。</translation>
+    </message>
+    <message>
+        <source>Its sizes, without N.</source>
+        <translation>它的尺寸，不含 N。</translation>
+    </message>
+    <message>
+        <source>Its sizes.</source>
+        <translation>它的尺寸。</translation>
+    </message>
+    <message>
+        <source>Keeps the state for the next batch.</source>
+        <translation>为下一个批次保留状态。</translation>
+    </message>
+    <message>
+        <source>Layers on top of each other.</source>
+        <translation>叠放的层数。</translation>
+    </message>
+    <message>
+        <source>Parts along each dimension.</source>
+        <translation>沿每个维度分成的份数。</translation>
+    </message>
+    <message>
+        <source>Parts of the channels that do not see one another.</source>
+        <translation>互不相通的通道组数。</translation>
+    </message>
+    <message>
+        <source>Parts.</source>
+        <translation>份数。</translation>
+    </message>
+    <message>
+        <source>Places that the table has.</source>
+        <translation>表中的位置数。</translation>
+    </message>
+    <message>
+        <source>Places.</source>
+        <translation>移动的位数。</translation>
+    </message>
+    <message>
+        <source>Reads from both ends.</source>
+        <translation>从两端读取。</translation>
+    </message>
+    <message>
+        <source>Share of the batch in the running statistics.</source>
+        <translation>批次在移动统计量中所占的比例。</translation>
+    </message>
+    <message>
+        <source>Share that becomes 0 while training.</source>
+        <translation>训练时置 0 的比例。</translation>
+    </message>
+    <message>
+        <source>Side of a block.</source>
+        <translation>块的边长。</translation>
+    </message>
+    <message>
+        <source>Size of the output.</source>
+        <translation>输出的尺寸。</translation>
+    </message>
+    <message>
+        <source>Size of the state.</source>
+        <translation>状态的尺寸。</translation>
+    </message>
+    <message>
+        <source>Size of the window.</source>
+        <translation>窗口的尺寸。</translation>
+    </message>
+    <message>
+        <source>Sizes of 1 stay in their place.</source>
+        <translation>尺寸为 1 的维度保留在原位。</translation>
+    </message>
+    <message>
+        <source>Step of the window.</source>
+        <translation>窗口的步长。</translation>
+    </message>
+    <message>
+        <source>Step of the window; without it the window's size.</source>
+        <translation>窗口的步长；不写则为窗口的尺寸。</translation>
+    </message>
+    <message>
+        <source>The factor.</source>
+        <translation>系数。</translation>
+    </message>
+    <message>
+        <source>The first item.</source>
+        <translation>第一项。</translation>
+    </message>
+    <message>
+        <source>The item after the last.</source>
+        <translation>最后一项之后的一项。</translation>
+    </message>
+    <message>
+        <source>The item; -1 is the last.</source>
+        <translation>第几项；-1 是最后一项。</translation>
+    </message>
+    <message>
+        <source>The larger one.</source>
+        <translation>较大的数。</translation>
+    </message>
+    <message>
+        <source>The number.</source>
+        <translation>该数。</translation>
+    </message>
+    <message>
+        <source>The padding counts for the mean.</source>
+        <translation>填充计入平均值。</translation>
+    </message>
+    <message>
+        <source>The part, from 0.</source>
+        <translation>第几份，从 0 起。</translation>
+    </message>
+    <message>
+        <source>The power.</source>
+        <translation>幂次。</translation>
+    </message>
+    <message>
+        <source>The smaller one.</source>
+        <translation>较小的数。</translation>
+    </message>
+    <message>
+        <source>The values.</source>
+        <translation>各个值。</translation>
+    </message>
+    <message>
+        <source>Their sizes.</source>
+        <translation>它们的尺寸。</translation>
+    </message>
+    <message>
+        <source>Values of the padding.</source>
+        <translation>填充的值。</translation>
+    </message>
+    <message>
+        <source>Width of a row.</source>
+        <translation>一行的宽度。</translation>
+    </message>
+    <message>
+        <source>Zeros on each side; same: the output has the input's size.</source>
+        <translation>每一侧的零；same：输出与输入尺寸相同。</translation>
+    </message>
+    <message>
         <source>A lesson has one block of runs.</source>
         <translation>一个课程只有一个 runs 块。</translation>
     </message>

@@ -9266,10 +9266,6 @@ above</source>
             <translation>默认 %1</translation>
         </message>
         <message>
-            <source>initial weights</source>
-            <translation>初始权重</translation>
-        </message>
-        <message>
             <source>option</source>
             <translation>选项</translation>
         </message>

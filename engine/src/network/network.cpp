@@ -173,7 +173,10 @@ NetworkData usual_network_data(std::string_view text) {
 
 std::vector<LayerKindInfo> network_layer_kinds() {
     std::vector<LayerKindInfo> out;
-    for (const LayerKind& kind : layer_kinds()) out.push_back({kind.name, form_text(kind), kind.help});
+    for (const LayerKind& kind : layer_kinds()) {
+        LayerKindInfo& info = out.emplace_back(LayerKindInfo{kind.name, form_text(kind), kind.help, {}});
+        for (const LayerArgument& argument : kind.arguments) info.arguments.push_back({argument.option.name, argument.option.help, argument.words});
+    }
     return out;
 }
 

@@ -51,6 +51,16 @@ TEST(NetworkCompletion, ArgumentsFitWithinBracketsOnce) {
     EXPECT_FALSE(inserts(head + u"  LeakyReLU(|"_s).contains(u"init="_s));
 }
 
+TEST(NetworkCompletion, AnArgumentSaysItsDefaultAndWhatItMeans) {
+    const auto note = [](const QString& argument) {
+        for (const auto& word : at(head + u"  Conv2d(8, 3, |"_s).words)
+            if (word.insert == argument + u'=') return word.note;
+        return QString();
+    };
+    EXPECT_EQ(note(u"stride"_s), u"default 1 · Step of the window."_s);
+    EXPECT_TRUE(note(u"padding_mode"_s).contains(u"reflect"_s));
+}
+
 TEST(NetworkCompletion, ValuesFitBehindFrom) {
     const QString body = head + u"  a: Conv(8)\n  b: Conv(8)\n"_s;
     const QStringList values = inserts(body + u"  Add from |"_s);

@@ -4,7 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <QDragEnterEvent>
+#include <QMimeData>
 #include <QTest>
+#include <QUrl>
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -115,6 +118,21 @@ TEST_F(NetworkEditorTest, EnterEndsALineAndTakesNoWordThatWasNotAskedFor) {
     QTest::keyClicks(&editor, u"ReLU"_s);
     QTest::keyClick(&editor, Qt::Key_Tab);
     EXPECT_EQ(model.text(), u"network(image):\n  ReLU\n  ReLU6"_s);
+}
+
+TEST_F(NetworkEditorTest, LeavesADroppedFileToTheWindow) {
+    begin(u"network(image):\n  Flatten"_s);
+    const auto isTaken = [this](const QMimeData& data) {
+        QDragEnterEvent enter(QPoint(60, 10), Qt::CopyAction, &data, Qt::LeftButton, Qt::NoModifier);
+        enter.setAccepted(false);
+        QCoreApplication::sendEvent(editor.viewport(), &enter);
+        return enter.isAccepted();
+    };
+    QMimeData words, file;
+    words.setText(u"  ReLU"_s);
+    file.setUrls({QUrl::fromLocalFile(u"/a/b.network"_s)});
+    EXPECT_TRUE(isTaken(words));
+    EXPECT_FALSE(isTaken(file));
 }
 
 TEST_F(NetworkEditorTest, ATemplateCannotBeChanged) {

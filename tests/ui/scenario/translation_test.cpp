@@ -10,6 +10,7 @@
 
 #include "engine/runs/export.h"
 #include "engine/network/network.h"
+#include "engine/network/network_exports.h"
 #include "engine/runs/run_fields.h"
 #include "engine/settings/catalog.h"
 #include "engine/train/machine.h"
@@ -91,7 +92,11 @@ TEST(Translation, CoversTheEnginesCatalogs) {
     for (const auto& i : engine::run_fields()) texts.push_back(i.label);
     for (const auto& i : engine::ops()) texts.push_back(i.why);
     for (const auto& i : engine::export_formats()) texts.insert(texts.end(), {i.title, i.summary});
-    for (const auto& i : engine::network_layer_kinds()) texts.push_back(i.help);
+    for (const auto& kind : engine::network_layer_kinds()) {
+        texts.push_back(kind.help);
+        for (const auto& argument : kind.arguments) texts.push_back(argument.help);
+    }
+    for (const auto& form : engine::network_forms()) texts.push_back(form.title);
     ASSERT_FALSE(texts.empty());
     for (const auto& text : texts) EXPECT_TRUE(zh.knows(text)) << text;
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "engine/network/network.h"
+#include "text/format.h"
 #include "text/language.h"
 
 namespace ui {
@@ -27,6 +28,16 @@ const std::vector<engine::LayerKindInfo>& kindInfos() {
 const engine::LayerKindInfo* findInfo(const QString& name) {
     const auto found = std::ranges::find(kindInfos(), name.toStdString(), &engine::LayerKindInfo::name);
     return found == kindInfos().end() ? nullptr : &*found;
+}
+
+/// Its help, and the words that it takes.
+QString argumentHelp(const QString& kind, const QString& argument) {
+    const auto* info = findInfo(kind);
+    if (info == nullptr) return {};
+    const auto found = std::ranges::find(info->arguments, argument.toStdString(), &engine::LayerArgumentInfo::name);
+    if (found == info->arguments.end()) return {};
+    const QString words = stringList(found->words).join(u", "_s);
+    return words.isEmpty() ? engineText(found->help) : engineText(found->help) + u' ' + words;
 }
 
 /// The call whose brackets are open at the end of the code, and what stands in them so far.
@@ -131,10 +142,10 @@ private:
             const QString name = part.section(u'=', 0, 0).trimmed();
             if (name.isEmpty() || name.endsWith(u"..."_s) || isGiven(call.inside, name)) continue;
             const QString value = part.section(u'=', 1).trimmed();
-            const bool initial = name == u"init"_s || name == u"bias_init"_s;
-            add(name + u'=', initial           ? NetworkCompletionText::tr("initial weights")
-                             : value.isEmpty() ? QString()
-                                               : NetworkCompletionText::tr("default %1").arg(value));
+            QStringList note;
+            if (!value.isEmpty()) note << NetworkCompletionText::tr("default %1").arg(value);
+            if (const QString help = argumentHelp(call.name, name); !help.isEmpty()) note << help;
+            add(name + u'=', note.join(u" · "_s));
         }
     }
 

@@ -393,6 +393,8 @@ void NetworkEditor::changeEvent(QEvent* event) {
     if (event->type() == QEvent::FontChange) placeGutter();
 }
 
+bool NetworkEditor::canInsertFromMimeData(const QMimeData* source) const { return !source->hasUrls() && QPlainTextEdit::canInsertFromMimeData(source); }
+
 void NetworkEditor::insertFromMimeData(const QMimeData* source) {
     const QString text = source->text();
     const int position = textCursor().selectionStart();

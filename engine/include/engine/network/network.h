@@ -104,12 +104,20 @@ CheckedNetwork check_network(std::string_view text, const NetworkData& data);
 /// 1,000 words, 26 columns of 1,000 rows.
 NetworkData usual_network_data(std::string_view text);
 
+/// An argument of a kind of layer.
+struct LayerArgumentInfo {
+    std::string name{};
+    std::string help{};  ///< one sentence
+    std::vector<std::string> words{};  ///< that it takes; empty: it takes other values
+};
+
 /// A kind of layer as its help shows it.
 struct LayerKindInfo {
     std::string name{};
     /// "Conv2d(out_channels, kernel_size; stride=1, ...)": behind the semicolon by name alone.
     std::string form{};
     std::string help{};
+    std::vector<LayerArgumentInfo> arguments{};
 };
 std::vector<LayerKindInfo> network_layer_kinds();
 
