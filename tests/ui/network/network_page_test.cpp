@@ -19,13 +19,13 @@
 namespace ui {
 namespace {
 
-struct NetworkPageTest : WindowFixture {
-    NetworkPageTest() {
+struct OpenNetworkPage : WindowFixture {
+    void open() {
         QFile::remove(NetworkFiles::draftFile());
         window->findChild<PageStack*>()->showPage(u"network"_s);
         settles();
     }
-    ~NetworkPageTest() override {
+    ~OpenNetworkPage() override {
         window.reset();
         QFile::remove(NetworkFiles::draftFile());
     }
@@ -48,6 +48,27 @@ struct NetworkPageTest : WindowFixture {
         return name;
     }
 };
+
+struct NetworkPageTest : OpenNetworkPage {
+    NetworkPageTest() { open(); }
+};
+
+TEST_F(OpenNetworkPage, AModelWithoutATemplateLeavesTheChoiceToTheUser) {
+    settings.set(u"dataset.kind"_s, u"glyphs"_s);
+    settings.set(u"model.kind"_s, u"dcgan"_s);
+    ASSERT_FALSE(NetworkFiles::isTemplate(u"dcgan"_s));
+    open();
+    standsStill();
+    EXPECT_FALSE(editor()->isVisible());
+    ASSERT_NE(button(u"Import ONNX…"_s), nullptr);
+    EXPECT_FALSE(button(u"Import ONNX…"_s)->isEnabled());
+    EXPECT_FALSE(button(u"Export"_s)->isEnabled());
+    button(u"Template"_s)->menu()->actions().front()->trigger();
+    ASSERT_TRUE(settles());
+    EXPECT_TRUE(editor()->isVisible());
+    EXPECT_FALSE(model()->isReadOnly());
+    EXPECT_EQ(button(u"Import ONNX…"_s), nullptr);
+}
 
 TEST_F(NetworkPageTest, IsTheSecondTabWithALetterAndMovesNoDigit) {
     auto* stack = window->findChild<PageStack*>();
