@@ -149,7 +149,7 @@ private:
 };
 
 /// path: v1, v2 "note", or path: a .. b "note"
-LessonKnob read_knob(const LessonLine& line) {
+LessonKnob read_knob(const LessonLine& line, const Lesson& lesson) {
     const auto pair = split_at_colon(line.text);
     if (!pair)
         throw LessonError{line.number,
@@ -161,7 +161,10 @@ LessonKnob read_knob(const LessonLine& line) {
         knob.note = rest.substr(quote + 1, rest.size() - quote - 2);
         rest = stripped(rest.substr(0, quote));
     }
-    if (!find_field(knob.path))
+    const auto has = [&knob, &lesson](const LessonRun& run) {
+        return find_field(knob.path, lesson_settings(lesson, run, 1).config) != nullptr;
+    };
+    if (!find_field(knob.path) && std::ranges::none_of(lesson.runs, has))
         throw LessonError{line.number, msg("There is no setting {}.", knob.path)};
     if (rest.find("..") != std::string_view::npos) {
         std::tie(knob.low, knob.high) = range_in(rest, line.number);
@@ -207,7 +210,7 @@ std::vector<LessonKnob> read_knobs(const RawBlock& block, const Lesson& lesson) 
     std::vector<LessonKnob> out;
     for (const LessonLine& line : block.lines) {
         if (stripped(line.text).empty()) continue;
-        out.push_back(read_knob(line));
+        out.push_back(read_knob(line, lesson));
         check_knob(lesson, out.back());
     }
     if (out.empty()) throw LessonError{block.line, msg("The block is empty.")};

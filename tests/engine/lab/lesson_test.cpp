@@ -173,8 +173,9 @@ TEST(Lesson, FilesStayInTheLessonsFolder) {
 
 /// The small lesson, whose runs train this text.
 std::string own_lesson(const std::string& network) {
-    return with(with(small_lesson(), "What is *seen*.", "```network\n" + network + "```"),
-                "model.kind=mlp model.options.hidden=[8,8]", "model.options.width=4");
+    const std::string trained = with(with(small_lesson(), "What is *seen*.", "```network\n" + network + "```"),
+                                     "model.kind=mlp model.options.hidden=[8,8]", "model.options.width=4");
+    return with(trained, "optimizer.lr: 0.01 .. 0.1", "model.options.width: 4, 8");
 }
 
 constexpr const char* own_network =
