@@ -33,7 +33,7 @@ struct BinTaps {
 };
 
 template <class W>
-I map_of(const W* roi, const RoiAlignShape& s, I maps) {
+I map_number(const W* roi, const RoiAlignShape& s, I maps) {
     if (s.canonical_size <= 0) return 0;
     const W side = std::sqrt((roi[3] - roi[1]) * (roi[4] - roi[2]));
     const W level = std::floor(W{4} + std::log2(side / static_cast<W>(s.canonical_size)) +
@@ -46,7 +46,7 @@ RoiPlace<W> place_roi(const W* roi, std::span<const RoiMap> maps, const RoiAlign
     RoiPlace<W> place;
     if (!(roi[0] >= 0 && roi[0] < static_cast<W>(s.images))) return place;
     place.image = static_cast<I>(roi[0]);
-    place.map = map_of(roi, s, static_cast<I>(maps.size()));
+    place.map = map_number(roi, s, static_cast<I>(maps.size()));
     const RoiMap& map = maps[static_cast<std::size_t>(place.map)];
     const W scale = static_cast<W>(map.scale), offset = s.aligned ? W{0.5} : W{0};
     const auto axis = [&](W low, W high, I bins, I size) {
@@ -264,7 +264,7 @@ HWY_EXPORT(align_rows);
 HWY_EXPORT(fill_tile_f32);
 HWY_EXPORT(fill_tile_f64);
 
-std::vector<RoiTile> tiles_of(std::span<const RoiMap> maps, I images) {
+std::vector<RoiTile> make_tiles(std::span<const RoiMap> maps, I images) {
     std::vector<RoiTile> tiles;
     for (I m = 0; m < static_cast<I>(maps.size()); ++m) {
         const RoiMap& map = maps[static_cast<std::size_t>(m)];
@@ -297,7 +297,7 @@ void fill_tiles(std::span<const RoiMap> maps, ConstArray rois, const RoiAlignSha
         if (place.map >= 0)
             of_image[static_cast<std::size_t>(place.map * s.images + place.image)].push_back(k);
     }
-    const std::vector<RoiTile> tiles = tiles_of(maps, s.images);
+    const std::vector<RoiTile> tiles = make_tiles(maps, s.images);
     const auto count = static_cast<I>(tiles.size());
     if (count == 0) return;
     const I step = spreading_step(count);

@@ -7,7 +7,7 @@
 
 namespace kernels::cpu {
 
-/// What the bins of a RoI read along one axis. A bin's mean of bilinear samples is a product of two
+/// Pixels that the bins of a RoI read along one axis. A bin's mean of bilinear samples is a product of two
 /// such sums: its rows' weights times its columns'. W: f32 or f64.
 template <class W>
 struct RoiTaps {

@@ -2313,6 +2313,10 @@
         <translation>不在列表中：以 fp32 对像素加权，再舍入到输入的类型；RoI 保持 fp32。</translation>
     </message>
     <message>
+        <source>Reads and writes whole numbers, which have no precision to lose.</source>
+        <translation>读写的都是整数，不存在精度损失。</translation>
+    </message>
+    <message>
         <source>Not on the list: both sides must have one type, and the sum is rounded to it once.</source>
         <translation>不在列表中：两边类型必须相同，累加和只舍入一次。</translation>
     </message>

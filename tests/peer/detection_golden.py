@@ -21,6 +21,8 @@ import torchvision
 from torchvision.models.detection import _utils as detection
 from torchvision.models.detection.anchor_utils import AnchorGenerator
 from torchvision.models.detection.image_list import ImageList
+from torchvision.models.detection.roi_heads import project_masks_on_boxes, RoIHeads
+from torchvision.models.detection.rpn import RegionProposalNetwork
 from torchvision.ops import boxes as box_ops
 
 FILE = pathlib.Path(__file__).parent / "golden" / "detection.safetensors.gz"
@@ -51,7 +53,7 @@ def keep(name, tensor):
 
 
 def checksum(values):
-    """Of whole numbers and halves, exact."""
+    """A sum over whole numbers and halves, exact."""
     flat = (values.flatten().double() * 2).long()
     return (flat * (torch.arange(len(flat)) % 9973 + 1)).sum().reshape(1)
 
@@ -169,10 +171,111 @@ def pyramid_align():
         maps, [boxes], [(256, 256)]))
 
 
+def matches_are_clear(iou, *thresholds):
+    """Best and second best of each candidate and of each box differ, and the best are clear of the thresholds."""
+    best = iou.max(0).values
+    pairs = [iou.sort(dim, descending=True).values.narrow(dim, 0, 2) for dim in (0, 1) if iou.shape[dim] > 1]
+    apart = all(bool(((p.select(d, 0) - p.select(d, 1) > MARGIN * p.select(d, 0)) | (p.select(d, 0) == 0)).all())
+                for p, d in zip(pairs, [dim for dim in (0, 1) if iou.shape[dim] > 1]))
+    return apart and clear_of(best, *thresholds) and bool((iou.max(1).values > 0.01).all())
+
+
+def matching():
+    for name, count, high, low, low_quality in (("one", 1, 0.7, 0.3, True), ("few", 5, 0.7, 0.3, True), ("many", 12, 0.6, 0.2, True),
+                                                ("rois", 5, 0.5, 0.5, False)):
+        number = 300
+        while not matches_are_clear(box_ops.box_iou(draw_boxes(number, count, 100, 8, 60), draw_boxes(number + 2, 700, 110, 8, 60)),
+                                    high, low):
+            number += 4
+        iou = box_ops.box_iou(draw_boxes(number, count, 100, 8, 60), draw_boxes(number + 2, 700, 110, 8, 60))
+        keep(f"match.{name}.draw", torch.tensor([number]))
+        keep(f"match.{name}", detection.Matcher(high, low, low_quality)(iou).to(torch.int32))
+
+
+def apart(scores):
+    ordered = scores.sort().values
+    return bool((ordered[1:] - ordered[:-1] > 1e-6 * ordered[1:]).all())
+
+
+def sides_are_clear(boxes, least):
+    return clear_of((boxes[:, 2:] - boxes[:, :2]).flatten(), least)
+
+
+GRIDS, SIZES, PICTURES = [(16, 20), (8, 10), (4, 5)], (16, 32, 64), [(120, 150), (128, 90)]
+
+
+def proposals():
+    number, clear = 400, False
+    network = RegionProposalNetwork(None, None, 0.7, 0.3, 256, 0.5, {"training": 0, "testing": 100}, {"training": 0, "testing": 60}, 0.7)
+    network.eval()
+    maps = [torch.zeros(2, 1, *grid) for grid in GRIDS]
+    anchors_all = AnchorGenerator(tuple((s,) for s in SIZES), ((0.5, 1.0, 2.0),) * 3)(ImageList(torch.zeros(2, 3, 128, 160), PICTURES), maps)
+    while not clear:
+        rows = [(draw(number + 2 * i, (2, h * w * 3, 1), -4, 4), draw(number + 2 * i + 1, (2, h * w * 3, 4), -1, 1))
+                for i, (h, w) in enumerate(GRIDS)]
+        logits, deltas = (torch.cat([row[k] for row in rows], 1) for k in (0, 1))
+        boxes = network.box_coder.decode(deltas.reshape(-1, 4), anchors_all).view(2, -1, 4)
+        counts = [h * w * 3 for h, w in GRIDS]
+        tops = network._get_top_n_idx(logits[..., 0], counts)
+        clear = all(apart(torch.sigmoid(logits[n, tops[n], 0])) for n in range(2))
+        for n in range(2):
+            clipped = box_ops.clip_boxes_to_image(boxes[n][tops[n]], PICTURES[n])
+            clear = clear and sides_are_clear(clipped, 1e-3)
+            for start in (0, 100, 200):
+                clear = clear and clear_pairs(clipped[start:start + 100], 0.7)
+        number += 6
+    number -= 6
+    made, _ = network.filter_proposals(boxes, logits, PICTURES, counts)
+    keep("proposals.draw", torch.tensor([number]))
+    keep("proposals.counts", torch.tensor([len(each) for each in made]))
+    keep("proposals", torch.cat(made))
+
+
+def detections():
+    for name, threshold, most in (("all", 0.05, 400), ("cut", 0.2, 15)):
+        number, clear = 500, False
+        heads = RoIHeads(None, None, None, 0.5, 0.5, 512, 0.25, None, threshold, 0.5, most)
+        while not clear:
+            rois = draw_boxes(number, 70, 100, 8, 60)
+            logits, deltas = draw(number + 2, (70, 7), -3, 3), draw(number + 3, (70, 28), -3, 3)
+            boxes = heads.box_coder.decode(deltas, [rois]).reshape(70, 7, 4)
+            scores = torch.softmax(logits, -1)
+            clear = clear_of(scores, threshold) and apart(scores[:40, 1:].flatten()) and apart(scores[40:, 1:].flatten())
+            for n, (first, last) in enumerate(((0, 40), (40, 70))):
+                for c in range(1, 7):
+                    clipped = box_ops.clip_boxes_to_image(boxes[first:last, c], PICTURES[n])
+                    clear = clear and sides_are_clear(clipped, 1e-2) and clear_pairs(clipped, 0.5)
+            number += 4
+        number -= 4
+        made = heads.postprocess_detections(logits, deltas, [rois[:40], rois[40:]], PICTURES)
+        keep(f"detections.{name}.draw", torch.tensor([number]))
+        keep(f"detections.{name}.counts", torch.tensor([len(each) for each in made[0]]))
+        for part, values in zip(("boxes", "scores", "labels"), made):
+            keep(f"detections.{name}.{part}", torch.cat(values))
+
+
+MASK_PICTURE = (90, 150)
+INSTANCES = [(3, 5, 70, 80), (100, 40, 17, 9), (0, 0, 150, 90), (149, 89, 1, 1)]  # left, top, width, height
+MASK_ROIS = [(0, 2.3, 4.1, 60.7, 77.2), (0, -30.2, -3.1, 90.3, 50.9), (1, 99.2, 39.1, 118.3, 50.4), (1, 104.3, 42.2, 104.9, 42.6),
+             (2, -600.1, -610.3, 730.2, 720.9), (2, 20.4, 30.3, 140.8, 88.6), (3, 120.1, 80.2, 160.3, 95.1)]
+
+
+def masks():
+    case = {"aligned": False, "scale": 1.0, "out": (28, 28), "ratio": -1, "h": MASK_PICTURE[0], "w": MASK_PICTURE[1]}
+    assert rois_are_clear(torch.tensor(MASK_ROIS), case)
+    full = torch.zeros(len(INSTANCES), *MASK_PICTURE)
+    for i, (left, top, width, height) in enumerate(INSTANCES):
+        full[i, top:top + height, left:left + width] = (draw(600 + i, (height, width)) < 0.6).float()
+    rois = torch.tensor(MASK_ROIS)
+    keep("masks", project_masks_on_boxes(full, rois[:, 1:], rois[:, 0].long(), 28))
+
+
 def main():
     if not torchvision.__version__.startswith("0.29.2"):
         raise SystemExit(f"needs torchvision 0.29.2, not {torchvision.__version__}")
-    for part in (anchors, iou, coder, suppression, roi_align, pyramid_align):
+    box_ops.batched_nms = box_ops._batched_nms_vanilla  # for few boxes torchvision moves them apart, which rounds them
+    for part in (anchors, iou, coder, suppression, roi_align, pyramid_align, matching, proposals, detections,
+                 masks):
         part()
     with open(FILE, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
         packed.write(safetensors.torch.save(golden))

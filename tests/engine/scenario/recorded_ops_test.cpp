@@ -11,6 +11,7 @@
 #include "kernels/device.h"
 #include "kernels/device_error.h"
 #include "op_samples.h"
+#include "ops/detection/nms.h"
 #include "ops/shape/sum.h"
 #include "tensor/device.h"
 
@@ -78,6 +79,30 @@ TEST(RecordedOps, RunInAGraphWithTheirOwnBitsButForThoseThatNeedTheHost) {
     // Norms of singular values and regions of a detector are computed on the host.
     EXPECT_THAT(refused, testing::ElementsAre("linalg_matrix_norm", "multi_scale_roi_align",
                                               "nuclear_norm", "roi_align"));
+}
+
+TEST(RecordedOps, RefuseSuppressionWhoseResultsSizeDependsOnValues) {
+    if (default_device().kind != Device::Kind::cuda)
+        GTEST_SKIP() << "the tests' device is the processor, which records nothing";
+    const DeviceScope scope(default_device());
+    const Tensor boxes = Tensor::of({0, 0, 4, 4, 1, 1, 4, 4}, {2, 4});
+    const Tensor scores = Tensor::of({1, 2}, {2}), groups = Tensor::zeros({2}, DType::i64);
+    for (const bool grouped : {false, true}) {
+        kernels::cuda::begin_capture(current_stream());
+        bool refused = false;
+        try {
+            if (grouped)
+                batched_nms(boxes, scores, groups, 0.5);
+            else
+                nms(boxes, scores, 0.5);
+        } catch (const kernels::DeviceError&) {
+            refused = true;
+        } catch (const Error&) {
+            refused = true;
+        }
+        kernels::cuda::abandon_capture(current_stream());
+        EXPECT_TRUE(refused);
+    }
 }
 
 }  // namespace

@@ -9,9 +9,14 @@
 #include "ops/catalog_only/columns.h"
 #include "ops/conv/convolution.h"
 #include "ops/detection/anchors.h"
+#include "ops/detection/balanced_sample.h"
 #include "ops/detection/boxes.h"
+#include "ops/detection/gather_anchors.h"
+#include "ops/detection/mask_targets.h"
+#include "ops/detection/match_boxes.h"
 #include "ops/detection/nms.h"
 #include "ops/detection/roi_align.h"
+#include "ops/detection/select_boxes.h"
 #include "ops/index/embedding.h"
 #include "ops/index/embedding_bag.h"
 #include "ops/index/gather.h"
@@ -157,7 +162,8 @@ const Op* const infos[] = {
     &upsample_bicubic2d_op, &upsample_bilinear2d_aa_op, &upsample_bicubic2d_aa_op,
     // detection
     &anchors_op, &box_iou_op, &box_encode_op, &box_decode_op, &nms_op, &batched_nms_op,
-    &roi_align_op, &multi_scale_roi_align_op,
+    &roi_align_op, &multi_scale_roi_align_op, &match_boxes_op, &balanced_sample_op,
+    &select_proposals_op, &select_detections_op, &gather_anchors_op, &mask_targets_op,
     // parts and copies
     &slice_op, &select_op, &unsqueeze_op, &squeeze_op, &unbind_op, &split_op, &chunk_op, &stack_op,
     &flip_op, &roll_op, &repeat_op, &repeat_interleave_op,

@@ -19,13 +19,13 @@ Tensor corner(const Tensor& boxes, std::int64_t i) { return narrow(boxes, -1, i,
 struct Extent {
     Tensor x, y, w, h;  // centre and sides, (.., 1)
 };
-Extent extent_of(const Tensor& boxes) {
+Extent find_extent(const Tensor& boxes) {
     const Tensor left = corner(boxes, 0), top = corner(boxes, 1);
     const Tensor w = sub(corner(boxes, 2), left), h = sub(corner(boxes, 3), top);
     return {add(left, mul(w, 0.5)), add(top, mul(h, 0.5)), w, h};
 }
 
-Tensor area_of(const Tensor& boxes) {
+Tensor find_area(const Tensor& boxes) {
     return mul(sub(corner(boxes, 2), corner(boxes, 0)), sub(corner(boxes, 3), corner(boxes, 1)));
 }
 
@@ -55,7 +55,7 @@ Tensor box_iou(const Tensor& a0, const Tensor& b0) {
                             maximum(corner(a, low), across(corner(b, low)))));
         };
         const Tensor inter = mul(shared(0, 2), shared(1, 3));
-        const Tensor iou = div(inter, sub(add(area_of(a), across(area_of(b))), inter));
+        const Tensor iou = div(inter, sub(add(find_area(a), across(find_area(b))), inter));
         return record_flat(box_iou_op, std::vector{a1, b1}, iou);
     });
 }
@@ -69,7 +69,7 @@ Tensor box_encode(const Tensor& boxes0, const Tensor& anchors0,
             check_weights(box_encode_op, weights);
             const NoAutocast inside(boxes.device().kind);
             const GradMode off(false);
-            const Extent to = extent_of(as_f32(boxes)), from = extent_of(as_f32(anchors));
+            const Extent to = find_extent(as_f32(boxes)), from = find_extent(as_f32(anchors));
             const auto shift = [](double w, const Tensor& g, const Tensor& a, const Tensor& side) {
                 return div(mul(sub(g, a), w), side);
             };
@@ -96,7 +96,7 @@ Tensor box_decode(const Tensor& deltas0, const Tensor& anchors0,
             const GradMode off(false);
             const std::int64_t n = deltas.size(0), classes = deltas.size(1) / 4;
             const Tensor each = reshape(as_f32(deltas), {n, classes, 4});
-            const Extent from = extent_of(reshape(as_f32(anchors), {n, 1, 4}));
+            const Extent from = find_extent(reshape(as_f32(anchors), {n, 1, 4}));
             const auto delta = [&](std::int64_t i) {
                 const Tensor d = corner(each, i);
                 return div(d, beside(d, weights[static_cast<std::size_t>(i)]));

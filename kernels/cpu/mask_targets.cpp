@@ -1,0 +1,83 @@
+#include "kernels/mask_targets.h"
+
+#include <algorithm>
+
+#include "cpu/grain.h"
+#include "cpu/roi_taps.h"
+#include "kernels/parallel.h"
+
+namespace kernels::cpu {
+namespace {
+
+/// The bitmap of one instance.
+struct InstanceBits {
+    std::int64_t left = 0, top = 0, width = 0, height = 0, stride = 0;
+    const std::uint64_t* words = nullptr;
+
+    /// The row's words; null outside of the crop.
+    const std::uint64_t* row(std::int64_t y) const {
+        return y >= top && y - top < height ? words + (y - top) * stride : nullptr;
+    }
+    bool at(const std::uint64_t* row, std::int64_t x) const {
+        if (x < left || x - left >= width) return false;
+        return (row[(x - left) / 64] >> ((x - left) % 64) & 1) != 0;
+    }
+};
+
+InstanceBits find_instance(const MaskBits& masks, std::int64_t image, std::int64_t instance) {
+    if (instance < 0 || instance >= masks.instances) return {};
+    const std::int64_t* place = masks.places + (image * masks.instances + instance) * 5;
+    const std::int64_t width = place[2], height = place[3], first = place[4];
+    if (width < 1 || height < 1 || first < 0 || first > masks.words) return {};
+    const std::int64_t stride = (width - 1) / 64 + 1;
+    if (stride > masks.words || height > (masks.words - first) / stride) return {};
+    return {place[0], place[1], width, height, stride, masks.bits + image * masks.words + first};
+}
+
+float roi_side(float low, float high) { return high - low < 1 ? 1.0f : high - low; }
+
+/// Columns' weights of the set pixels of a row, for each bin.
+void add_row(float* sums, const InstanceBits& mask, const std::uint64_t* row, float weight,
+             const RoiTaps<float>& cols) {
+    for (std::int64_t b = 0; b < cols.bins(); ++b) {
+        float sum = 0;
+        for (auto c = static_cast<std::size_t>(cols.first[static_cast<std::size_t>(b)]);
+             c < static_cast<std::size_t>(cols.first[static_cast<std::size_t>(b + 1)]); ++c)
+            if (mask.at(row, cols.at[c])) sum += cols.weight[c];
+        sums[b] += weight * sum;
+    }
+}
+
+void align_mask(float* y, const float* roi, const InstanceBits& mask, const std::int64_t* size,
+                std::int64_t side_h, std::int64_t side_w) {
+    const auto rows = make_roi_taps<float>(roi[2], roi_side(roi[2], roi[4]), side_h, 0, size[0]);
+    const auto cols = make_roi_taps<float>(roi[1], roi_side(roi[1], roi[3]), side_w, 0, size[1]);
+    for (std::int64_t b = 0; b < side_h; ++b) {
+        float* sums = y + b * side_w;
+        for (auto r = static_cast<std::size_t>(rows.first[static_cast<std::size_t>(b)]);
+             r < static_cast<std::size_t>(rows.first[static_cast<std::size_t>(b + 1)]); ++r)
+            if (const std::uint64_t* row = mask.row(rows.at[r]))
+                add_row(sums, mask, row, rows.weight[r], cols);
+        for (std::int64_t x = 0; x < side_w; ++x) sums[x] /= rows.samples * cols.samples;
+    }
+}
+
+}  // namespace
+
+void mask_targets(float* y, const float* rois, const std::int64_t* instances, std::int64_t count,
+                  std::int64_t side_h, std::int64_t side_w, const MaskBits& masks) {
+    std::fill_n(y, count * side_h * side_w, 0.0f);
+    parallel_for(count, row_grain(32 * side_h * side_w), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t k = begin; k < end; ++k) {
+            const float* roi = rois + 5 * k;
+            if (!(roi[0] >= 0 && roi[0] < static_cast<float>(masks.images))) continue;
+            const auto image = static_cast<std::int64_t>(roi[0]);
+            const std::int64_t* size = masks.sizes + 2 * image;
+            const InstanceBits mask = find_instance(masks, image, instances[k]);
+            if (mask.words != nullptr && size[0] > 0 && size[1] > 0)
+                align_mask(y + k * side_h * side_w, roi, mask, size, side_h, side_w);
+        }
+    });
+}
+
+}  // namespace kernels::cpu
