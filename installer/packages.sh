@@ -45,6 +45,7 @@ tao-pegtl-dev
 libsqlite3-dev
 libjpeg-dev
 libpng-dev
+libexpat1-dev
 libopenmpi-dev
 openmpi-bin
 python3-numpy

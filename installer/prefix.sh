@@ -21,8 +21,8 @@ fail() {
 
 # Headers as paths below /usr/include, libraries as the names that follow the linker's -l.
 headers=(oneapi dnnl.h dnnl.hpp dnnl_config.h dnnl_debug.h dnnl_types.h dnnl_version.h hwy nlohmann CLI archive.h
-         archive_entry.h sqlite3.h sqlite3ext.h csv.h utf8proc.h nettle httplib.h openssl "$multiarch/openssl" brotli protozero tao png.h pngconf.h pnglibconf.h libpng16 jpeglib.h jerror.h jmorecfg.h "$multiarch/jconfig.h" jconfig.h zlib.h zconf.h "$multiarch/zconf.h" lzma.h lzma gtest gmock benchmark)
-shared=(dnnl hwy z lzma archive sqlite3 csv utf8proc nettle cpp-httplib png jpeg)
+         archive_entry.h sqlite3.h sqlite3ext.h csv.h utf8proc.h nettle httplib.h openssl "$multiarch/openssl" brotli protozero tao expat.h expat_external.h png.h pngconf.h pnglibconf.h libpng16 jpeglib.h jerror.h jmorecfg.h "$multiarch/jconfig.h" jconfig.h zlib.h zconf.h "$multiarch/zconf.h" lzma.h lzma gtest gmock benchmark)
+shared=(dnnl hwy z lzma archive sqlite3 csv utf8proc nettle cpp-httplib expat png jpeg)
 static=(gtest gtest_main gmock gmock_main)
 # Not copied: these belong to the compiler and C library of each machine.
 base='^(lib(c|m|dl|rt|pthread|stdc\+\+|gcc_s|gomp|resolv|util)\.so|ld-linux)'

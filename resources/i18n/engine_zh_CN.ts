@@ -9656,5 +9656,205 @@
         <source>the results of another rank are damaged</source>
         <translation>另一个进程的结果已损坏</translation>
     </message>
+    <message>
+        <source>{}: passed over, since they hold no instances: {}</source>
+        <translation>{}：已跳过，因为其中没有实例标注：{}</translation>
+    </message>
+    <message>
+        <source>{}: {} is a link that leads out of its folder</source>
+        <translation>{}：{} 是指向其文件夹之外的链接</translation>
+    </message>
+    <message>
+        <source>coco: give one folder or one file, not {}</source>
+        <translation>coco：请给出一个文件夹或一个文件，而不是 {} 个</translation>
+    </message>
+    <message>
+        <source>{}: Halftone does not read YOLO labels yet</source>
+        <translation>{}：Halftone 还不能读取 YOLO 标注</translation>
+    </message>
+    <message>
+        <source>Export as COCO (Roboflow, CVAT, FiftyOne do).</source>
+        <translation>请导出为 COCO 格式（Roboflow、CVAT、FiftyOne 都支持）。</translation>
+    </message>
+    <message>
+        <source>{}: no annotations in COCO's format</source>
+        <translation>{}：没有 COCO 格式的标注</translation>
+    </message>
+    <message>
+        <source>Give a JSON file, a folder with annotations/instances_NAME.json, or one with train/{} and others.</source>
+        <translation>请给出一个 JSON 文件、含有 annotations/instances_NAME.json 的文件夹，或含有 train/{} 等文件的文件夹。</translation>
+    </message>
+    <message>
+        <source>{}: several annotation files, and not all are named after a part</source>
+        <translation>{}：有多个标注文件，但并非都以部分命名</translation>
+    </message>
+    <message>
+        <source>Name them instances_train.json, instances_val.json and so on, or give one file.</source>
+        <translation>请命名为 instances_train.json、instances_val.json 等，或只给出一个文件。</translation>
+    </message>
+    <message>
+        <source>{}: no training part</source>
+        <translation>{}：没有训练部分</translation>
+    </message>
+    <message>
+        <source>Give the annotations of one part as a file to split it.</source>
+        <translation>要划分某一部分，请直接给出其标注文件。</translation>
+    </message>
+    <message>
+        <source>dataset.label_ids: file: {} has the category id {}; use dense</source>
+        <translation>dataset.label_ids：file：{} 含有类别编号 {}；请使用 dense</translation>
+    </message>
+    <message>
+        <source>{}: {} annotations of pictures that it does not list are left out. The first has the id {}</source>
+        <translation>{}：{} 条标注属于未列出的图片，已略去。第一条的编号是 {}</translation>
+    </message>
+    <message>
+        <source>{}: {} annotations of categories that it does not list are left out. The first has the id {}</source>
+        <translation>{}：{} 条标注属于未列出的类别，已略去。第一条的编号是 {}</translation>
+    </message>
+    <message>
+        <source>{}: {} annotations whose box has no area in its picture are left out. The first has the id {}</source>
+        <translation>{}：{} 条标注的框在图片内没有面积，已略去。第一条的编号是 {}</translation>
+    </message>
+    <message>
+        <source>{}: an annotation has the id 0, which pycocotools would count as never found. Here it counts as any other</source>
+        <translation>{}：有一条标注的编号是 0，pycocotools 会把它当作从未被检出；这里与其他标注同样计算</translation>
+    </message>
+    <message>
+        <source>{}: the category {} is the root of the others and has no objects, so it is no class</source>
+        <translation>{}：类别 {} 是其他类别的根，没有对象，因此不作为类别</translation>
+    </message>
+    <message>
+        <source>{}: no pictures to train on</source>
+        <translation>{}：没有可用于训练的图片</translation>
+    </message>
+    <message>
+        <source>dataset.short_side: use 1 to 16 numbers</source>
+        <translation>dataset.short_side：请使用 1 到 16 个数</translation>
+    </message>
+    <message>
+        <source>dataset.long_side: {}: use at least the largest short side</source>
+        <translation>dataset.long_side：{}：不得小于最大的短边</translation>
+    </message>
+    <message>
+        <source>{}: more than {} classes</source>
+        <translation>{}：类别超过 {} 个</translation>
+    </message>
+    <message>
+        <source>dataset.classes: {} has no class {}</source>
+        <translation>dataset.classes：{} 没有类别 {}</translation>
+    </message>
+    <message>
+        <source>{}: {} square pictures are turned as their EXIF orientation says, and their annotations are taken to lie on them as they are seen. The first is {}</source>
+        <translation>{}：{} 张正方形图片按 EXIF 方向旋转，其标注视为对应旋转后的图片。第一张是 {}</translation>
+    </message>
+    <message>
+        <source>{}: {} x {} pixels, and its annotations are for {} x {}</source>
+        <translation>{}：{} x {} 像素，而其标注对应 {} x {}</translation>
+    </message>
+    <message>
+        <source>{}: more than {} objects in one picture</source>
+        <translation>{}：一张图片中的对象超过 {} 个</translation>
+    </message>
+    <message>
+        <source>{}: {} boxes without an area in their picture are left out. The first is in {}</source>
+        <translation>{}：{} 个框在图片内没有面积，已略去。第一个在 {} 中</translation>
+    </message>
+    <message>
+        <source>{}: {} boxes reach more than a pixel out of their picture. They are cut for training; metrics take them as they are. The first is in {}</source>
+        <translation>{}：{} 个框超出图片一个像素以上。训练时将其裁剪，指标按原样计算。第一个在 {} 中</translation>
+    </message>
+    <message>
+        <source>{}: {} of {} objects have no mask. The first is in {}</source>
+        <translation>{}：{} 个对象（共 {} 个）没有掩码。第一个在 {} 中</translation>
+    </message>
+    <message>
+        <source>{}: the training part has no objects</source>
+        <translation>{}：训练部分没有对象</translation>
+    </message>
+    <message>
+        <source>{}: a part to test on has no objects</source>
+        <translation>{}：用于测试的部分没有对象</translation>
+    </message>
+    <message>
+        <source>{}: no object of the class {} is in the training part</source>
+        <translation>{}：训练部分没有类别 {} 的对象</translation>
+    </message>
+    <message>
+        <source>{}: no object of these classes is tested: {}</source>
+        <translation>{}：以下类别没有对象用于测试：{}</translation>
+    </message>
+    <message>
+        <source>dataset.long_side: {}: images would be {} x {} pixels, more than {} a side</source>
+        <translation>dataset.long_side：{}：图像将为 {} x {} 像素，边长超过 {}</translation>
+    </message>
+    <message>
+        <source>{}: no folder with pictures in PNGImages and masks in PedMasks, or in images and masks</source>
+        <translation>{}：不是含有图片（PNGImages）与掩码（PedMasks），或 images 与 masks 的文件夹</translation>
+    </message>
+    <message>
+        <source>Set dataset.path to the folder that holds both.</source>
+        <translation>请将 dataset.path 设为同时含有两者的文件夹。</translation>
+    </message>
+    <message>
+        <source>dataset.classes: masks have one class, so give one name</source>
+        <translation>dataset.classes：掩码只有一个类别，请给出一个名称</translation>
+    </message>
+    <message>
+        <source>dataset.image_size: {}: use a multiple of 32</source>
+        <translation>dataset.image_size：{}：请使用 32 的倍数</translation>
+    </message>
+    <message>
+        <source>{}: no folder with Annotations and JPEGImages</source>
+        <translation>{}：不是含有 Annotations 与 JPEGImages 的文件夹</translation>
+    </message>
+    <message>
+        <source>Set dataset.path to the folder that holds both, such as VOC2012.</source>
+        <translation>请将 dataset.path 设为同时含有两者的文件夹，例如 VOC2012。</translation>
+    </message>
+    <message>
+        <source>{}: the name {} leads out of the folder</source>
+        <translation>{}：名称 {} 指向文件夹之外</translation>
+    </message>
+    <message>
+        <source>it is nested too deeply</source>
+        <translation>嵌套过深</translation>
+    </message>
+    <message>
+        <source>it has more than {} objects</source>
+        <translation>对象超过 {} 个</translation>
+    </message>
+    <message>
+        <source>{} is no number</source>
+        <translation>{} 不是数</translation>
+    </message>
+    <message>
+        <source>object {} has no name or no box</source>
+        <translation>第 {} 个对象没有名称或没有框</translation>
+    </message>
+    <message>
+        <source>it has entity definitions</source>
+        <translation>含有实体定义</translation>
+    </message>
+    <message>
+        <source>{}: no annotation of Pascal VOC: {}</source>
+        <translation>{}：不是 Pascal VOC 的标注：{}</translation>
+    </message>
+    <message>
+        <source>There is no memory to read {}.</source>
+        <translation>内存不足，无法读取 {}。</translation>
+    </message>
+    <message>
+        <source>{} in line {}</source>
+        <translation>第 {1} 行：{0}</translation>
+    </message>
+    <message>
+        <source>{}: no PNG picture</source>
+        <translation>{}：不是 PNG 图片</translation>
+    </message>
+    <message>
+        <source>{}: a picture in colour; a mask is grey or has a palette</source>
+        <translation>{}：是彩色图片；掩码须为灰度图或调色板图</translation>
+    </message>
 </context>
 </TS>

@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t unit = 16, centre = 8;
 constexpr int tries = 10;
 constexpr std::int64_t least_contrast = 90, noise = 14, least_visible = 35;
-constexpr std::uint64_t scene_noise_block = std::uint64_t{1} << 16;  // behind all that a scene draws
+constexpr std::uint64_t scene_noise_block = std::uint64_t{1} << 16;  // behind all drawn numbers
 /// round(4096 cos(2 pi k / 32)) of the first quarter.
 constexpr std::array<std::int64_t, 9> quarter{4096, 4017, 3784, 3406, 2896, 2276, 1567, 799, 0};
 

@@ -5,11 +5,11 @@
 #include <utility>
 #include <vector>
 
-#include "data/data_fingerprint.h"
 #include "data/dataset.h"
 #include "data/dataset_descriptor.h"
 #include "data/image/image_folder_files.h"
 #include "data/image/image_transforms.h"
+#include "data/image/picture_loader.h"
 #include "data/input_guide.h"
 #include "engine/base/error.h"
 #include "engine/io/picture.h"
@@ -41,16 +41,16 @@ public:
     void guide(InputGuide& guide) const override;
 
 private:
-    Picture load(std::int64_t index) const;
+    Picture load(std::int64_t index) const {
+        return loader_.load(static_cast<std::size_t>(index));
+    }
     void write_label(std::int64_t index, const SampleFields& out) const;
 
     std::vector<PictureFile> files_;
     Schema schema_;
     int size_;
     bool skips_damaged_;
-    PixelDecoder decoder_;
-    std::shared_ptr<ReadFiles> seen_ = ReadFiles::current();
-    std::vector<std::size_t> numbers_;  // of the files in seen_
+    PictureLoader loader_;
 };
 
 constexpr std::size_t max_listed = 10;
@@ -265,6 +265,12 @@ private:
     DataParts parts_;
 };
 
+std::vector<std::filesystem::path> paths_of(const std::vector<PictureFile>& files) {
+    std::vector<std::filesystem::path> out;
+    for (const PictureFile& file : files) out.push_back(file.path);
+    return out;
+}
+
 ImageFolderDataset::ImageFolderDataset(std::vector<PictureFile> files,
                                        std::vector<std::string> classes, std::int64_t size,
                                        bool skips_damaged, PixelDecoder decoder)
@@ -272,36 +278,11 @@ ImageFolderDataset::ImageFolderDataset(std::vector<PictureFile> files,
       schema_(picture_schema(size, std::move(classes))),
       size_(static_cast<int>(size)),
       skips_damaged_(skips_damaged),
-      decoder_(std::move(decoder)) {
-    if (!seen_) return;
-    for (const PictureFile& file : files_) numbers_.push_back(seen_->add(file.path));
-}
+      loader_(paths_of(files_), std::move(decoder)) {}
 
 void ImageFolderDataset::write_label(std::int64_t index, const SampleFields& out) const {
     if (const auto label = out.i64(1); !label.empty())
         label[0] = files_[static_cast<std::size_t>(index)].label;
-}
-
-/// Throws DamagedSample, or Error(data) where the file is gone, with words on what to do.
-Picture ImageFolderDataset::load(std::int64_t index) const {
-    const PictureFile& file = files_[static_cast<std::size_t>(index)];
-    try {
-        if (!seen_ || seen_->has_hash(numbers_[static_cast<std::size_t>(index)]))
-            return load_picture_by(decoder_, file.path, Alpha::dropped, {});
-        const auto see = [&](std::span<const std::uint8_t> bytes) {
-            seen_->add_hash(numbers_[static_cast<std::size_t>(index)], std::ssize(bytes),
-                            content_hash(0, bytes.data(), bytes.size()));
-        };
-        return load_picture_by(decoder_, file.path, Alpha::dropped, see);
-    } catch (const Error& error) {
-        std::error_code ignored;
-        if (!std::filesystem::is_regular_file(file.path, ignored))
-            throw Error(error.code(), error.message(),
-                        msg("Put it back, and resume from the last checkpoint."));
-        throw DamagedSample(error.code(), error.message(),
-                            msg("Repair it, or resume with --set dataset.damaged=skip: the next "
-                                "picture takes its place."));
-    }
 }
 
 void ImageFolderDataset::read(std::int64_t index, const SampleFields& out) const {

@@ -162,6 +162,18 @@ Picture read_jpeg(std::span<const std::uint8_t> bytes, const std::string& name) 
     return upright(std::move(file.out), file.orientation);
 }
 
+PictureHeader read_jpeg_header(std::span<const std::uint8_t> bytes, const std::string& name) {
+    JpegFile file;
+    file.header_only = true;
+    PictureHeader out;
+    read(bytes, name, file, [&](const jpeg_decompress_struct& info) {
+        out.width = static_cast<int>(info.image_width);
+        out.height = static_cast<int>(info.image_height);
+    });
+    out.orientation = file.orientation;
+    return out;
+}
+
 Picture read_picture_by(const PixelDecoder& decoder, std::span<const std::uint8_t> bytes,
                         const std::string& name, Alpha alpha) {
     if (!is_jpeg(bytes)) return read_picture(bytes, name, alpha);

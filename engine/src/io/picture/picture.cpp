@@ -43,6 +43,27 @@ std::int64_t big_endian(std::span<const std::uint8_t> bytes) {
     return value;
 }
 
+/// Goes through the chunks, of which the one of EXIF may stand at the end.
+PictureHeader png_header(const std::vector<std::uint8_t>& bytes, const std::string& name) {
+    const std::span<const std::uint8_t> all(bytes);
+    constexpr std::size_t signature = 8, frame = 12;
+    if (all.size() < 33 || !std::equal(all.begin() + 12, all.begin() + 16, "IHDR"))
+        throw Error(ErrorCode::data, msg("{}: a damaged PNG picture: {}", name, "no header"));
+    const std::int64_t width = big_endian(all.subspan(16, 4));
+    const std::int64_t height = big_endian(all.subspan(20, 4));
+    check_picture_size(width, height, name);
+    PictureHeader out{static_cast<int>(width), static_cast<int>(height)};
+    for (std::size_t at = signature; at + frame <= all.size();) {
+        const auto length = static_cast<std::size_t>(big_endian(all.subspan(at, 4)));
+        if (length > all.size() - at - frame) break;
+        if (std::equal(all.begin() + static_cast<std::ptrdiff_t>(at) + 4,
+                       all.begin() + static_cast<std::ptrdiff_t>(at) + 8, "eXIf"))
+            out.orientation = exif_orientation(all.subspan(at + 8, length));
+        at += length + frame;
+    }
+    return out;
+}
+
 bool fits(std::int64_t width, std::int64_t height) {
     return width > 0 && height > 0 && width * height <= max_pixels;
 }
@@ -144,6 +165,35 @@ Picture load_picture_by(const PixelDecoder& decoder, const std::filesystem::path
     if (see) see(bytes);
     return decoder ? read_picture_by(decoder, bytes, file.string(), alpha)
                    : read_picture(bytes, file.string(), alpha);
+}
+
+NumberPicture load_number_png(const std::filesystem::path& file) {
+    const std::vector<std::uint8_t> bytes = bytes_of(file);
+    if (!is_png(bytes)) throw Error(ErrorCode::data, msg("{}: no PNG picture", file.string()));
+    return read_number_png(bytes, file.string());
+}
+
+PictureHeader read_picture_header(const std::filesystem::path& file) {
+    constexpr std::size_t head_bytes = std::size_t{64} << 10;
+    std::error_code error;
+    std::vector<std::uint8_t> head(head_bytes);
+    if (fs::is_regular_file(file, error)) {
+        std::ifstream stream(file, std::ios::binary);
+        stream.read(reinterpret_cast<char*>(head.data()), static_cast<std::streamsize>(head_bytes));
+        head.resize(static_cast<std::size_t>(stream.gcount()));
+    } else {
+        head.clear();
+    }
+    const bool whole = head.size() < head_bytes;
+    if (is_png(head)) return png_header(whole ? std::move(head) : bytes_of(file), file.string());
+    if (!is_jpeg(head)) head = bytes_of(file);  // which says what is wrong
+    if (!is_jpeg(head)) (void)read_picture(head, file.string(), Alpha::dropped);
+    if (whole) return read_jpeg_header(head, file.string());
+    try {
+        return read_jpeg_header(head, file.string());
+    } catch (const Error&) {  // a header of more bytes
+        return read_jpeg_header(bytes_of(file), file.string());
+    }
 }
 
 bool has_whole_picture(const fs::path& file) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <iterator>
+#include <optional>
 
 #include "engine/base/error.h"
 #include "engine/io/named_file.h"
@@ -26,6 +27,7 @@ struct PngFile {
     std::vector<std::uint8_t> pixels{};
     std::vector<png_bytep> rows{};
     int channels = 3;
+    bool colour = false;  ///< where numbers are wanted
 };
 
 void jump_back(png_structp png, png_const_charp why) {
@@ -67,8 +69,20 @@ void make_rows(png_structp png, png_infop info, PngFile& file) {
         file.rows.push_back(file.pixels.data() + y * row);
 }
 
-/// Nothing with a destructor may be made in here: the library may jump out of it.
-bool decode(png_structp png, png_infop info, PngFile& file, Alpha alpha) {
+/// The values as they are stored, a byte or two a pixel; false for a picture in colour.
+bool ask_for_numbers(png_structp png, png_infop info, PngFile& file) {
+    const int type = png_get_color_type(png, info);
+    file.colour = type != PNG_COLOR_TYPE_GRAY && type != PNG_COLOR_TYPE_PALETTE;
+    if (file.colour) return false;
+    png_set_packing(png);
+    png_set_interlace_handling(png);
+    png_read_update_info(png, info);
+    return true;
+}
+
+/// Nothing with a destructor may be made in here: the library may jump out of it. Without `alpha`
+/// the numbers are wanted.
+bool decode(png_structp png, png_infop info, PngFile& file, std::optional<Alpha> alpha) {
     if (setjmp(png_jmpbuf(png)) != 0) return false;
     // The limit below is ours, and so is its sentence.
     png_set_user_limits(png, PNG_UINT_31_MAX, PNG_UINT_31_MAX);
@@ -81,7 +95,10 @@ bool decode(png_structp png, png_infop info, PngFile& file, Alpha alpha) {
     // Before memory is taken for pixels that cannot come.
     if (png_get_rowbytes(png, info) * file.height / max_growth > file.size)
         png_error(png, "too few bytes for so many pixels");
-    ask_for_rgb(png, info, alpha);
+    if (alpha)
+        ask_for_rgb(png, info, *alpha);
+    else if (!ask_for_numbers(png, info, file))
+        return false;
     make_rows(png, info, file);
     png_read_image(png, file.rows.data());
     png_read_end(png, info);
@@ -109,8 +126,9 @@ bool is_png(std::span<const std::uint8_t> bytes) {
            std::equal(std::begin(signature), std::end(signature), bytes.begin());
 }
 
-Picture read_png(std::span<const std::uint8_t> bytes, const std::string& name, Alpha alpha) {
-    PngFile file{bytes};
+namespace {
+
+void read(PngFile& file, const std::string& name, std::optional<Alpha> alpha) {
     png_structp png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &file, jump_back, say_nothing);
     png_infop info = png != nullptr ? png_create_info_struct(png) : nullptr;
     bool decoded = false;
@@ -122,12 +140,34 @@ Picture read_png(std::span<const std::uint8_t> bytes, const std::string& name, A
     }
     png_destroy_read_struct(&png, &info, nullptr);
     if (file.too_large) check_picture_size(file.width, file.height, name);
+    if (file.colour)
+        throw Error(ErrorCode::data,
+                    msg("{}: a picture in colour; a mask is grey or has a palette", name));
     if (!decoded)
         throw Error(ErrorCode::data, msg("{}: a damaged PNG picture: {}", name, file.why));
+}
+
+}  // namespace
+
+Picture read_png(std::span<const std::uint8_t> bytes, const std::string& name, Alpha alpha) {
+    PngFile file{bytes};
+    read(file, name, alpha);
     if (file.channels == 4) return upright(on_white(file), file.orientation);
     Picture out{static_cast<int>(file.width), static_cast<int>(file.height),
                 std::move(file.pixels)};
     return upright(std::move(out), file.orientation);
+}
+
+NumberPicture read_number_png(std::span<const std::uint8_t> bytes, const std::string& name) {
+    PngFile file{bytes};
+    read(file, name, std::nullopt);
+    NumberPicture out{static_cast<int>(file.width), static_cast<int>(file.height), {}};
+    const std::size_t count = std::size_t{file.width} * file.height;
+    const bool wide = file.pixels.size() == 2 * count;  // with the higher byte first
+    for (std::size_t i = 0; i < count; ++i)
+        out.values.push_back(static_cast<std::uint16_t>(
+            wide ? file.pixels[2 * i] << 8 | file.pixels[2 * i + 1] : file.pixels[i]));
+    return out;
 }
 
 std::string png_bytes(const Picture& picture) {

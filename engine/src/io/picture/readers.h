@@ -5,6 +5,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "engine/io/picture.h"
 
@@ -36,6 +37,25 @@ Picture load_picture_by(const PixelDecoder& decoder, const std::filesystem::path
 /// ends. The checksums of all chunks of a PNG are compared, too; a JPEG has none, so little of it
 /// is read. False does not mean that it cannot be read: decode it.
 bool has_whole_picture(const std::filesystem::path& file);
+
+/// The size of a picture as its file stores it, and its EXIF orientation.
+struct PictureHeader {
+    int width = 0, height = 0;
+    int orientation = 1;  ///< of 5 to 8 the picture that is seen has its sides exchanged
+};
+/// Reads no more than the header. Throws Error(data) for a file that is missing, no picture or
+/// larger than max_pixels.
+PictureHeader read_picture_header(const std::filesystem::path& file);
+PictureHeader read_jpeg_header(std::span<const std::uint8_t> bytes, const std::string& name);
+
+/// A PNG of numbers, such as a mask: grey of up to 16 bits, or the indices of a palette.
+struct NumberPicture {
+    int width = 0, height = 0;
+    std::vector<std::uint16_t> values{};  ///< height * width, rows from the top
+};
+/// Throws Error(data) for a file that is missing or damaged, and for one in colour.
+NumberPicture load_number_png(const std::filesystem::path& file);
+NumberPicture read_number_png(std::span<const std::uint8_t> bytes, const std::string& name);
 
 /// Throws Error(data) for a picture that is larger than max_pixels, or empty.
 void check_picture_size(std::int64_t width, std::int64_t height, const std::string& name);

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "data/dataset.h"
+#include "data/detection/detection_truth.h"
+#include "engine/settings/catalog.h"
+
+namespace engine {
+
+/// A picture file and its objects, as annotations tell of them.
+struct DetectionPicture {
+    std::filesystem::path file;
+    /// A width and height of 0 are those of the file.
+    DetectionTruth truth{};
+    int undone_orientation = 1;  ///< EXIF's, where the annotations lie on the stored pixels
+};
+
+/// What a reader has found in its files. Label k is the class classes[k - 1]; a name may be empty,
+/// where the files number their classes with gaps.
+struct DetectionFound {
+    std::string name;  ///< of the data, for messages
+    std::vector<std::string> classes;
+    std::vector<DetectionPicture> train{}, validation{}, test{};
+    std::vector<Message> notes{};
+};
+
+/// Options of all kinds whose pictures lie in files.
+std::vector<OptionSpec> detection_options();
+/// A typical schema, before the files are opened.
+Schema typical_detection_schema();
+
+/// Opens the parts: compares the pictures' headers with their annotations, leaves out what cannot
+/// be learnt, splits off a test part where the files have
+/// none, and takes the sizes that all samples fit in. `seed` decides the split. Reports its
+/// progress. Throws Error(data), Error(settings), ReadingStopped.
+DataParts open_detection(DetectionFound found, const DatasetConfig& config,
+                         const TypedOptions& options, std::int64_t seed,
+                         const std::stop_token& stop);
+
+}  // namespace engine

@@ -1,0 +1,141 @@
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "data/byte_reader.h"
+#include "data/data_files.h"
+#include "data/dataset_descriptor.h"
+#include "data/detection/detection_files.h"
+#include "data/image/image_parts.h"
+#include "io/picture/readers.h"
+
+namespace engine {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t max_instances = 2000;
+
+/// Names of the folders of pictures and of masks. Penn-Fudan's first.
+constexpr std::array<std::array<const char*, 2>, 2> mask_layouts{
+    {{"PNGImages", "PedMasks"}, {"images", "masks"}}};
+
+/// The layout of a folder, or the end of mask_layouts.
+auto find_layout(const fs::path& folder) {
+    return std::ranges::find_if(mask_layouts, [&](const auto& names) {
+        std::error_code ignored;
+        return fs::is_directory(folder / names[0], ignored) &&
+               fs::is_directory(folder / names[1], ignored);
+    });
+}
+
+/// Each value but 0 is one object, whose box is the extent of its pixels.
+DetectionTruth masked_truth(const NumberPicture& numbers, const fs::path& file) {
+    struct Extent {
+        int left = 1 << 30, top = 1 << 30, right = 0, bottom = 0;  // ends behind the last pixel
+    };
+    std::map<std::uint16_t, Extent> found;
+    for (int y = 0; y < numbers.height; ++y) {
+        for (int x = 0; x < numbers.width; ++x) {
+            const auto at = static_cast<std::size_t>(y) * static_cast<std::size_t>(numbers.width) +
+                            static_cast<std::size_t>(x);
+            if (numbers.values[at] == 0) continue;
+            Extent& each = found[numbers.values[at]];
+            each = {std::min(each.left, x), std::min(each.top, y), std::max(each.right, x + 1),
+                    std::max(each.bottom, y + 1)};
+        }
+    }
+    if (found.size() > max_instances)
+        throw Error(ErrorCode::data, msg("{}: more than {} objects in one picture", file.string(),
+                                         max_instances));
+    DetectionTruth out{.height = numbers.height, .width = numbers.width};
+    std::vector<std::uint8_t> bitmap(numbers.values.size());
+    for (const auto& [value, each] : found) {
+        for (std::size_t i = 0; i < bitmap.size(); ++i) bitmap[i] = numbers.values[i] == value;
+        RunLength runs = encode_bitmap(bitmap, numbers.height, numbers.width);
+        DetectionTruth::Annotation& object = out.annotations.emplace_back();
+        object.label = 1;
+        object.box = {static_cast<double>(each.left), static_cast<double>(each.top),
+                      static_cast<double>(each.right - each.left),
+                      static_cast<double>(each.bottom - each.top)};
+        object.area = static_cast<double>(mask_area(runs));
+        object.mask = std::move(runs);
+    }
+    return out;
+}
+
+std::vector<fs::path> pictures_in(const fs::path& folder) {
+    std::vector<fs::path> out;
+    std::error_code ignored;
+    for (const auto& entry : fs::directory_iterator(folder, ignored)) {
+        const std::string extension = in_lower_case(entry.path().extension().string());
+        const bool picture = extension == ".png" || extension == ".jpg" || extension == ".jpeg";
+        if (picture && !is_leftover(entry.path())) out.push_back(entry.path());
+    }
+    std::ranges::sort(out, [](const fs::path& a, const fs::path& b) {
+        return name_before(a.filename().string(), b.filename().string());
+    });
+    return out;
+}
+
+DetectionFound find_masked_pictures(const DatasetConfig& config, const TypedOptions& options,
+                                    const std::stop_token& stop) {
+    const fs::path folder = config.path.empty() ? fs::path() : fs::path(config.path.front());
+    const auto layout = find_layout(folder);
+    if (config.path.size() != 1 || layout == mask_layouts.end())
+        throw Error(ErrorCode::data,
+                    msg("{}: no folder with pictures in PNGImages and masks in PedMasks, or in "
+                        "images and masks",
+                        folder.string()),
+                    msg("Set dataset.path to the folder that holds both."));
+    DetectionFound found{.name = folder.string(), .classes = options.words("classes")};
+    if (found.classes.empty()) found.classes = {"object"};
+    if (found.classes.size() > 1)
+        throw Error(ErrorCode::settings,
+                    msg("dataset.classes: masks have one class, so give one name"));
+    const std::vector<fs::path> pictures = pictures_in(folder / (*layout)[0]);
+    std::int64_t image_id = 0;
+    for (const fs::path& picture : pictures) {
+        if (stop.stop_requested()) throw ReadingStopped{};
+        report_reading({image_id, std::ssize(pictures)});
+        DetectionPicture& each = found.train.emplace_back(DetectionPicture{.file = picture});
+        const fs::path masks = folder / (*layout)[1];
+        for (const char* ending : {".png", "_mask.png"}) {
+            const fs::path mask = masks / (picture.stem().string() + ending);
+            std::error_code ignored;
+            if (!fs::exists(mask, ignored)) continue;
+            each.truth = masked_truth(load_number_png(mask), mask);
+            break;
+        }
+        each.truth.image_id = ++image_id;
+    }
+    return found;
+}
+
+}  // namespace
+
+DatasetDescriptor instance_masks_descriptor() {
+    return {.kind = "instance-masks",
+            .title = "Pictures with masks",
+            .summary = "Pictures and, for each, a PNG whose values number the objects, such as the "
+                       "pedestrians of Penn-Fudan. Boxes are the extents of the masks, the last "
+                       "pixel included.",
+            .needs = "the folder with PNGImages and PedMasks, or images and masks",
+            .unit = "images",
+            .augments = true,
+            .options = detection_options(),
+            .schema = [](const DatasetConfig&) { return typical_detection_schema(); },
+            .files_decide = true,
+            .open =
+                [](const DatasetConfig& config, std::int64_t seed, const std::stop_token& stop) {
+                    const std::vector<OptionSpec> specs = detection_options();
+                    const TypedOptions options(config.options, specs);
+                    return open_detection(find_masked_pictures(config, options, stop), config,
+                                          options, seed, stop);
+                },
+            .recognise = [](const fs::path& path) {
+                return find_layout(path) != mask_layouts.end();
+            }};
+}
+
+}  // namespace engine

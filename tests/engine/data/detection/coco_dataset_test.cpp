@@ -1,0 +1,225 @@
+#include "detection_folder.h"
+
+namespace engine {
+
+DatasetDescriptor coco_descriptor();
+
+namespace {
+
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Pictures are 20 wide and 10 high; NAME.png has the id of its place, from 1.
+std::string coco(const std::vector<std::string>& pictures, const std::string& annotations,
+                 const std::string& categories = R"({"id":3,"name":"dog"},{"id":1,"name":"cat"})",
+                 const std::string& size = R"("width":20,"height":10)") {
+    std::string images;
+    for (std::size_t i = 0; i < pictures.size(); ++i)
+        images += (i == 0 ? "" : ",") + std::string("{\"id\":") + std::to_string(i + 1) +
+                  ",\"file_name\":\"" + pictures[i] + "\"," + size + "}";
+    return "{\"images\":[" + images + "],\"annotations\":[" + annotations + "],\"categories\":[" +
+           categories + "]}";
+}
+std::string dog(int image, const std::string& box = "[0,0,10,5]", const std::string& more = "") {
+    static int id = 0;
+    return "{\"id\":" + std::to_string(++id) + ",\"image_id\":" + std::to_string(image) +
+           ",\"category_id\":3,\"bbox\":" + box + ",\"iscrowd\":0" + more + "}";
+}
+
+struct Coco : test::DetectionFolder {
+    Coco() : DetectionFolder(coco_descriptor()) {}
+    void add_picture(const std::string& path, int orientation = 1) const {
+        folder.write(path, test::plain_png(20, 10, orientation));
+    }
+};
+
+TEST_F(Coco, ReadsCocosOwnLayout) {
+    for (const char* name : {"train2017/a.png", "train2017/b.png", "val2017/c.png"})
+        add_picture(name);
+    folder.write("annotations/instances_train2017.json",
+                 coco({"a.png", "b.png"}, dog(1) + "," + dog(2, "[2,3,4,5]")));
+    folder.write("annotations/instances_val2017.json", coco({"c.png"}, dog(1)));
+    folder.write("annotations/captions_train2017.json", std::string("{}"));
+    const DataParts parts = open();
+    EXPECT_EQ(parts.train.size(), 2);
+    EXPECT_EQ(parts.test.size(), 1) << "val is the test part where there is no other";
+    EXPECT_THAT(classes(parts), ElementsAre("cat", "dog")) << "by their ids";
+    EXPECT_EQ(parts.train.data->truth(1)->annotations[0].label, 2);
+    EXPECT_THAT(boxes(parts.train, 1), ElementsAre(std::array{2.0, 3.0, 4.0, 5.0}));
+    EXPECT_EQ(std::get<std::int64_t>(parts.train.data->truth(1)->image_id), 2);
+    EXPECT_THAT(warnings(), Contains(HasSubstr("captions_train2017.json")));
+    EXPECT_TRUE(kind.recognise(folder.path()));
+}
+
+TEST_F(Coco, ReadsRoboflowsLayoutAndDropsItsRoot) {
+    const std::string categories = R"({"id":0,"name":"dog","supercategory":"none"},)"
+                                   R"({"id":3,"name":"dog","supercategory":"dog"})";
+    for (const char* part : {"train", "valid", "test"}) {
+        add_picture(std::string(part) + "/a.png");
+        folder.write(std::string(part) + "/_annotations.coco.json",
+                     coco({"a.png"}, dog(1), categories));
+    }
+    const DataParts parts = open();
+    EXPECT_EQ(parts.validation.size(), 1);
+    EXPECT_EQ(parts.test.size(), 1);
+    EXPECT_THAT(classes(parts), ElementsAre("dog"));
+    EXPECT_THAT(warnings(), Contains(HasSubstr("the root of the others")));
+}
+
+TEST_F(Coco, ReadsCvatsLayoutAndALoneFile) {
+    add_picture("images/default/a.png");
+    folder.write("annotations/instances_default.json", coco({"a.png"}, dog(1)));
+    EXPECT_EQ(open().train.size(), 1);
+    const std::string lone =
+        folder.write("elsewhere/x.json", coco({"images/default/a.png"}, dog(1)));
+    config.path = {lone};
+    EXPECT_EQ(open().train.size(), 1) << "one folder up";
+    add_picture("elsewhere/images/b.png");
+    folder.write("elsewhere/x.json", coco({"b.png"}, dog(1)));
+    EXPECT_EQ(open().train.size(), 1) << "in images beside it";
+    EXPECT_TRUE(kind.recognise(lone));
+}
+
+TEST_F(Coco, KeepsPolygonsRunsAndCrowds) {
+    add_picture("a.png");
+    folder.write(
+        "a.json",
+        coco({"a.png"},
+             dog(1, "[2,2,4,4]", R"(,"area":16,"segmentation":[[2,2,6,2,6,6,2,6]])") + "," +
+                 dog(1, "[0,0,1,3]",
+                     R"(,"segmentation":{"size":[10,20],"counts":[0,3,197]})") +
+                 R"(,{"id":99,"image_id":1,"category_id":1,"bbox":[0,0,9,9],"iscrowd":1})"));
+    const auto truth = open().train.data->truth(0);
+    ASSERT_EQ(truth->annotations.size(), 3u);
+    EXPECT_EQ(truth->annotations[0].area, 16);
+    EXPECT_EQ(mask_area(mask_runs(truth->annotations[0].mask, 10, 20)), 16);
+    EXPECT_EQ(truth->annotations[1].area, 3) << "the pixels, where the file has no area";
+    EXPECT_TRUE(truth->annotations[2].crowd);
+    EXPECT_EQ(trained_boxes(open().train, 0).size(), 8u) << "a crowd does not train";
+}
+
+TEST_F(Coco, CutsABoxForTrainingAndKeepsItForTheMetric) {
+    add_picture("a.png");
+    folder.write("a.json", coco({"a.png"}, dog(1, "[-4,-2,10,8]")));
+    const DataParts parts = open();
+    EXPECT_THAT(boxes(parts.train, 0), ElementsAre(std::array{-4.0, -2.0, 10.0, 8.0}));
+    const float scale = 6.4F;  // 20 x 10 becomes 128 x 64
+    EXPECT_THAT(trained_boxes(parts.train, 0),
+                ElementsAre(0, 0, testing::FloatEq(6 * scale), testing::FloatEq(6 * scale)));
+    EXPECT_THAT(warnings(), Contains(HasSubstr("reach more than a pixel out")));
+}
+
+TEST_F(Coco, LeavesOutBoxesWithoutAnAreaInBoth) {
+    add_picture("a.png");
+    folder.write("a.json", coco({"a.png"}, dog(1) + "," + dog(1, "[0,0,0,5]") + "," +
+                                               dog(1, "[30,0,5,5]")));
+    EXPECT_EQ(boxes(open().train, 0).size(), 1u);
+    EXPECT_THAT(warnings(), Contains(HasSubstr("2 annotations whose box has no area")));
+}
+
+TEST_F(Coco, FollowsEXIFAsTheSizeSays) {
+    add_picture("a.png", 6);
+    folder.write("a.json", coco({"a.png"}, dog(1)));
+    EXPECT_EQ(open().train.data->truth(0)->width, 20) << "the stored pixels";
+    EXPECT_THAT(warnings(), IsEmpty());
+    folder.write("a.json", coco({"a.png"}, dog(1), R"({"id":3,"name":"dog"})",
+                                R"("width":10,"height":20)"));
+    EXPECT_EQ(open().train.data->truth(0)->width, 10) << "as it is seen";
+    folder.write("a.json", coco({"a.png"}, dog(1), R"({"id":3,"name":"dog"})",
+                                R"("width":11,"height":20)"));
+    EXPECT_THAT(problem(), HasSubstr("20 x 10 pixels, and its annotations are for 11 x 20"));
+    folder.write("a.png", test::plain_png(10, 10, 3));
+    folder.write("a.json", coco({"a.png"}, dog(1), R"({"id":3,"name":"dog"})",
+                                R"("width":10,"height":10)"));
+    EXPECT_THAT(warnings(), Contains(HasSubstr("1 square pictures are turned")));
+}
+
+TEST_F(Coco, NumbersItsClassesAsTheFileDoesIfAsked) {
+    add_picture("a.png");
+    folder.write("a.json", coco({"a.png"}, dog(1)));
+    config.options["label_ids"] = std::string("file");
+    const DataParts parts = open();
+    EXPECT_THAT(classes(parts), ElementsAre("cat", "", "dog"));
+    EXPECT_EQ(parts.train.data->truth(0)->annotations[0].label, 3);
+    folder.write("a.json", coco({"a.png"}, dog(1), R"({"id":3,"name":"dog"},{"id":0,"name":"x"})"));
+    EXPECT_THAT(problem(), HasSubstr("!dataset.label_ids"));
+}
+
+TEST_F(Coco, LearnsTheChosenClasses) {
+    for (const char* name : {"a.png", "b.png"}) add_picture(name);
+    const std::string cat = R"({"id":999,"image_id":2,"category_id":1,"bbox":[0,0,2,2]})";
+    folder.write("a.json", coco({"a.png", "b.png"}, dog(1) + "," + cat));
+    config.options["classes"] = std::vector<std::string>{"cat"};
+    EXPECT_EQ(open().train.size(), 1);
+    EXPECT_THAT(classes(open()), ElementsAre("cat"));
+    config.options["classes"] = std::vector<std::string>{"bird"};
+    EXPECT_THAT(problem(), HasSubstr("has no class bird"));
+}
+
+TEST_F(Coco, RefusesMissingPicturesUnlessTheyAreSkipped) {
+    add_picture("a.png");
+    folder.write("a.json", coco({"a.png", "gone.png"}, dog(1) + "," + dog(2)));
+    EXPECT_THAT(problem(), HasSubstr("1 of 2 pictures cannot be read"));
+    config.options["unreadable"] = std::string("skip");
+    EXPECT_EQ(open().train.size(), 1);
+    EXPECT_THAT(warnings(), Contains(HasSubstr("gone.png")));
+}
+
+TEST_F(Coco, RefusesLinksOutOfTheFolder) {
+    add_picture("pictures/a.png");
+    add_picture("secret.png");
+    std::filesystem::create_symlink(folder / "secret.png", folder / "pictures/b.png");
+    folder.write("pictures/x.json", coco({"b.png"}, dog(1)));
+    config.path = {(folder / "pictures").string()};
+    EXPECT_THAT(problem(), HasSubstr("is a link that leads out of its folder"));
+}
+
+TEST_F(Coco, RefusesClassesThatAreNotLearnt) {
+    for (const char* name : {"train/a.png", "test/a.png"}) add_picture(name);
+    folder.write("train/_annotations.coco.json", coco({"a.png"}, dog(1)));
+    folder.write("test/_annotations.coco.json",
+                 coco({"a.png"}, R"({"id":9,"image_id":1,"category_id":1,"bbox":[0,0,2,2]})"));
+    EXPECT_THAT(problem(), HasSubstr("no object of the class cat is in the training part"));
+}
+
+TEST_F(Coco, RefusesYoloLabelsAndOtherFolders) {
+    EXPECT_THAT(problem(), HasSubstr("no annotations in COCO's format"));
+    folder.write("data.yaml", std::string("names: [dog]"));
+    EXPECT_THAT(problem(), HasSubstr("does not read YOLO labels yet"));
+}
+
+TEST_F(Coco, RefusesTwoFilesOfOnePartAndUnnamedParts) {
+    add_picture("a.png");
+    folder.write("annotations/instances_val.json", coco({"a.png"}, dog(1)));
+    EXPECT_THAT(problem(), HasSubstr("no training part"));
+    folder.write("annotations/instances_train.json", coco({"a.png"}, dog(1)));
+    folder.write("annotations/instances_x.json", coco({"a.png"}, dog(1)));
+    EXPECT_THAT(problem(), HasSubstr("not all are named after a part"));
+    std::filesystem::remove(folder / "annotations/instances_x.json");
+    folder.write("annotations/instances_train2.json", coco({"a.png"}, dog(1)));
+    EXPECT_THAT(problem(), HasSubstr("look like the same part"));
+}
+
+TEST_F(Coco, RefusesSizesThatDoNotGoTogether) {
+    add_picture("a.png");
+    folder.write("a.json", coco({"a.png"}, dog(1)));
+    config.options["long_side"] = std::int64_t{32};
+    EXPECT_THAT(problem(), HasSubstr("!dataset.long_side: 32"));
+}
+
+TEST_F(Coco, TheCanvasIsFixedIfAsked) {
+    add_picture("a.png");
+    folder.write("a.json", coco({"a.png"}, dog(1)));
+    EXPECT_TRUE(open().train.data->schema().fields[0].by_batch);
+    EXPECT_EQ(open().train.data->schema().fields[0].shape, (Shape{3, 64, 128}));
+    config.options["canvas"] = std::string("fixed");
+    config.options["long_side"] = std::int64_t{140};
+    EXPECT_FALSE(open().train.data->schema().fields[0].by_batch);
+    EXPECT_EQ(open().train.data->schema().fields[0].shape, (Shape{3, 64, 160}))
+        << "all pictures are wide";
+}
+
+}  // namespace
+}  // namespace engine
