@@ -7449,8 +7449,8 @@
         <translation>图</translation>
     </message>
     <message>
-        <source>Picture with the layers of blocks</source>
-        <translation>图（含各块内的层）</translation>
+        <source>Picture with the layers of blocks and their types</source>
+        <translation>图（含各块内的层及其类型）</translation>
     </message>
     <message>
         <source>1, or one slope for each channel.</source>

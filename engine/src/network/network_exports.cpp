@@ -49,14 +49,15 @@ std::string network_to_text(std::string_view text, const NetworkData& data) {
 }
 
 const std::vector<NetworkForm>& network_forms() {
+    using Types = std::vector<std::string>;
     static const std::vector<NetworkForm> forms = {
-        {"pytorch", "PyTorch source", "py", network_to_pytorch},
-        {"network", "Text without options", "network", network_to_text},
-        {"svg", "Picture", "svg", [](std::string_view text, const NetworkData& data) { return network_to_svg(text, data); }},
-        {"svg-blocks", "Picture with the layers of blocks", "svg",
-         [](std::string_view text, const NetworkData& data) {
+        {"pytorch", "PyTorch source", "py", [](std::string_view text, const NetworkData& data, const Types&) { return network_to_pytorch(text, data); }},
+        {"network", "Text without options", "network", [](std::string_view text, const NetworkData& data, const Types&) { return network_to_text(text, data); }},
+        {"svg", "Picture", "svg", [](std::string_view text, const NetworkData& data, const Types&) { return network_to_svg(text, data); }},
+        {"svg-types", "Picture with the layers of blocks and their types", "svg",
+         [](std::string_view text, const NetworkData& data, const Types& types) {
              constexpr int all = 100;
-             return network_to_svg(text, data, {.depth = all});
+             return network_to_svg(text, data, {.depth = all, .types = types});
          }}};
     return forms;
 }

@@ -18,6 +18,7 @@ struct DrawnBox {
     std::vector<int> inputs{};  ///< boxes
     double centre = 0;          ///< from the top
     bool is_input = false;
+    std::string type{};  ///< of its result; empty: not asked for, or none
 };
 
 /// A container or a block that is drawn with its layers.
@@ -30,13 +31,13 @@ struct DrawnFrame {
 /// Boxes and frames of a graph, before they have places.
 class Layout {
 public:
-    Layout(const NetworkGraph& graph, int depth) : graph_(graph), producers_(graph.values.size(), -1) {
+    Layout(const NetworkGraph& graph, const NetworkDrawing& drawing) : graph_(graph), types_(drawing.types), producers_(graph.values.size(), -1) {
         for (const int input : graph.inputs) {
             const GraphValue& value = graph.values[static_cast<std::size_t>(input)];
             add_box({.text = value.name, .shape = to_string(value.type.sizes), .is_input = true}, {input});
         }
         int next = 0;
-        add_nodes(next, static_cast<int>(graph.nodes.size()), 0, depth);
+        add_nodes(next, static_cast<int>(graph.nodes.size()), 0, drawing.depth);
     }
 
     std::vector<DrawnBox> boxes{};
@@ -107,11 +108,23 @@ private:
             }
             gives.insert(gives.end(), node.outputs.begin(), node.outputs.end());
             box.shape = to_string(graph_.values[static_cast<std::size_t>(node.outputs.front())].type.sizes);
+            // A layer without numbers of its own passes on those that it takes.
+            if (const std::string type = last_type(i); !type.empty()) box.type = type;
         }
+        if (!box.type.empty()) box.shape += " " + box.type;
         add_box(std::move(box), gives);
     }
 
+    /// The type of a node's last operation: "f32" of "f16, f32".
+    std::string last_type(int node) const {
+        const auto index = static_cast<std::size_t>(node);
+        if (index >= types_.size()) return {};
+        const std::size_t comma = types_[index].rfind(' ');
+        return comma == std::string::npos ? types_[index] : types_[index].substr(comma + 1);
+    }
+
     const NetworkGraph& graph_;
+    const std::vector<std::string>& types_;
     std::vector<int> producers_;  // boxes, by value
 };
 
@@ -165,9 +178,14 @@ std::string xml_text(std::string_view text) {
     return out;
 }
 
+/// As the window draws curves of this precision on light paper.
+const char* type_colour(std::string_view type) {
+    return type == "f16" ? "#bf5600" : type == "bf16" ? "#0b7a5b" : type == "f32" ? "#2b6cb0" : "#5b6572";
+}
+
 class Picture {
 public:
-    Picture(const NetworkGraph& graph, const NetworkDrawing& drawing) : drawing_(drawing), layout_(graph, drawing.depth), rails_(make_rails(layout_.boxes)) {
+    Picture(const NetworkGraph& graph, const NetworkDrawing& drawing) : drawing_(drawing), layout_(graph, drawing), rails_(make_rails(layout_.boxes)) {
         for (const DrawnBox& box : layout_.boxes) {
             box_width_ = std::max(box_width_, text_width(box.text) + 16);
             shape_width_ = std::max(shape_width_, text_width(box.shape));
@@ -245,6 +263,9 @@ private:
             const double y = centre(static_cast<int>(i));
             out_ += "<rect class=\"box\" x=\"" + number(middle_ - box_width_ / 2) + "\" y=\"" + number(y - box_height / 2) + "\" width=\"" + number(box_width_) +
                     "\" height=\"" + number(box_height) + "\" rx=\"" + (box.is_input ? "9" : "2") + "\" fill=\"white\" stroke=\"black\"/>\n";
+            if (!box.type.empty())
+                out_ += "<rect class=\"type\" x=\"" + number(middle_ - box_width_ / 2) + "\" y=\"" + number(y - box_height / 2) + "\" width=\"4\" height=\"" +
+                        number(box_height) + "\" fill=\"" + type_colour(box.type) + "\"/>\n";
             add_text(middle_, y + 4, "middle", "black", box.text);
             add_text(border + shape_width_, y + 4, "end", "#606060", box.shape);
         }

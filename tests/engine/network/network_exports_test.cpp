@@ -38,8 +38,17 @@ TEST(NetworkExports, EachFormOfTheListIsWritten) {
     for (const NetworkForm& form : network_forms()) {
         EXPECT_TRUE(names.insert(form.name).second) << form.name;
         EXPECT_FALSE(form.title.empty() || form.ending.empty()) << form.name;
-        EXPECT_FALSE(form.write("network(features):\n  Linear(outputs)\n", network::small_data()).empty()) << form.name;
+        EXPECT_FALSE(form.write("network(features):\n  Linear(outputs)\n", network::small_data(), {"f16"}).empty()) << form.name;
     }
+}
+
+TEST(NetworkExports, APictureHasTypesOnRequest) {
+    const std::string text = "network(features):\n  Linear(4)\n  ReLU\n  Linear(outputs)\n";
+    EXPECT_EQ(network_to_svg(text, network::small_data()).find("class=\"type\""), std::string::npos);
+    const std::string typed = network_to_svg(text, network::small_data(), {.types = {"f16", "f16", "f16, f32"}});
+    EXPECT_NE(typed.find("#bf5600"), std::string::npos);
+    EXPECT_NE(typed.find("#2b6cb0"), std::string::npos);
+    EXPECT_NE(typed.find(" f32<"), std::string::npos);
 }
 
 }  // namespace

@@ -202,8 +202,8 @@ void NetworkPage::exportTo(std::size_t form) {
                                   {{u"%1 (*.%2)"_s.arg(engineText(chosen.title), ending), ending}});
     if (!named) return;
     const auto& view = model_->good();
-    context_.commands->works()->write(named->file, [file = named->file, write = chosen.write, text = view.text.toStdString(), data = view.data] {
-        writerOf(file, QByteArray::fromStdString(write(text, data)))();
+    context_.commands->works()->write(named->file, [file = named->file, write = chosen.write, text = view.text.toStdString(), data = view.data, types = view.types.rows] {
+        writerOf(file, QByteArray::fromStdString(write(text, data, types)))();
     });
 }
 

@@ -22,6 +22,9 @@ std::string network_to_text(std::string_view text, const NetworkData& data);
 struct NetworkDrawing {
     int depth = 0;       ///< blocks around each other that are drawn with their layers; 0: each is a box
     bool lying = false;  ///< the first layer at the left instead of at the top
+    /// Of each row of CheckedNetwork, as types_by_row() (engine/models/network_types.h) gives them:
+    /// a box has the colour of its result's type, which stands beside its shape. Empty: black on white.
+    std::vector<std::string> types = {};
 };
 
 /// An SVG picture, black on white, for papers: a box for each layer with its shape, a frame for
@@ -33,7 +36,8 @@ struct NetworkForm {
     std::string name{};    ///< "pytorch"
     std::string title{};   ///< "PyTorch source"
     std::string ending{};  ///< of its files, without the dot
-    std::string (*write)(std::string_view text, const NetworkData& data) = nullptr;
+    /// `types`: as in NetworkDrawing.
+    std::string (*write)(std::string_view text, const NetworkData& data, const std::vector<std::string>& types) = nullptr;
 };
 const std::vector<NetworkForm>& network_forms();
 
