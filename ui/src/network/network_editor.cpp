@@ -2,7 +2,7 @@
 
 #include <QApplication>
 #include <QFontDatabase>
-#include <QFontInfo>
+#include <QFontMetricsF>
 #include <QHelpEvent>
 #include <QMimeData>
 #include <QMouseEvent>
@@ -22,6 +22,29 @@
 #include "theme/theme.h"
 
 namespace ui {
+namespace {
+
+bool isFixed(const QFont& font) {
+    const QFontMetricsF metrics(font);
+    const double width = metrics.horizontalAdvance(u'W');
+    return qFuzzyCompare(metrics.horizontalAdvance(u'i'), width) && qFuzzyCompare(metrics.horizontalAdvance(u' '), width);
+}
+
+/// In some languages the system names a font whose characters differ in width, whatever it says of it.
+QFont fixedFont() {
+    QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
+    font.setPointSizeF(QApplication::font().pointSizeF());
+    if (isFixed(font)) return font;
+    font.setStyleHint(QFont::Monospace);
+    for (const QString& family : QStringList{u"monospace"_s} + QFontDatabase::families(QFontDatabase::Latin)) {
+        if (family != u"monospace"_s && !QFontDatabase::isFixedPitch(family)) continue;
+        font.setFamily(family);
+        if (isFixed(font)) break;
+    }
+    return font;
+}
+
+}  // namespace
 
 NetworkEditor::NetworkEditor(const Theme* theme, NetworkModel* model, QWidget* parent)
     : QPlainTextEdit(parent), theme_(theme), model_(model), gutter_(new NetworkGutter(theme, model, this)), popup_(new NetworkPopup(this)) {
@@ -33,14 +56,7 @@ NetworkEditor::NetworkEditor(const Theme* theme, NetworkModel* model, QWidget* p
     setFrameShape(NoFrame);
     setTabChangesFocus(false);
     setReadOnly(model->isReadOnly());
-    QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
-    // In some languages the system names a font whose characters differ in width.
-    if (!QFontInfo(font).fixedPitch()) {
-        font.setFamily(u"monospace"_s);
-        font.setStyleHint(QFont::Monospace);
-    }
-    font.setPointSizeF(QApplication::font().pointSizeF());
-    setFont(font);
+    setFont(fixedFont());
     connect(model, &NetworkModel::checked, this, &NetworkEditor::showOrphans);
     connect(model, &NetworkModel::checked, this, &NetworkEditor::showChecked);
     connect(model, &NetworkModel::replaced, this, [this] { moveCursor(QTextCursor::Start); });
