@@ -1,7 +1,8 @@
 // onnx_forward SETTINGS.json FIELD OUTPUTS TYPE IN.safetensors OUT.safetensors OUT.onnx: the
 // forward pass of a model in evaluation mode, and the model as ONNX, for onnx_models.py.
 //
-// SETTINGS: those of a run; model.kind, model.options and model.init_from count. FIELD: the input,
+// SETTINGS: those of a run; model.kind, model.options, model.network and model.init_from count; without
+// weights the initial ones are taken. FIELD: the input,
 // "image 3 32 32", "features 7" or "tokens 12", or two, "features 13, ids 4 100" (tables and their
 // rows), or "latent 16, image 3 32 32" for a model that draws such images; OUTPUTS: classes or
 // words. TYPE: fp32 or fp16, of weights, inputs and outputs (batch norm stays fp32). IN: "0", "1",
@@ -81,7 +82,7 @@ void run(char** argv) {
     const ModelShape shape = read_shape(argv[2], outputs);
     const DType dtype = std::string(argv[4]) == "fp16" ? DType::f16 : DType::f32;
     const auto model = make_model(config.model, shape, 1, Device{});
-    load_weights(*model, config.model.init_from);
+    if (!config.model.init_from.empty()) load_weights(*model, config.model.init_from);
     write_named_file(argv[7],
                      onnx_model(onnx_graph(*model, shape, dtype), {{"precision", argv[4]}}));
     if (dtype == DType::f16) convert_weights(*model, dtype, true);

@@ -3,37 +3,35 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 
-#include "models/onnx_trace.h"
+#include "engine/base/plain_text.h"
+#include "models/onnx_nodes.h"
 #include "ops/attention/attention.h"
-#include "ops/conv/conv_transpose.h"
-#include "ops/conv/convolution.h"
 #include "ops/index/embedding.h"
 #include "ops/index/embedding_bag.h"
 #include "ops/norm/batch_norm.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/piecewise.h"
-#include "ops/pool/pool.h"
-#include "ops/recurrent/recurrent.h"
 #include "ops/reduce/reduce.h"
 #include "ops/reduce/softmax.h"
 #include "ops/shape/view.h"
 
 namespace engine {
 namespace onnx_nodes {  // apart from the operations of these names
-namespace {
 
-using Sizes = std::vector<std::int64_t>;
-
-// Each function writes the nodes of one operation. `in`: values of call.inputs.
-
-[[noreturn]] void refuse_form(const TracedCall& call) {
+void refuse_form(const TracedCall& call) {
     refuse_onnx(
         msg("This model cannot be exported to ONNX: there are no nodes for this form of {}.",
             call.info.name));
 }
 
+namespace {
+
 OnnxValue same(OnnxTrace&, const TracedCall&, const OnnxValues& in) { return in[0]; }
+
+/// Beyond the end of any dimension.
+constexpr std::int64_t end_of_any = std::numeric_limits<std::int64_t>::max();
 
 /// The dimension in which the result differs from its first input.
 std::int64_t changed_dim(const TracedCall& call) {
@@ -63,9 +61,39 @@ OnnxValue narrow(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
     const std::int64_t dim = changed_dim(call);
     const std::int64_t step = x.strides()[static_cast<int>(dim)];
     const std::int64_t start = (y.impl()->offset - x.impl()->offset) / step;
-    return to.node(
-        "Slice", {in[0], to.integers({start}), to.integers({start + y.size(static_cast<int>(dim))}),
-                  to.integers({dim})});
+    const std::int64_t size = y.size(static_cast<int>(dim)), all = x.size(static_cast<int>(dim));
+    // The last one, wherever a window ends.
+    if (size == 1 && start == all - 1)
+        return to.node("Slice", {in[0], to.integers({-1}), to.integers({end_of_any}), to.integers({dim})});
+    return to.node("Slice", {in[0], to.integers({start}), to.integers({start + size}), to.integers({dim})});
+}
+
+/// Bounds count and are cut as in Python here and there.
+OnnxValue slice(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    std::vector<std::int64_t> numbers;                // dim, step
+    std::vector<std::optional<std::int64_t>> bounds;  // start, end
+    for (const CallArgument& each : call.arguments) {
+        if (const auto* number = each.as<std::int64_t>()) numbers.push_back(*number);
+        if (const auto* bound = each.as<std::optional<std::int64_t>>()) bounds.push_back(*bound);
+    }
+    if (numbers.size() != 2 || bounds.size() != 2) refuse_form(call);
+    return to.node("Slice", {in[0], to.integers({bounds[0].value_or(0)}), to.integers({bounds[1].value_or(end_of_any)}),
+                             to.integers({numbers[0]}), to.integers({numbers[1]})});
+}
+
+OnnxValue flip(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    const Sizes& dims = *call.find<Sizes>();
+    const auto each = [&](std::int64_t number) { return to.integers(Sizes(dims.size(), number)); };
+    return to.node("Slice", {in[0], each(-1), each(-end_of_any), to.integers(dims), each(-1)});
+}
+
+/// Amounts before and after a dimension, from the last one on.
+OnnxValue constant_pad(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    const Sizes& sides = *call.find<Sizes>();
+    const auto rank = static_cast<std::size_t>(call.inputs[0].rank());
+    Sizes pads(2 * rank, 0);
+    for (std::size_t i = 0; i < sides.size(); ++i) pads[(i % 2 == 0 ? 0 : rank) + rank - 1 - i / 2] = sides[i];
+    return to.node("Pad", {in[0], to.integers(pads), to.number(*call.find<double>())});
 }
 
 OnnxValue concatenate(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
@@ -92,6 +120,7 @@ OnnxValue embedding_bag(OnnxTrace& to, const TracedCall& call, const OnnxValues&
     if (options.padding_idx || in.size() > 2) refuse_form(call);
     const OnnxValue rows = to.node("Gather", {in[1], in[0]});
     if (call.inputs[0].size(1) == 1) return to.node("Squeeze", {rows, to.integers({1})});
+    if (options.mode == BagMode::mean) return to.node("ReduceMean", {rows}, {{"axes", Sizes{1}}, {"keepdims", std::int64_t{0}}});
     if (options.mode != BagMode::sum) refuse_form(call);
     return to.node("ReduceSum", {rows, to.integers({1})}, {{"keepdims", std::int64_t{0}}});
 }
@@ -110,66 +139,6 @@ OnnxValue addmm(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
     for (const CallArgument& each : call.arguments)
         if (each.as<double>() != nullptr && *each.as<double>() != 1) refuse_form(call);
     return to.node("Gemm", {in[1], in[2], in[0]});
-}
-
-/// A number for each of two dimensions, given one by one or for both, `times` over.
-template <typename T>
-Sizes pair(const T& values, int times = 1) {
-    Sizes out;
-    for (int i = 0; i < times; ++i)
-        for (std::size_t dim = 0; dim < 2; ++dim) out.push_back(values[dim % values.size()]);
-    return out;
-}
-
-OnnxAttributes window(const Sizes& kernel, const Sizes& stride, const Sizes& padding,
-                      const Sizes& dilation) {
-    return {{"kernel_shape", kernel},
-            {"strides", stride},
-            {"pads", pair(padding, 2)},
-            {"dilations", dilation}};
-}
-
-template <typename Options>
-OnnxAttributes convolution(const TracedCall& call, const Options& o) {
-    const Tensor& weight = call.inputs[1];
-    OnnxAttributes out =
-        window({weight.size(2), weight.size(3)}, pair(o.stride), pair(o.padding), pair(o.dilation));
-    out["group"] = o.groups;
-    return out;
-}
-
-OnnxValue conv2d(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
-    const auto& options = *call.find<Conv2dOptions>();
-    if (options.same) refuse_form(call);
-    return to.node("Conv", in, convolution(call, options));
-}
-
-OnnxValue conv_transpose2d(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
-    const auto& options = *call.find<ConvTransposeOptions>();
-    OnnxAttributes attributes = convolution(call, options);
-    attributes["output_padding"] = pair(options.output_padding);
-    return to.node("ConvTranspose", in, attributes);
-}
-
-OnnxValue pool2d(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
-    const auto& o = *call.find<PoolOptions>();
-    OnnxAttributes attributes = window(pair(o.kernel), pair(o.stride.empty() ? o.kernel : o.stride),
-                                       pair(o.padding), pair(o.dilation));
-    attributes["ceil_mode"] = std::int64_t{o.ceil_mode};
-    if (call.info.name == "max_pool2d") return to.node("MaxPool", in, attributes);
-    if (o.divisor_override) refuse_form(call);
-    attributes.erase("dilations");
-    attributes["count_include_pad"] = std::int64_t{o.count_include_pad};
-    return to.node("AveragePool", in, attributes);
-}
-
-OnnxValue adaptive_avg_pool2d(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
-    const Tensor &x = call.inputs[0], &y = call.outputs[0];
-    if (x.rank() != 4) refuse_form(call);
-    if (y.size(2) == 1 && y.size(3) == 1) return to.node("GlobalAveragePool", in);
-    if (x.size(2) % y.size(2) != 0 || x.size(3) % y.size(3) != 0) refuse_form(call);
-    const Sizes kernel{x.size(2) / y.size(2), x.size(3) / y.size(3)};
-    return to.node("AveragePool", in, {{"kernel_shape", kernel}, {"strides", kernel}});
 }
 
 /// All f32 in an fp16 graph too: a variance easily leaves the range of fp16.
@@ -198,6 +167,134 @@ OnnxValue layer_norm(OnnxTrace& to, const TracedCall& call, const OnnxValues& in
     return to.node(
         "LayerNormalization", in,
         {{"axis", std::int64_t{-call.inputs[1].rank()}}, {"epsilon", *call.find<double>()}});
+}
+
+/// In f32 in an fp16 graph too.
+OnnxValue widened(OnnxTrace& to, const OnnxValue& x) {
+    return to.dtype() == DType::f32 ? x : to.node("Cast", {x}, {{"to", onnx_type(DType::f32)}});
+}
+OnnxValue narrowed(OnnxTrace& to, const OnnxValue& x) {
+    return to.dtype() == DType::f32 ? x : to.node("Cast", {x}, {{"to", onnx_type(to.dtype())}});
+}
+/// A vector of one value, for a place where f32 is computed with.
+OnnxValue wide_constant(OnnxTrace& to, double value, std::int64_t size) {
+    return to.statistic("constant_" + std::to_string(size) + '.' + shortest_text(value), Tensor::full({size}, value, DType::f32, Device{}));
+}
+
+/// A weight for each channel as it is multiplied with x (N, C, ...).
+OnnxValue beside_channels(OnnxTrace& to, const OnnxValue& weight, const Tensor& x) {
+    if (x.rank() < 3) return weight;
+    Sizes shape(static_cast<std::size_t>(x.rank()) - 1, 1);
+    shape[0] = x.size(1);
+    return to.node("Reshape", {weight, to.integers(shape)});
+}
+
+OnnxValue instance_norm(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    const auto& t = *call.find<BatchNormTensors>();
+    const auto& options = *call.find<BatchNormOptions>();
+    if (!options.training) refuse_form(call);
+    const std::int64_t channels = call.inputs[0].size(1);
+    const auto factor = [&](const char* name, const Tensor& tensor, double otherwise) {
+        return tensor.defined() ? to.statistic(current_module() + name, tensor) : wide_constant(to, otherwise, channels);
+    };
+    return narrowed(to, to.node("InstanceNormalization", {widened(to, in[0]), factor(".weight", t.weight, 1), factor(".bias", t.bias, 0)},
+                                {{"epsilon", options.eps}}));
+}
+
+/// Groups as the channels of an instance norm.
+OnnxValue group_norm(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    const Tensor& x = call.inputs[0];
+    const std::int64_t groups = *call.find<std::int64_t>();
+    const OnnxValue rows = to.node("Reshape", {widened(to, in[0]), to.integers({0, groups, -1})});
+    const OnnxValue normal = to.node("InstanceNormalization", {rows, wide_constant(to, 1, groups), wide_constant(to, 0, groups)},
+                                     {{"epsilon", *call.find<double>()}});
+    Sizes shape = list(x.shape());
+    shape[0] = 0;  // as it is
+    OnnxValue y = to.node("Reshape", {normal, to.integers(shape)});
+    if (in.size() > 1) y = to.node("Mul", {y, beside_channels(to, widened(to, in[1]), x)});
+    if (in.size() > 2) y = to.node("Add", {y, beside_channels(to, widened(to, in[2]), x)});
+    return narrowed(to, y);
+}
+
+OnnxValue rms_norm(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    const auto* eps = call.find<std::optional<double>>();
+    if (in.size() < 2 || eps == nullptr || !*eps) refuse_form(call);
+    Sizes axes;
+    for (int dim = call.inputs[1].rank(); dim > 0; --dim) axes.push_back(-dim);
+    const OnnxValue x = widened(to, in[0]);
+    const OnnxValue mean = to.node("ReduceMean", {to.node("Mul", {x, x})}, {{"axes", axes}, {"keepdims", std::int64_t{1}}});
+    const OnnxValue norm = to.node("Sqrt", {to.node("Add", {mean, wide_constant(to, **eps, 1)})});
+    return narrowed(to, to.node("Mul", {to.node("Div", {x, norm}), widened(to, in[1])}));
+}
+
+/// x / max(|x|, eps) along a dimension.
+OnnxValue unit_vectors(OnnxTrace& to, const OnnxValue& x, std::int64_t dim, double eps) {
+    const OnnxValue norm = to.node("ReduceL2", {x}, {{"axes", Sizes{dim}}, {"keepdims", std::int64_t{1}}});
+    return to.node("Div", {x, to.node("Max", {norm, wide_constant(to, eps, 1)})});
+}
+
+OnnxValue normalize(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    std::vector<double> numbers;  // p, eps
+    for (const CallArgument& each : call.arguments)
+        if (const auto* number = each.as<double>()) numbers.push_back(*number);
+    if (numbers.size() != 2 || numbers[0] != 2) refuse_form(call);
+    return narrowed(to, unit_vectors(to, widened(to, in[0]), *call.find<std::int64_t>(), numbers[1]));
+}
+
+OnnxValue cosine_similarity(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    const std::int64_t dim = *call.find<std::int64_t>();
+    const double eps = *call.find<double>();
+    const OnnxValue products = to.node("Mul", {unit_vectors(to, widened(to, in[0]), dim, eps), unit_vectors(to, widened(to, in[1]), dim, eps)});
+    return narrowed(to, to.node("ReduceSum", {products, to.integers({dim})}, {{"keepdims", std::int64_t{0}}}));
+}
+
+OnnxValue square(OnnxTrace& to, const TracedCall&, const OnnxValues& in) {
+    return to.node("Mul", {in[0], in[0]});
+}
+
+OnnxValue clamp(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    std::vector<std::optional<double>> bounds;
+    for (const CallArgument& each : call.arguments)
+        if (const auto* bound = each.as<std::optional<double>>()) bounds.push_back(*bound);
+    if (bounds.size() != 2 || in.size() != 1) refuse_form(call);
+    return to.node("Clip", {in[0], bounds[0] ? to.number(*bounds[0]) : "", bounds[1] ? to.number(*bounds[1]) : ""});
+}
+
+OnnxValue extreme(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    return to.node(call.info.name == "maximum" ? "Max" : "Min", in);
+}
+
+OnnxValue hardsigmoid(OnnxTrace& to, const TracedCall&, const OnnxValues& in) {
+    return to.node("HardSigmoid", in, {{"alpha", 1.0 / 6}, {"beta", 0.5}});
+}
+
+OnnxValue by_name_in_onnx(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    if (call.info.name == "selu") return to.node("Selu", in);
+    return to.node("HardSwish", in);
+}
+
+/// celu and elu are the same for 1.
+OnnxValue celu(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    if (*call.find<double>() != 1) refuse_form(call);
+    return to.node("Elu", in, {{"alpha", 1.0}});
+}
+
+/// Beyond the threshold of 20 the difference from x is below 3e-9.
+OnnxValue softplus(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    if (*call.find<double>() != 1) refuse_form(call);
+    return to.node("Softplus", in);
+}
+
+OnnxValue mish(OnnxTrace& to, const TracedCall&, const OnnxValues& in) {
+    return to.node("Mul", {in[0], to.node("Tanh", {to.node("Softplus", in)})});
+}
+
+OnnxValue log_sigmoid(OnnxTrace& to, const TracedCall&, const OnnxValues& in) {
+    return to.node("Neg", {to.node("Softplus", {to.node("Neg", in)})});
+}
+
+OnnxValue prelu(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    return to.node("PRelu", {in[0], call.inputs[1].numel() == 1 ? in[1] : beside_channels(to, in[1], call.inputs[0])});
 }
 
 OnnxValue relu6(OnnxTrace& to, const TracedCall&, const OnnxValues& in) {
@@ -241,6 +338,18 @@ OnnxValue mean(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
     return to.node("ReduceMean", in, attributes);
 }
 
+OnnxValue sum(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    OnnxValues inputs = in;
+    if (const Sizes& dims = *call.find<Sizes>(); !dims.empty()) inputs.push_back(to.integers(dims));
+    return to.node("ReduceSum", inputs, {{"keepdims", std::int64_t{*call.find<bool>()}}});
+}
+
+OnnxValue largest(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
+    OnnxAttributes attributes = {{"keepdims", std::int64_t{*call.find<bool>()}}};
+    if (const Sizes& dims = *call.find<Sizes>(); !dims.empty()) attributes["axes"] = dims;
+    return to.node("ReduceMax", in, attributes);
+}
+
 /// -inf above the diagonal, 0 elsewhere.
 OnnxValue causal_mask(OnnxTrace& to, std::int64_t rows, std::int64_t columns) {
     const OnnxValue least = to.statistic(
@@ -256,9 +365,6 @@ OnnxValue attention(OnnxTrace& to, const TracedCall& call, const OnnxValues& in)
     const auto& options = *call.find<AttentionOptions>();
     const Shape &q = call.inputs[0].shape(), &k = call.inputs[1].shape();
     if (options.enable_gqa || in.size() > 3) refuse_form(call);
-    const auto converted = [&](const OnnxValue& x, DType type) {
-        return to.dtype() == DType::f32 ? x : to.node("Cast", {x}, {{"to", onnx_type(type)}});
-    };
     Sizes turned(static_cast<std::size_t>(k.rank()));
     std::iota(turned.begin(), turned.end(), 0);
     std::swap(turned.end()[-1], turned.end()[-2]);
@@ -266,68 +372,11 @@ OnnxValue attention(OnnxTrace& to, const TracedCall& call, const OnnxValues& in)
     const double scale = options.scale.value_or(1 / std::sqrt(static_cast<double>(q.back())));
     const OnnxValue query = to.node("Mul", {in[0], to.number(scale)});
     const OnnxValue keys = to.node("Transpose", {in[1]}, {{"perm", turned}});
-    OnnxValue scores = converted(to.node("MatMul", {query, keys}), DType::f32);
+    OnnxValue scores = widened(to, to.node("MatMul", {query, keys}));
     if (options.is_causal)
         scores = to.node("Add", {scores, causal_mask(to, q.end()[-2], k.end()[-2])});
     const OnnxValue weights = to.node("Softmax", {scores}, {{"axis", std::int64_t{-1}}});
-    return to.node("MatMul", {converted(weights, to.dtype()), in[2]});
-}
-
-OnnxValue joined(OnnxTrace& to, const OnnxValues& parts) {
-    return parts.size() == 1 ? parts[0] : to.node("Concat", parts, {{"axis", std::int64_t{0}}});
-}
-
-/// One node a layer. Weights stay in PyTorch's order of gates; the graph reorders them, which a
-/// runtime does once, when it loads the graph.
-OnnxValues recurrent(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
-    const auto& options = *call.find<RecurrentOptions>();
-    if (options.bidirectional || options.batch_first || !options.batch_sizes.empty())
-        refuse_form(call);
-    const std::string_view op = call.info.name;
-    const std::size_t states = op == "lstm" ? 2 : 1, each = options.has_biases ? 4 : 2;
-    std::vector<std::size_t> gates{0};  // in ONNX's order, by their place in PyTorch's
-    OnnxAttributes attributes = {{"hidden_size", call.outputs[0].size(2)}};
-    if (op == "lstm")
-        gates = {0, 3, 1, 2};  // i f g o -> i o f c
-    else if (op == "gru")
-        gates = {1, 0, 2};  // r z n -> z r h
-    else
-        attributes["activations"] = std::vector<std::string>{op == "rnn_tanh" ? "Tanh" : "Relu"};
-    // The reset gate acts after the product.
-    if (op == "gru") attributes["linear_before_reset"] = std::int64_t{1};
-    const auto reordered = [&](const OnnxValue& weight) {
-        if (gates.size() == 1) return weight;
-        const OnnxValue sizes = to.integers(Sizes(gates.size(), call.outputs[0].size(2)));
-        const OnnxValues parts =
-            to.nodes("Split", {weight, sizes}, {{"axis", std::int64_t{0}}}, gates.size());
-        OnnxValues in_order;
-        for (const std::size_t from : gates) in_order.push_back(parts[from]);
-        return joined(to, in_order);
-    };
-    const auto with_direction = [&](const OnnxValue& value) {
-        return to.node("Unsqueeze", {value, to.integers({0})});
-    };
-    const char* type = op == "lstm" ? "LSTM" : op == "gru" ? "GRU" : "RNN";
-    OnnxValue sequence = in[0];
-    std::vector<OnnxValues> last(states);
-    for (std::int64_t layer = 0; layer < options.num_layers; ++layer) {
-        const OnnxValue* weight = &in[1 + states + static_cast<std::size_t>(layer) * each];
-        OnnxValues inputs{sequence, with_direction(reordered(weight[0])),
-                          with_direction(reordered(weight[1])), "", ""};  // all of full length
-        if (options.has_biases)
-            inputs[3] = with_direction(joined(to, {reordered(weight[2]), reordered(weight[3])}));
-        for (std::size_t i = 1; i <= states; ++i)
-            inputs.push_back(options.num_layers == 1
-                                 ? in[i]
-                                 : to.node("Slice", {in[i], to.integers({layer}),
-                                                     to.integers({layer + 1}), to.integers({0})}));
-        const OnnxValues out = to.nodes(type, inputs, attributes, 1 + states);
-        sequence = to.node("Squeeze", {out[0], to.integers({1})});
-        for (std::size_t i = 0; i < states; ++i) last[i].push_back(out[i + 1]);
-    }
-    OnnxValues result{sequence};
-    for (const OnnxValues& each_layer : last) result.push_back(joined(to, each_layer));
-    return result;
+    return to.node("MatMul", {narrowed(to, weights), in[2]});
 }
 
 /// Operations whose one node has their name, with a capital letter.
@@ -363,11 +412,53 @@ constexpr Entry table[] = {{"reshape", reshape},
                            {"mm", product},
                            {"bmm", product},
                            {"matmul", product},
-                           {"conv2d", conv2d},
-                           {"conv_transpose2d", conv_transpose2d},
-                           {"max_pool2d", pool2d},
-                           {"avg_pool2d", pool2d},
-                           {"adaptive_avg_pool2d", adaptive_avg_pool2d},
+                           {"slice", slice},
+                           {"flip", flip},
+                           {"constant_pad_nd", constant_pad},
+                           {"conv1d", convolution},
+                           {"conv2d", convolution},
+                           {"conv3d", convolution},
+                           {"conv_transpose1d", conv_transpose},
+                           {"conv_transpose2d", conv_transpose},
+                           {"conv_transpose3d", conv_transpose},
+                           {"max_pool1d", pool},
+                           {"max_pool2d", pool},
+                           {"max_pool3d", pool},
+                           {"avg_pool1d", pool},
+                           {"avg_pool2d", pool},
+                           {"avg_pool3d", pool},
+                           {"adaptive_avg_pool1d", adaptive_pool},
+                           {"adaptive_avg_pool2d", adaptive_pool},
+                           {"adaptive_avg_pool3d", adaptive_pool},
+                           {"adaptive_max_pool1d", adaptive_pool},
+                           {"adaptive_max_pool2d", adaptive_pool},
+                           {"adaptive_max_pool3d", adaptive_pool},
+                           {"upsample_nearest1d", upsample},
+                           {"upsample_nearest2d", upsample},
+                           {"upsample_nearest3d", upsample},
+                           {"upsample_linear1d", upsample},
+                           {"upsample_bilinear2d", upsample},
+                           {"upsample_trilinear3d", upsample},
+                           {"upsample_bicubic2d", upsample},
+                           {"instance_norm", instance_norm},
+                           {"group_norm", group_norm},
+                           {"rms_norm", rms_norm},
+                           {"normalize", normalize},
+                           {"cosine_similarity", cosine_similarity},
+                           {"square", square},
+                           {"clamp", clamp},
+                           {"maximum", extreme},
+                           {"minimum", extreme},
+                           {"hardsigmoid", hardsigmoid},
+                           {"hardswish", by_name_in_onnx},
+                           {"selu", by_name_in_onnx},
+                           {"celu", celu},
+                           {"softplus", softplus},
+                           {"mish", mish},
+                           {"logsigmoid", log_sigmoid},
+                           {"prelu", prelu},
+                           {"sum", sum},
+                           {"amax", largest},
                            {"batch_norm", batch_norm},
                            {"batch_norm_relu", batch_norm},
                            {"layer_norm", layer_norm},
@@ -401,9 +492,15 @@ bool has_onnx_nodes(const Op& op) {
 }
 
 OnnxValues write_onnx_nodes(OnnxTrace& to, const TracedCall& call) {
+    const bool is_recurrent = onnx_nodes::is_recurrent(call.info.name);
+    const std::size_t states = !is_recurrent ? 0 : call.info.name == "lstm" ? 2 : 1;
     OnnxValues in;
-    for (const Tensor& each : call.inputs) in.push_back(to.value(each));
-    if (onnx_nodes::is_recurrent(call.info.name)) return onnx_nodes::recurrent(to, call, in);
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+        // Without a state a node begins with zeros, for any batch.
+        const bool left_out = i > 0 && i <= states && to.is_zeros(call.inputs[i]);
+        in.push_back(left_out ? OnnxValue() : to.value(call.inputs[i]));
+    }
+    if (is_recurrent) return onnx_nodes::recurrent(to, call, in);
     return {onnx_nodes::find(call.info.name)->nodes(to, call, in)};
 }
 

@@ -80,6 +80,12 @@ OnnxValue OnnxTrace::value(const Tensor& tensor) {
     return constant(tensor);
 }
 
+bool OnnxTrace::is_zeros(const Tensor& tensor) const {
+    const TensorPlace at = tensor_place(tensor);
+    if (values_.contains(at) || weights_.contains(at) || !unknown_maker(tensor).empty()) return false;
+    return std::ranges::all_of(tensor.values(), [](double value) { return value == 0; });
+}
+
 OnnxValue OnnxTrace::constant(const Tensor& tensor) {
     const std::vector<double> values = tensor.values();
     if (!is_floating(tensor.dtype()) && tensor.rank() == 1)

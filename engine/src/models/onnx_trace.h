@@ -32,6 +32,8 @@ public:
 
     /// An input, a parameter, a result of a traced operation, or a constant.
     OnnxValue value(const Tensor& tensor);
+    /// Whether it is a constant, no value of the graph, and 0 everywhere.
+    bool is_zeros(const Tensor& tensor) const;
     /// A value that stays f32, under this name unless it is a parameter or a buffer.
     OnnxValue statistic(const std::string& name, const Tensor& tensor);
     OnnxValue number(double value);

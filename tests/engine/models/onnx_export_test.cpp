@@ -5,9 +5,11 @@
 
 #include <set>
 
+#include "engine/network/network.h"
 #include "io/onnx/onnx_graph.h"
 #include "io/onnx/read_onnx.h"
 #include "models/model_descriptor.h"
+#include "models/network_model.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
@@ -16,7 +18,7 @@
 #include "ops/shape/view.h"
 #include "support/expectations.h"
 
-// tests/peer/onnx_models.py compares the graphs in onnxruntime.
+// tests/peer/onnx_models.py and network_onnx.py compare the graphs in onnxruntime.
 namespace engine {
 namespace {
 
@@ -179,6 +181,42 @@ TEST(OnnxExport, OfAModelWithoutNodesIsRefused) {
     for (auto* differs : {exported_function<by_size>, exported_function<by_branch>})
         EXPECT_THAT(message_of(ErrorCode::settings, [&] { differs(); }),
                     HasSubstr("with inputs of other sizes it computes something else."));
+}
+
+ReadOnnx written_network(const std::string& text, const ModelShape& shape, DType dtype = DType::f32) {
+    const auto model = make_network_model(text, {}, shape, 1, Device{});
+    return ReadOnnx(onnx_model(onnx_graph(*model, shape, dtype), {}));
+}
+
+ModelShape one_input(FieldKind kind, const Shape& shape) { return {{{.name = name(kind), .kind = kind, .shape = shape}}, 4}; }
+
+TEST(OnnxExport, OfTemplatesIsWellFormed) {
+    for (const DType dtype : {DType::f32, DType::f16}) {
+        for (const char* name : {"lenet", "lstm", "unet", "autoencoder"}) {
+            const ReadOnnx read = written_network(network_template(name), one_input(FieldKind::image, {1, 28, 28}), dtype);
+            EXPECT_EQ(read.faults(), "") << name;
+        }
+        EXPECT_EQ(written_network(network_template("siamese"), one_input(FieldKind::features, {8}), dtype).faults(), "");
+    }
+}
+
+TEST(OnnxExport, RecurrentLayersOfWrittenNetworksBeginWithZerosForAnyBatch) {
+    const ReadOnnx read = written_network("network(image):\n  Flatten(2)\n  r: GRU(5, num_layers=2, bidirectional=true)\n  Select(1, -1)\n  fc: Linear(outputs)\n",
+                                          one_input(FieldKind::image, {3, 2, 3}));
+    EXPECT_EQ(read.faults(), "");
+    EXPECT_EQ(read.count("GRU"), 2);
+    EXPECT_EQ(read.count("Expand"), 0);
+}
+
+TEST(OnnxExport, NormsOfWrittenNetworksAreWellFormed) {
+    for (const DType dtype : {DType::f32, DType::f16}) {
+        const ReadOnnx read = written_network("network(image):\n  GroupNorm(2)\n  InstanceNorm2d\n  InstanceNorm2d(affine=true)\n  RMSNorm\n"
+                                              "  AdaptiveAvgPool2d([2, 3])\n  Upsample(2)\n  Pad([1, 2])\n  Flip(2)\n  Slice(3, 0, -1, step=2)\n  Flatten\n  fc: Linear(outputs)\n",
+                                              one_input(FieldKind::image, {4, 5, 5}), dtype);
+        EXPECT_EQ(read.faults(), "");
+        EXPECT_EQ(read.count("InstanceNormalization"), 3);
+        EXPECT_EQ(read.count("Resize"), 1);
+    }
 }
 
 TEST(OnnxExport, HoldsItsProperties) {
