@@ -38,7 +38,7 @@ bool has_word(const std::string& line, const char* word) {
     return line.find(word) != std::string::npos;
 }
 
-constexpr std::size_t max_at_once = std::size_t{1} << 20;
+constexpr std::size_t longest_line = std::size_t{1} << 20;
 
 }  // namespace
 
@@ -138,7 +138,7 @@ void LineTail::check_same(std::uint64_t device, std::uint64_t inode, std::int64_
                 msg("Open the run again, and leave its folder alone while it trains."));
 }
 
-bool LineTail::read(const std::function<void(std::string_view)>& take) {
+bool LineTail::read(const std::function<void(std::string_view)>& take, std::size_t most) {
     // Opened again, so that a network file system asks its server.
     const File file(::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
     struct stat info {};
@@ -147,7 +147,7 @@ bool LineTail::read(const std::function<void(std::string_view)>& take) {
         throw Error(ErrorCode::data, msg("{}: not a plain file", path_.string()));
     check_same(info.st_dev, info.st_ino, info.st_size);
     if (info.st_size == offset_) return false;
-    std::string bytes(max_at_once, '\0');
+    std::string bytes(most, '\0');
     const ssize_t got = ::pread(file.descriptor(), bytes.data(), bytes.size(), offset_);
     if (got <= 0) return false;
     bytes.resize(static_cast<std::size_t>(got));
@@ -157,7 +157,7 @@ bool LineTail::read(const std::function<void(std::string_view)>& take) {
     for (std::size_t end = 0; (end = rest_.find('\n', begin)) != std::string::npos; begin = end + 1)
         take(std::string_view(rest_).substr(begin, end - begin));
     rest_.erase(0, begin);
-    if (rest_.size() > max_at_once) {
+    if (rest_.size() > longest_line) {
         throw Error(ErrorCode::data,
                     msg("{}: a line of the events is longer than 1 MiB", path_.string()));
     }

@@ -71,11 +71,12 @@ class LineTail {
 public:
     explicit LineTail(std::filesystem::path file) : path_(std::move(file)) {}
 
-    /// Calls take(line) for the whole lines since the last call, at most 1 MiB of them, so that a
-    /// call stays short. True if there are more. Throws Error(data) for a file that was replaced or
+    /// Calls take(line) for the whole lines since the last call, at most so many bytes of them, so
+    /// that a call stays short. True if there are more. Throws Error(data) for a file that was replaced or
     /// truncated, that is no plain file, or that has a line above 1 MiB. Does nothing while there
     /// is no file.
-    bool read(const std::function<void(std::string_view)>& take);
+    bool read(const std::function<void(std::string_view)>& take,
+              std::size_t most = std::size_t{1} << 20);
 
 private:
     void check_same(std::uint64_t device, std::uint64_t inode, std::int64_t size);

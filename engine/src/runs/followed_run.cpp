@@ -28,6 +28,8 @@ constexpr auto network_patience = 60s;
 constexpr auto failed_patience = 1s;
 /// For the rows of an ended run to arrive.
 constexpr auto rows_patience = 5s;
+/// Lines that are read at once: an event takes twenty times as much memory as its line.
+constexpr std::size_t events_at_once = std::size_t{128} << 10;
 
 }  // namespace
 
@@ -40,6 +42,7 @@ struct FollowedRun::Impl {
     bool started = false;
     bool interrupted = false;
     bool failed = false;
+    bool behind = false;  ///< lines are left to read
     std::optional<RunDone> done;
     StepRecordReader record;
     bool has_record = false;
@@ -60,7 +63,8 @@ struct FollowedRun::Impl {
     void look() {
         const auto now = Clock::now();
         const auto interval = on_network ? network_interval : local_interval;
-        if (is_over() || (looked != Clock::time_point{} && now - looked < interval)) return;
+        const bool is_due = behind || looked == Clock::time_point{} || now - looked >= interval;
+        if (is_over() || !is_due) return;
         looked = now;
         try {
             look_at_folder();
@@ -77,10 +81,10 @@ struct FollowedRun::Impl {
         holder = holder_of(folder, seen);
         const bool held = holder.held;
         const std::size_t before = events.size();
-        const bool more = tail.read([this](std::string_view line) { take(line); });
+        behind = tail.read([this](std::string_view line) { take(line); }, events_at_once);
         if (started) look_at_record();
-        if (held || more || events.size() != before) lively = looked;
-        if (more) return;
+        if (held || behind || events.size() != before) lively = looked;
+        if (behind) return;
         if (started && held && !done) show_pause();
         if (done) return finish_when_whole();
         if (!held && looked - lively >= patience()) end_without_done();
@@ -164,6 +168,8 @@ std::vector<Event> FollowedRun::drain() {
     impl_->look();
     return std::exchange(impl_->events, {});
 }
+
+bool FollowedRun::is_behind() const { return impl_->behind; }
 
 RunState FollowedRun::state() const { return impl_->state; }
 StepRecordReader FollowedRun::record() const { return impl_->record; }

@@ -4,11 +4,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <fstream>
 #include <optional>
 
 #include "engine/base/error.h"
 #include "engine/runs/run_store.h"
+#include "record/event_json.h"
 #include "runs/run_folder.h"
 #include "runs/run_hold.h"
 #include "step_record_support.h"
@@ -83,6 +85,30 @@ TEST_F(FollowedRunTest, WaitsForAFolderAndThenShowsTheRunToItsEnd) {
     EXPECT_EQ(done->steps, 900);
     EXPECT_FALSE(followed.interrupted());
     EXPECT_TRUE(followed.drain().empty()) << "nothing more";
+}
+
+TEST_F(FollowedRunTest, ManyEventsComeInPartsWithoutAWaitBetweenThem) {
+    start();
+    append_steps(*writer, 1);
+    constexpr int warnings = 3000;
+    {
+        std::ofstream events(folder / events_file, std::ios::app);
+        for (int i = 0; i < warnings; ++i)
+            events << to_json_line(RunWarning{made.run, msg("a sentence of about this length"), 1})
+                   << '\n';
+    }
+    ASSERT_GT(std::filesystem::file_size(folder / events_file), 150'000U);
+    std::size_t all = 0, most = 0;
+    int drains = 0;
+    do {
+        const auto part = followed.drain();
+        most = std::max(most, part.size());
+        all += part.size();
+        ++drains;
+    } while (followed.is_behind());
+    EXPECT_GE(all, std::size_t{warnings});
+    EXPECT_LT(most, std::size_t{warnings});
+    EXPECT_LT(drains, 20);
 }
 
 TEST_F(FollowedRunTest, APauseAndItsWriterShow) {

@@ -34,6 +34,8 @@ public:
     /// as a RunFailed. If the process died, the last event is a RunWarning, and the state becomes
     /// `failed`.
     std::vector<Event> drain();
+    /// Whether the last call left events of a long run for the next one, which need not wait.
+    bool is_behind() const;
     /// `idle`: no run is there yet; `preparing`: it has not begun; then `training`, or `paused`,
     /// until it is `done` or `failed`.
     RunState state() const;

@@ -28,6 +28,7 @@ constexpr std::size_t most_scale_events = 60;
 constexpr std::int64_t rows_at_once = 4096;
 /// A reader keeps several chunks mapped, 2 MB each, and these rows are not read again.
 constexpr std::int64_t rows_a_reader = 2 * rows_at_once;
+constexpr int drains_an_answer = 8;
 /// Rows read for one answer: a tenth of a second.
 constexpr std::int64_t rows_an_answer = std::int64_t{1} << 20;
 
@@ -108,7 +109,8 @@ ordered_json ServedRun::answer(std::string_view text) {
     out["width"] = steps_.width();
     out["buckets"] = buckets_json(steps_, from);
     // A run that trains has a few more by now.
-    out["behind"] = record_ && record_->size() - steps_.size() > rows_at_once;
+    out["behind"] = followed_->is_behind() ||
+                    (record_ && record_->size() - steps_.size() > rows_at_once);
     std::vector<const KeptEvent*> fresh;
     for (const auto* list : {&events_, &scale_events_})
         for (const KeptEvent& each : *list)
@@ -122,7 +124,10 @@ ordered_json ServedRun::answer(std::string_view text) {
 
 void ServedRun::look() {
     if (!followed_ || has_gone_on()) begin();
-    for (const Event& event : followed_->drain()) take(event);
+    for (int i = 0; i < drains_an_answer; ++i) {
+        for (const Event& event : followed_->drain()) take(event);
+        if (!followed_->is_behind()) break;
+    }
     const RunState now = followed_->state();
     if (now == RunState::done || now == RunState::failed) {
         if (events_bytes_ == 0) events_bytes_ = bytes_of_file(folder_ / events_file);
@@ -204,6 +209,7 @@ void ServedRun::read_rows() {
         read += rows_at_once;
         if (read % rows_a_reader == 0) record_ = StepRecordReader::open(folder_);
     }
+    if (read > rows_a_reader) record_ = StepRecordReader::open(folder_);
 }
 
 std::string ServedRun::state() const {

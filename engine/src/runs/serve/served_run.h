@@ -24,8 +24,8 @@ public:
 
     /// Looks at the folder, and returns the run as an object: figures of now, and those buckets and
     /// events that have come or changed since an answer with this cursor. All of them for an empty
-    /// or unknown cursor, and where steps were taken back. "behind" is true while many rows of a
-    /// long record are left to read. Throws Error(data) if the record cannot be read.
+    /// or unknown cursor, and where steps were taken back. "behind" is true while many rows or
+    /// events of a long run are left to read. Throws Error(data) if the record cannot be read.
     nlohmann::ordered_json answer(std::string_view cursor);
     /// As it was after the last answer.
     RunSummary summary() const;
