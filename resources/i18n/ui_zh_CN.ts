@@ -9012,6 +9012,10 @@ above</source>
     <context>
         <name>ui::NetworkColumns</name>
         <message>
+            <source>in the norm</source>
+            <translation>并入归一化</translation>
+        </message>
+        <message>
             <source>predicted</source>
             <translation>预测类型</translation>
         </message>

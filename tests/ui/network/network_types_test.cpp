@@ -33,6 +33,14 @@ TEST(NetworkTypes, FollowThePresetAndForcedTypes) {
     EXPECT_EQ(Predicted("amp-fp16", {{"of_another_network", engine::ForcedType::fp32}}).types.rows[2], "f16");
 }
 
+TEST(NetworkTypes, ALineThatIsComputedInANormSaysSo) {
+    const std::string text = "network(image):\n  Conv2d(4, 3)\n  BatchNorm2d\n  ReLU\n  Flatten\n  Linear(outputs)\n";
+    const engine::NetworkData image{{{"image", {3, 8, 8}, {}}}, 3, {}};
+    const auto network = engine::check_network(text, image);
+    const auto types = predictTypes(text, network, image, {.preset = "amp-fp16"});
+    EXPECT_THAT(types.fused, ElementsAre(false, false, true, false, false));
+}
+
 TEST(NetworkTypes, ALineWithAModuleForcesItAndOneWithoutAllOfItsKindAroundIt) {
     const Predicted own("amp-fp16");
     EXPECT_EQ(forceTarget(own.types, own.network, 2).key, "fc2");

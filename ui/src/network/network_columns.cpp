@@ -67,6 +67,7 @@ void NetworkColumns::measure() {
         const QString head = Column(i) == predicted ? title(predicted) + u" ▾"_s : title(Column(i));
         int width = std::max(metrics.horizontalAdvance(head), metrics.horizontalAdvance(widest[i]));
         if (Column(i) == measured) width = std::max(width, metrics.horizontalAdvance(tr("new line")));
+        if (Column(i) == predicted) width = std::max(width, metrics.horizontalAdvance(tr("in the norm")));
         widths_[i] = width + 2 * size::gap;
         if (isShown(Column(i))) all += widths_[i];
     }
@@ -189,6 +190,8 @@ void NetworkColumns::paintRows(QPainter& painter) {
         if (!known || values.row < 0 || place >= view.types.rows.size()) return;
         if (const QRect area = cell(predicted, row); !area.isNull()) {
             const int end = paintTypes(painter, area, QString::fromStdString(view.types.rows[place]));
+            painter.setPen(tokens.dim);
+            if (view.types.fused[place]) painter.drawText(area, Qt::AlignLeft | Qt::AlignVCenter, tr("in the norm"));
             const auto* op = view.types.find(values.row);
             painter.setPen(tokens.accent);
             if (op != nullptr && op->rule == "forced") painter.drawText(area.adjusted(end - area.left(), 0, 0, 0), Qt::AlignLeft | Qt::AlignVCenter, u"●"_s);

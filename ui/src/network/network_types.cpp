@@ -44,7 +44,7 @@ const engine::PredictedType* NetworkTypes::find(int row) const {
 
 NetworkTypes predictTypes(const std::string& text, const engine::CheckedNetwork& network, const engine::NetworkData& data,
                           const engine::PrecisionConfig& precision) {
-    NetworkTypes out{precision.preset, {}, {}};
+    NetworkTypes out{precision.preset, {}, {}, {}};
     // A module of another network may be forced.
     for (const bool forces : {true, false}) {
         engine::PrecisionConfig tried = precision;
@@ -58,6 +58,12 @@ NetworkTypes predictTypes(const std::string& text, const engine::CheckedNetwork&
     const auto rows = static_cast<int>(network.rows.size());
     std::erase_if(out.operations, [rows](const auto& op) { return op.row < 0 || op.row >= rows; });
     out.rows = engine::types_by_row(out.operations, network.rows.size());
+    std::set<int> computed;
+    for (const auto& op : out.operations) computed.insert(op.row);
+    for (int row = 0; row < rows; ++row) {
+        const std::string& layer = network.rows[static_cast<std::size_t>(row)].layer;
+        out.fused.push_back(!out.operations.empty() && !computed.contains(row) && (layer == "ReLU" || layer == "Add"));
+    }
     return out;
 }
 

@@ -18,6 +18,7 @@ struct NetworkTypes {
     std::string preset;
     std::vector<engine::PredictedType> operations;
     std::vector<std::string> rows;  ///< of CheckedNetwork::rows: "f16", "f16, f32"; empty: none
+    std::vector<bool> fused;        ///< of each row: it is computed in the batch norm above it
 
     /// The first operation of a row that has a type; null: none has.
     const engine::PredictedType* find(int row) const;
