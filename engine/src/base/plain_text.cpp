@@ -136,6 +136,29 @@ std::string with_singulars(std::string_view text, std::span<const std::string> v
 std::string printable(std::string_view text) { return cleaned(text, /*lines=*/true); }
 std::string one_line(std::string_view text) { return cleaned(text, /*lines=*/false); }
 
+std::string html_text(std::string_view text) {
+    std::string out;
+    for (const char c : printable(text)) {
+        switch (c) {
+            case '&':
+                out += "&amp;";
+                break;
+            case '<':
+                out += "&lt;";
+                break;
+            case '>':
+                out += "&gt;";
+                break;
+            case '"':
+                out += "&quot;";
+                break;
+            default:
+                out += c;
+        }
+    }
+    return out;
+}
+
 std::size_t cut_character(std::string_view text) {
     for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
         const char c = text[text.size() - back];

@@ -163,21 +163,6 @@ double text_width(std::string_view text) {
     return character * static_cast<double>(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
 }
 
-std::string xml_text(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        if (c == '&')
-            out += "&amp;";
-        else if (c == '<')
-            out += "&lt;";
-        else if (c == '>')
-            out += "&gt;";
-        else if (static_cast<unsigned char>(c) >= 0x20)
-            out += c;
-    }
-    return out;
-}
-
 /// As the window draws curves of this precision on light paper.
 const char* type_colour(std::string_view type) {
     return type == "f16" ? "#bf5600" : type == "bf16" ? "#0b7a5b" : type == "f32" ? "#2b6cb0" : "#5b6572";
@@ -224,7 +209,7 @@ private:
     }
 
     void add_text(double x, double y, const std::string& anchor, const std::string& colour, const std::string& text) {
-        out_ += "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + anchor + "\" fill=\"" + colour + "\">" + xml_text(text) + "</text>\n";
+        out_ += "<text x=\"" + number(x) + "\" y=\"" + number(y) + "\" text-anchor=\"" + anchor + "\" fill=\"" + colour + "\">" + html_text(text) + "</text>\n";
     }
 
     void draw_frames() {

@@ -1,5 +1,6 @@
 #include <cctype>
 
+#include "engine/base/plain_text.h"
 #include "engine/report/report.h"
 #include "report/svg_plot.h"
 

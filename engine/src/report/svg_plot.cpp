@@ -165,27 +165,4 @@ std::string svg_plot(const std::vector<PlotCurve>& curves, std::int64_t steps,
     return Drawing(curves, steps, look).svg();
 }
 
-std::string html_text(const std::string& text) {
-    std::string out;
-    for (const char c : printable(text)) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += c;
-        }
-    }
-    return out;
-}
-
 }  // namespace engine

@@ -43,7 +43,4 @@ struct PlotLook {
 std::string svg_plot(const std::vector<PlotCurve>& curves, std::int64_t steps,
                      const PlotLook& look);
 
-/// Escapes text for HTML and SVG.
-std::string html_text(const std::string& text);
-
 }  // namespace engine

@@ -18,6 +18,11 @@ TEST(PlainText, OfPeopleStaysAsItIs) {
     }
 }
 
+TEST(PlainText, OfAPageEscapesWhatHasAMeaning) {
+    EXPECT_EQ(html_text("<a href=\"x\">&</a>"), "&lt;a href=&quot;x&quot;&gt;&amp;&lt;/a&gt;");
+    EXPECT_EQ(html_text("a\x1b[2J"), "a\\u001b[2J");
+}
+
 TEST(PlainText, EscapesControlCharacters) {
     EXPECT_EQ(printable("\x1b]0;title\x07"), "\\u001b]0;title\\u0007");
     EXPECT_EQ(printable("\x1b[2J\x1b[31mred"), "\\u001b[2J\\u001b[31mred");

@@ -92,9 +92,5 @@ TEST(SvgPlot, OfNothingIsAnEmptyPlot) {
     }
 }
 
-TEST(HtmlText, EscapesWhatHasAMeaning) {
-    EXPECT_EQ(html_text("<a href=\"x\">&</a>"), "&lt;a href=&quot;x&quot;&gt;&amp;&lt;/a&gt;");
-}
-
 }  // namespace
 }  // namespace engine

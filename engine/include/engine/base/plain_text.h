@@ -22,6 +22,10 @@ std::string printable(std::string_view text);
 /// Cleans a text as above and joins its lines: newlines, carriage returns and tabs become spaces.
 std::string one_line(std::string_view text);
 
+/// A printable text for HTML and SVG: what marks an element, a reference or the end of an attribute
+/// is escaped.
+std::string html_text(std::string_view text);
+
 /// A text as a cell of a CSV file, quoted where CSV asks for it (RFC 4180). A spreadsheet computes
 /// a cell that begins with =, +, -, @, a tab or a carriage return as a formula, so such a text gets
 /// an apostrophe in front unless `raw`. Numbers are written without this function: their sign

@@ -232,16 +232,21 @@ void check_entry(const TensorEntry& entry, std::set<std::string>& names) {
 
 std::string header_text(const std::vector<TensorEntry>& tensors,
                         const std::map<std::string, std::string>& metadata) {
-    ordered_json header = ordered_json::object();
-    if (!metadata.empty()) header[metadata_key] = metadata;
+    // Written by parts: an object in the order of its members looks through all of them for each.
+    std::string text = "{";
+    const auto add = [&text](const std::string& name, const ordered_json& value) {
+        if (text.size() > 1) text += ',';
+        text += json(name).dump() + ':' + value.dump();
+    };
+    if (!metadata.empty()) add(metadata_key, metadata);
     std::uint64_t offset = 0;
     for (const auto& entry : tensors) {
         const std::uint64_t end = offset + entry.bytes.size();
-        header[entry.name] = {
-            {"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", {offset, end}}};
+        add(entry.name,
+            {{"dtype", entry.dtype}, {"shape", entry.shape}, {"data_offsets", {offset, end}}});
         offset = end;
     }
-    std::string text = header.dump();
+    text += '}';
     text.append((length_bytes - text.size() % length_bytes) % length_bytes, ' ');
     return text;
 }
@@ -269,13 +274,13 @@ SafetensorsFile SafetensorsFile::open(const std::filesystem::path& path) {
             std::span<const std::byte>(file.data_).subspan(each.begin, each.end - each.begin);
         file.tensors_.push_back(std::move(each.entry));
     }
+    for (const TensorEntry& each : file.tensors_) file.by_name_.emplace(each.name, &each);
     return file;
 }
 
 const TensorEntry* SafetensorsFile::find(const std::string& name) const {
-    const auto at = std::find_if(tensors_.begin(), tensors_.end(),
-                                 [&name](const auto& entry) { return entry.name == name; });
-    return at == tensors_.end() ? nullptr : &*at;
+    const auto at = by_name_.find(name);
+    return at == by_name_.end() ? nullptr : at->second;
 }
 
 void write_safetensors(const std::filesystem::path& path, const std::vector<TensorEntry>& tensors,

@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "io/file/atomic_file.h"
@@ -46,6 +47,7 @@ private:
     SafetensorsFile() = default;
     std::vector<std::byte> data_;
     std::vector<TensorEntry> tensors_;
+    std::unordered_map<std::string, const TensorEntry*> by_name_;
     std::map<std::string, std::string> metadata_;
 };
 

@@ -110,6 +110,31 @@ TEST(Safetensors, ReadsBackWhatWasWritten) {
     EXPECT_NE(file.find("雪 \"x\""), nullptr);
 }
 
+TEST(Safetensors, TwentyThousandTensorsAreFoundByName) {
+    test_support::TempFolder dir;
+    constexpr std::size_t count = 20'000;
+    std::vector<std::uint8_t> values(count);
+    std::vector<TensorEntry> written;
+    for (std::size_t i = 0; i < count; ++i) {
+        values[i] = static_cast<std::uint8_t>(i % 251);
+        written.push_back({"block." + std::to_string(count - i) + ".weight",
+                           "U8",
+                           {1},
+                           std::as_bytes(std::span(values)).subspan(i, 1)});
+    }
+    write_safetensors(dir / "w", written, {{"step", "12"}});
+    const auto file = SafetensorsFile::open(dir / "w");
+    ASSERT_EQ(file.tensors().size(), count);
+    EXPECT_EQ(file.metadata().at("step"), "12");
+    for (std::size_t i = 0; i < count; ++i) {
+        EXPECT_EQ(file.tensors()[i].name, written[i].name) << "they keep their order";
+        const TensorEntry* found = file.find(written[i].name);
+        ASSERT_EQ(found, &file.tensors()[i]);
+        ASSERT_EQ(found->bytes[0], std::byte{values[i]});
+    }
+    EXPECT_EQ(file.find("block.0.weight"), nullptr);
+}
+
 TEST(Safetensors, AFileWithoutTensorsIsSound) {
     test_support::TempFolder dir;
     write_safetensors(dir / "w", {});
