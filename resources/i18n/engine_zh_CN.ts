@@ -9856,5 +9856,9 @@
         <source>{}: a picture in colour; a mask is grey or has a palette</source>
         <translation>{}：是彩色图片；掩码须为灰度图或调色板图</translation>
     </message>
+    <message>
+        <source>dataset.normalize: false: use true, since detectors expect it</source>
+        <translation>dataset.normalize：false：请使用 true，检测模型需要归一化</translation>
+    </message>
 </context>
 </TS>

@@ -28,4 +28,10 @@ void DetectionDataset::put(std::int64_t index, const SampleFields& out,
     write_pixels(out, load(index), size, {whole[1], whole[2]}, form_, draw, place);
 }
 
+void check_detection_settings(const DatasetConfig& config) {
+    if (!config.normalize)
+        throw Error(ErrorCode::settings,
+                    msg("dataset.normalize: false: use true, since detectors expect it"));
+}
+
 }  // namespace engine

@@ -37,4 +37,7 @@ private:
     Schema schema_;
 };
 
+/// Throws Error(settings) for settings that detection data do not have.
+void check_detection_settings(const DatasetConfig& config);
+
 }  // namespace engine

@@ -434,6 +434,7 @@ Schema typical_detection_schema() {
 DataParts open_detection(DetectionFound found, const DatasetConfig& config,
                          const TypedOptions& options, std::int64_t seed,
                          const std::stop_token& stop) {
+    check_detection_settings(config);
     return DetectionOpener(std::move(found), config, options, seed, stop).open();
 }
 

@@ -57,6 +57,7 @@ std::vector<OptionSpec> shapes_options() {
 }
 
 DataParts open_shapes(const DatasetConfig& config, std::int64_t seed) {
+    check_detection_settings(config);
     const std::vector<OptionSpec> specs = shapes_options();
     const TypedOptions options(config.options, specs);
     const std::int64_t side = options.integer("image_size");

@@ -4,6 +4,7 @@
 #include "data/dataset.h"
 #include "data/detection/detection_sample.h"
 #include "data/loader/collator.h"
+#include "engine/base/error.h"
 #include "engine/settings/catalog.h"
 
 namespace engine {
@@ -70,6 +71,13 @@ TEST(ShapesDataset, TellsTheTruthOfItsSamples) {
                         testing::ElementsAre(x, y, x + w, y + h));
         }
     }
+}
+
+TEST(ShapesDataset, RefusesSettingsThatItDoesNotHave) {
+    DatasetConfig config;
+    config.normalize = false;
+    EXPECT_THROW((void)shapes_descriptor().open(config, 1, {}), Error);
+    EXPECT_THROW((void)open({{"image_size", std::int64_t{100}}}), Error);
 }
 
 TEST(ShapesDataset, TrainingAndTestSceneOfOneNumberDiffer) {
