@@ -1,8 +1,10 @@
 #include "network/expand.h"
 
-#include <limits>
-
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <limits>
 
 #include "accepted_texts.h"
 #include "checked.h"
@@ -265,6 +267,39 @@ TEST(NetworkExpand, EachKindOfFaultHasItsPlaceAndAChange) {
     }
     EXPECT_EQ(counted.size(), 10u);
     for (const auto& kind : counted) EXPECT_GE(kind.second, 6) << kind.first;
+}
+
+/// Where the words, numbers and signs of a text begin, and the place behind the last of them.
+std::vector<std::size_t> token_places(const std::string& text) {
+    const auto is_of_word = [&](std::size_t i) { return std::isalnum(static_cast<unsigned char>(text[i])) != 0 || text[i] == '_' || text[i] == '.'; };
+    std::vector<std::size_t> places;
+    for (std::size_t i = 0; i < text.size(); ++i)
+        if (text[i] != ' ' && text[i] != '\n' && (i == 0 || !is_of_word(i) || !is_of_word(i - 1))) places.push_back(i);
+    places.push_back(text.size());
+    return places;
+}
+
+TEST(NetworkExpand, ATokenThatIsMissingIsAFaultOfItsLine) {
+    const std::string text = network_template("resnet18");
+    const NetworkData data = usual_network_data(text);
+    const std::vector<std::size_t> places = token_places(text);
+    int elsewhere = 0;
+    for (std::size_t i = 0; i + 1 < places.size(); ++i) {
+        std::string without = text;
+        const std::size_t end = std::min(text.find_first_of(" \n", places[i]), places[i + 1]);
+        without.erase(places[i], end - places[i]);
+        const CheckedNetwork network = check_network(without, data);
+        if (network.usable()) continue;
+        int first = std::numeric_limits<int>::max();
+        for (const NetworkFault& fault : network.faults)
+            if (!fault.note) first = std::min(first, fault.place.line);
+        const int line = 1 + static_cast<int>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(places[i]), '\n'));
+        EXPECT_GE(first, line) << without.substr(places[i] - std::min<std::size_t>(places[i], 20), 40);
+        elsewhere += first > line ? 1 : 0;
+    }
+    EXPECT_GT(places.size(), 300u);
+    // A layer fewer and a default that is no flag are seen where the value is used.
+    EXPECT_LE(elsewhere, 4);
 }
 
 TEST(NetworkExpand, LinesThatDoNotRunAreReadToo) {
