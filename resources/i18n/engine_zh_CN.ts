@@ -5773,6 +5773,26 @@
         <translation>权重（safetensors）</translation>
     </message>
     <message>
+        <source>PyTorch (model.py)</source>
+        <translation>PyTorch（model.py）</translation>
+    </message>
+    <message>
+        <source>The network as modules of PyTorch, and the weights of a checkpoint beside it.</source>
+        <translation>网络写成 PyTorch 的模块，检查点的权重放在旁边。</translation>
+    </message>
+    <message>
+        <source>Network (text)</source>
+        <translation>网络（文本）</translation>
+    </message>
+    <message>
+        <source>The network as a text that can be changed and trained.</source>
+        <translation>网络写成文本，可以修改和训练。</translation>
+    </message>
+    <message>
+        <source>{} has no text in the network notation.</source>
+        <translation>{} 没有网络记法的文本。</translation>
+    </message>
+    <message>
         <source>The weights of a checkpoint under PyTorch's names.</source>
         <translation>检查点的权重，使用 PyTorch 的参数名。</translation>
     </message>

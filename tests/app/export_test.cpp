@@ -46,6 +46,8 @@ TEST_F(Export, WritesEachFormUnderTheNumberOfTheRun) {
     for (const auto& [format, file] :
          std::vector<std::pair<std::string, std::string>>{{"safetensors", "run-1.safetensors"},
                                                           {"onnx", "run-1.onnx"},
+                                                          {"pytorch", "run-1.py"},
+                                                          {"network", "run-1.network"},
                                                           {"csv", "run-1.csv"},
                                                           {"json", "run-1.json"},
                                                           {"run", "run-1.halftone"}}) {

@@ -80,6 +80,10 @@ TEST_F(OwnNetwork, IsEvaluatedUsedExportedAndReplayedWithoutItsFile) {
     lines({"export", "1", "--to", "safetensors", "-o", (home_ / "w.safetensors").string()});
     EXPECT_THAT(bytes(home_ / "w.safetensors"), HasSubstr("fc1.weight"));
     lines({"export", "1", "--to", "onnx", "-o", (home_ / "w.onnx").string()});
+    lines({"export", "1", "--to", "pytorch", "-o", (home_ / "m.py").string()});
+    EXPECT_EQ(bytes(home_ / "m.safetensors"), bytes(home_ / "w.safetensors"));
+    lines({"export", "1", "--to", "network", "-o", (home_ / "w.network").string()});
+    EXPECT_EQ(bytes(home_ / "w.network"), text);
     const std::string capsule = (home_ / "step.capsule").string();
     lines({"skips", "1", "1", "--capsule", capsule});
     EXPECT_EQ(object({"replay", capsule, "--json"}).at("identical"), true);

@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "network/expand.h"
 #include "network/grammar.h"
+#include "network/text_options.h"
 #include "network/to_pytorch.h"
 #include "network/to_svg.h"
 #include "network/to_text.h"
@@ -26,9 +27,52 @@ FaultlessNetwork faultless(std::string_view text, const NetworkData& data) {
     return {syntax.gives, std::move(graph)};
 }
 
+/// The value as a line "option" has it.
+std::string option_text(const OptionValue& value) {
+    return std::visit([](const auto& each) -> std::string {
+        using Type = std::decay_t<decltype(each)>;
+        if constexpr (std::is_same_v<Type, std::vector<std::int64_t>> || std::is_same_v<Type, std::vector<std::string>>) {
+            network::ValueList items;
+            for (const auto& item : each) items.push_back({item});
+            return to_string(network::Value{std::move(items)});
+        } else {
+            return to_string(network::Value{each});
+        }
+    }, value);
+}
+
+/// Sets the literal behind the first "=" of an option's line.
+void set_default(std::string& line, const std::string& literal) {
+    const std::size_t equals = line.find('='), from = line.find_first_not_of(' ', equals + 1);
+    const char first = line[from];
+    std::size_t to = first == '[' ? line.find(']', from) + 1 : first == '"' ? line.find('"', from + 1) + 1 : line.find(' ', from);
+    if (to == 0 || to > line.size()) to = line.size();
+    line.replace(from, to - from, first == '"' ? '"' + literal + '"' : literal);
+}
+
 network::NetworkGraph faultless_graph(std::string_view text, const NetworkData& data) { return faultless(text, data).graph; }
 
 }  // namespace
+
+std::string network_with_options(std::string_view text, const Options& options) {
+    std::vector<NetworkFault> faults;
+    const network::NetworkSyntax syntax = network::parse_network(text, faults);
+    std::vector<std::string> lines;
+    for (std::size_t from = 0; from < text.size();) {
+        const std::size_t to = std::min(text.find('\n', from), text.size());
+        lines.emplace_back(text.substr(from, to - from));
+        from = to + 1;
+    }
+    for (const OptionSpec& spec : network::text_options(syntax, faults)) {
+        const auto given = options.find(spec.name);
+        if (given == options.end() || engine::to_string(given->second) == engine::to_string(spec.default_value)) continue;
+        const auto line = std::ranges::find(syntax.options, spec.name, &network::OptionLine::name);
+        set_default(lines[static_cast<std::size_t>(line->place.line) - 1], option_text(given->second));
+    }
+    std::string out;
+    for (const std::string& line : lines) out += line + '\n';
+    return out;
+}
 
 std::string network_to_pytorch(std::string_view text, const NetworkData& data) {
     return network::to_pytorch(faultless_graph(text, data), text);

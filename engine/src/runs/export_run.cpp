@@ -6,11 +6,14 @@
 #include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/io/named_file.h"
+#include "engine/network/network_exports.h"
 #include "engine/runs/checkpoint.h"
 #include "engine/runs/export.h"
 #include "engine/runs/run_listing.h"
 #include "engine/settings/run_config.h"
+#include "io/file/work_progress.h"
 #include "io/safetensors/tensor_file.h"
+#include "models/network_model.h"
 #include "models/onnx_export.h"
 #include "tasks/task_descriptor.h"
 #include "tensor/dtype.h"
@@ -108,6 +111,45 @@ void export_weights(const fs::path& run_folder, const fs::path& file,
     write_named_file(fs::path(file).replace_extension(".tokenizer.json"), guide.tokenizer);
 }
 
+struct WrittenNetwork {
+    std::string text{};
+    Options options{};
+};
+
+/// The network of a run as a text: its own, or the template of a built-in model.
+WrittenNetwork written_network(const ModelConfig& model) {
+    WrittenNetwork out{{}, model.options};
+    for (const std::string& line : model.network.all) out.text += line + '\n';
+    if (!out.text.empty()) return out;
+    const auto names = network_templates();
+    if (std::ranges::find(names, model.kind) == names.end())
+        throw Error(ErrorCode::settings, msg("{} has no text in the network notation.", model.kind),
+                    msg("Export it as safetensors."));
+    out.text = network_template(model.kind);
+    return out;
+}
+
+/// Writes the network as PyTorch's modules, and the weights of a checkpoint beside it: model.py has
+/// model.safetensors.
+void export_pytorch(const fs::path& run_folder, const fs::path& file, const ExportOptions& options) {
+    const RunConfig config = open_checkpoint(run_folder, options).config;
+    const auto [text, values] = written_network(config.model);
+    const ModelShape shape = make_task(config, read_input_guide(run_folder).schema)->model_shape();
+    const std::string python = network_to_pytorch(text, network_data(shape, values));
+    if (!is_standard_output(file))
+        export_weights(run_folder, fs::path(file).replace_extension(".safetensors"), options);
+    write_named_file(file, python);
+}
+
+/// Writes the network as a text whose options have the run's values.
+void export_network(const fs::path& run_folder, const fs::path& file, const ExportOptions&) {
+    const auto run = read_run_folder(run_folder);
+    if (!run) throw Error(ErrorCode::data, msg("{}: not the folder of a run", run_folder.string()));
+    const auto [text, values] = written_network(run->summary.config.model);
+    report_work(1);
+    write_named_file(file, network_with_options(text, values));
+}
+
 constexpr std::size_t max_title_size = 100;
 
 /// A title that is a file's name on any system.
@@ -152,6 +194,11 @@ std::span<const ExportInfo> export_formats() {
          nullptr, of_checkpoint},
         {"onnx", "ONNX model", "The model of a checkpoint for onnxruntime and other programs.",
          ".onnx", export_onnx, nullptr, of_checkpoint, takes_half},
+        {"pytorch", "PyTorch (model.py)",
+         "The network as modules of PyTorch, and the weights of a checkpoint beside it.", ".py",
+         export_pytorch, nullptr, of_checkpoint},
+        {"network", "Network (text)", "The network as a text that can be changed and trained.",
+         ".network", export_network},
         {"tensorboard", "TensorBoard",
          "A folder with every figure of every step and epoch, for TensorBoard.", ".tensorboard",
          [](Path run, Path file, How) { export_tensorboard(run, file); }, write_boards},

@@ -22,6 +22,13 @@ TEST(NetworkExports, ATextWithAFaultIsRefusedWithItsLine) {
     }
 }
 
+TEST(NetworkExports, OptionsBecomeTheDefaultsOfTheirLines) {
+    const std::string text = "option a = [1, 2] in 1..9 \"Sizes\"  # kept\noption b = none of none, tanh\noption c = 2\nnetwork(features):\n  Linear(outputs)\n";
+    EXPECT_EQ(network_with_options(text, {{"a", std::vector<std::int64_t>{3}}, {"b", std::string("tanh")}, {"c", std::int64_t{4}}, {"d", true}}),
+              "option a = [3] in 1..9 \"Sizes\"  # kept\noption b = tanh of none, tanh\noption c = 4\nnetwork(features):\n  Linear(outputs)\n");
+    EXPECT_EQ(network_with_options(text, {{"c", std::int64_t{2}}}), text);
+}
+
 TEST(NetworkExports, EachTemplateBecomesPyTorch) {
     for (const std::string& name : network_templates()) {
         const std::string text = network_template(name);

@@ -62,6 +62,11 @@ protected:
         return ReadOnnx(std::string((std::istreambuf_iterator<char>(in)), {}));
     }
 
+    static std::string content(const std::filesystem::path& file) {
+        std::ifstream in(file, std::ios::binary);
+        return {std::istreambuf_iterator<char>(in), {}};
+    }
+
     const test_support::TempFolder dir_;
     RunStore store_{dir_ / "runs"};
 };
@@ -85,6 +90,28 @@ TEST_F(ExportRun, TakesTheWeightsOfTheCheckpointThatIsNamed) {
         EXPECT_EQ(model.initializers.at("fc3.bias").data,
                   std::string(bias.data_as<char>(), bias.bytes()));
     }
+}
+
+TEST_F(ExportRun, WritesTheNetworkForPyTorchWithItsWeightsBeside) {
+    const auto run = glyphs({1, 2});
+    find_export("pytorch")->write(run, dir_ / "model.py", {.checkpoint = "1"});
+    EXPECT_THAT(content(dir_ / "model.py"), HasSubstr("self.fc3 = nn.Linear(84, 20)"));
+    const auto wanted = load_tensors(run / "checkpoint-1" / "weights.safetensors");
+    EXPECT_EQ(load_tensors(dir_ / "model.safetensors").at("fc3.bias").values(), wanted.at("fc3.bias").values());
+}
+
+TEST_F(ExportRun, WritesTheTextOfABuiltInModelWithTheOptionsOfTheRun) {
+    RunConfig config;
+    config.dataset.kind = "glyphs";
+    config.dataset.train_limit = config.dataset.test_limit = 20;
+    config.model.kind = "mlp";
+    config.model.options = {{"hidden", std::vector<std::int64_t>{5, 6}}};
+    find_export("network")->write(run_of(config, {1}), dir_ / "mlp.network", {});
+    EXPECT_THAT(content(dir_ / "mlp.network"), HasSubstr("option hidden = [5, 6] in 1..65536 "));
+    config.model.kind = "bert";
+    config.model.options = {};
+    EXPECT_THAT(message_of(ErrorCode::settings, [&] { find_export("network")->write(store_.create(completed(config)).folder, dir_ / "b.network", {}); }),
+                HasSubstr("bert has no text"));
 }
 
 TEST_F(ExportRun, PacksTheCheckpointsThatAreChosen) {

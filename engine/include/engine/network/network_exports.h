@@ -9,6 +9,10 @@
 /// A network's text in other forms. All of them throw Error(settings) for a text with a fault.
 namespace engine {
 
+/// The text with these values as the defaults of its options, and all else as it is. Options that
+/// the text does not have do not count.
+std::string network_with_options(std::string_view text, const Options& options);
+
 /// A Python file with the network as modules of PyTorch, with the numbers of these data and
 /// options and the text as its docstring. It needs PyTorch alone. The names, shapes and order of
 /// its state_dict are those of the parameters, and its load() reads a safetensors file.
