@@ -124,7 +124,7 @@ TEST(NetworkKinds, AMaskIsAValueThatFitsTheScores) {
     EXPECT_EQ(fault_text(begin + "Attention(2, mask=m) from x"),
               "3:1: Attention: the mask m is 4 x 1 x 3, the scores of the heads are N x 2 x 3 x 3. Each size has to be equal, or 1.");
     EXPECT_EQ(fault_text(begin + "Attention(4, mask=m, causal=true) from x"), "3:1: Attention: use mask or causal=true, not both.");
-    EXPECT_EQ(fault_text(begin + "Attention(4, mask=n) from x"), "3:19: n: there is no such layer or value here.");
+    EXPECT_EQ(fault_text(begin + "Attention(4, mask=quantity) from x"), "3:19: quantity: there is no such layer or value here.");
     EXPECT_EQ(fault_text(begin + "Attention(4, mask=3) from x"), "3:19: mask names a value: mask=x.");
     EXPECT_EQ(fault_text(begin + "Attention(4, mask=m) from x, x"), "3:1: Attention takes one value, or queries, keys and values.");
 }
