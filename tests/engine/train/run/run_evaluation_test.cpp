@@ -77,15 +77,15 @@ TEST_F(RunEvaluationTest, GoesOnAfterAStopAsIfThereHadBeenNone) {
 
 TEST_F(RunEvaluationTest, OfNoEpochsEvaluatesTheWeightsThatTheRunStartsFrom) {
     const test::Ended trained = train(config_of({"epochs=1"}));
-    const fs::path last = find_checkpoint(trained.folder, "last").folder;
-    const test::Ended run =
-        train(config_of({"epochs=0", "model.init_from=" + (last / "weights.safetensors").string()}));
+    const std::filesystem::path last = find_checkpoint(trained.folder, "last").folder;
+    const std::string weights = (last / "weights.safetensors").string();
+    const test::Ended run = train(config_of({"epochs=0", "model.init_from=" + weights}));
     EXPECT_EQ(run.record.size(), 0);
     EXPECT_THAT(epochs(run), ElementsAre("0 0"));
     EXPECT_EQ(run.all<EpochDone>()[0].test.loss, trained.all<EpochDone>()[0].test.loss);
     ASSERT_EQ(run.all<RunDone>().size(), 1u);
     EXPECT_EQ(run.all<RunDone>()[0].reason, DoneReason::epochs);
-    const fs::path saved = find_checkpoint(run.folder, "last").folder;
+    const std::filesystem::path saved = find_checkpoint(run.folder, "last").folder;
     EXPECT_EQ(test::values_of(saved / "weights.safetensors"),
               test::values_of(last / "weights.safetensors"));
     EXPECT_EQ(resume(run, "last", {"epochs=1"}).record.size(), steps_an_epoch);
