@@ -160,6 +160,7 @@ private:
         } else if (annotation == annotations_) {
             line_ = "]}";
         } else {
+            line_.clear();
             return false;
         }
         ++line_number_;

@@ -124,7 +124,12 @@ public:
 private:
     void fill() {
         at_ = 0;
+        if (ended_) {
+            size_ = 0;
+            return;
+        }
         size_ = source_(buffer_);
+        ended_ = size_ < buffer_.size();
         read_ += size_;
         if (read_ > largest_file)
             throw Error(ErrorCode::data, msg("{} is larger than 4 GiB", name_));
@@ -135,6 +140,7 @@ private:
     std::vector<std::uint8_t> buffer_;
     std::size_t at_ = 0, size_ = 0;
     std::uint64_t read_ = 0;
+    bool ended_ = false;
 };
 
 struct SourceIterator {

@@ -264,6 +264,7 @@ TEST(CocoReader, AMillionAnnotationsAndTwoThousandInAPicture) {
             } else if (number_ == 1'000'501) {
                 line_ = "]}";
             } else {
+                line_.clear();
                 return false;
             }
             ++number_;

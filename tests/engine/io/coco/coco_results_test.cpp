@@ -10,7 +10,7 @@
 namespace engine {
 namespace {
 
-nlohmann::json read(const std::filesystem::path& file) {
+nlohmann::json results_in(const std::filesystem::path& file) {
     std::ifstream in(file);
     return nlohmann::json::parse(in);
 }
@@ -26,7 +26,7 @@ TEST(CocoResults, BoxesKeepAllTheirDigits) {
         EXPECT_FALSE(std::filesystem::exists(file));
         writer.commit();
     }
-    const auto results = read(file);
+    const auto results = results_in(file);
     ASSERT_EQ(results.size(), 2U);
     EXPECT_EQ(results[0]["image_id"], 7);
     EXPECT_EQ(results[0]["category_id"], 18);
@@ -44,7 +44,7 @@ TEST(CocoResults, MasksHaveNoBoxAndManyAreWrittenInPieces) {
     CocoResultsWriter writer(file);
     for (int i = 0; i < count; ++i) writer.add_mask(std::int64_t{i}, 1, 0.5, mask);
     writer.commit();
-    const auto results = read(file);
+    const auto results = results_in(file);
     ASSERT_EQ(results.size(), static_cast<std::size_t>(count));
     const auto& last = results.back();
     EXPECT_EQ(last["image_id"], count - 1);
@@ -57,7 +57,7 @@ TEST(CocoResults, NoDetectionsAreAnEmptyList) {
     const test_support::TempFolder folder;
     CocoResultsWriter writer(folder.path() / "a.json");
     writer.commit();
-    EXPECT_TRUE(read(folder.path() / "a.json").empty());
+    EXPECT_TRUE(results_in(folder.path() / "a.json").empty());
 }
 
 }  // namespace
