@@ -84,7 +84,9 @@ run_tests() {
         [[ $target == *_test ]] || continue
         file=$(find "$build/tests" -name "$target" -type f -perm -u+x)
         SECONDS=0
-        qemu-aarch64-static -L "$root" "$file" --gtest_brief=1 || failures=$((failures + 1))
+        # qemu keeps the addresses that a program has given back.
+        qemu-aarch64-static -L "$root" "$file" --gtest_brief=1 \
+            --gtest_filter=-AddressSpace.IsCountedAgainstTheLimitOfTheProcess || failures=$((failures + 1))
         echo "$target: $SECONDS s"
     done
     ((failures == 0)) || fail "$failures test programs failed"

@@ -35,6 +35,9 @@ namespace {
 template <class Op, int N>
 class Tree {
 public:
+    // Not implicit: GCC would compile it for the processor's baseline, where NEON's vectors cannot
+    // be made.
+    Tree() {}
     void push(const VF (&block)[N]) {
         VF sum[N];
         for (int k = 0; k < N; ++k) sum[k] = block[k];
