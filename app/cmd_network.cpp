@@ -17,6 +17,7 @@
 #include "engine/models/network_types.h"
 #include "engine/network/network.h"
 #include "engine/network/network_exports.h"
+#include "engine/runs/export.h"
 #include "engine/settings/catalog.h"
 #include "settings.h"
 #include "terminal.h"
@@ -209,6 +210,8 @@ void write_export(const NetworkArguments& args, const std::string& text, const e
         out = engine::network_to_pytorch(text, data);
     else if (args.format == "network")
         out = engine::network_to_text(text, data);
+    else if (args.format == "onnx")
+        out = engine::network_to_onnx(text, data, engine::RunConfig().seed);
     else if (args.format == "svg")
         out = engine::network_to_svg(text, data, {.depth = static_cast<int>(args.depth), .lying = args.lying});
     else
@@ -276,7 +279,7 @@ int network(const NetworkArguments& args) {
         std::cerr << "halftone network: give a FILE, --kinds or --template NAME.\n";
         return CommandLine::usage_error;
     }
-    static constexpr std::array formats = {"network", "pytorch", "svg", "json"};
+    static constexpr std::array formats = {"network", "pytorch", "onnx", "svg", "json"};
     if (!args.format.empty() && std::ranges::find(formats, args.format) == formats.end())
         refuse_network_argument(engine::msg("--to {}: the forms are {}.", args.format, engine::join(formats)));
     if (args.format.empty() && !args.output.empty()) refuse_network_argument(engine::msg("-o is for --to."));
@@ -308,7 +311,7 @@ void describe_network(Command command) {
     command.repeated_text("--option", args->options, "An option of the text: width=32, depth=[3,4,6,3] or stem=cifar").takes("NAME=VALUE");
     command.flag("--kinds", args->kinds, "The kinds of layers with their arguments");
     command.text("--template", args->template_name, "Prints a network that comes with the program").not_empty().takes("NAME");
-    command.text("--to", args->format, "Writes the network in another form: network (a text without options), pytorch (model.py), svg (a picture) or json").not_empty().takes("network|pytorch|svg|json");
+    command.text("--to", args->format, "Writes the network in another form: network (a text without options), pytorch (model.py), onnx (with initial weights), svg (a picture) or json").not_empty().takes("network|pytorch|onnx|svg|json");
     command.text("-o,--output", args->output, "The file for --to; without one, standard output").not_empty().takes("FILE");
     command.number("--depth", args->depth, "Picture: blocks around each other that are drawn with their layers; 0: each is a box").within(0, 100).takes("N");
     command.flag("--lying", args->lying, "Picture: from left to right instead of from top to bottom");

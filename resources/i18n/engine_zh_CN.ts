@@ -5781,6 +5781,22 @@
         <translation>网络写成 PyTorch 的模块，检查点的权重放在旁边。</translation>
     </message>
     <message>
+        <source>The network has more weights than the 2 GiB of an ONNX file hold.</source>
+        <translation>网络的权重超过了 ONNX 文件所能容纳的 2 GiB。</translation>
+    </message>
+    <message>
+        <source>{} runs again where no line of a text can name it.</source>
+        <translation>{} 再次运行之处，文本中没有一行能写出它的名称。</translation>
+    </message>
+    <message>
+        <source>{}: its initial weights cannot be written as a text.</source>
+        <translation>{}：它的初始权重无法写成文本。</translation>
+    </message>
+    <message>
+        <source>No text without options makes this network: a module that runs again has other layers then.</source>
+        <translation>没有不带选项的文本能写出这个网络：再次运行的模块那时有不同的层。</translation>
+    </message>
+    <message>
         <source>Network (text)</source>
         <translation>网络（文本）</translation>
     </message>

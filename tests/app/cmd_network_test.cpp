@@ -68,6 +68,18 @@ TEST(NetworkCommand, WritesATextWithTheNumbersOfOptions) {
     EXPECT_EQ(program.output_text(), "network(features):\n  fc1: Linear(6)\n  fc2: Linear(outputs)\n");
 }
 
+TEST(NetworkCommand, WritesOnnxWithInitialWeights) {
+    test_support::TempFolder folder;
+    const std::string file = (folder / "a.network").string(), model = (folder / "a.onnx").string();
+    std::ofstream(file) << "network(features):\n  fc1: Linear(7)\n  Softsign\n  fc2: Linear(outputs)\n";
+    Program program({"network", file, "--to", "onnx", "-o", model});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0) << program.errors();
+    std::ifstream in(model, std::ios::binary);
+    const std::string bytes{std::istreambuf_iterator<char>(in), {}};
+    for (const char* part : {"features", "fc1.weight", "Softsign", "Gemm"}) EXPECT_THAT(bytes, HasSubstr(part));
+}
+
 TEST(NetworkCommand, DoesNotWriteOverItsOwnFile) {
     test_support::TempFolder folder;
     const std::string file = (folder / "a.network").string(), text = "network(image):\n  Flatten\n  fc: Linear(outputs)\n";

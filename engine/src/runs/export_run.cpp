@@ -215,6 +215,29 @@ std::span<const ExportInfo> export_formats() {
     return list;
 }
 
+std::string network_to_onnx(std::string_view text, const NetworkData& data, std::int64_t seed) {
+    constexpr std::int64_t usual_window = 35;
+    ModelShape shape{{}, data.outputs};
+    for (const NetworkInput& input : data.inputs) {
+        FieldSpec field{.name = input.field, .shape = Shape(input.sizes)};
+        for (const FieldKind kind : {FieldKind::image, FieldKind::features, FieldKind::tokens, FieldKind::indices})
+            if (input.field == name(kind)) field.kind = kind;
+        if (!input.counts.empty()) {
+            field.dtype = DType::i64;
+            field.cardinality = std::ranges::max(input.counts);
+        }
+        field.windowed = field.kind == FieldKind::tokens;
+        if (field.windowed) field.shape = {usual_window};
+        shape.inputs.push_back(std::move(field));
+    }
+    // Before anything is allocated: more than ONNX's 2 GiB, whatever this machine could hold.
+    constexpr std::int64_t most_weights = std::int64_t{1} << 29;
+    if (check_network(text, data).parameter_count() > most_weights)
+        throw Error(ErrorCode::data, msg("The network has more weights than the 2 GiB of an ONNX file hold."));
+    const auto model = make_network_model(text, data.options, shape, seed, Device{});
+    return onnx_model(onnx_graph(*model, shape, DType::f32), {});
+}
+
 const ExportInfo* find_export(std::string_view name) {
     const auto all = export_formats();
     const auto found = std::find_if(all.begin(), all.end(),

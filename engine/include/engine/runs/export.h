@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/network/network.h"
 #include "engine/runs/run_store.h"
 
 namespace engine {
@@ -65,5 +66,10 @@ void export_run_file(const std::filesystem::path& run_folder, const std::filesys
 void export_group_file(const std::vector<std::filesystem::path>& run_folders,
                        const std::filesystem::path& file,
                        PackedCheckpoints checkpoints = PackedCheckpoints::all);
+
+/// The network of a text in the network notation as the bytes of an ONNX model, with the initial
+/// weights that this seed draws. Throws Error(settings) for a text with a fault, and for a layer
+/// that ONNX has no nodes for.
+std::string network_to_onnx(std::string_view text, const NetworkData& data, std::int64_t seed);
 
 }  // namespace engine
