@@ -17,8 +17,10 @@
 #include "engine/models/network_types.h"
 #include "engine/network/network.h"
 #include "engine/network/network_exports.h"
+#include "engine/number/figure_text.h"
 #include "engine/runs/export.h"
 #include "engine/settings/catalog.h"
+#include "engine/train/step_memory.h"
 #include "settings.h"
 #include "terminal.h"
 
@@ -101,10 +103,10 @@ std::pair<std::string, engine::OptionValue> read_option(const std::string& text)
     return {name, value.is_string() ? value.get<std::string>() : written};
 }
 
-/// The settings of a run that a network needs.
+/// The settings of a run, and the sizes of its data.
 struct NetworkSettings {
     engine::NetworkData data;
-    engine::PrecisionConfig precision;
+    engine::RunConfig run;
 };
 
 /// The settings that --set, --precision and --force make of the defaults, with the network of this file;
@@ -120,7 +122,7 @@ std::optional<NetworkSettings> read_network_settings(const NetworkArguments& arg
     const auto faults = std::erase_if(parsed.errors, [](const auto& error) { return error.field == "model.network"; });
     report(parsed.errors);
     if (!parsed.errors.empty()) return std::nullopt;
-    const auto with = [&](engine::NetworkData data) { return NetworkSettings{std::move(data), parsed.config.precision}; };
+    const auto with = [&](engine::NetworkData data) { return NetworkSettings{std::move(data), parsed.config}; };
     if (args.overrides.empty() || faults > 0) return with(engine::usual_network_data(text));
     const engine::DatasetDescriptor* const kind = engine::find_dataset(parsed.config.dataset.kind);
     if (!kind->files_decide) return with(engine::network_data(parsed.config));
@@ -164,12 +166,18 @@ struct NetworkReport {
     const engine::CheckedNetwork& network;
     std::vector<engine::PredictedType> operations;  ///< of a text without a fault
     std::vector<std::string> types;                 ///< of each row
+    engine::StepMemory memory;
+    std::int64_t batch_size;
 };
 
 NetworkReport make_report(const engine::CheckedNetwork& network, const std::string& text, const NetworkSettings& settings) {
-    NetworkReport out{network, {}, {}};
-    if (network.usable()) out.operations = engine::predict_types(text, settings.data, settings.precision);
+    NetworkReport out{network, {}, {}, {}, settings.run.batch_size};
+    if (network.usable()) {
+        out.operations = engine::predict_types(text, settings.data, settings.run.precision);
+        out.memory = engine::predict_step_memory(text, settings.data, settings.run);
+    }
     out.types = engine::types_by_row(out.operations, network.rows.size());
+    out.memory.saved.resize(network.rows.size());
     return out;
 }
 
@@ -183,7 +191,7 @@ std::string json_text(const std::string& file, const NetworkReport& report) {
     for (std::size_t i = 0; i < network.rows.size(); ++i) {
         const auto& row = network.rows[i];
         layers.push_back({{"line", row.place.line}, {"module", row.module}, {"layer", row.layer}, {"shape", row.shape},
-                          {"parameters", row.parameters}, {"flops", row.flops}, {"type", report.types[i]},
+                          {"parameters", row.parameters}, {"flops", row.flops}, {"saved_bytes", report.memory.saved[i]}, {"type", report.types[i]},
                           {"operations", ordered_json::array()}, {"inputs", row.inputs}});
     }
     for (const auto& op : report.operations)
@@ -197,8 +205,11 @@ std::string json_text(const std::string& file, const NetworkReport& report) {
         else
             state.push_back({{"name", network.buffers[place - network.parameters.size()].name}, {"sizes", network.buffers[place - network.parameters.size()].sizes}});
     }
+    const engine::StepMemory& memory = report.memory;
+    const ordered_json bytes = {{"batch_size", report.batch_size}, {"activations", memory.activations}, {"weights", memory.weights}, {"masters", memory.masters},
+                                {"low_copies", memory.low_copies}, {"optimizer", memory.optimizer}, {"gradients", memory.gradients}, {"peak", memory.peak}};
     const ordered_json out = {{"file", file}, {"usable", network.usable()}, {"faults", std::move(faults)}, {"gives", network.gives},
-                              {"shape", network.shape}, {"parameter_count", network.parameter_count()}, {"flops", network.flops()},
+                              {"shape", network.shape}, {"parameter_count", network.parameter_count()}, {"flops", network.flops()}, {"memory", bytes},
                               {"layers", std::move(layers)}, {"parameters", std::move(parameters)}, {"state", std::move(state)}};
     return engine::dumped(out) + '\n';
 }
@@ -228,14 +239,19 @@ void write_export(const NetworkArguments& args, const std::string& text, const e
 
 void print_table(const NetworkReport& report) {
     const engine::CheckedNetwork& network = report.network;
-    engine::Table table{{"line", "name", "layer", "shape", "parameters", "FLOPs", "type"}};
+    engine::Table table{{"line", "name", "layer", "shape", "parameters", "FLOPs", "saved", "type"}};
     for (std::size_t i = 0; i < network.rows.size(); ++i) {
         const auto& row = network.rows[i];
-        table.rows.push_back({row.place.line, row.module, row.layer, row.shape, row.parameters, engine::Cell(row.flops, "%.4g"), report.types[i]});
+        table.rows.push_back({row.place.line, row.module, row.layer, row.shape, row.parameters, engine::Cell(row.flops, "%.4g"),
+                              engine::bytes_text(static_cast<std::int64_t>(report.memory.saved[i])), report.types[i]});
     }
     std::cout << to_text(table, 4);
     print_formatted("%zu layers, %lld parameters, %.4g FLOPs for one sample; the result is %s\n", network.rows.size(),
                     static_cast<long long>(network.parameter_count()), network.flops(), network.shape.empty() ? "?" : network.shape.c_str());
+    if (!network.usable()) return;
+    print_formatted("a step on %lld samples keeps %s for its backward pass and needs at most %s\n", static_cast<long long>(report.batch_size),
+                    engine::bytes_text(static_cast<std::int64_t>(report.memory.activations)).c_str(),
+                    engine::bytes_text(static_cast<std::int64_t>(report.memory.peak)).c_str());
 }
 
 int check(const NetworkArguments& args) {

@@ -52,4 +52,17 @@ const LayerRun& layer_run(const LayerKind& kind) {
     return runs.find(kind.name)->second;
 }
 
+std::vector<bool> low_parameters(const NetworkGraph& graph) {
+    std::vector<bool> low(graph.parameters.size(), false);
+    for (const GraphNode& node : graph.nodes) {
+        const LayerRun::Low kind = layer_run(*node.kind).low;
+        if (kind == LayerRun::Low::none) continue;
+        for (const int index : node.parameters) {
+            const auto at = static_cast<std::size_t>(index);
+            low[at] = low[at] || kind == LayerRun::Low::all || graph.parameters[at].sizes.size() > 1;
+        }
+    }
+    return low;
+}
+
 }  // namespace engine::network

@@ -287,8 +287,9 @@ LayerRun run_Where() {
     return {.make = [](const LayerSetup&) {
         return gives_one([](const TensorList& in) { return where(not_equal(in[0], Tensor::zeros({}, in[0].dtype(), in[0].device())), in[1], in[2]); });
     }, .types = [](const LayerTypes& layer) {
-        ValueType zero = layer.in[0];
-        zero.has_dims = zero.learns = false;
+        ValueType zero;
+        zero.type = layer.in[0].type;
+        zero.has_dims = false;
         layer.call(ne_op, {layer.in[0], zero});
         return ValueTypes{layer.call(where_op, {layer.in[1], layer.in[2]})};  // the condition decides about no type
     }};

@@ -130,8 +130,9 @@ Tensor in_heads(const Tensor& x, std::int64_t heads) {
 ValueType attention_types(const LayerTypes& layer, const ValueType& q, const ValueType& k, const ValueType& v) {
     const auto in_heads_type = [&](const ValueType& x) { return layer.chain(x, {&reshape_op, &permute_op}); };
     const ValueType queries = in_heads_type(q), keys = in_heads_type(k), values = in_heads_type(v);
-    const ValueType attended = is_masked(layer) ? layer.call(scaled_dot_product_attention_op, {queries, keys, values, layer.in.back()})
-                                                : layer.call(scaled_dot_product_attention_op, {queries, keys, values});
+    ValueType attended = is_masked(layer) ? layer.call(scaled_dot_product_attention_op, {queries, keys, values, layer.in.back()})
+                                          : layer.call(scaled_dot_product_attention_op, {queries, keys, values});
+    layer.pass.set_elements(attended, q.elements);
     return layer.chain(attended, {&permute_op, &reshape_op});
 }
 
@@ -139,8 +140,12 @@ ValueTypes multihead_attention_types(const LayerTypes& layer) {
     const ValueType in_weight = layer.weights[0], in_bias = layer.weights[1];
     ValueTypes projected;
     if (is_of_one(layer)) {
-        const ValueType all = layer.call(linear_op, {layer.in.front(), in_weight, in_bias});
-        for (int part = 0; part < 3; ++part) projected.push_back(layer.call(narrow_op, {all}));
+        ValueType all = layer.call(linear_op, {layer.in.front(), in_weight, in_bias});
+        layer.pass.set_elements(all, 3 * layer.in.front().elements);
+        for (int part = 0; part < 3; ++part) {
+            projected.push_back(layer.call(narrow_op, {all}));
+            layer.pass.set_elements(projected.back(), layer.in.front().elements);
+        }
     } else {
         for (const ValueType& each : layer.in.first(3)) {
             const ValueType weight = layer.call(narrow_op, {in_weight}), bias = layer.call(narrow_op, {in_bias});
@@ -226,9 +231,10 @@ LayerFunction make_rotary(const LayerSetup& setup) {
 }
 
 ValueTypes rotary_types(const LayerTypes& layer) {
-    ValueType factor = layer.in.front();
-    factor.learns = false;
-    const ValueType a = layer.call(narrow_op, {layer.in.front()}), b = layer.call(narrow_op, {layer.in.front()});
+    ValueType factor;
+    factor.type = layer.in.front().type;
+    ValueType a = layer.call(narrow_op, {layer.in.front()}), b = layer.call(narrow_op, {layer.in.front()});
+    for (ValueType* each : {&a, &b}) layer.pass.set_elements(*each, layer.in.front().elements / 2);
     const auto half = [&](const Op& op, const ValueType& x, const ValueType& y) {
         const ValueType left = layer.call(mul_op, {x, factor}), right = layer.call(mul_op, {y, factor});
         return layer.call(op, {left, right});

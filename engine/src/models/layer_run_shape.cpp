@@ -21,15 +21,35 @@ LayerRun is_view(LayerFunction (*make)(const LayerSetup&), LayerTypeFunction typ
 LayerTypeFunction moves(std::vector<const Op*> steps) {
     return [steps = std::move(steps)](const LayerTypes& layer) {
         ValueType x = layer.in.front();
-        for (const Op* step : steps) x = layer.call(*step, {x});
+        for (const Op* step : steps) {
+            const bool copies = step == &reshape_op && x.order == ElementOrder::permuted;
+            x = layer.call(*step, {x});
+            if (copies) layer.pass.set_copied(x);
+        }
         return ValueTypes{x};
     };
+}
+
+/// Whether another shape needs a copy. In an image channels lie innermost: only its rows and columns
+/// can be joined.
+bool copies_for_shape(const LayerTypes& layer) {
+    const ElementOrder order = layer.in.front().order;
+    const Sizes &from = layer.input().sizes, &to = layer.output().sizes;
+    if (order != ElementOrder::channels_last || from.size() != 4) return order == ElementOrder::permuted;
+    const bool one_place = from[2] == Size{1} && from[3] == Size{1}, one_channel = from[1] == Size{1};
+    const bool keeps_channels = to.size() > 1 && to[0] == from[0] && to[1] == from[1];
+    return !one_place && !one_channel && !keeps_channels;
 }
 
 /// A layer that gives another shape, unless it is its value's own.
 ValueTypes reshape_types(const LayerTypes& layer) {
     const ValueType& x = layer.in.front();
-    return {layer.input().sizes == layer.output().sizes ? x : layer.call(reshape_op, {x})};
+    if (layer.input().sizes == layer.output().sizes) return {x};
+    ValueType y = layer.call(reshape_op, {x});
+    const bool joins_places = layer.output().rank() == 3 && x.order == ElementOrder::channels_last;
+    if (copies_for_shape(layer)) layer.pass.set_copied(y);
+    else if (joins_places) y.order = ElementOrder::permuted;
+    return {y};
 }
 
 LayerFunction make_flatten(const LayerSetup& setup) {

@@ -152,11 +152,13 @@ LayerTypeFunction table_types(const Op& op) {
 
 ValueTypes embedding_tables_types(const LayerTypes& layer) {
     const std::string around = layer.pass.module;
+    const double samples = layer.in.front().elements / static_cast<double>(layer.weights.size());
     ValueTypes rows;
     for (std::size_t i = 0; i < layer.weights.size(); ++i) {
         layer.pass.module = layer.node.module + '.' + std::to_string(i);
         layer.chain(layer.in.front(), {&narrow_op, &reshape_op});
         rows.push_back(layer.call(embedding_op, {layer.weights[i]}));
+        layer.pass.set_elements(rows.back(), samples * static_cast<double>(layer.output().sizes.back().number));
     }
     layer.pass.module = around;
     for (ValueType& each : rows) each = layer.call(reshape_op, {each});

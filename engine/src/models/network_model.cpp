@@ -51,20 +51,6 @@ Tensor drawn(TensorRegistry& registry, const GraphParameter& parameter, bool low
     return registry.constant(name, shape, 0, low);
 }
 
-/// Which parameters products read in autocast's type, so that an optimizer may keep a copy of it.
-std::vector<bool> low_parameters(const NetworkGraph& graph) {
-    std::vector<bool> low(graph.parameters.size(), false);
-    for (const GraphNode& node : graph.nodes) {
-        const LayerRun::Low kind = layer_run(*node.kind).low;
-        if (kind == LayerRun::Low::none) continue;
-        for (const int index : node.parameters) {
-            const auto at = static_cast<std::size_t>(index);
-            low[at] = low[at] || kind == LayerRun::Low::all || graph.parameters[at].sizes.size() > 1;
-        }
-    }
-    return low;
-}
-
 /// How the values of an input are used.
 struct InputUse {
     bool casts_first = true;  ///< products and convolutions alone compute with them

@@ -1,9 +1,19 @@
 #include "models/type_pass.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 
 #include "amp/type_rules.h"
+#include "ops/attention/attention.h"
+#include "ops/conv/conv_transpose.h"
+#include "ops/conv/convolution.h"
+#include "ops/linalg/linear.h"
+#include "ops/norm/layer_norm.h"
+#include "ops/pool/pool.h"
+#include "ops/shape/slice.h"
+#include "ops/shape/view.h"
+#include "ops/vision/upsample.h"
 
 namespace engine::network {
 namespace {
@@ -19,6 +29,22 @@ std::vector<OperandType> floating(std::span<const OperandType> operands) {
 std::optional<DType> shown_type(std::span<const OperandType> operands) {
     const auto found = std::ranges::find_if(operands, [](const OperandType& each) { return is_floating(each.type) && !each.is_number; });
     return found == operands.end() ? std::nullopt : std::optional(found->type);
+}
+
+double bytes_of(const ValueType& value) { return value.elements * static_cast<double>(size_of(value.type)); }
+
+bool is_view(const Op& op) {
+    return &op == &reshape_op || &op == &permute_op || &op == &narrow_op || &op == &slice_op || &op == &expand_op;
+}
+
+ElementOrder order_after(const Op& op, ElementOrder order) {
+    static constexpr std::array images = {&conv2d_op, &conv_transpose2d_op, &max_pool2d_op, &avg_pool2d_op, &adaptive_avg_pool2d_op, &adaptive_max_pool2d_op,
+                                          &upsample_nearest2d_op, &upsample_bilinear2d_op, &upsample_bicubic2d_op};
+    if (std::ranges::find(images, &op) != images.end()) return ElementOrder::channels_last;
+    if (&op == &permute_op) return order == ElementOrder::permuted ? ElementOrder::rows : ElementOrder::permuted;
+    if (&op == &scaled_dot_product_attention_op) return ElementOrder::permuted;
+    if (&op == &linear_op || &op == &layer_norm_op || &op == &rms_norm_op) return ElementOrder::rows;
+    return order;
 }
 
 OperandType promoted(std::span<const OperandType> operands) {
@@ -67,7 +93,7 @@ ValueType TypePass::called(const Op& op, const ForceRule* rule, std::span<const 
 
     ValueType result;
     static_cast<OperandType&>(result) = promoted(used);
-    result.learns = std::ranges::any_of(operands, &ValueType::learns);
+    result.learns = op.derivatives > 0 && std::ranges::any_of(operands, &ValueType::learns);
     if (gives != Gives::widest) result.type = used.front().type;
     // A forced operation runs with autocast off.
     const bool in_region = low_ && (rule == nullptr || op.casts_result);
@@ -89,7 +115,50 @@ ValueType TypePass::called(const Op& op, const ForceRule* rule, std::span<const 
     }
     if (computes) shown.type = name(*computes);
     operations_.push_back(std::move(shown));
+    note_call(op, operands, used, result);
     return result;
+}
+
+int TypePass::new_block(const ValueType& value) {
+    blocks_.push_back(bytes_of(value));
+    return static_cast<int>(blocks_.size()) - 1;
+}
+
+void TypePass::note_call(const Op& op, std::span<const ValueType> operands, const std::vector<OperandType>& used, ValueType& result) {
+    TypedCall call{&op, row, {operands.begin(), operands.end()}, {}, {}};
+    const auto is_parameter = [](const ValueType& each) { return each.learns && each.made_by < 0; };
+    const bool only_parameters = std::ranges::all_of(operands, is_parameter);
+    result.elements = 0;
+    for (std::size_t i = 0; i < operands.size(); ++i) {
+        ValueType each = operands[i];
+        const bool is_cast = used[i].type != each.type;
+        each.type = used[i].type;
+        // Casts of weights are kept beside them.
+        if (is_cast && !is_parameter(each) && !each.is_number) each.block = new_block(each);
+        if (only_parameters || !is_parameter(each)) result.elements = std::max(result.elements, each.elements);
+        call.used.push_back(each);
+    }
+    const ValueType& first = call.used.front();
+    result.order = order_after(op, first.order);
+    result.made_by = static_cast<int>(calls_.size());
+    result.block = is_view(op) ? first.block : new_block(result);
+    call.result = result;
+    calls_.push_back(std::move(call));
+}
+
+void TypePass::set_elements(ValueType& value, double elements) {
+    value.elements = elements;
+    if (value.made_by < 0) return;
+    TypedCall& call = calls_[static_cast<std::size_t>(value.made_by)];
+    call.result.elements = elements;
+    if (!is_view(*call.op) || call.result.block != call.used.front().block) blocks_[static_cast<std::size_t>(value.block)] = bytes_of(value);
+}
+
+void TypePass::set_copied(ValueType& value) {
+    if (value.made_by < 0) return;
+    value.block = new_block(value);
+    value.order = ElementOrder::rows;
+    calls_[static_cast<std::size_t>(value.made_by)].result = value;
 }
 
 int GraphLayer::dimension(std::string_view argument, int rank) const {

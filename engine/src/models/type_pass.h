@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -14,14 +15,30 @@
 #include "tensor/operand_type.h"
 
 /// Types of a network that does not run: each layer names its operations, and a pass applies the
-/// rules of autocast and of precision.force to the types of their operands.
+/// rules of autocast and of precision.force to the types of their operands. It also notes in which
+/// memory their results lie.
 namespace engine::network {
 
-/// The type of a value.
+/// The order of a value's elements in memory, as far as a change of its shape depends on it.
+enum class ElementOrder : std::uint8_t { rows, channels_last, permuted };
+
+/// The type of a value, and its place in memory.
 struct ValueType : OperandType {
-    bool learns = false;  ///< parameters are among what it is made of
+    bool learns = false;   ///< parameters are among what it is made of
+    double elements = 1;   ///< of one batch
+    int made_by = -1;      ///< place in TypePass::calls(); -1: a parameter, an input or a number
+    int block = -1;        ///< of memory, in TypePass::blocks(); -1: the same
+    ElementOrder order = ElementOrder::rows;
 };
 using ValueTypes = std::vector<ValueType>;
+
+/// An operation with its operands, those that are missing left out.
+struct TypedCall {
+    const Op* op = nullptr;
+    int row = 0;
+    ValueTypes given{}, used{};  ///< operands before casts and after them
+    ValueType result{};
+};
 
 /// A forward pass on types alone. Lists its operations.
 class TypePass {
@@ -50,15 +67,29 @@ public:
     bool is_forced(const Op& op) const { return rule_for(op, true) != nullptr; }
     /// The operations so far.
     std::vector<PredictedType> take() { return std::move(operations_); }
+    const std::vector<TypedCall>& calls() const { return calls_; }
+    /// Bytes of each block.
+    const std::vector<double>& blocks() const { return blocks_; }
+    /// Says how many elements a value has, where that is not the number of its largest operand that
+    /// is no parameter.
+    void set_elements(ValueType& value, double elements);
+    /// An input in a type that it is cast to before the first layer.
+    void set_cast_input(ValueType& value) { value.block = new_block(value); }
+    /// Says that the value, which a call gave, is a copy and no view.
+    void set_copied(ValueType& value);
 
 private:
     const ForceRule* rule_for(const Op& op, bool has_floating) const;
     void cast(const Op& op, const ForceRule* rule, std::vector<OperandType>& operands) const;
     ValueType called(const Op& op, const ForceRule* rule, std::span<const ValueType> operands, Gives gives);
+    int new_block(const ValueType& value);
+    void note_call(const Op& op, std::span<const ValueType> operands, const std::vector<OperandType>& used, ValueType& result);
 
     std::optional<DType> low_;
     std::shared_ptr<const ForceRules> rules_;
     std::vector<PredictedType> operations_{};
+    std::vector<TypedCall> calls_{};
+    std::vector<double> blocks_{};
 };
 
 /// A layer in its graph.

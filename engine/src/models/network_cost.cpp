@@ -1,0 +1,362 @@
+#include "models/network_cost.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "ops/attention/attention.h"
+#include "ops/conv/conv_transpose.h"
+#include "ops/conv/convolution.h"
+#include "ops/linalg/linear.h"
+#include "ops/linalg/matmul.h"
+#include "ops/linalg/norm.h"
+#include "ops/linalg/similarity.h"
+#include "ops/loss/cross_entropy.h"
+#include "ops/norm/batch_norm.h"
+#include "ops/norm/group_norm.h"
+#include "ops/norm/layer_norm.h"
+#include "ops/pointwise/activation.h"
+#include "ops/pointwise/binary.h"
+#include "ops/pointwise/compare.h"
+#include "ops/pointwise/dropout.h"
+#include "ops/pointwise/piecewise.h"
+#include "ops/pointwise/rounding.h"
+#include "ops/pointwise/unary.h"
+#include "ops/pool/pool.h"
+#include "ops/recurrent/recurrent.h"
+#include "ops/reduce/extremum.h"
+#include "ops/reduce/softmax.h"
+#include "ops/shape/rearrange.h"
+#include "ops/shape/slice.h"
+#include "ops/shape/view.h"
+#include "tensor/memory/memory_cache.h"
+
+namespace engine::network {
+namespace {
+
+/// The values of an operation that its gradient reads.
+enum class Reads {
+    nothing,
+    input,             ///< the first operand
+    inputs,            ///< all operands
+    factors,           ///< each operand whose other one learns
+    result,
+    input_and_result
+};
+
+Reads read_by_gradient(const Op& op) {
+    static const std::map<const Op*, Reads> all = {
+        {&linear_op, Reads::input}, {&conv1d_op, Reads::input}, {&conv2d_op, Reads::input}, {&conv3d_op, Reads::input},
+        {&conv_transpose1d_op, Reads::input}, {&conv_transpose2d_op, Reads::input}, {&conv_transpose3d_op, Reads::input},
+        {&batch_norm_op, Reads::input}, {&batch_norm_relu_op, Reads::input_and_result}, {&instance_norm_op, Reads::input},
+        {&layer_norm_op, Reads::input}, {&rms_norm_op, Reads::input}, {&group_norm_op, Reads::input},
+        {&relu_op, Reads::result}, {&relu6_op, Reads::result}, {&tanh_op, Reads::result}, {&sigmoid_op, Reads::result},
+        {&gelu_op, Reads::input}, {&silu_op, Reads::input}, {&leaky_relu_op, Reads::input}, {&elu_op, Reads::input},
+        {&selu_op, Reads::input}, {&celu_op, Reads::input}, {&hardswish_op, Reads::input}, {&hardsigmoid_op, Reads::input},
+        {&mish_op, Reads::input}, {&softplus_op, Reads::input}, {&softsign_op, Reads::input}, {&log_sigmoid_op, Reads::input},
+        {&softmax_op, Reads::result}, {&log_softmax_op, Reads::result}, {&prelu_op, Reads::input}, {&mul_op, Reads::factors},
+        {&matmul_op, Reads::factors}, {&div_op, Reads::inputs}, {&maximum_op, Reads::inputs}, {&minimum_op, Reads::inputs},
+        {&abs_op, Reads::input}, {&square_op, Reads::input}, {&sqrt_op, Reads::result}, {&exp_op, Reads::result},
+        {&log_op, Reads::input}, {&clamp_op, Reads::input}, {&amax_op, Reads::input_and_result}, {&normalize_op, Reads::input},
+        {&cosine_similarity_op, Reads::inputs}, {&lp_pool1d_op, Reads::input}, {&lp_pool2d_op, Reads::input}, {&lp_pool3d_op, Reads::input},
+        {&scaled_dot_product_attention_op, Reads::inputs}, {&cross_entropy_op, Reads::input}};
+    const auto found = all.find(&op);
+    return found == all.end() ? Reads::nothing : found->second;
+}
+
+template <std::size_t count>
+bool is_one_of(const Op* op, const std::array<const Op*, count>& ops) {
+    return std::ranges::find(ops, op) != ops.end();
+}
+
+bool is_recurrent(const Op* op) {
+    static constexpr std::array all = {&rnn_tanh_op, &lstm_op, &gru_op};
+    return is_one_of(op, all);
+}
+
+/// A transposed convolution adds its bias in f32, outside the convolution.
+bool adds_bias_in_f32(const TypedCall& call) {
+    static constexpr std::array all = {&conv_transpose1d_op, &conv_transpose2d_op, &conv_transpose3d_op};
+    return call.used.size() > 2 && is_one_of(call.op, all);
+}
+
+double count_gates(const Op* recurrent) { return recurrent == &lstm_op ? 4 : recurrent == &gru_op ? 3 : 1; }
+
+/// Operations whose gradients lie in the memory of their result's.
+bool passes_gradient(const Op* op) {
+    static constexpr std::array all = {&add_op, &sub_op, &reshape_op, &permute_op, &cat_op};
+    return is_one_of(op, all);
+}
+
+double bytes(double elements, DType type) { return elements * static_cast<double>(size_of(type)); }
+
+/// The memory of a block for so many bytes.
+double rounded(double amount) { return static_cast<double>(block_size(static_cast<std::size_t>(amount), Device{})); }
+
+class PassRun {
+public:
+    PassRun(const NetworkGraph& graph, const TypedForward& forward, const std::vector<DType>& gradient_types)
+        : graph_(graph), calls_(forward.calls), blocks_(forward.blocks), gradient_types_(gradient_types) {
+        memory_.saved.assign(graph.nodes.size(), 0);
+        if (!calls_.empty() && forward.result.learns) add_loss(forward.result);
+        grads_.assign(calls_.size(), {});
+        extra_.assign(calls_.size(), 0);
+        readers_.assign(blocks_.size(), 0);
+        last_.assign(blocks_.size(), -1);
+        own_.assign(blocks_.size(), -1);
+        exact_ = blocks_;
+        for (double& each : blocks_) each = rounded(each);
+    }
+
+    PassMemory run() {
+        if (calls_.empty()) return memory_;
+        find_readers();
+        forward();
+        memory_.activations = live_;
+        for (std::size_t i = calls_.size(); i-- > 0;)
+            if (calls_[i].result.learns) backward(i);
+        return memory_;
+    }
+
+private:
+    struct Gradient {
+        int block = -1;  // in gradient_blocks_; -1: none
+        double elements = 0;
+        DType type = DType::f32;
+    };
+    struct GradientBlock {
+        double bytes = 0;
+        int holders = 0;
+    };
+
+    static std::size_t at(int index) { return static_cast<std::size_t>(index); }
+
+    /// The loss reads the scores in f32; that of an image keeps its difference to the wanted one.
+    void add_loss(const ValueType& scores) {
+        TypedCall call{&cross_entropy_op, -1, {scores}, {scores}, scores};
+        const bool is_image = graph_.values[at(graph_.outputs.front())].type.rank() == 4;
+        if (scores.type != DType::f32 || is_image) {
+            call.used.front().type = DType::f32;
+            call.used.front().block = static_cast<int>(blocks_.size());
+            blocks_.push_back(bytes(scores.elements, DType::f32));
+        }
+        call.result.elements = 1;
+        call.result.made_by = static_cast<int>(calls_.size());
+        call.result.block = static_cast<int>(blocks_.size());
+        blocks_.push_back(size_of(DType::f32));
+        calls_.push_back(std::move(call));
+    }
+
+    std::vector<int> read_blocks(const TypedCall& call) const {
+        if (!call.result.learns) return {};
+        std::vector<int> out;
+        const auto read = [&](const ValueType& value) {
+            if (value.block >= 0) out.push_back(value.block);
+        };
+        const Reads reads = read_by_gradient(*call.op);
+        if (reads == Reads::input || reads == Reads::input_and_result) read(call.used.front());
+        if (reads == Reads::inputs) std::ranges::for_each(call.used, read);
+        if (reads == Reads::factors && call.used.size() == 2) {
+            for (const std::size_t i : {0, 1})
+                if (call.used[1 - i].learns) read(call.used[i]);
+        }
+        if (reads == Reads::result || reads == Reads::input_and_result || is_recurrent(call.op)) read(call.result);
+        if (is_recurrent(call.op)) read(call.used.front());
+        return out;
+    }
+
+    /// Bytes that an operation makes for its gradient alone.
+    double extra_bytes(const TypedCall& call) const {
+        static constexpr std::array norms = {&batch_norm_op, &batch_norm_relu_op};
+        static constexpr std::array row_norms = {&layer_norm_op, &rms_norm_op};
+        static constexpr std::array max_pools = {&max_pool1d_op, &max_pool2d_op, &max_pool3d_op, &adaptive_max_pool1d_op, &adaptive_max_pool2d_op, &adaptive_max_pool3d_op};
+        if (!call.result.learns || call.row < 0) return 0;
+        const GraphNode& node = graph_.nodes[at(call.row)];
+        if (is_one_of(call.op, norms)) return 2 * bytes(static_cast<double>(graph_.values[at(node.outputs.front())].type.sizes[1].number), DType::f32);
+        if (is_one_of(call.op, row_norms) && call.used.size() > 1)
+            return (call.op == &layer_norm_op ? 2 : 1) * bytes(call.result.elements / call.used[1].elements, DType::f32);
+        if (is_one_of(call.op, max_pools)) return bytes(call.result.elements, DType::i32);
+        if (call.op == &dropout_op || call.op == &where_op) return bytes(call.result.elements, DType::boolean);
+        return is_recurrent(call.op) ? recurrent_bytes(call, node.arguments) : 0;
+    }
+
+    /// Products with the inputs, cell states, results of the layers below the last, and masks between
+    /// layers.
+    static double recurrent_bytes(const TypedCall& call, const LayerArguments& arguments) {
+        const double layers = static_cast<double>(arguments.whole("num_layers"));
+        const double gates = count_gates(call.op);
+        const double states = call.op == &lstm_op ? 1 : 0;
+        const bool drops = arguments.number("dropout") > 0;
+        const double numbers = layers * (gates + states) + (layers - 1) * (drops ? 2 : 1);
+        return bytes(numbers * call.result.elements, call.result.type) + (drops ? (layers - 1) * call.result.elements : 0);
+    }
+
+    /// A recurrent layer's gradient has the products of all steps again, their gradients, and the
+    /// states before each step.
+    double scratch_bytes(const TypedCall& call) const {
+        if (adds_bias_in_f32(call)) return is_low(call.result.type) ? bytes(call.result.elements, call.result.type) + bytes(call.used.front().elements, DType::f32) : 0;
+        if (!is_recurrent(call.op)) return 0;
+        const double gates = count_gates(call.op), sides = graph_.nodes[at(call.row)].arguments.flag("bidirectional") ? 2 : 1;
+        const double numbers = (call.op == &gru_op ? 3 : 2) * gates + (call.op == &lstm_op ? 2 : 1);
+        return bytes(numbers * call.result.elements / sides, call.result.type);
+    }
+
+    void find_readers() {
+        for (std::size_t i = 0; i < calls_.size(); ++i) {
+            const TypedCall& call = calls_[i];
+            for (const ValueType& each : call.used)
+                if (each.block >= 0) last_[at(each.block)] = static_cast<int>(i);
+            for (const ValueType& each : call.given)
+                if (each.block >= 0) last_[at(each.block)] = static_cast<int>(i);
+            if (call.result.block >= 0) last_[at(call.result.block)] = static_cast<int>(i);
+            for (const int block : read_blocks(call)) {
+                ++readers_[at(block)];
+                if (own_[at(block)] < 0) own_[at(block)] = call.row;
+            }
+        }
+    }
+
+    void take(double amount) {
+        live_ += amount;
+        memory_.peak = std::max(memory_.peak, live_);
+    }
+
+    void forward() {
+        std::vector<bool> made(blocks_.size(), false);
+        std::vector<std::vector<int>> ends(calls_.size());
+        for (std::size_t block = 0; block < blocks_.size(); ++block)
+            if (last_[block] >= 0) ends[at(last_[block])].push_back(static_cast<int>(block));
+        for (std::size_t i = 0; i < calls_.size(); ++i) {
+            const TypedCall& call = calls_[i];
+            const auto make = [&](const ValueType& value) {
+                if (value.block < 0 || made[at(value.block)]) return;
+                made[at(value.block)] = true;
+                take(blocks_[at(value.block)]);
+            };
+            std::ranges::for_each(call.used, make);
+            make(call.result);
+            const double extra = extra_bytes(call);
+            extra_[i] = extra > 0 ? rounded(extra) : 0;
+            take(extra_[i]);
+            if (adds_bias_in_f32(call)) {
+                const double scratch = bytes(call.result.elements, DType::f32) * (is_low(call.result.type) ? 2 : 1);
+                take(scratch);
+                live_ -= scratch;
+            }
+            if (call.row >= 0) memory_.saved[at(call.row)] += extra;
+            for (const int block : ends[i])
+                if (readers_[at(block)] == 0) live_ -= blocks_[at(block)];
+        }
+        for (std::size_t block = 0; block < blocks_.size(); ++block)
+            if (own_[block] >= 0) memory_.saved[at(own_[block])] += exact_[block];
+    }
+
+    int new_gradient(double amount) {
+        gradient_blocks_.push_back({rounded(amount), 1});
+        take(gradient_blocks_.back().bytes);
+        return static_cast<int>(gradient_blocks_.size()) - 1;
+    }
+    void release_gradient(int block) {
+        GradientBlock& own = gradient_blocks_[at(block)];
+        if (--own.holders == 0) live_ -= own.bytes;
+    }
+
+    void give(int call, Gradient gradient) {
+        Gradient& slot = grads_[at(call)];
+        if (slot.block < 0) {
+            slot = gradient;
+            return;
+        }
+        const int sum = new_gradient(bytes(slot.elements, slot.type));
+        release_gradient(slot.block);
+        release_gradient(gradient.block);
+        slot.block = sum;
+    }
+
+    void release_saved(int block) {
+        if (--readers_[at(block)] == 0) live_ -= blocks_[at(block)];
+    }
+
+    void backward(std::size_t index) {
+        const TypedCall& call = calls_[index];
+        const std::vector<int> read = read_blocks(call);
+        Gradient dy = grads_[index];
+        if (index + 1 == calls_.size()) dy = {new_gradient(bytes(call.result.elements, call.result.type)), call.result.elements, call.result.type};
+        if (dy.block >= 0) {
+            std::vector<std::pair<int, Gradient>> found;
+            for (std::size_t i = 0; i < call.used.size(); ++i) {
+                const ValueType &used = call.used[i], &given = call.given[i];
+                if (!used.learns || given.made_by < 0) continue;
+                found.emplace_back(given.made_by, operand_gradient(call, i, dy));
+            }
+            make_weight_gradients(index);
+            const double scratch = scratch_bytes(call);
+            take(scratch);
+            live_ -= scratch;
+            release_gradient(dy.block);
+            for (const auto& [maker, gradient] : found) give(maker, gradient);
+        }
+        for (const int block : read) release_saved(block);
+        live_ -= extra_[index];
+    }
+
+    Gradient operand_gradient(const TypedCall& call, std::size_t operand, const Gradient& dy) {
+        const ValueType &used = call.used[operand], &given = call.given[operand];
+        Gradient out{-1, given.elements, given.type};
+        const bool is_norm = call.op == &batch_norm_op || call.op == &batch_norm_relu_op;
+        const bool shares = passes_gradient(call.op) || (is_norm && operand > 0);
+        if (shares && (used.elements == dy.elements || call.op == &cat_op) && used.type == dy.type) {
+            out.block = dy.block;
+            ++gradient_blocks_[at(dy.block)].holders;
+        } else if (is_norm && readers_[at(used.block)] == 1) {
+            // On a CPU it overwrites what only this gradient reads.
+            ++readers_[at(used.block)];
+            live_ -= blocks_[at(used.block)];
+            blocks_[at(used.block)] = 0;
+            out.block = new_gradient(bytes(used.elements, used.type));
+            --readers_[at(used.block)];
+        } else {
+            out.block = new_gradient(bytes(used.elements, used.type));
+        }
+        if (used.type == given.type) return out;
+        const int cast = new_gradient(bytes(given.elements, given.type));
+        release_gradient(out.block);
+        out.block = cast;
+        return out;
+    }
+
+    /// Those of a layer's parameters come with the gradient of its last operation.
+    void make_weight_gradients(std::size_t index) {
+        const int row = calls_[index].row;
+        if (row < 0 || (index + 1 < calls_.size() && calls_[index + 1].row == row)) return;
+        for (const int parameter : graph_.nodes[at(row)].parameters) {
+            const GraphParameter& own = graph_.parameters[at(parameter)];
+            if (own.fixed || !with_gradient_.insert(parameter).second) continue;
+            double elements = 1;
+            for (const std::int64_t size : own.sizes) elements *= static_cast<double>(size);
+            const double amount = rounded(bytes(elements, gradient_types_[at(parameter)]));
+            memory_.gradients += amount;
+            take(amount);
+        }
+    }
+
+    const NetworkGraph& graph_;
+    std::vector<TypedCall> calls_;
+    std::vector<double> blocks_, exact_;  // bytes of each block, with its rounding and without
+    const std::vector<DType>& gradient_types_;
+    std::vector<int> readers_, last_, own_;  // of each block: gradients that read it, its last call, the row that keeps it
+    std::vector<double> extra_;              // of each call
+    std::vector<Gradient> grads_;            // of each call's result
+    std::vector<GradientBlock> gradient_blocks_;
+    std::set<int> with_gradient_;
+    double live_ = 0;
+    PassMemory memory_;
+};
+
+}  // namespace
+
+PassMemory count_pass_memory(const NetworkGraph& graph, const TypedForward& forward, const std::vector<DType>& gradient_types) {
+    return PassRun(graph, forward, gradient_types).run();
+}
+
+}  // namespace engine::network

@@ -1,0 +1,76 @@
+#include "engine/train/step_memory.h"
+
+#include "models/layer_run.h"
+#include "models/network_cost.h"
+#include "network/expand.h"
+#include "network/grammar.h"
+#include "tensor/memory/memory_cache.h"
+#include "train/step/make_optimizer.h"
+#include "train/step/mixed_precision.h"
+
+namespace engine {
+namespace {
+
+using namespace network;
+
+double count_numbers(const std::vector<std::int64_t>& sizes) {
+    double count = 1;
+    for (const std::int64_t size : sizes) count *= static_cast<double>(size);
+    return count;
+}
+
+/// The memory of a tensor.
+double block_bytes(double numbers, std::int64_t each) {
+    return each == 0 ? 0 : static_cast<double>(block_size(static_cast<std::size_t>(numbers) * static_cast<std::size_t>(each), Device{}));
+}
+double block_bytes(double numbers, DType type) { return block_bytes(numbers, static_cast<std::int64_t>(size_of(type))); }
+
+/// The types that parameters are held in.
+std::vector<DType> held_types(const NetworkGraph& graph, const ResolvedPrecision& precision) {
+    const bool low = precision.weights == WeightFormat::fp16;
+    std::vector<DType> types(graph.parameters.size(), low ? DType::f16 : DType::f32);
+    if (precision.batch_norm == WeightFormat::fp16) return types;
+    for (const GraphNode& node : graph.nodes) {
+        if (!node.kind->name.starts_with("BatchNorm")) continue;
+        for (const int parameter : node.parameters) types[static_cast<std::size_t>(parameter)] = DType::f32;
+    }
+    return types;
+}
+
+}  // namespace
+
+StepMemory predict_step_memory(std::string_view text, const NetworkData& data, const RunConfig& config) {
+    std::vector<NetworkFault> faults;
+    const NetworkSyntax syntax = parse_network(text, faults);
+    const NetworkGraph graph = expand_network(syntax, data, faults);
+    const ResolvedPrecision precision = resolve(config.precision);
+    const bool casts = precision.autocast != AutocastFormat::off;
+    const std::vector<bool> low = low_parameters(graph);
+    std::vector<DType> types = held_types(graph, precision);
+    StepMemory out;
+    for (std::size_t i = 0; i < graph.parameters.size(); ++i) {
+        const double numbers = count_numbers(graph.parameters[i].sizes);
+        out.weights += block_bytes(numbers, types[i]);
+        if (graph.parameters[i].fixed) continue;
+        out.optimizer += block_bytes(numbers, optimizer_state_bytes(config.optimizer, precision));
+        if (precision.master_weights && types[i] != DType::f32) out.masters += block_bytes(numbers, DType::f32);
+        if (!casts || !low[i] || types[i] != DType::f32) continue;
+        // Gradients of weights that have a 16-bit copy stay in its type.
+        types[i] = DType::f16;
+        out.low_copies += block_bytes(numbers, DType::f16);
+    }
+    for (const GraphBuffer& each : graph.buffers) out.weights += block_bytes(count_numbers(each.sizes), DType::f32);
+    const BatchSizes sizes{config.batch_size, config.bptt};
+    const PassMemory pass = count_pass_memory(graph, run_on_types(graph, syntax.gives, config.precision, sizes), types);
+    for (const int input : graph.inputs) {
+        const TensorType& type = graph.values[static_cast<std::size_t>(input)].type;
+        out.batch += block_bytes(count_elements(type.sizes, sizes), type.whole ? DType::i64 : DType::f32);
+    }
+    out.saved = pass.saved;
+    out.activations = pass.activations;
+    out.gradients = pass.gradients;
+    out.peak = out.weights + out.masters + out.low_copies + out.optimizer + out.batch + pass.peak;
+    return out;
+}
+
+}  // namespace engine

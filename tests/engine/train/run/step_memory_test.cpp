@@ -1,0 +1,85 @@
+#include "engine/train/step_memory.h"
+
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+#include "engine/settings/catalog.h"
+#include "support/ranks.h"
+
+// The memory of a step is predicted as the accounts measure it.
+namespace engine {
+namespace {
+
+struct Measured {
+    double activations = 0;
+    double peak = 0;
+};
+
+class Accounts final : public StepObserver {
+public:
+    explicit Accounts(const MemoryAccounting& accounting) : accounting_(accounting) {}
+    void before_forward(const StepView&, DeviceBatch&, TensorList&) override { before_ = now(); }
+    void after_forward(const StepView&, const TensorList&) override { kept = now() - before_; }
+    double kept = 0;
+
+private:
+    double now() const { return static_cast<double>(accounting_.bytes(MemoryUse::activations)); }
+    const MemoryAccounting& accounting_;
+    double before_ = 0;
+};
+
+/// Those of the second step, when the optimizer has its state.
+Measured measured(const RunConfig& config) {
+    test::RankRun run(config);
+    const MemoryAccounting& accounting = *run.trainer.accounting();
+    const auto accounts = std::make_shared<Accounts>(accounting);
+    run.trainer.attach(accounts);
+    run.step();
+    run.step();
+    return {accounts->kept, static_cast<double>(accounting.peak() - accounting.bytes(MemoryUse::workspace))};
+}
+
+RunConfig with_template(const std::string& name, const std::string& precision, Options options) {
+    RunConfig config = test::small_run(name == "mlp" ? "mlp" : "lenet", precision);
+    config.batch_size = 32;
+    config.model = {};
+    config.model.kind = "file";
+    config.model.options = std::move(options);
+    std::istringstream lines(network_template(name));
+    for (std::string line; std::getline(lines, line);) config.model.network.all.push_back(line);
+    return completed(config);
+}
+
+struct Case {
+    const char* name;
+    Options options{};
+};
+
+class StepMemoryTest : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Precisions, StepMemoryTest, testing::Values("fp32", "amp-fp16", "amp-bf16", "pure-fp16"));
+
+/// The bound of network.md 8; the accounts hold small tensors of losses and layers' own scratch too.
+TEST_P(StepMemoryTest, IsThatOfTheAccountsWithinATenth) {
+    for (const Case& each : {Case{"lenet"}, Case{"resnet18", {{"width", std::int64_t{16}}}}, Case{"vit", {{"depth", std::int64_t{2}}, {"width", std::int64_t{48}}, {"dropout", 0.1}}},
+                             Case{"lstm"}, Case{"autoencoder"}, Case{"unet"}}) {
+        SCOPED_TRACE(each.name);
+        const RunConfig config = with_template(each.name, GetParam(), each.options);
+        const StepMemory predicted = predict_step_memory(network_template(each.name), network_data(config), config);
+        const Measured found = measured(config);
+        EXPECT_NEAR(predicted.activations / found.activations, 1, 0.1);
+        EXPECT_NEAR(predicted.peak / found.peak, 1, 0.1);
+    }
+}
+
+TEST(StepMemory, OfARowIsWhatItsGradientReads) {
+    RunConfig config = with_template("lenet", "amp-fp16", {});
+    config.batch_size = 2;
+    NetworkData data{.inputs = {{"features", {8}, {}}}, .outputs = 3};
+    const StepMemory memory = predict_step_memory("network(features):\n  Linear(4)\n  ReLU\n  Dropout(0.5)\n  Linear(outputs)\n", data, config);
+    // The f16 input; the f16 results of relu and of dropout; dropout's mask.
+    EXPECT_EQ(memory.saved, (std::vector<double>{2 * 8 * 2, 2 * 4 * 2, 2 * 4, 2 * 4 * 2}));
+}
+
+}  // namespace
+}  // namespace engine
