@@ -36,11 +36,16 @@ QFont fixedFont() {
     font.setPointSizeF(QApplication::font().pointSizeF());
     if (isFixed(font)) return font;
     font.setStyleHint(QFont::Monospace);
+    QString fixed;
     for (const QString& family : QStringList{u"monospace"_s} + QFontDatabase::families(QFontDatabase::Latin)) {
         if (family != u"monospace"_s && !QFontDatabase::isFixedPitch(family)) continue;
         font.setFamily(family);
-        if (isFixed(font)) break;
+        if (!isFixed(font)) continue;
+        // Rows beside the text have words of the window's font.
+        if (QFontMetricsF(font).lineSpacing() >= QFontMetricsF(QApplication::font()).height()) return font;
+        if (fixed.isEmpty()) fixed = family;
     }
+    if (!fixed.isEmpty()) font.setFamily(fixed);
     return font;
 }
 

@@ -5,6 +5,8 @@
 #include <QPainter>
 #include <algorithm>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "network/network_editor.h"
 #include "network/network_model.h"
@@ -93,6 +95,7 @@ void NetworkOverview::paintLayers(QPainter& painter) const {
     const double middle = width() / 2.0, room = middle - size::grid;
     const int current = currentRow();
     QString group;
+    std::vector<std::pair<double, QString>> names;  // and where they stand: in front of the bars
     double written = 0;  // where the last name ends
     for (int i = 0; i < static_cast<int>(view.network.rows.size()); ++i) {
         const auto& row = view.network.rows[static_cast<std::size_t>(i)];
@@ -109,11 +112,15 @@ void NetworkOverview::paintLayers(QPainter& painter) const {
         group = module;
         if (area.top() < written) continue;
         written = area.top() + painter.fontMetrics().height();
+        names.emplace_back(area.top(), painter.fontMetrics().elidedText(module, Qt::ElideRight, static_cast<int>(room)));
+    }
+    for (const auto& [top, name] : names) {
         painter.setPen(tokens.line);
-        painter.drawLine(QPointF(0, area.top()), QPointF(width(), area.top()));
+        painter.drawLine(QPointF(0, top), QPointF(width(), top));
+        const QRectF place(size::grid, top + 1, painter.fontMetrics().horizontalAdvance(name), painter.fontMetrics().height());
+        painter.fillRect(place, tokens.panel);
         painter.setPen(tokens.dim);
-        painter.drawText(QRectF(size::grid, area.top(), room, painter.fontMetrics().height()), Qt::AlignLeft | Qt::AlignTop,
-                         painter.fontMetrics().elidedText(module, Qt::ElideRight, static_cast<int>(room)));
+        painter.drawText(place, Qt::AlignLeft | Qt::AlignTop, name);
     }
 }
 

@@ -219,7 +219,7 @@ QWidget* NetworkPage::makeCards() {
         column->addWidget(button);
         column->addWidget(makeProse(about, "dim", card));
         column->addStretch(1);
-        row->addWidget(card, 2);
+        row->addWidget(card, 2, Qt::AlignTop);
         return button;
     };
     addTemplates(add(tr("Template"), tr("A network that comes with the program, as a text that you can change.")));
@@ -401,6 +401,7 @@ void NetworkPage::refresh() {
     askWhatIsNeeded();
     name_->setText(files_->isEdited() ? tr("%1 · edited").arg(files_->name()) : files_->name());
     const bool any = !files_->name().isEmpty();
+    name_->setVisible(any);
     cards_->setVisible(!any);
     for (QWidget* each : {static_cast<QWidget*>(sheet_), foot_}) each->setVisible(any);
     if (!any) options_->hide();
