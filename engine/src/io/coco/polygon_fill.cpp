@@ -70,7 +70,7 @@ private:
 void add_crossings(GridPoint from, GridPoint to, std::int32_t height, std::int32_t width,
                    std::vector<std::int64_t>& places) {
     const EdgeWalk edge(from, to);
-    const auto [least, most] = std::minmax(edge.at(0).x, edge.at(edge.length()).x);
+    const auto [least, most] = std::minmax({edge.at(0).x, edge.at(edge.length()).x});
     const std::int64_t first = std::max<std::int64_t>(0, (least - steps / 2) / steps);
     const std::int64_t last = std::min<std::int64_t>(width - 1, most / steps);
     for (std::int64_t x = first; x <= last; ++x) {

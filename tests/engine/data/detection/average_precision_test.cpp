@@ -51,9 +51,9 @@ std::vector<drawn::Picture> edge_pictures(const std::vector<std::string>& words,
     const auto number = [&] { return std::stod(words.at(at++)); };
     const auto whole = [&] { return std::stoi(words.at(at++)); };
     const auto box = [&] {
-        drawn::Box box{};
-        for (double& each : box) each = number();
-        return box;
+        drawn::Box sides{};
+        for (double& each : sides) each = number();
+        return sides;
     };
     std::vector<drawn::Picture> pictures(static_cast<std::size_t>(whole()));
     for (drawn::Picture& picture : pictures) {
