@@ -18,6 +18,8 @@ inline std::string below(const std::string& name, const std::string& module) { r
 
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
+inline bool is_number(std::string_view name) { return !name.empty() && name.find_first_not_of("0123456789") == name.npos; }
+
 /// In small letters, with _ instead of all but letters and digits.
 inline std::string small_word(std::string_view name) {
     std::string out;
