@@ -209,7 +209,7 @@ def of_sequences():
                    lambda m, x: m.a(x, x, x, need_weights=False, attn_mask=m.m.expand(len(x), 2, 4, 4).flatten(0, 1))[0].flatten(1))
     yield sequence("Attention masked", ["k = Tanh", "t = Transpose(1, 2) from x", "MatMul from x, t", "m = Unsqueeze(1)", "Attention(2, mask=m) from x, k, k", "Flatten"], lambda: {"fc": nn.Linear(24, 3)},
                    lambda m, x: attended(x, x.tanh(), x.tanh(), False, (x @ x.transpose(1, 2)).unsqueeze(1)).flatten(1))
-    yield sequence("Rotary", ["y = Rotary(base=7)", "Unflatten(2, [3, 2])", "Rotary", "Flatten(2)", "Attention(3) from above, y, x", "Flatten"], lambda: {"fc": nn.Linear(24, 3)},
+    yield sequence("Rotary", ["y = Rotary(base=7)", "Unflatten(2, [3, 2]) from x", "Rotary", "Flatten(2)", "Attention(3) from above, y, x", "Flatten"], lambda: {"fc": nn.Linear(24, 3)},
                    lambda m, x: turned_attention(x).flatten(1))
     yield sequence("LSTM states", ["r: LSTM(5, num_layers=2)", "Add from r.hidden, r.cell"], lambda: {"r": nn.LSTM(6, 5, 2, batch_first=True), "fc": nn.Linear(5, 3)},
                    lambda m, x: (lambda states: states[0][-1] + states[1][-1])(m.r(x)[1]))
