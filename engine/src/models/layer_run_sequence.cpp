@@ -232,6 +232,8 @@ LayerFunction make_rotary(const LayerSetup& setup) {
 
 ValueTypes rotary_types(const LayerTypes& layer) {
     ValueType factor;
+    if (layer.in.front().type != factor.type)
+        for (int table = 0; table < 2; ++table) layer.call(cast_op, {factor});
     factor.type = layer.in.front().type;
     ValueType a = layer.call(narrow_op, {layer.in.front()}), b = layer.call(narrow_op, {layer.in.front()});
     for (ValueType* each : {&a, &b}) layer.pass.set_elements(*each, layer.in.front().elements / 2);
