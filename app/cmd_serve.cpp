@@ -1,3 +1,5 @@
+#include <malloc.h>
+
 #include <chrono>
 #include <iostream>
 #include <thread>
@@ -69,6 +71,10 @@ int serve(const ServeArguments& args) {
     const auto store = std::make_shared<engine::RunStore>(engine::RunStore::default_root());
     report_warnings(*store);
     options.verdict = [store](const engine::RunSummary& run) { return judge_beside(*store, run); };
+#ifdef M_ARENA_MAX
+    // Each of the server's threads would keep an arena with the largest answer that it has made.
+    ::mallopt(M_ARENA_MAX, 2);
+#endif
     const InterruptScope obeyed;
     const engine::RunServer server(store, options);
     std::cout << "Shows " << what << " on " << server.address() << " until Ctrl-C" << std::endl;
