@@ -26,8 +26,8 @@ std::string network_to_text(std::string_view text, const NetworkData& data);
 struct NetworkDrawing {
     int depth = 0;       ///< blocks around each other that are drawn with their layers; 0: each is a box
     bool lying = false;  ///< the first layer at the left instead of at the top
-    /// Of each row of CheckedNetwork, as types_by_row() (engine/models/network_types.h) gives them:
-    /// a box has the colour of its result's type, which stands beside its shape. Empty: black on white.
+    /// One for each row of CheckedNetwork, as types_by_row() (engine/models/network_types.h) gives
+    /// them: a box has the colour of its result's type, which stands beside its shape. Empty: black on white.
     std::vector<std::string> types = {};
 };
 
