@@ -252,7 +252,7 @@ LayerRun run_Log() { return runs(log, log_op); }
 LayerRun run_Clamp() {
     return {.make = [](const LayerSetup& setup) {
         return gives_one([low = setup.arguments().number("min"), high = setup.arguments().number("max")](const Tensor& x) { return clamp(x, low, high); });
-    }, .types = calls(clamp_op)};
+    }, .types = [](const LayerTypes& layer) { return ValueTypes{layer.pass.call_made_of(clamp_op, layer.in.front(), {&maximum_op, &minimum_op})}; }};
 }
 LayerRun run_Normalize() {
     return along_dim([](const Tensor& x, int dim) { return normalize(x, 2, dim); }, normalize_op, TypePass::Gives::f32_in_region);

@@ -325,7 +325,7 @@ private:
         return out;
     }
 
-    /// Those of a layer's parameters come with the gradient of its last operation.
+    /// Gradients of a layer's parameters come with that of its last operation.
     void make_weight_gradients(std::size_t index) {
         const int row = calls_[index].row;
         if (row < 0 || (index + 1 < calls_.size() && calls_[index + 1].row == row)) return;

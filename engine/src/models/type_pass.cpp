@@ -84,6 +84,21 @@ ValueType TypePass::call(const Op& op, std::span<const ValueType> operands, Give
     return called(op, rule_for(op, has_floating), operands, gives);
 }
 
+ValueType TypePass::call_made_of(const Op& op, const ValueType& x, std::initializer_list<const Op*> parts) {
+    const bool is_whole = is_forced(op);
+    ValueType y = call(op, {&x, 1});
+    std::optional<DType> type;
+    for (const Op* part : parts)
+        if (const ForceRule* rule = rule_for(*part, is_floating(x.type))) type = rule->type;
+    if (is_whole || !low_ || !type || *type == y.type) return y;
+    y.type = *type;
+    operations_.back().rule = "inside";
+    operations_.back().type = name(*type);
+    set_elements(y, y.elements);
+    calls_.back().result = y;
+    return y;
+}
+
 ValueType TypePass::show(const Op& op, const ValueType& x) { return called(op, nullptr, {&x, 1}, Gives::widest); }
 
 ValueType TypePass::called(const Op& op, const ForceRule* rule, std::span<const ValueType> operands, Gives gives) {

@@ -65,6 +65,10 @@ public:
     ValueType show(const Op& op, const ValueType& x);
     /// Whether such a rule sets the type of an operation in this module.
     bool is_forced(const Op& op) const { return rule_for(op, true) != nullptr; }
+    /// Calls an operation on one value that calls others on it, of which rules of precision.force
+    /// set the types of some. The last of these is that of the result, under autocast alone: else it
+    /// goes back to the type that it would have had.
+    ValueType call_made_of(const Op& op, const ValueType& x, std::initializer_list<const Op*> parts);
     /// The operations so far.
     std::vector<PredictedType> take() { return std::move(operations_); }
     const std::vector<TypedCall>& calls() const { return calls_; }

@@ -125,7 +125,7 @@ TEST(NetworkTypes, EachKindOfLayerIsAsTheXraySeesIt) {
 TEST(NetworkTypes, ForcedTypesAreAsTheXraySeesThem) {
     for (const char* body : bodies) {
         const std::string text = with_scores(body);
-        for (const char* op : {"linear", "conv2d", "batch_norm", "add", "mul", "gelu", "embedding"})
+        for (const char* op : {"linear", "conv2d", "batch_norm", "add", "mul", "gelu", "embedding", "maximum", "minimum", "clamp"})
             expect_as_seen(text, all_inputs, {}, {{op, ForcedType::fp16}});
         expect_as_seen(text, all_inputs, {}, {{"scores", ForcedType::bf16}});
         expect_as_seen(text, all_inputs, {}, {{"scores:linear", ForcedType::fp32}});

@@ -29,7 +29,7 @@ private:
     double before_ = 0;
 };
 
-/// Those of the second step, when the optimizer has its state.
+/// Measures two steps: in the second one the optimizer has its state.
 Measured measured(const RunConfig& config) {
     test::RankRun run(config);
     const MemoryAccounting& accounting = *run.trainer.accounting();
