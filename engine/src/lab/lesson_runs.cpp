@@ -143,7 +143,7 @@ ParsedConfig lesson_settings(const Lesson& lesson, const LessonRun& run, std::in
     const bool names_one = std::erase_if(overrides, names_network) > 0;
     ParsedConfig parsed = parse_run_config("{}", overrides);
     if (names_one)
-        parsed.errors.push_back({"model.path", "", msg("write the network into a block “network”")});
+        parsed.errors.insert(parsed.errors.begin(), {"model.path", "", msg("write the network into a block “network”")});
     const auto place = [&](const char* field, std::string& path) {
         if (path.empty()) return;
         if (is_inside(lesson, path))

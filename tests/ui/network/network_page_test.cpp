@@ -200,8 +200,6 @@ TEST_F(NetworkPageTest, AModelThatPyTorchPrintedIsConvertedOnRequest) {
     ASSERT_NE(convert, nullptr);
     convert->click();
     EXPECT_EQ(model()->text(), u"network(image):\n  Flatten(1)\n  Linear(10)\n"_s);
-    ASSERT_TRUE(settles());
-    EXPECT_TRUE(model()->faults().empty());
     EXPECT_EQ(button(u"Convert it"_s), nullptr);
     editor()->undo();
     EXPECT_TRUE(model()->text().startsWith(u"Sequential("_s));
