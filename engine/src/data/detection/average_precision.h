@@ -43,7 +43,7 @@ struct ClassMatches {
     std::vector<Entry> detections{};                 ///< by falling score, at most 100
 };
 
-/// What a picture adds to the metric.
+/// The share of a picture in the metric.
 struct PictureMatches {
     std::int64_t sample = 0;
     ImageId image_id = std::int64_t{0};

@@ -9,7 +9,7 @@
 
 namespace engine {
 
-/// What an evaluation has found, picture by picture, and on several ranks part by part.
+/// Results of an evaluation, picture by picture, and on several ranks part by part.
 class DetectionResults {
 public:
     void add(PictureMatches picture) { pictures_.push_back(std::move(picture)); }

@@ -198,7 +198,7 @@ enum class Key {
     supercategory
 };
 
-Key key_of_entry(const std::string& word) {
+Key entry_key(const std::string& word) {
     static const std::unordered_map<std::string, Key> keys = {
         {"id", Key::id},
         {"image_id", Key::image_id},
@@ -255,7 +255,7 @@ std::optional<std::int64_t> whole_number(const Value& value) {
     return {};
 }
 
-std::optional<CocoId> id_of_image(const Value& value) {
+std::optional<CocoId> read_image_id(const Value& value) {
     if (value.text) return CocoId(*value.text);
     const auto whole = whole_number(value);
     return whole ? std::optional<CocoId>(*whole) : std::nullopt;
@@ -287,7 +287,7 @@ public:
         if (list_ == List::other) return true;
         check_place();
         if (depth_ == 3) {
-            if (Value* const place = value_of_key()) place->text = std::move(value);
+            if (Value* const place = key_value()) place->text = std::move(value);
             if (key_ == Key::segmentation) entry_.good_segmentation = false;
         } else if (depth_ == 4 && in_runs_) {
             if (runs_key_ == RunsKey::counts) entry_.counts_text = std::move(value);
@@ -308,7 +308,7 @@ public:
                     throw Error(ErrorCode::data, msg("{} gives {} twice", name_, word));
             }
         } else if (depth_ == 3 && list_ != List::other) {
-            key_ = key_of_entry(word);
+            key_ = entry_key(word);
             if (key_ == Key::segmentation) entry_.has_segmentation = true;
         } else if (depth_ == 4 && in_runs_) {
             runs_key_ = word == "counts" ? RunsKey::counts
@@ -394,7 +394,7 @@ private:
         if (depth_ == 2) refuse_entry();
     }
 
-    Value* value_of_key() {
+    Value* key_value() {
         switch (key_) {
             case Key::id:
                 return &entry_.id;
@@ -425,7 +425,7 @@ private:
         if (list_ == List::other) return true;
         check_place();
         if (depth_ == 3) {
-            if (Value* const place = value_of_key()) {
+            if (Value* const place = key_value()) {
                 place->number = value;
                 place->whole = whole;
             } else if (key_ == Key::segmentation) {
@@ -504,7 +504,7 @@ void CocoHandler::refuse_image(const char* lacks) const {
 
 void CocoHandler::end_image() {
     CocoImage image;
-    const auto id = id_of_image(entry_.id);
+    const auto id = read_image_id(entry_.id);
     if (!id) refuse_image("id");
     image.id = *id;
     if (!entry_.file_name.text || entry_.file_name.text->empty()) refuse_image("file_name");
@@ -588,7 +588,7 @@ CocoMasks::Place CocoHandler::end_mask() {
 void CocoHandler::end_annotation() {
     file_.with_segmentation += entry_.has_segmentation;
     const std::int64_t id = whole_number(entry_.id).value_or(0);
-    const auto image = id_of_image(entry_.image_id);
+    const auto image = read_image_id(entry_.image_id);
     if (!image) return file_.unknown_image.add(id);
     const auto category = whole_number(entry_.category_id);
     if (!category) return file_.unknown_category.add(id);

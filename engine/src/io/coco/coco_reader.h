@@ -87,7 +87,7 @@ struct CocoFile {
     std::vector<CocoAnnotation> annotations{};  ///< those that were kept, by image
     CocoMasks masks{};
 
-    // What the data set's notes and checks need.
+    // For the notes and checks of the data set.
     std::int64_t with_segmentation = 0;                  ///< annotations that have the key
     CocoCount unknown_image, unknown_category, bad_box;  ///< left out
     CocoCount no_mask;            ///< kept, but their segmentation is none or malformed

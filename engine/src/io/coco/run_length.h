@@ -65,7 +65,7 @@ std::array<double, 4> mask_box(const RunLength& mask);
 /// area of `detected` alone. 0 for boxes that do not overlap.
 double box_overlap(const std::array<double, 4>& detected, const std::array<double, 4>& truth,
                    bool crowd);
-/// The same for masks of one size.
+/// Intersection over union of two masks of one size, likewise.
 double mask_overlap(const RunLength& detected, const RunLength& truth, bool crowd);
 
 }  // namespace engine

@@ -39,7 +39,7 @@ std::vector<double> drawn_polygon(DrawnNumbers& draw, int height, int width) {
 }
 
 /// "x,y,x,y;x,y" as parts.
-MaskPolygons parts_of(const std::string& text) {
+MaskPolygons read_parts(const std::string& text) {
     MaskPolygons parts;
     std::istringstream in(text);
     for (std::string part; std::getline(in, part, ';');) {
@@ -56,7 +56,7 @@ TEST(PolygonFill, EdgeCasesAreThoseOfPycocotools) {
     ASSERT_GE(cases.size(), 20U);
     for (const auto& each : cases) {
         const int height = std::stoi(each.at(0)), width = std::stoi(each.at(1));
-        EXPECT_EQ(run_length_text(fill_polygons(parts_of(each.at(2)), height, width)), each.at(3))
+        EXPECT_EQ(run_length_text(fill_polygons(read_parts(each.at(2)), height, width)), each.at(3))
             << each.at(2);
     }
 }
