@@ -3,6 +3,7 @@
 # where that cannot be tried.
 set -euo pipefail
 halftone=$(realpath "${1:?usage: run.sh HALFTONE}")
+[[ $halftone != /tmp/* ]] || { echo "$halftone: each node has a /tmp of its own; give a program elsewhere"; exit 2; }
 
 skip() {
     echo "skipped: $*"
