@@ -33,7 +33,7 @@ CocoFile read(const std::string& text, bool drop_root = true) {
     return read_coco("a.json", pieces(text), drop_root);
 }
 
-std::string refusal(const std::string& text) {
+std::string error_text(const std::string& text) {
     try {
         read(text);
     } catch (const Error& error) {
@@ -158,31 +158,31 @@ TEST(CocoReader, MalformedMasksAreNone) {
 
 TEST(CocoReader, WhatIsNoCocoFileIsRefused) {
     const std::string good = file(images, categories, annotations);
-    EXPECT_EQ(refusal(good), "read");
-    EXPECT_THAT(refusal(good.substr(0, 300)),
+    EXPECT_EQ(error_text(good), "read");
+    EXPECT_THAT(error_text(good.substr(0, 300)),
                 HasSubstr("is not JSON, or is cut short, at byte 301"));
-    EXPECT_THAT(refusal(""), HasSubstr("at byte 1"));
-    EXPECT_THAT(refusal(good + "x"), HasSubstr("at byte " + std::to_string(good.size() + 1)));
-    EXPECT_THAT(refusal("[]"), HasSubstr("it has no images, annotations and categories"));
-    EXPECT_THAT(refusal("{" + images + "," + categories + "}"), HasSubstr("it has no annotations"));
-    EXPECT_THAT(refusal(file(R"("images": {})", categories, annotations)),
+    EXPECT_THAT(error_text(""), HasSubstr("at byte 1"));
+    EXPECT_THAT(error_text(good + "x"), HasSubstr("at byte " + std::to_string(good.size() + 1)));
+    EXPECT_THAT(error_text("[]"), HasSubstr("it has no images, annotations and categories"));
+    EXPECT_THAT(error_text("{" + images + "," + categories + "}"), HasSubstr("it has no annotations"));
+    EXPECT_THAT(error_text(file(R"("images": {})", categories, annotations)),
                 HasSubstr("images is no list"));
-    EXPECT_THAT(refusal(file(R"("images": null)", categories, annotations)),
+    EXPECT_THAT(error_text(file(R"("images": null)", categories, annotations)),
                 HasSubstr("images is no list"));
-    EXPECT_THAT(refusal(file(R"("images": "x")", categories, annotations)),
+    EXPECT_THAT(error_text(file(R"("images": "x")", categories, annotations)),
                 HasSubstr("images is no list"));
-    EXPECT_THAT(refusal(file(R"("images": [3])", categories, annotations)),
+    EXPECT_THAT(error_text(file(R"("images": [3])", categories, annotations)),
                 HasSubstr("an entry of images is no object"));
-    EXPECT_THAT(refusal(file(R"("images": [[]])", categories, annotations)),
+    EXPECT_THAT(error_text(file(R"("images": [[]])", categories, annotations)),
                 HasSubstr("an entry of images is no object"));
-    EXPECT_THAT(refusal(file(images, categories, images)), HasSubstr("gives images twice"));
-    EXPECT_THAT(refusal("{\"a\": 1e999}"), HasSubstr("the number 1e999 is too large"));
-    EXPECT_THAT(refusal("{\"a\": " + std::string(70, '[')), HasSubstr("more than 64 levels deep"));
+    EXPECT_THAT(error_text(file(images, categories, images)), HasSubstr("gives images twice"));
+    EXPECT_THAT(error_text("{\"a\": 1e999}"), HasSubstr("the number 1e999 is too large"));
+    EXPECT_THAT(error_text("{\"a\": " + std::string(70, '[')), HasSubstr("more than 64 levels deep"));
 }
 
 TEST(CocoReader, EntriesNeedWhatTheyMustHave) {
     const auto image = [](const std::string& members) {
-        return refusal(
+        return error_text(
             file(R"("images": [{)" + members + "}]", categories, R"("annotations": [])"));
     };
     EXPECT_THAT(image(R"("file_name": "a", "width": 1, "height": 1)"),
@@ -197,7 +197,7 @@ TEST(CocoReader, EntriesNeedWhatTheyMustHave) {
             image(R"("id": 1, "width": 1, "height": 1, "file_name": ")" + std::string(path) + "\""),
             HasSubstr("leads out of its folder"));
     const auto category = [](const std::string& list) {
-        return refusal(file(images, R"("categories": [)" + list + "]", R"("annotations": [])"));
+        return error_text(file(images, R"("categories": [)" + list + "]", R"("annotations": [])"));
     };
     EXPECT_THAT(category(R"({"name": "a"})"), HasSubstr("category 1 has no valid id"));
     EXPECT_THAT(category(R"({"id": 1})"), HasSubstr("category 1 has no valid name"));
@@ -205,7 +205,7 @@ TEST(CocoReader, EntriesNeedWhatTheyMustHave) {
                 HasSubstr("two categories with the id 1"));
     EXPECT_THAT(category(R"({"id": 1, "name": "a"}, {"id": 2, "name": "a"})"),
                 HasSubstr("two categories with the name a"));
-    EXPECT_THAT(refusal(file(R"("images": [{"id": 1, "file_name": "a", "width": 1, "height": 1},
+    EXPECT_THAT(error_text(file(R"("images": [{"id": 1, "file_name": "a", "width": 1, "height": 1},
                                            {"id": 1, "file_name": "b", "width": 1, "height": 1}])",
                              categories, R"("annotations": [])")),
                 HasSubstr("two images with the id 1"));
@@ -283,7 +283,7 @@ TEST(CocoReader, AMillionAnnotationsAndTwoThousandInAPicture) {
     for (int i = 0; i < 2001; ++i)
         crowded += std::string(i > 0 ? "," : "") +
                    R"({"id": 1, "image_id": 3, "category_id": 2, "bbox": [0, 0, 4, 4]})";
-    EXPECT_THAT(refusal(file(images, categories, crowded + "]")),
+    EXPECT_THAT(error_text(file(images, categories, crowded + "]")),
                 HasSubstr("image 3 has more than 2000 annotations"));
 }
 
