@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """network_onnx.py PROGRAM FORWARD: each template and each kind of layer as ONNX, fp32: onnx's checker accepts the file, and onnxruntime
-computes from its initial weights what the engine computes, for two batch sizes. PROGRAM: halftone; FORWARD: onnx_forward (ninja onnx_forward).
+computes from its initial weights what the engine computes, for two batch sizes. So does the model.py that PROGRAM writes. PROGRAM: halftone; FORWARD: onnx_forward (ninja onnx_forward).
 
 The bound for an output is BOUND of its largest value: a few hundred sums in another order. Kinds of layers whose export is
 refused are printed; REFUSED lists those that have no nodes.
@@ -14,6 +14,7 @@ import tempfile
 
 import numpy
 import onnx
+import onnx.numpy_helper
 import onnxruntime
 import safetensors.torch
 import torch
@@ -42,8 +43,8 @@ def inputs_of(fields, rows, words):
 
 
 class Checker:
-    def __init__(self, forward, folder):
-        self.forward, self.folder, self.wrong, self.count, self.largest = forward, folder, 0, 0, 0.0
+    def __init__(self, program, forward, folder):
+        self.program, self.forward, self.folder, self.wrong, self.count, self.largest = program, forward, folder, 0, 0, 0.0
 
     def engine(self, text, fields, outputs, inputs):
         (self.folder / "settings.json").write_text(json.dumps({"model": {"kind": "file", "network": text.splitlines()}}))
@@ -54,6 +55,23 @@ class Checker:
             raise ValueError(done.stderr.strip())
         found = safetensors.torch.load_file(self.folder / "out.safetensors")
         return [found[str(i)] for i in range(len(found))]
+
+    def pytorch(self, text, fields, outputs, inputs):
+        """The generated modules with the weights of the ONNX file, in evaluation mode."""
+        file, model = self.folder / "a.network", self.folder / "model.py"
+        file.write_text(text)
+        sizes = []
+        for field in fields.split(", "):
+            name, *numbers = field.split()
+            given = {"ids": f"indices={'x'.join(numbers)}", "tokens": f"tokens={outputs}"}.get(name, f"{name}={'x'.join(numbers)}")
+            sizes += ["--input", given]
+        subprocess.run([self.program, "network", file, *sizes, "--outputs", str(outputs), "--to", "pytorch", "-o", model], check=True, capture_output=True)
+        network = network_pytorch.imported(model).Network().eval()
+        stored = {t.name: torch.from_numpy(onnx.numpy_helper.to_array(t).copy()) for t in onnx.load(self.folder / "model.onnx").graph.initializer}
+        # A tied weight stands there once, and the counters of batch norms not at all.
+        network.load_state_dict({name: stored[name] for name in network.state_dict() if name in stored}, strict=False)
+        with torch.no_grad():
+            return network(*inputs)
 
     def check(self, what, text, fields, outputs):
         self.count += 1
@@ -76,6 +94,11 @@ class Checker:
                 self.largest = max(self.largest, apart)
                 if not apart <= BOUND:
                     raise ValueError(f"{apart:.2g} of the largest value apart")
+            generated = self.pytorch(text, fields, outputs, many).numpy()
+            apart = float(numpy.abs(generated.reshape(ours[0].shape) - ours[0].numpy()).max()) / max(1e-6, float(ours[0].abs().max()))
+            self.largest = max(self.largest, apart)
+            if not apart <= BOUND:
+                raise ValueError(f"model.py: {apart:.2g} of the largest value apart")
             few = [t[:2] for t in many]
             apart = float(numpy.abs(run(few)[0] - self.engine(text, fields, outputs, few)[0].numpy()).max())
             if not apart <= BOUND * max(1e-6, float(ours[0].abs().max())):
@@ -99,7 +122,7 @@ def main():
     def wanted(name):
         return not arguments.only or name.startswith(arguments.only)
     with tempfile.TemporaryDirectory() as folder:
-        checker = Checker(arguments.forward, pathlib.Path(folder))
+        checker = Checker(arguments.program, arguments.forward, pathlib.Path(folder))
         for kind, lines in {**network_pytorch.KINDS, **network_pytorch.FORMS}.items():
             if kind == "Buffer" or not wanted(kind):  # needs a file of weights
                 continue
