@@ -12,7 +12,7 @@ namespace engine {
 /// Memory of a training step on the CPU, predicted without running, in bytes. Scratch of the
 /// libraries and the step's targets are not counted.
 struct StepMemory {
-    /// Of each row of CheckedNetwork: tensors that are kept for the backward pass. What several
+    /// By row of CheckedNetwork: tensors that are kept for the backward pass. What several
     /// rows keep, or a view shares, counts at the first one.
     std::vector<double> saved{};
     double batch = 0;        ///< the network's inputs

@@ -59,7 +59,7 @@ struct Case {
 class StepMemoryTest : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Precisions, StepMemoryTest, testing::Values("fp32", "amp-fp16", "amp-bf16", "pure-fp16"));
 
-/// The bound of network.md 8; the accounts hold small tensors of losses and layers' own scratch too.
+/// The accounts hold small tensors of losses and layers' own scratch too.
 TEST_P(StepMemoryTest, IsThatOfTheAccountsWithinATenth) {
     for (const Case& each : {Case{"lenet"}, Case{"resnet18", {{"width", std::int64_t{16}}}}, Case{"vit", {{"depth", std::int64_t{2}}, {"width", std::int64_t{48}}, {"dropout", 0.1}}},
                              Case{"lstm"}, Case{"autoencoder"}, Case{"unet"}}) {
