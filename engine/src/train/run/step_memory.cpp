@@ -11,8 +11,6 @@
 namespace engine {
 namespace {
 
-using namespace network;
-
 double count_numbers(const std::vector<std::int64_t>& sizes) {
     double count = 1;
     for (const std::int64_t size : sizes) count *= static_cast<double>(size);
@@ -26,11 +24,11 @@ double block_bytes(double numbers, std::int64_t each) {
 double block_bytes(double numbers, DType type) { return block_bytes(numbers, static_cast<std::int64_t>(size_of(type))); }
 
 /// The types that parameters are held in.
-std::vector<DType> held_types(const NetworkGraph& graph, const ResolvedPrecision& precision) {
+std::vector<DType> held_types(const network::NetworkGraph& graph, const ResolvedPrecision& precision) {
     const bool low = precision.weights == WeightFormat::fp16;
     std::vector<DType> types(graph.parameters.size(), low ? DType::f16 : DType::f32);
     if (precision.batch_norm == WeightFormat::fp16) return types;
-    for (const GraphNode& node : graph.nodes) {
+    for (const network::GraphNode& node : graph.nodes) {
         if (!node.kind->name.starts_with("BatchNorm")) continue;
         for (const int parameter : node.parameters) types[static_cast<std::size_t>(parameter)] = DType::f32;
     }
@@ -41,11 +39,11 @@ std::vector<DType> held_types(const NetworkGraph& graph, const ResolvedPrecision
 
 StepMemory predict_step_memory(std::string_view text, const NetworkData& data, const RunConfig& config) {
     std::vector<NetworkFault> faults;
-    const NetworkSyntax syntax = parse_network(text, faults);
-    const NetworkGraph graph = expand_network(syntax, data, faults);
+    const network::NetworkSyntax syntax = network::parse_network(text, faults);
+    const network::NetworkGraph graph = network::expand_network(syntax, data, faults);
     const ResolvedPrecision precision = resolve(config.precision);
     const bool casts = precision.autocast != AutocastFormat::off;
-    const std::vector<bool> low = low_parameters(graph);
+    const std::vector<bool> low = network::low_parameters(graph);
     std::vector<DType> types = held_types(graph, precision);
     StepMemory out;
     for (std::size_t i = 0; i < graph.parameters.size(); ++i) {
@@ -59,12 +57,12 @@ StepMemory predict_step_memory(std::string_view text, const NetworkData& data, c
         types[i] = DType::f16;
         out.low_copies += block_bytes(numbers, DType::f16);
     }
-    for (const GraphBuffer& each : graph.buffers) out.weights += block_bytes(count_numbers(each.sizes), DType::f32);
-    const BatchSizes sizes{config.batch_size, config.bptt};
-    const PassMemory pass = count_pass_memory(graph, run_on_types(graph, syntax.gives, config.precision, sizes), types);
+    for (const network::GraphBuffer& each : graph.buffers) out.weights += block_bytes(count_numbers(each.sizes), DType::f32);
+    const network::BatchSizes sizes{config.batch_size, config.bptt};
+    const network::PassMemory pass = network::count_pass_memory(graph, network::run_on_types(graph, syntax.gives, config.precision, sizes), types);
     for (const int input : graph.inputs) {
-        const TensorType& type = graph.values[static_cast<std::size_t>(input)].type;
-        out.batch += block_bytes(count_elements(type.sizes, sizes), type.whole ? DType::i64 : DType::f32);
+        const network::TensorType& type = graph.values[static_cast<std::size_t>(input)].type;
+        out.batch += block_bytes(network::count_elements(type.sizes, sizes), type.whole ? DType::i64 : DType::f32);
     }
     out.saved = pass.saved;
     out.activations = pass.activations;
