@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "engine/network/network.h"
+#include "text/format.h"
 
 namespace ui {
 namespace {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/network/network.h"
+#include "text/format.h"
 
 namespace ui {
 namespace {
