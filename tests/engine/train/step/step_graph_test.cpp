@@ -149,7 +149,7 @@ TEST(StepGraph, ANetworkOfTheUsersOwnDrawsTheSameInAReplay) {
   Flatten
   Dropout(0.5)
   Linear(outputs)
-)", {}, {.inputs = {numbers("x", 64)}, .outputs = 4}, 1, cuda));
+)", {}, {.inputs = {{.name = "x", .kind = FieldKind::features, .shape = {64}}}, .outputs = 4}, 1, cuda));
     };
     const std::vector<double> eager = losses(false);
     EXPECT_EQ(losses(true), eager);
