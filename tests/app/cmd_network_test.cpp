@@ -37,7 +37,7 @@ TEST(NetworkCommand, PredictsTypes) {
     EXPECT_EQ(usual.exit_code(), 0) << usual.errors();
     const json layers = json::parse(usual.output_text()).at("layers");
     EXPECT_EQ(layers.at(0).at("type"), "f16");
-    EXPECT_EQ(layers.at(3).at("type"), "f32");
+    EXPECT_EQ(layers.at(3).at("operations").at(0).at("rule"), "f32_dtype");
     EXPECT_EQ(layers.at(0).at("operations").at(0).at("rule"), "low");
     Program forced({"network", file, "--set", "precision.preset=amp-fp16", "--set", "dataset.kind=glyphs", "--force", "conv=bf16", "--json"});
     forced.finish();
