@@ -189,7 +189,7 @@ public:
         cosines_ = Tensor::of(cosines, {count, pairs_}, DType::f32, device_);
         sines_ = Tensor::of(sines, {count, pairs_}, DType::f32, device_);
     }
-    /// Those that x (N, T, ..., features) needs, of its type.
+    /// Rows for x (N, T, ..., features), in its type.
     Tensor cosines(const Tensor& x) { return fitting(cosines_, x); }
     Tensor sines(const Tensor& x) { return fitting(sines_, x); }
 

@@ -31,7 +31,7 @@ std::shared_ptr<const Model> shapes_of(const RunConfig& config, const LintContex
     }
 }
 
-/// Of a network that the user wrote, for a task whose loss applies the softmax or sigmoid itself.
+/// The last layer of a network that the user wrote, for a task whose loss applies the softmax or sigmoid itself.
 std::optional<FinalProbabilities> probabilities_of(const RunConfig& config, const LintContext& context) {
     try {
         const auto model = model_descriptor(config.model);

@@ -48,7 +48,7 @@ public:
 signals:
     /// Ctrl+S.
     void saveWanted();
-    /// What PyTorch prints of a model was pasted: it begins at this position.
+    /// A model that PyTorch printed was pasted; it begins at this position.
     void reprPasted(int position, const QString& text);
     /// Lines have moved in the viewport, or others are in view.
     void moved();

@@ -179,7 +179,7 @@ void NetworkFiles::back() {
     emit changed();
 }
 
-/// What was edited behind a run's text is kept as a draft.
+/// An edited text behind that of a run is kept as a draft.
 void NetworkFiles::leaveRun() {
     if (behind_ && (*behind_)[u"edited"_s].toBool()) aside_ << *behind_;
     behind_.reset();

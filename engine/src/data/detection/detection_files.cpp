@@ -105,7 +105,7 @@ public:
         limit(found_.train, config_.train_limit);
         limit(found_.test, config_.test_limit);
         check_classes();
-        const Schema schema = schema_of_all();
+        const Schema schema = common_schema();
         out_.train = part(std::move(found_.train), schema);
         if (!found_.test.empty()) out_.test = part(std::move(found_.test), schema);
         if (!found_.validation.empty())
@@ -343,8 +343,8 @@ private:
         }
     }
 
-    /// Of the sizes that all pictures of all parts fit in.
-    Schema schema_of_all() {
+    /// Its sizes hold the pictures of all parts.
+    Schema common_schema() {
         const std::int64_t largest = std::ranges::max(form_.short_sides);
         CanvasSize canvas;
         DetectionCapacity capacity;

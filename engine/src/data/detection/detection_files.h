@@ -20,7 +20,7 @@ struct DetectionPicture {
     int undone_orientation = 1;  ///< EXIF's, where the annotations lie on the stored pixels
 };
 
-/// What a reader has found in its files. Label k is the class classes[k - 1]; a name may be empty,
+/// Pictures and classes that a reader has found in its files. Label k is the class classes[k - 1]; a name may be empty,
 /// where the files number their classes with gaps.
 struct DetectionFound {
     std::string name;  ///< of the data, for messages
