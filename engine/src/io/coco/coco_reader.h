@@ -2,17 +2,13 @@
 
 #include <array>
 #include <cstdint>
-#include <functional>
 #include <limits>
-#include <memory>
-#include <optional>
-#include <span>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "io/coco/polygon_fill.h"
+#include "io/coco/coco_entries.h"
+#include "io/coco/coco_masks.h"
 #include "io/coco/run_length.h"
 
 namespace engine {
@@ -45,31 +41,6 @@ struct CocoCount {
     }
 };
 
-/// The masks of a file, packed: polygons as doubles, runs as compressed text.
-class CocoMasks {
-public:
-    CocoMasks();
-    ~CocoMasks();
-    CocoMasks(CocoMasks&&) noexcept;
-    CocoMasks& operator=(CocoMasks&&) noexcept;
-
-    enum class Kind : std::uint8_t { none, polygons, runs };
-    /// Where a mask lies.
-    struct Place {
-        std::uint32_t first = 0, count = 0;  ///< polygons: parts
-        Kind kind = Kind::none;
-    };
-
-    Place add_polygons(std::span<const double> points, std::span<const std::uint32_t> sizes);
-    Place add_runs(std::string_view text);
-    MaskPolygons polygons(const Place& place) const;
-    std::string_view text(const Place& place) const;
-
-private:
-    struct Blocks;
-    std::unique_ptr<Blocks> blocks_;
-};
-
 struct CocoAnnotation {
     std::int64_t id = 0;
     std::int32_t image = 0;                                  ///< in CocoFile::images
@@ -98,9 +69,6 @@ struct CocoFile {
     std::variant<std::monostate, MaskPolygons, RunLength> mask(
         const CocoAnnotation& annotation) const;
 };
-
-/// Fills its argument as far as the text goes; less than its size only at the end.
-using CocoSource = std::function<std::size_t(std::span<std::uint8_t>)>;
 
 /// Reads a file in pieces, without a tree of its values. `name` stands in the errors. Leaves out
 /// annotations of an unknown image or category, and those whose box has no width or height, is not

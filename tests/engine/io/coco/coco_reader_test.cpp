@@ -7,27 +7,12 @@
 #include <cstring>
 
 #include "engine/base/error.h"
+#include "engine/io/coco/text_source.h"
 
 namespace engine {
 namespace {
 
 using testing::HasSubstr;
-
-/// A source that gives the text in pieces of a few bytes.
-CocoSource pieces(std::string text, std::size_t most = 7) {
-    return
-        [text = std::move(text), most, at = std::size_t{0}](std::span<std::uint8_t> out) mutable {
-            // A short read would be the end: fill in pieces, but whole.
-            std::size_t filled = 0;
-            while (filled < out.size() && at < text.size()) {
-                const std::size_t count = std::min({most, out.size() - filled, text.size() - at});
-                std::memcpy(out.data() + filled, text.data() + at, count);
-                filled += count;
-                at += count;
-            }
-            return filled;
-        };
-}
 
 CocoFile read(const std::string& text, bool drop_root = true) {
     return read_coco("a.json", pieces(text), drop_root);
@@ -154,30 +139,6 @@ TEST(CocoReader, MalformedMasksAreNone) {
         EXPECT_TRUE(std::holds_alternative<std::monostate>(coco.mask(coco.annotations.at(0))))
             << mask;
     }
-}
-
-TEST(CocoReader, WhatIsNoCocoFileIsRefused) {
-    const std::string good = file(images, categories, annotations);
-    EXPECT_EQ(error_text(good), "read");
-    EXPECT_THAT(error_text(good.substr(0, 300)),
-                HasSubstr("is not JSON, or is cut short, at byte 301"));
-    EXPECT_THAT(error_text(""), HasSubstr("at byte 1"));
-    EXPECT_THAT(error_text(good + "x"), HasSubstr("at byte " + std::to_string(good.size() + 1)));
-    EXPECT_THAT(error_text("[]"), HasSubstr("it has no images, annotations and categories"));
-    EXPECT_THAT(error_text("{" + images + "," + categories + "}"), HasSubstr("it has no annotations"));
-    EXPECT_THAT(error_text(file(R"("images": {})", categories, annotations)),
-                HasSubstr("images is no list"));
-    EXPECT_THAT(error_text(file(R"("images": null)", categories, annotations)),
-                HasSubstr("images is no list"));
-    EXPECT_THAT(error_text(file(R"("images": "x")", categories, annotations)),
-                HasSubstr("images is no list"));
-    EXPECT_THAT(error_text(file(R"("images": [3])", categories, annotations)),
-                HasSubstr("an entry of images is no object"));
-    EXPECT_THAT(error_text(file(R"("images": [[]])", categories, annotations)),
-                HasSubstr("an entry of images is no object"));
-    EXPECT_THAT(error_text(file(images, categories, images)), HasSubstr("gives images twice"));
-    EXPECT_THAT(error_text("{\"a\": 1e999}"), HasSubstr("the number 1e999 is too large"));
-    EXPECT_THAT(error_text("{\"a\": " + std::string(70, '[')), HasSubstr("more than 64 levels deep"));
 }
 
 TEST(CocoReader, EntriesNeedWhatTheyMustHave) {
