@@ -70,16 +70,11 @@ void apply_record(RunSummary& run, const FigureEvents& events) {
         const KeyFigures now = key_figures(record, events);
         // The end of a run whose record was cut short still has its figures.
         if (run.state != running_state && now.steps != run.steps) return;
-        // The last event of a run that was not resumed covers all of it. Earlier versions wrote the
-        // speed and the peak of the last part alone, and defined both otherwise.
-        const bool whole_in_end = run.state != running_state && !events.resumed();
         run.steps = now.steps;
         run.skipped = now.skipped;
         if (!std::isnan(now.train_s)) run.wall_s = now.train_s;
-        if (!std::isnan(now.samples_per_s) && !(whole_in_end && run.samples_per_s > 0))
-            run.samples_per_s = now.samples_per_s;
-        if (now.peak_bytes > 0 && !(whole_in_end && run.peak_bytes > 0))
-            run.peak_bytes = now.peak_bytes;
+        if (!std::isnan(now.samples_per_s)) run.samples_per_s = now.samples_per_s;
+        if (now.peak_bytes > 0) run.peak_bytes = now.peak_bytes;
         if (now.test.known()) run.test = now.test;
     } catch (const Error&) {
         // Without a readable record the figures of the events stay.
@@ -119,6 +114,8 @@ StoredRun read_stored_run_as(bool held, const std::filesystem::path& folder,
         events.apply(event);
         if (keep(event)) out.events.push_back(std::move(event));
     });
+    // Also of a run that has ended: earlier versions wrote the speed and the peak of its last part
+    // alone into its last event.
     apply_record(run, events);
     if (run.state == running_state && !held) run.state = interrupted_state;
     const RunNotes notes = read_notes(folder);

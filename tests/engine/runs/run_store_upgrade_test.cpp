@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "engine/base/error.h"
 #include "engine/lab/lesson.h"
@@ -50,10 +51,11 @@ protected:
         for (std::string line; std::getline(lines, line);) out.push_back(json::parse(line));
         return out;
     }
-    static void expect_as_before(const RunSummary& run, const json& before) {
+    static void expect_as_before(const RunSummary& run, const json& before,
+                                 std::set<std::string> changed = {}) {
         const json now = json::parse(to_json_line(run));
         for (const auto& [key, value] : before.items()) {
-            if (key == "folder" || key == "config") continue;
+            if (key == "folder" || key == "config" || changed.contains(key)) continue;
             EXPECT_EQ(now.value(key, json()), value) << run.run << ": " << key;
         }
         for (const auto& [section, settings] : before.at("config").items())
@@ -89,7 +91,14 @@ TEST_P(Upgrade, ARunIsReadFromItsFolderAlone) {
     for (const json& before : listed()) {
         const auto run = store.find(before.at("run").get<std::string>());
         ASSERT_TRUE(run.has_value()) << before.at("run");
-        expect_as_before(*run, before);
+        // 6cc2d93c took the mean speed and the peak of the last part alone. A run that is read from
+        // its folder has those of its record, as its page shows them.
+        const bool other_figures = std::string(GetParam()).find("6cc2d93c") != std::string::npos;
+        expect_as_before(*run, before,
+                         other_figures ? std::set<std::string>{"samples_per_s", "peak_bytes"}
+                                       : std::set<std::string>{});
+        EXPECT_GT(run->samples_per_s, 0);
+        EXPECT_GT(run->peak_bytes, 0);
     }
 }
 

@@ -66,7 +66,6 @@ struct FigureRows {
 class FigureEvents {
 public:
     void apply(const Event& event);
-    bool resumed() const { return !resumed_at_.empty(); }
 
 private:
     friend KeyFigures key_figures(const FigureRows&, const FigureEvents&);
