@@ -2,6 +2,7 @@
 
 #include <concepts>
 #include <stdexcept>
+#include <utility>
 
 #include "engine/base/json.h"
 #include "engine/base/names.h"
@@ -78,8 +79,13 @@ private:
             if (!found) throw std::invalid_argument("unknown name");
             value = *found;
         } else if constexpr (requires { value.has_value(); }) {
-            value.reset();
-            if (!json.is_null()) read(json, value.emplace());
+            if (json.is_null()) {
+                value.reset();
+            } else {
+                typename T::value_type held{};
+                read(json, held);
+                value = std::move(held);
+            }
         } else if constexpr (requires { typename T::mapped_type; }) {
             value.clear();
             for (const auto& [name, each] : json.get_ref<const nlohmann::json::object_t&>())

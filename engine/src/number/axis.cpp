@@ -127,8 +127,9 @@ std::vector<double> decimal_ticks(AxisRange range, int most, bool wide) {
     }
     const auto tens = powers(range, 10, most);
     if (tens.size() >= 2) return tens;
-    const auto fine = multiples(range, {1, 2, 5});
-    return fine.size() < 2 ? fine : std::vector{fine.front(), fine.back()};
+    auto fine = multiples(range, {1, 2, 5});
+    if (fine.size() > 2) fine.erase(fine.begin() + 1, fine.end() - 1);
+    return fine;
 }
 
 }  // namespace

@@ -45,7 +45,7 @@ OptimizerDescriptor sparse_adam_descriptor() {
              "Adam that updates only the rows of embedding tables that a batch uses; Adam for the "
              "other weights.",
          .states = [](const TypedOptions&) { return 2; }},
-        {},
+        AdamOptions(),
         {{learning_rate_option(), &AdamOptions::lr},
          {beta1_option(), &AdamOptions::beta1},
          {beta2_option(), &AdamOptions::beta2},
