@@ -86,7 +86,7 @@ TEST_F(Export, RefusesWhatDoesNotGoTogether) {
     train({"--set", "checkpoint.at_end=false", "--set", "checkpoint.best=false"});
     run({"export", "1", "--to", "tar"}, 2);
     EXPECT_THAT(errors_, HasSubstr("--to: tar: not a form of export"));
-    EXPECT_THAT(errors_, HasSubstr("safetensors, onnx, tensorboard, csv, json, run"));
+    EXPECT_THAT(errors_, HasSubstr("safetensors, onnx, pytorch, network, tensorboard, csv, json, run"));
     run({"export", "1", "--to", "csv", "--dtype", "fp16"}, 2);
     EXPECT_THAT(errors_, HasSubstr("--dtype: csv is written as it is"));
     run({"export", "1", "--to", "onnx", "--dtype", "bf16"}, 2);

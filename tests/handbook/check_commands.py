@@ -126,15 +126,20 @@ class Checker:
                 rows.setdefault(name.strip("`"), set()).update(re.findall(r"`(\w+)`", cells[2]))
                 events.setdefault(name.strip("`"), set()).update(re.findall(r"`event` \(`(\w+)`", cells[2]))
         mlp = ["--set", "dataset.kind=spirals", "--set", "model.kind=mlp"]
+        networks = self.root.resolve() / "resources/networks"
         commands = {"runs": ["runs"], "show RUN RUN": ["show", "1", "2"], "compare": ["compare", *mlp], "whatif RUN": ["whatif", "2"],
                     "sweep": ["sweep", *mlp, "--grid", "optimizer.lr=0.1,0.01"], "twin": ["twin", *mlp], "find-lr": ["find-lr", *mlp, "--steps", "20"],
                     "lint": ["lint", "--set", "precision.preset=amp-fp16", "--set", "precision.scaler=off"], "eval RUN": ["eval", "1"],
                     "queue": ["queue"], "bench": ["bench", *mlp, "--steps", "1", "--blocks", "1", "--warm-up", "0"], "doctor": ["doctor"],
-                    # Its usual number of outputs is not 1, so that there is a fault.
-                    "network FILE": ["network", str(self.root.resolve() / "resources/networks/clicks.network")]}
+                    "network FILE": ["network", str(networks / "lenet.network"), "--precision", "amp-fp16"]}
+        # The usual number of outputs of `clicks` is not 1, so that there is a fault.
+        also = {"network FILE": ["network", str(networks / "clicks.network")]}
         for row, words in commands.items():
-            done = self.run([*self.settings(words), "--json"])
-            objects = [json.loads(line) for line in done.stdout.splitlines()]
+            objects = []
+            for call in (words, also.get(row)):
+                if call:
+                    done = self.run([*self.settings(call), "--json"])
+                    objects += [json.loads(line) for line in done.stdout.splitlines()]
             last = [each for each in objects if each.get("event") in (events[row] or {None})]
             found = {key for each in last for key in each}
             if not last:

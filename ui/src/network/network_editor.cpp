@@ -399,8 +399,10 @@ void NetworkEditor::showChecked() {
 
 void NetworkEditor::placeGutter() {
     setViewportMargins(gutter_->lineWidth(), 0, 0, 0);
-    const QRect inside = contentsRect();
-    gutter_->setGeometry(inside.left(), inside.top(), gutter_->lineWidth(), inside.height());
+    // Beside the text alone: a scroll bar lies below both.
+    const QRect text = viewport()->geometry();
+    gutter_->setGeometry(text.left() - gutter_->lineWidth(), text.top(), gutter_->lineWidth(),
+                         text.height());
 }
 
 void NetworkEditor::resizeEvent(QResizeEvent* event) {
