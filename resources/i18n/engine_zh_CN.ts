@@ -221,7 +221,7 @@
 <message><source>Number of passes over the whole training set. 0 only evaluates the weights that the run starts from.</source><translation>训练遍历整个训练集的次数。0 表示只评估运行开始时的权重。</translation></message>
 <message><source>use 1 or more, or choose the weights to evaluate in model.init_from</source><translation>请使用 1 或更大的数，或在 model.init_from 中选择要评估的权重</translation></message>
 <message><source>Evaluate every</source><translation>评估间隔</translation></message>
-<message><source>Evaluates after this many steps (0 = not by steps). Early stopping and plateau look at the ends of epochs only.</source><translation>每隔这么多步评估一次（0 = 不按步数）。提前停止和 plateau 只看每轮结束时的评估。</translation></message>
+<message><source>Evaluates after this many steps (0 = not by steps). Early stopping and schedules that wait for progress look at the ends of epochs only.</source><translation>每隔这么多步评估一次（0 = 不按步数）。早停和等待改进的学习率计划只看每轮结束时的评估。</translation></message>
 <message><source>Evaluates after this many epochs (0 = not by epochs). The end of the run is always evaluated.</source><translation>每隔这么多轮评估一次（0 = 不按轮数）。运行结束时总会评估。</translation></message>
 <message><source>epochs</source><translation>轮</translation></message>
 <message><source>Step limit</source><translation>步数上限</translation></message>

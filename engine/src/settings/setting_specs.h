@@ -241,8 +241,8 @@ void for_each_setting(Config&& c, F&& f) {
         "= never).",
         "steps", at_least(0));
     row(c.evaluation.every_steps, "evaluation.every_steps", "Evaluate every",
-        "Evaluates after this many steps (0 = not by steps). Early stopping and plateau look at "
-        "the ends of epochs only.",
+        "Evaluates after this many steps (0 = not by steps). Early stopping and schedules that "
+        "wait for progress look at the ends of epochs only.",
         "steps", at_least(0));
     row(c.evaluation.every_epochs, "evaluation.every_epochs", "Evaluate every",
         "Evaluates after this many epochs (0 = not by epochs). The end of the run is always "
