@@ -194,10 +194,15 @@ std::int64_t count_file_parameters(const ModelSetup& setup) {
 }  // namespace
 
 double count_fixed_numbers(const ModelConfig& config, const ModelShape& shape) {
-    if (!model_descriptor(config)->from_text) return 0;
+    double count = 0;
+    if (!model_descriptor(config)->from_text) {
+        const auto model = make_model(config, shape, std::nullopt, Device{});
+        for (const Parameter& each : model->buffers())
+            count += static_cast<double>(each.tensor.numel());
+        return count;
+    }
     const CheckedNetwork checked =
         check_network(joined_lines(config.network), network_data(shape, config.options));
-    double count = 0;
     const auto add = [&](const std::vector<std::int64_t>& sizes) {
         count += std::accumulate(sizes.begin(), sizes.end(), 1.0, std::multiplies());
     };

@@ -20,8 +20,8 @@ NetworkData network_data(const ModelShape& shape, const Options& options);
 std::unique_ptr<Model> make_network_model(std::string_view text, const Options& options, const ModelShape& shape,
                                           std::optional<std::int64_t> seed, const Device& device, bool has_file = false);
 
-/// Numbers that the model of a text holds beside its parameters: Buffers and the layers' running
-/// statistics. 0 for a built-in model.
+/// Numbers that the model holds beside its parameters: Buffers of a text and the layers' running
+/// statistics. Throws as make_model() does.
 double count_fixed_numbers(const ModelConfig& config, const ModelShape& shape);
 
 /// A layer at the end of a network that makes probabilities of its scores.

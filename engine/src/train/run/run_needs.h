@@ -15,7 +15,7 @@ class Communicator;
 
 /// Checks what a run needs of the machine, before the run is there.
 
-/// Throws Error(memory) if the model's weights, gradients and optimizer state are more than
+/// Throws Error(memory) if the model's weights, gradients, buffers and optimizer state are more than
 /// the device's memory, before minutes go into drawing weights that cannot be trained.
 void check_model_fits(const RunConfig& config, const ModelShape& shape, const Device& device);
 
