@@ -174,7 +174,7 @@ private:
         if (!std::isnan(event.validation.loss))
             out << ", validation loss " << event.validation.loss;
         out << test_metrics(event.validation, "validation");
-        if (event.is_evaluated() || !event.epoch_ended)
+        if (event.evaluated)
             out << ", test loss " << loss_text(event.test.loss) << test_metrics(event.test, "test");
         out << ", " << event.seconds << " s";
         say(out.str());

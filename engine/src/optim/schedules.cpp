@@ -39,7 +39,12 @@ std::optional<OptionConflict> check_milestones(const TypedOptions& given) {
 
 void set_milestones(const TypedOptions& given, LearningRateSchedule& schedule) {
     schedule.gamma = given.number("gamma");
-    for (const std::int64_t milestone : given.integers("milestones"))
+    const std::vector<std::int64_t> milestones = given.integers("milestones");
+    // The settings of a stored run may hold what a check would refuse.
+    if (milestones.size() > kernels::max_milestones)
+        throw Error(ErrorCode::settings, "schedule.milestones: more than " +
+                                             std::to_string(kernels::max_milestones) + " numbers");
+    for (const std::int64_t milestone : milestones)
         schedule.milestones[schedule.milestone_count++] = milestone;
 }
 

@@ -150,6 +150,7 @@ void list_event(const auto& f, Is<EpochDone> auto& e) {
     list_part(f, "test_", e.test, Written::known);
     f.unless("seconds", e.seconds, not_measured<double>);
     f.unless("epoch_ended", e.epoch_ended, true);
+    f.unless("evaluated", e.evaluated, true);
 }
 
 void list_event(const auto& f, Is<ScaleChanged> auto& e) {

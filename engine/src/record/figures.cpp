@@ -23,7 +23,7 @@ double if_measured(double value) { return value > 0 ? value : no_figure; }
 
 void FigureEvents::apply(const Event& event) {
     if (const auto* epoch = std::get_if<EpochDone>(&event)) {
-        if (!epoch->is_evaluated()) return;
+        if (!epoch->evaluated) return;
         evaluations_.push_back({epoch->step, epoch->validation, epoch->test});
         if (evaluations_.size() > max_evaluations) evaluations_.pop_front();
     } else if (const auto* scale = std::get_if<ScaleChanged>(&event)) {

@@ -29,7 +29,7 @@ void apply_to(RunSummary&, const RunWarning&) {}
 void apply_to(RunSummary& run, const RunFailed&) { run.state = "failed"; }
 void apply_to(RunSummary& run, const EpochDone& event) {
     run.steps = event.step;
-    if (event.is_evaluated()) run.test = event.test;
+    if (event.evaluated) run.test = event.test;
 }
 void apply_to(RunSummary& run, const ScaleChanged& event) {
     run.steps = event.step;

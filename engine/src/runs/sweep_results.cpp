@@ -33,6 +33,7 @@ void add_run(const std::vector<Event>& events, SweepRow& row, Figures& figures) 
         if (const auto* start = std::get_if<RunStarted>(&event)) {
             row.metric = start->metrics.empty() ? loss_metric() : start->metrics.front();
         } else if (const auto* epoch = std::get_if<EpochDone>(&event)) {
+            if (!epoch->evaluated) continue;
             const bool validated = epoch->validation.known();
             const PartFigures& part = validated ? epoch->validation : epoch->test;
             if (part.known()) row.part = validated ? "validation" : "test";

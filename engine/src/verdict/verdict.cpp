@@ -267,7 +267,7 @@ void JudgedEvents::apply(const Event& event) {
         ended_ = false;  // it was resumed
     }
     const auto* epoch = std::get_if<EpochDone>(&event);
-    if (epoch && epoch->step >= first_step_ && (epoch->is_evaluated() || tests_.empty()))
+    if (epoch && epoch->evaluated && epoch->step >= first_step_)
         tests_.push_back(epoch->test);
     ended_ = ended_ || std::holds_alternative<RunDone>(event);
 }

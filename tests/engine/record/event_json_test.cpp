@@ -111,6 +111,15 @@ TEST(EventJson, WhatWasNotMeasuredIsLeftOut) {
     EXPECT_TRUE(std::isnan(std::get<EpochDone>(*read).test.loss));
 }
 
+TEST(EventJson, AnEpochThatWasNotEvaluatedSaysSo) {
+    EpochDone epoch{"1", 1, 1, classified(0.5, 0.5), {}, classified(nan_value, nan_value), 1};
+    const json made = json::parse(to_json_line(epoch));
+    EXPECT_FALSE(made.contains("evaluated")) << "as runs of earlier versions";
+    EXPECT_TRUE(std::get<EpochDone>(*parse_event(made.dump())).evaluated) << "its figures are NaN";
+    epoch.evaluated = false;
+    EXPECT_FALSE(std::get<EpochDone>(*parse_event(to_json_line(epoch))).evaluated);
+}
+
 TEST(EventJson, AStartTellsTheTaskItsMetricsAndTheUnitOfASample) {
     RunStarted started{"12", {}, "cpu", 2, 44426, 600, 100, 938, "/runs/12"};
     EXPECT_FALSE(json::parse(to_json_line(started)).contains("validation_samples"));

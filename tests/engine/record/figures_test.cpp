@@ -40,6 +40,18 @@ TEST(KeyFigures, LossIsTheMeanOfTheLastTwentyStepsAndNotCentred) {
     EXPECT_TRUE(std::isnan(loss_last_20(run.reader(), 0)));
 }
 
+TEST(KeyFigures, AnEvaluationWithoutANumberCountsAndAnEpochWithoutAnEvaluationDoesNot) {
+    const MadeRecord run(6, [](std::int64_t) { return 1.0; });
+    EpochDone left_out = tested_at(6, 0.1);
+    left_out.evaluated = false;
+    EpochDone lost = tested_at(4, std::numeric_limits<double>::quiet_NaN());
+    lost.test.metrics.clear();
+    const KeyFigures now =
+        key_figures(run.reader(), events_of({tested_at(2, 0.5), lost, left_out}));
+    EXPECT_EQ(now.evaluated_at, 4);
+    EXPECT_TRUE(std::isnan(now.test.loss));
+}
+
 TEST(KeyFigures, ALossThatIsNotFiniteCountsOnlyAsTheLastOne) {
     const MadeRecord run(4, [](std::int64_t step) { return step == 2 ? inf : 1.0; });
     EXPECT_EQ(key_figures(run.reader(), {}).loss_last_20, 1);

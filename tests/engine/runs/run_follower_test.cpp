@@ -121,7 +121,9 @@ TEST_F(RunFollowerTest, GathersTheOutcome) {
     grown.step = 1;
     source.make(2);
     source.now = RunState::done;
-    source.events = {started, grown, evaluated_after(2), done_of("7")};
+    EpochDone left_out = evaluated_after(1);
+    left_out.evaluated = false;
+    source.events = {started, grown, left_out, evaluated_after(2), done_of("7")};
     follower.look();
     const RunOutcome& outcome = follower.outcome();
     EXPECT_TRUE(outcome.ended);

@@ -22,7 +22,7 @@ public:
         queue.add(plan.entries());
     }
 
-    /// Ends the next run of the queue, with these accuracies of its epochs.
+    /// Ends the next run of the queue, with these accuracies of its epochs; -1: not evaluated.
     void run(const std::vector<double>& accuracies, QueueState state = QueueState::done,
              bool validated = false, double loss = 1) {
         auto taken = queue.take();
@@ -36,7 +36,9 @@ public:
             EpochDone event{};
             event.run = made.run;
             event.epoch = ++epoch;
-            event.test = classified(loss, accuracy);
+            event.evaluated = accuracy != -1;
+            event.test = event.evaluated ? classified(loss, accuracy)
+                                         : unknown_figures(classification_metrics());
             if (validated) event.validation = classified(loss, accuracy / 2);
             store.append(event);
         }
@@ -96,6 +98,14 @@ TEST(SweepResults, ARunWhoseOutputsAreNaNIsNeverTheBest) {
     const auto rows = sweep.rows();
     EXPECT_EQ(rows[0].label, "optimizer.lr=0.2");
     EXPECT_TRUE(std::isnan(rows[1].best.mean) && std::isnan(rows[2].best.mean));
+}
+
+TEST(SweepResults, AreThoseOfTheLastEvaluation) {
+    Sweep sweep(rates());
+    sweep.run({-1, 0.7, -1});
+    const auto rows = sweep.rows();
+    EXPECT_EQ(rows[0].best.mean, 0.7);
+    EXPECT_EQ(rows[0].last.mean, 0.7);
 }
 
 TEST(SweepResults, AreMeanAndSpreadOverTheSeedsOfAPoint) {

@@ -112,6 +112,23 @@ TEST(RunTrack, KeepsFewOfVeryManyEpochsAndAlwaysTheLast) {
     EXPECT_LE(track.events().size(), 4000u);
 }
 
+TEST(RunTrack, KeepsFewOfVeryManyEvaluationsWithinAnEpoch) {
+    RunTrack track("1", {});
+    for (int i = 1; i <= 5000; ++i) {
+        engine::EpochDone evaluation{};
+        evaluation.step = i;
+        evaluation.epoch_ended = false;
+        track.apply(evaluation);
+    }
+    const auto& kept = track.epochs();
+    EXPECT_LE(kept.size(), 1024u);
+    EXPECT_GE(kept.size(), 512u);
+    EXPECT_EQ(kept.front().step, 1);
+    EXPECT_EQ(kept.back().step, 5000);
+    for (std::size_t i = 1; i + 1 < kept.size(); ++i)
+        EXPECT_EQ(kept[i].step - kept[i - 1].step, 8) << "evenly";
+}
+
 TEST(FocusTrack, IsTheLastRunWithAScaler) {
     engine::RunConfig fp32;
     fp32.precision.preset = "fp32";

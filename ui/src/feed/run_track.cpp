@@ -183,14 +183,16 @@ void RunTrack::updateStepsPerEpoch() {
 }
 
 void RunTrack::addEpoch(const engine::EpochDone& epoch) {
-    // The last entry is the newest epoch; it stays only if it is one of the stride.
-    if (!epochs_.empty() && epochs_.back().epoch % epochStride_ != 0) epochs_.pop_back();
+    // The last entry is the newest one; it stays only if its number is one of the stride. An
+    // epoch's own number does not do: many evaluations may be made within one epoch.
+    if (!epochs_.empty() && newestEpoch_ % epochStride_ != 0) epochs_.pop_back();
+    ++newestEpoch_;
     epochs_.push_back(epoch);
     if (epochs_.size() < maxEpochs) return;
     epochStride_ *= 2;
-    const auto newest = epochs_.back();
-    std::erase_if(epochs_, [this](const auto& e) { return e.epoch % epochStride_ != 0; });
-    if (epochs_.empty() || epochs_.back().epoch != newest.epoch) epochs_.push_back(newest);
+    for (std::size_t i = 1; 2 * i < maxEpochs; ++i) epochs_[i] = epochs_[2 * i];
+    epochs_.resize(maxEpochs / 2);
+    epochs_.push_back(epoch);
 }
 
 std::int64_t RunTrack::plannedSteps() const {
@@ -228,8 +230,7 @@ engine::RunFigures judgedFigures(const RunTrack& track, const engine::Speed& spe
     figures.precision = track.precision();
     figures.record = track.reader();
     for (const auto& epoch : track.epochs())
-        if (epoch.step >= from && (epoch.is_evaluated() || figures.tests.empty()))
-            figures.tests.push_back(epoch.test);
+        if (epoch.evaluated && epoch.step >= from) figures.tests.push_back(epoch.test);
     figures.speed = speed;
     figures.title = trackTitle(track).toStdString();
     figures.metric = track.metrics().empty() ? engine::Metric{} : track.metrics().front();

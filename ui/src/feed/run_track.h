@@ -140,6 +140,7 @@ private:
     engine::RunState state_ = engine::RunState::idle;
     std::vector<engine::EpochDone> epochs_;
     std::int64_t epochStride_ = 1;
+    std::int64_t newestEpoch_ = -1;  ///< number of the last entry of epochs_ among all, from 0
     std::vector<engine::Metric> expectedMetrics_;
     std::string expectedUnit_;
     std::optional<engine::RunOrigin> origin_;

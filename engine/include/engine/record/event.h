@@ -107,7 +107,7 @@ struct StateChanged {
     RunState state;
 };
 
-/// The test and validation parts were evaluated: at an epoch's end, or in between.
+/// An epoch ended, or the test and validation parts were evaluated; mostly both.
 struct EpochDone {
     std::string run;
     std::int64_t epoch;  ///< from 1: completed epochs
@@ -119,8 +119,8 @@ struct EpochDone {
     /// False: an evaluation between epochs, by the settings, on request or at the step limit; the
     /// training figures are those of the epoch so far.
     bool epoch_ended = true;
-
-    bool is_evaluated() const { return validation.known() || test.known(); }
+    /// False: the settings leave this end of an epoch out. The figures of an evaluation may be NaN.
+    bool evaluated = true;
 };
 
 /// The loss scale moved, or a step was skipped (then to <= from).

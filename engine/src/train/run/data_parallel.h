@@ -14,7 +14,15 @@ class Communicator;
 class RunRanks {
 public:
     /// Requests of rank 0 to the others.
-    enum class Order : std::int64_t { step, begin_evaluation, evaluate, save, count, end };
+    enum class Order : std::int64_t {
+        step,
+        begin_evaluation,
+        evaluate,
+        end_epoch,
+        save,
+        count,
+        end
+    };
 
     /// `line`: null in one process; must outlive it.
     explicit RunRanks(Communicator* line) : line_(line) {}

@@ -20,6 +20,7 @@ struct Evaluated {
     PictureBands pictures{};
     PartFigures training{};    ///< of the epoch so far
     bool epoch_ended = false;  ///< with this step
+    bool made = true;          ///< false: the settings leave this end of an epoch out
 };
 
 /// A listener's requests to the run loop.

@@ -210,6 +210,7 @@ bool RunLoop::is_evaluation_due() const {
 }
 
 void RunLoop::end_epoch() {
+    ranks_.send(Order::end_epoch);
     settle();
     progress_.epoch_ended = false;
     const PartFigures unknown = unknown_figures(trainer_->task().metrics());
@@ -218,7 +219,8 @@ void RunLoop::end_epoch() {
                   .epoch = progress_.epoch,
                   .step = trainer_->steps(),
                   .training = training_figures(),
-                  .epoch_ended = true});
+                  .epoch_ended = true,
+                  .made = false});
     progress_.begin_epoch();
 }
 
@@ -245,7 +247,8 @@ void RunLoop::report_epoch(const Evaluated& evaluated) {
                     evaluated.validation,
                     evaluated.test,
                     progress_.elapsed_s - progress_.epoch_start_s,
-                    evaluated.epoch_ended});
+                    evaluated.epoch_ended,
+                    evaluated.made});
 }
 
 void RunLoop::finish_evaluation() {
@@ -358,6 +361,8 @@ void RunLoop::obey(Order order) {
         case Order::evaluate:
             evaluate_some();
             return;
+        case Order::end_epoch:
+            return end_epoch();
         case Order::save:
             gathered_state();
             return;

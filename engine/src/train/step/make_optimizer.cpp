@@ -111,7 +111,7 @@ kernels::LearningRateSchedule make_schedule(const RunConfig& config,
 
 bool falls_to_end(const RunConfig& config) {
     using kernels::ScheduleKind;
-    const ScheduleKind kind = make_schedule(config, 0).kind;
+    const ScheduleKind kind = schedule_descriptor(config.schedule.kind).form;
     return kind == ScheduleKind::cosine || kind == ScheduleKind::one_cycle ||
            kind == ScheduleKind::polynomial;
 }

@@ -182,6 +182,39 @@ TEST_F(DataParallelRun, TrainsEvaluatesAndEndsLikeOneProcess) {
     }
 }
 
+TEST_F(DataParallelRun, GoesOnAfterAnEvaluationOnRequestAtAnEpochsEndThatHasNone) {
+    RunConfig config = test::small_run("mlp", "fp32");
+    config.dataset.train_limit = 48;
+    config.dataset.test_limit = 32;
+    config.epochs = 2;
+    config.evaluation.every_epochs = 0;
+    const Ended one = train_on(1, config);
+    config.workers = 2;
+    test::on_ranks(2, [&](const std::shared_ptr<Communicator>& line) {
+        SessionOptions options;
+        options.communicator = line;
+        if (line->rank() > 0) return follow_run(config, options);
+        Session session(config, thread_, store_, options);
+        for (int i = 1; i <= 3; ++i) step_to(session, i);
+        session.post(Command::validate_now);
+        std::vector<EpochDone> seen;
+        const auto take = [&] {
+            for (const Event& event : session.drain())
+                if (const auto* epoch = std::get_if<EpochDone>(&event)) seen.push_back(*epoch);
+            return seen.size();
+        };
+        EXPECT_TRUE(test::comes_true(
+            [&] { return take() == 2 && session.state() == RunState::paused; }));
+        session.post(Command::resume);
+        EXPECT_TRUE(session.wait(test::patience_s));
+        EXPECT_EQ(session.state(), RunState::done);
+        EXPECT_EQ(take(), 3U);
+        EXPECT_FALSE(seen.at(0).evaluated);
+        EXPECT_FALSE(seen.at(1).epoch_ended);
+        expect_near(session.record(), one.record, 1e-4);
+    });
+}
+
 TEST_F(DataParallelRun, OneRankHasTheColumnsOfItsExchange) {
     test::on_ranks(1, [&](const std::shared_ptr<Communicator>& line) {
         SessionOptions options;

@@ -121,6 +121,14 @@ TEST(MakeSchedule, MilestonesMustRise) {
     }
 }
 
+TEST(MakeSchedule, RefusesTooManyMilestonesOfSettingsThatWereNotChecked) {
+    RunConfig config;
+    config.schedule.kind = "multi-step";
+    config.schedule.options["milestones"] = std::vector<std::int64_t>(100, 1);
+    EXPECT_THROW((void)make_schedule(config, 10), Error);
+    EXPECT_FALSE(falls_to_end(config)) << "needs no milestone";
+}
+
 TEST(MakeSchedule, AWarmUpThatIsLongerThanTheRunRisesToItsEnd) {
     const json variant = {{"kind", "cosine"}, {"lr", 0.5}, {"warmup_steps", 7}};
     const auto schedule = make_schedule(config_of(variant), 4);
