@@ -52,7 +52,7 @@ while read -r file; do
 done < <(grep -rlE '\bdlm?open\(|\bQLibrary\b|\bQPluginLoader\b' "${folders[@]}" --include='*.h' --include='*.cpp' --include='*.cu')
 
 # C and POSIX headers belong to the GNU C library; those in quotes and those without "." or "/" to the project, C++ or Qt.
-system='^((sys|net|arpa|netinet|linux|asm|gnu)/.*|unistd|fcntl|stdlib|stdint|string|math|dlfcn|poll|pwd|sched|signal|spawn|errno|pthread|time|stdio)(\.h)?$'
+system='^((sys|net|arpa|netinet|linux|asm|gnu)/.*|unistd|fcntl|stdlib|stdint|string|math|dlfcn|poll|pwd|sched|signal|spawn|errno|pthread|time|stdio|malloc)(\.h)?$'
 headers=$(sources '^ *# *include <[^>]*[./]' | sed -E 's/.*<//; s/>.*//' | grep -vE "$system" | sed 's,/.*,,' | sort -u)
 for header in $headers; do
     check_listed "header" Headers "$header"
