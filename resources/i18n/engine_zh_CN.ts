@@ -167,7 +167,7 @@
 <message><source>Applied updates between two drops of the learning rate.</source><translation>两次降低学习率之间已生效的更新次数。</translation></message>
 <message><source>Gamma</source><translation>Gamma</translation></message>
 <message><source>Each drop multiplies the learning rate by this.</source><translation>每次降低时学习率所乘的系数。</translation></message>
-<message><source>Multi-step</source><translation>多阶梯</translation></message>
+<message><source>Multi-step</source><translation>多步衰减</translation></message>
 <message><source>Multiplies the learning rate by gamma at each milestone.</source><translation>每到一个里程碑，将学习率乘以 gamma。</translation></message>
 <message><source>Milestones</source><translation>里程碑</translation></message>
 <message><source>When the learning rate drops: a rising list, counted from the run's first update, warm-up included.</source><translation>学习率降低的时刻：递增列表，从运行的第一次更新算起，包含预热。</translation></message>
@@ -1875,73 +1875,73 @@
 <message><source>PyTorch source</source><translation>PyTorch 源代码</translation></message>
 <message><source>Picture</source><translation>图</translation></message>
 <message><source>Picture with the layers of blocks and their types</source><translation>图（含各块内的层及其类型）</translation></message>
-<message><source>1, or one slope for each channel.</source><translation>1，或每个通道一个斜率。</translation></message>
+<message><source>Number of slopes: 1, or one for each channel.</source><translation>斜率的数量：1，或每个通道一个。</translation></message>
 <message><source>A dimension or a list of them.</source><translation>一个维度，或多个维度的列表。</translation></message>
 <message><source>A number, or [left, right, top, bottom].</source><translation>一个数，或 [左, 右, 上, 下]。</translation></message>
 <message><source>A table whose numbers it shares: wte.weight.</source><translation>与它共用数值的表：wte.weight。</translation></message>
-<message><source>A window at the end may stand out.</source><translation>末端的窗口可以超出边缘。</translation></message>
-<message><source>Added on each side.</source><translation>每一侧添加的数量。</translation></message>
-<message><source>Added to the mean square.</source><translation>加到均方上的数。</translation></message>
-<message><source>Added to the output's size on one side.</source><translation>在一侧加到输出尺寸上。</translation></message>
-<message><source>Added to the variance.</source><translation>加到方差上的数。</translation></message>
-<message><source>Adds a number for each channel.</source><translation>为每个通道加一个数。</translation></message>
-<message><source>Adds a number for each element.</source><translation>为每个元素加一个数。</translation></message>
-<message><source>Adds a number for each output.</source><translation>为每个输出加一个数。</translation></message>
-<message><source>Adds numbers.</source><translation>加上偏置。</translation></message>
-<message><source>All dimensions.</source><translation>所有维度。</translation></message>
-<message><source>Channels of the output.</source><translation>输出的通道数。</translation></message>
+<message><source>Rounds the size of the output up instead of down.</source><translation>输出尺寸向上取整，而不是向下取整。</translation></message>
+<message><source>Padding on each side.</source><translation>每一侧的填充。</translation></message>
+<message><source>Added to the mean square, against division by zero.</source><translation>加到均方上的小数，防止除以零。</translation></message>
+<message><source>Added to one side of the output's size.</source><translation>加到输出尺寸的一侧。</translation></message>
+<message><source>Added to the variance, against division by zero.</source><translation>加到方差上的小数，防止除以零。</translation></message>
+<message><source>Adds a bias to each channel.</source><translation>为每个通道加上偏置。</translation></message>
+<message><source>Adds a bias to each element.</source><translation>为每个元素加上偏置。</translation></message>
+<message><source>Adds a bias to each output.</source><translation>为每个输出加上偏置。</translation></message>
+<message><source>Adds a bias.</source><translation>加上偏置。</translation></message>
+<message><source>The new order of all dimensions.</source><translation>所有维度的新顺序。</translation></message>
+<message><source>Number of output channels.</source><translation>输出通道数。</translation></message>
 <message><source>Dimension, from 0 (N); negative ones count from the end.</source><translation>维度，从 0（N）起；负数从末尾数起。</translation></message>
-<message><source>Dimensions.</source><translation>维度。</translation></message>
-<message><source>Distance of the items.</source><translation>各项的间隔。</translation></message>
-<message><source>Distance of the window's elements.</source><translation>窗口内元素的间隔。</translation></message>
-<message><source>Dropout between the layers.</source><translation>层与层之间的 Dropout。</translation></message>
-<message><source>Dropout of the weights of the attention.</source><translation>注意力权重的 Dropout。</translation></message>
-<message><source>Each place sees those before it.</source><translation>每个位置只看它之前的位置。</translation></message>
-<message><source>Exact, or by tanh.</source><translation>精确，或用 tanh 近似。</translation></message>
-<message><source>Factor of negative numbers.</source><translation>负数的系数。</translation></message>
-<message><source>Groups of channels.</source><translation>通道分成的组数。</translation></message>
-<message><source>Has a weight and a bias for each channel.</source><translation>每个通道有权重和偏置。</translation></message>
-<message><source>Heads.</source><translation>头数。</translation></message>
-<message><source>How many of the last dimensions.</source><translation>最后几个维度。</translation></message>
-<message><source>How the rows become one.</source><translation>各行合并成一行的方式。</translation></message>
-<message><source>How values in between are found.</source><translation>中间值的求法。</translation></message>
+<message><source>Dimensions to reverse or to shift along.</source><translation>要反转或移动的维度。</translation></message>
+<message><source>Step from one item to the next.</source><translation>相邻两项的步长。</translation></message>
+<message><source>Spacing of the kernel's elements.</source><translation>卷积核（窗口）元素的间距，即膨胀率。</translation></message>
+<message><source>Dropout probability between the layers.</source><translation>层间 Dropout 的概率。</translation></message>
+<message><source>Dropout probability of the attention weights.</source><translation>注意力权重的 Dropout 概率。</translation></message>
+<message><source>Causal mask: a position attends only to itself and earlier ones.</source><translation>因果掩码：每个位置只关注自身和更早的位置。</translation></message>
+<message><source>none: exact; tanh: the approximation with tanh.</source><translation>none：精确；tanh：用 tanh 近似。</translation></message>
+<message><source>Slope for negative inputs.</source><translation>负输入的斜率。</translation></message>
+<message><source>Number of groups of channels.</source><translation>通道的组数。</translation></message>
+<message><source>Learns a weight and a bias for each channel.</source><translation>为每个通道学习权重和偏置。</translation></message>
+<message><source>Factor.</source><translation>系数。</translation></message>
+<message><source>Its value.</source><translation>数值。</translation></message>
+<message><source>Sizes of the tensor.</source><translation>张量的大小。</translation></message>
+<message><source>Number of attention heads.</source><translation>注意力头的数量。</translation></message>
+<message><source>Number of last dimensions that are normalised.</source><translation>归一化的末尾维度数。</translation></message>
+<message><source>How the rows of a sample are combined.</source><translation>每个样本的各行如何合并。</translation></message>
+<message><source>Interpolation mode.</source><translation>插值方式。</translation></message>
 <message><source>Initial values of the bias.</source><translation>偏置的初始值。</translation></message>
 <message><source>Initial values of the weight.</source><translation>权重的初始值。</translation></message>
-<message><source>Its name.</source><translation>它的名称。</translation></message>
-<message><source>Its sizes, without N.</source><translation>它的尺寸，不含 N。</translation></message>
-<message><source>Its sizes.</source><translation>它的尺寸。</translation></message>
+<message><source>Name of the activation.</source><translation>激活函数的名称。</translation></message>
+<message><source>Sizes of the new shape, without N.</source><translation>新形状的大小，不含 N。</translation></message>
 <message><source>Keeps the state for the next batch.</source><translation>为下一个批次保留状态。</translation></message>
-<message><source>Layers on top of each other.</source><translation>叠放的层数。</translation></message>
-<message><source>Parts along each dimension.</source><translation>沿每个维度分成的份数。</translation></message>
-<message><source>Parts of the channels that do not see one another.</source><translation>互不相通的通道组数。</translation></message>
-<message><source>Parts.</source><translation>份数。</translation></message>
-<message><source>Places that the table has.</source><translation>表中的位置数。</translation></message>
-<message><source>Places.</source><translation>移动的位数。</translation></message>
-<message><source>Reads from both ends.</source><translation>从两端读取。</translation></message>
-<message><source>Share of the batch in the running statistics.</source><translation>批次在移动统计量中所占的比例。</translation></message>
-<message><source>Share that becomes 0 while training.</source><translation>训练时置 0 的比例。</translation></message>
-<message><source>Side of a block.</source><translation>块的边长。</translation></message>
-<message><source>Size of the output.</source><translation>输出的尺寸。</translation></message>
-<message><source>Size of the state.</source><translation>状态的尺寸。</translation></message>
-<message><source>Size of the window.</source><translation>窗口的尺寸。</translation></message>
-<message><source>Sizes of 1 stay in their place.</source><translation>尺寸为 1 的维度保留在原位。</translation></message>
-<message><source>Step of the window.</source><translation>窗口的步长。</translation></message>
-<message><source>Step of the window; without it the window's size.</source><translation>窗口的步长；不写则为窗口的尺寸。</translation></message>
-<message><source>The factor.</source><translation>系数。</translation></message>
+<message><source>Number of stacked layers.</source><translation>堆叠的层数。</translation></message>
+<message><source>Size of the output along each dimension.</source><translation>输出在每个维度上的大小。</translation></message>
+<message><source>Number of groups of a grouped convolution; as many as channels: depthwise.</source><translation>分组卷积的组数；等于通道数时为逐深度卷积。</translation></message>
+<message><source>Number of parts.</source><translation>份数。</translation></message>
+<message><source>Longest sequence: the number of positions in the table.</source><translation>最长的序列长度，即表中的位置数。</translation></message>
+<message><source>Number of positions to shift by, for each dimension.</source><translation>每个维度移动的位数。</translation></message>
+<message><source>Bidirectional: a second network reads the sequence backwards.</source><translation>双向：第二个网络按逆序读取序列。</translation></message>
+<message><source>Weight of the batch in the running statistics.</source><translation>批次在移动统计量中的权重。</translation></message>
+<message><source>Dropout probability, in training.</source><translation>训练时的 Dropout 概率。</translation></message>
+<message><source>Side length of a block, in pixels.</source><translation>块的边长（像素）。</translation></message>
+<message><source>Number of output features.</source><translation>输出特征数。</translation></message>
+<message><source>Size of the hidden state.</source><translation>隐藏状态的大小。</translation></message>
+<message><source>Kernel size.</source><translation>卷积核或池化窗口的大小。</translation></message>
+<message><source>Keeps the reduced dimensions with size 1.</source><translation>被归约的维度保留，大小为 1。</translation></message>
+<message><source>Stride of the kernel.</source><translation>卷积核的步幅。</translation></message>
+<message><source>Stride of the window; by default the kernel size.</source><translation>窗口的步幅，默认等于窗口大小。</translation></message>
+<message><source>Scale factor.</source><translation>缩放倍数。</translation></message>
 <message><source>The first item.</source><translation>第一项。</translation></message>
 <message><source>The item after the last.</source><translation>最后一项之后的一项。</translation></message>
 <message><source>The item; -1 is the last.</source><translation>第几项；-1 是最后一项。</translation></message>
-<message><source>The larger one.</source><translation>较大的数。</translation></message>
-<message><source>The number.</source><translation>该数。</translation></message>
-<message><source>The padding counts for the mean.</source><translation>填充计入平均值。</translation></message>
-<message><source>The part, from 0.</source><translation>第几份，从 0 起。</translation></message>
-<message><source>The power.</source><translation>幂次。</translation></message>
-<message><source>The smaller one.</source><translation>较小的数。</translation></message>
-<message><source>The values.</source><translation>各个值。</translation></message>
-<message><source>Their sizes.</source><translation>它们的尺寸。</translation></message>
-<message><source>Values of the padding.</source><translation>填充的值。</translation></message>
-<message><source>Width of a row.</source><translation>一行的宽度。</translation></message>
-<message><source>Zeros on each side; same: the output has the input's size.</source><translation>每一侧的零；same：输出与输入尺寸相同。</translation></message>
+<message><source>Upper bound.</source><translation>上界。</translation></message>
+<message><source>Includes the padding in the mean.</source><translation>计算平均值时包含填充。</translation></message>
+<message><source>Index of the part, from 0.</source><translation>第几份，从 0 起。</translation></message>
+<message><source>Exponent of the norm.</source><translation>范数的指数。</translation></message>
+<message><source>Lower bound.</source><translation>下界。</translation></message>
+<message><source>Sizes of the new dimensions; one may be -1.</source><translation>新维度的大小；其中一个可以是 -1。</translation></message>
+<message><source>Values in the padding.</source><translation>填充的值。</translation></message>
+<message><source>Size of each embedding vector.</source><translation>每个嵌入向量的维度。</translation></message>
+<message><source>Padding on each side; same: the output has the size of the input.</source><translation>每一侧的填充；same：输出与输入尺寸相同。</translation></message>
 <message><source>A lesson has one block of runs.</source><translation>一个课程只有一个 runs 块。</translation></message>
 <message><source>“all:” must come before the runs.</source><translation>“all:”应写在各运行之前。</translation></message>
 <message><source>Two runs are called {}.</source><translation>有两个运行都叫 {}。</translation></message>

@@ -29,7 +29,7 @@ LayerKind elementwise(const char* name, const char* help, std::vector<LayerArgum
     return {.name = name, .help = help, .arguments = std::move(arguments), .shape = same_shape};
 }
 
-LayerArgument probability() { return arg::required(arg::number("p", 0.5, "Share that becomes 0 while training.", 0, 1)); }
+LayerArgument probability() { return arg::required(arg::number("p", 0.5, "Dropout probability, in training.", 0, 1)); }
 
 LayerKind channel_dropout_kind(const char* name, int dimensions) {
     LayerKind kind = elementwise(name, "Sets whole channels to 0 while training.", {probability()});
@@ -203,13 +203,13 @@ LayerKind merge_kind(const char* name, const char* help, int most, void (*shape)
 LayerKind kind_ReLU() { return elementwise("ReLU", "Negative numbers become 0."); }
 LayerKind kind_GELU() {
     return elementwise("GELU", "x times the normal distribution's share below x.",
-                       {arg::word("approximate", "none", {{"none", "none"}, {"tanh", "tanh"}}, "Exact, or by tanh.")});
+                       {arg::word("approximate", "none", {{"none", "none"}, {"tanh", "tanh"}}, "none: exact; tanh: the approximation with tanh.")});
 }
 LayerKind kind_SiLU() { return elementwise("SiLU", "x times its sigmoid."); }
 LayerKind kind_Sigmoid() { return elementwise("Sigmoid", "1 / (1 + exp(-x))."); }
 LayerKind kind_Tanh() { return elementwise("Tanh", "Hyperbolic tangent."); }
 LayerKind kind_LeakyReLU() {
-    return elementwise("LeakyReLU", "Negative numbers become smaller.", {arg::positional(arg::number("negative_slope", 0.01, "Factor of negative numbers."))});
+    return elementwise("LeakyReLU", "Negative numbers become smaller.", {arg::positional(arg::number("negative_slope", 0.01, "Slope for negative inputs."))});
 }
 LayerKind kind_ELU() { return elementwise("ELU", "Negative x become exp(x) - 1."); }
 LayerKind kind_SELU() { return elementwise("SELU", "ELU with the factors that keep mean 0 and variance 1."); }
@@ -227,7 +227,7 @@ LayerKind kind_Activation() {
     std::vector<FieldChoice> words;
     for (const char* word : {"relu", "gelu", "silu", "sigmoid", "tanh", "leaky_relu", "elu", "selu", "celu", "hardswish", "hardsigmoid", "relu6", "mish", "softplus", "softsign", "log_sigmoid"})
         words.push_back({word, word});
-    return elementwise("Activation", "The activation that a word names.", {arg::required(arg::word("word", "relu", std::move(words), "Its name."))});
+    return elementwise("Activation", "The activation that a word names.", {arg::required(arg::word("word", "relu", std::move(words), "Name of the activation."))});
 }
 LayerKind kind_Identity() {
     LayerKind kind = elementwise("Identity", "The value as it is.");
@@ -239,14 +239,14 @@ LayerKind kind_Dropout1d() { return channel_dropout_kind("Dropout1d", 1); }
 LayerKind kind_Dropout2d() { return channel_dropout_kind("Dropout2d", 2); }
 LayerKind kind_Dropout3d() { return channel_dropout_kind("Dropout3d", 3); }
 LayerKind kind_DropPath() { return elementwise("DropPath", "Sets whole samples to 0 while training.", {probability()}); }
-LayerKind kind_Scale() { return elementwise("Scale", "Times a number.", {arg::required(arg::number("a", 1, "The number."))}); }
+LayerKind kind_Scale() { return elementwise("Scale", "Times a number.", {arg::required(arg::number("a", 1, "Factor."))}); }
 LayerKind kind_Abs() { return elementwise("Abs", "Absolute value."); }
 LayerKind kind_Square() { return elementwise("Square", "Square."); }
 LayerKind kind_Sqrt() { return elementwise("Sqrt", "Square root."); }
 LayerKind kind_Exp() { return elementwise("Exp", "e to the power of x."); }
 LayerKind kind_Log() { return elementwise("Log", "Natural logarithm."); }
 LayerKind kind_Clamp() {
-    LayerKind kind = elementwise("Clamp", "Between two numbers.", {arg::required(arg::number("min", 0, "The smaller one.")), arg::required(arg::number("max", 1, "The larger one."))});
+    LayerKind kind = elementwise("Clamp", "Between two numbers.", {arg::required(arg::number("min", 0, "Lower bound.")), arg::required(arg::number("max", 1, "Upper bound."))});
     kind.shape = clamp;
     return kind;
 }

@@ -52,9 +52,9 @@ void recurrent(LayerCall& call) {
 LayerKind recurrent_kind(const char* name, const char* help) {
     return {.name = name,
             .help = help,
-            .arguments = {arg::required(arg::whole("hidden_size", 1, "Size of the state.", 1, 1 << 24)), arg::whole("num_layers", 1, "Layers on top of each other.", 1, 1000),
-                          arg::flag("bias", true, "Adds numbers."), arg::number("dropout", 0, "Dropout between the layers.", 0, 1),
-                          arg::flag("bidirectional", false, "Reads from both ends."), arg::flag("carry", false, "Keeps the state for the next batch.")},
+            .arguments = {arg::required(arg::whole("hidden_size", 1, "Size of the hidden state.", 1, 1 << 24)), arg::whole("num_layers", 1, "Number of stacked layers.", 1, 1000),
+                          arg::flag("bias", true, "Adds a bias."), arg::number("dropout", 0, "Dropout probability between the layers.", 0, 1),
+                          arg::flag("bidirectional", false, "Bidirectional: a second network reads the sequence backwards."), arg::flag("carry", false, "Keeps the state for the next batch.")},
             .shape = recurrent,
             .weighted = true,
             .roles = {"weight", "bias", "weight_ih", "weight_hh", "bias_ih", "bias_hh"}};
@@ -132,7 +132,7 @@ void attention(LayerCall& call) {
 LayerKind attention_kind(const char* name, const char* help) {
     return {.name = name,
             .help = help,
-            .arguments = {arg::required(arg::whole("num_heads", 1, "Heads.")), arg::flag("causal", false, "Each place sees those before it."),
+            .arguments = {arg::required(arg::whole("num_heads", 1, "Number of attention heads.")), arg::flag("causal", false, "Causal mask: a position attends only to itself and earlier ones."),
                           {option("mask", "mask", std::string(), "A value that is added to the scores, N x heads x T x T; sizes of 1 fit."), LayerArgument::Form::value}},
             .shape = attention,
             .fewest_inputs = 1,
@@ -155,7 +155,7 @@ LayerKind kind_GRU() { return recurrent_kind("GRU", "Recurrent network with gate
 LayerKind kind_LSTM() { return recurrent_kind("LSTM", "Recurrent network with a memory cell."); }
 LayerKind kind_MultiheadAttention() {
     LayerKind kind = attention_kind("MultiheadAttention", "Attention with its projections.");
-    kind.arguments.push_back(arg::number("dropout", 0, "Dropout of the weights of the attention.", 0, 1));
+    kind.arguments.push_back(arg::number("dropout", 0, "Dropout probability of the attention weights.", 0, 1));
     kind.shape = multihead_attention;
     kind.weighted = true;
     kind.roles = {"weight", "bias", "in_proj_weight", "in_proj_bias"};

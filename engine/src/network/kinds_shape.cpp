@@ -193,12 +193,12 @@ void adaptive_pool(LayerCall& call) {
 }
 
 LayerKind pool_kind(const char* name, int dimensions, bool maximum) {
-    std::vector<LayerArgument> arguments = {arg::required(arg::sizes("kernel_size", {1}, "Size of the window.")),
-                                            arg::sizes("stride", {}, "Step of the window; without it the window's size."),
-                                            arg::sizes("padding", {0}, "Added on each side.", 0)};
-    if (maximum) arguments.push_back(arg::sizes("dilation", {1}, "Distance of the window's elements."));
-    arguments.push_back(arg::flag("ceil_mode", false, "A window at the end may stand out."));
-    if (!maximum) arguments.push_back(arg::flag("count_include_pad", true, "The padding counts for the mean."));
+    std::vector<LayerArgument> arguments = {arg::required(arg::sizes("kernel_size", {1}, "Kernel size.")),
+                                            arg::sizes("stride", {}, "Stride of the window; by default the kernel size."),
+                                            arg::sizes("padding", {0}, "Padding on each side.", 0)};
+    if (maximum) arguments.push_back(arg::sizes("dilation", {1}, "Spacing of the kernel's elements."));
+    arguments.push_back(arg::flag("ceil_mode", false, "Rounds the size of the output up instead of down."));
+    if (!maximum) arguments.push_back(arg::flag("count_include_pad", true, "Includes the padding in the mean."));
     return {.name = name,
             .help = maximum ? "The largest number of each window." : "The mean of each window.",
             .arguments = std::move(arguments),
@@ -209,7 +209,7 @@ LayerKind pool_kind(const char* name, int dimensions, bool maximum) {
 LayerKind adaptive_kind(const char* name, int dimensions, bool maximum) {
     return {.name = name,
             .help = maximum ? "The largest numbers of equal parts." : "The means of equal parts.",
-            .arguments = {arg::required(arg::sizes("output_size", {1}, "Parts along each dimension."))},
+            .arguments = {arg::required(arg::sizes("output_size", {1}, "Size of the output along each dimension."))},
             .shape = adaptive_pool,
             .dimensions = dimensions};
 }
@@ -217,8 +217,8 @@ LayerKind adaptive_kind(const char* name, int dimensions, bool maximum) {
 LayerKind power_pool_kind(const char* name, int dimensions) {
     return {.name = name,
             .help = "The power mean of each window, times its size.",
-            .arguments = {arg::required(arg::number("norm_type", 2, "The power.", 1)), arg::required(arg::sizes("kernel_size", {1}, "Size of the window.")),
-                          arg::sizes("stride", {}, "Step of the window; without it the window's size."), arg::flag("ceil_mode", false, "A window at the end may stand out.")},
+            .arguments = {arg::required(arg::number("norm_type", 2, "Exponent of the norm.", 1)), arg::required(arg::sizes("kernel_size", {1}, "Kernel size.")),
+                          arg::sizes("stride", {}, "Stride of the window; by default the kernel size."), arg::flag("ceil_mode", false, "Rounds the size of the output up instead of down.")},
             .shape = pool,
             .dimensions = dimensions};
 }
@@ -298,7 +298,7 @@ void reduce(LayerCall& call) {
 LayerKind reduction(const char* name, const char* help) {
     return {.name = name,
             .help = help,
-            .arguments = {arg::required(arg::list("dims", {}, "A dimension or a list of them.")), arg::flag("keepdim", false, "Sizes of 1 stay in their place.")},
+            .arguments = {arg::required(arg::list("dims", {}, "A dimension or a list of them.")), arg::flag("keepdim", false, "Keeps the reduced dimensions with size 1.")},
             .shape = reduce};
 }
 
@@ -331,13 +331,13 @@ LayerKind kind_Flatten() {
     return view_kind("Flatten", "Dimensions as one.", flatten, {arg::positional(arg::dimension("start_dim", 1)), arg::dimension("end_dim", -1)});
 }
 LayerKind kind_Unflatten() {
-    return view_kind("Unflatten", "A dimension as several; -1 stands for the rest.", unflatten, {arg::required(arg::dimension("dim", 1)), arg::required(arg::list("sizes", {}, "Their sizes."))});
+    return view_kind("Unflatten", "A dimension as several; -1 stands for the rest.", unflatten, {arg::required(arg::dimension("dim", 1)), arg::required(arg::list("sizes", {}, "Sizes of the new dimensions; one may be -1."))});
 }
 LayerKind kind_Reshape() {
-    return view_kind("Reshape", "Another shape of each sample; -1 stands for the rest.", reshape, {arg::required(arg::list("sizes", {}, "Its sizes, without N.", LayerArgument::Form::rest))});
+    return view_kind("Reshape", "Another shape of each sample; -1 stands for the rest.", reshape, {arg::required(arg::list("sizes", {}, "Sizes of the new shape, without N.", LayerArgument::Form::rest))});
 }
 LayerKind kind_Permute() {
-    return view_kind("Permute", "Dimensions in another order.", permute, {arg::required(arg::list("dims", {}, "All dimensions.", LayerArgument::Form::rest))});
+    return view_kind("Permute", "Dimensions in another order.", permute, {arg::required(arg::list("dims", {}, "The new order of all dimensions.", LayerArgument::Form::rest))});
 }
 LayerKind kind_Transpose() {
     return view_kind("Transpose", "Two dimensions exchanged.", transpose, {arg::required(arg::dimension("dim0", 1)), arg::required(arg::dimension("dim1", 2))});
@@ -350,31 +350,31 @@ LayerKind kind_Select() {
 LayerKind kind_Slice() {
     return view_kind("Slice", "Items of a dimension.", slice,
                      {arg::required(arg::dimension("dim", 1)), arg::required(any_whole("start", 0, "The first item.")),
-                      arg::required(any_whole("end", 1, "The item after the last.")), arg::whole("step", 1, "Distance of the items.", 1, static_cast<double>(size_limit / 4))});
+                      arg::required(any_whole("end", 1, "The item after the last.")), arg::whole("step", 1, "Step from one item to the next.", 1, static_cast<double>(size_limit / 4))});
 }
 LayerKind kind_Split() {
     return view_kind("Split", "Part i of n equal ones.", split,
-                     {arg::required(arg::dimension("dim", 1)), arg::required(arg::whole("i", 0, "The part, from 0.", 0)), arg::required(arg::whole("n", 1, "Parts."))});
+                     {arg::required(arg::dimension("dim", 1)), arg::required(arg::whole("i", 0, "Index of the part, from 0.", 0)), arg::required(arg::whole("n", 1, "Number of parts."))});
 }
-LayerKind kind_Flip() { return view_kind("Flip", "Reverses dimensions.", flip, {arg::required(arg::list("dims", {}, "Dimensions.", LayerArgument::Form::rest))}); }
+LayerKind kind_Flip() { return view_kind("Flip", "Reverses dimensions.", flip, {arg::required(arg::list("dims", {}, "Dimensions to reverse or to shift along.", LayerArgument::Form::rest))}); }
 LayerKind kind_Roll() {
-    return view_kind("Roll", "Moved along dimensions, the end to the front.", roll, {arg::required(arg::list("shifts", {}, "Places.")), arg::required(arg::list("dims", {}, "Dimensions."))});
+    return view_kind("Roll", "Moved along dimensions, the end to the front.", roll, {arg::required(arg::list("shifts", {}, "Number of positions to shift by, for each dimension.")), arg::required(arg::list("dims", {}, "Dimensions to reverse or to shift along."))});
 }
 LayerKind kind_Upsample() {
     std::vector<FieldChoice> modes;
     for (const char* mode : {"nearest", "linear", "bilinear", "bicubic", "trilinear"}) modes.push_back({mode, mode});
-    return view_kind("Upsample", "Larger by a factor.", upsample, {arg::required(arg::number("scale_factor", 2, "The factor.", 1e-6, 1e6)), arg::word("mode", "nearest", std::move(modes), "How values in between are found.")});
+    return view_kind("Upsample", "Larger by a factor.", upsample, {arg::required(arg::number("scale_factor", 2, "Scale factor.", 1e-6, 1e6)), arg::word("mode", "nearest", std::move(modes), "Interpolation mode.")});
 }
 LayerKind kind_PixelShuffle() {
-    return view_kind("PixelShuffle", "Channels become blocks of pixels.", pixel_shuffle, {arg::required(arg::whole("upscale_factor", 2, "Side of a block.", 1, 65536))});
+    return view_kind("PixelShuffle", "Channels become blocks of pixels.", pixel_shuffle, {arg::required(arg::whole("upscale_factor", 2, "Side length of a block, in pixels.", 1, 65536))});
 }
 LayerKind kind_PixelUnshuffle() {
-    return view_kind("PixelUnshuffle", "Blocks of pixels become channels.", pixel_shuffle, {arg::required(arg::whole("downscale_factor", 2, "Side of a block.", 1, 65536))});
+    return view_kind("PixelUnshuffle", "Blocks of pixels become channels.", pixel_shuffle, {arg::required(arg::whole("downscale_factor", 2, "Side length of a block, in pixels.", 1, 65536))});
 }
 LayerKind kind_Pad() {
     return view_kind("Pad", "Values around the last dimensions.", pad,
                      {arg::required(arg::list("sizes", {}, "A number, or [left, right, top, bottom].")),
-                      arg::word("mode", "zeros", {{"zeros", "zeros"}, {"reflect", "reflect"}, {"replicate", "replicate"}}, "The values.")});
+                      arg::word("mode", "zeros", {{"zeros", "zeros"}, {"reflect", "reflect"}, {"replicate", "replicate"}}, "Values in the padding.")});
 }
 LayerKind kind_Mean() { return reduction("Mean", "The mean over dimensions."); }
 LayerKind kind_Sum() { return reduction("Sum", "The sum over dimensions."); }

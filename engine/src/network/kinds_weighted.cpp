@@ -100,18 +100,18 @@ void transposed_convolution(LayerCall& call) {
 
 std::vector<LayerArgument> convolution_arguments(bool transposed) {
     std::vector<LayerArgument> all = {
-        arg::required(arg::whole("out_channels", 1, "Channels of the output.")),
-        arg::required(arg::sizes("kernel_size", {1}, "Size of the window.")),
-        arg::sizes("stride", {1}, "Step of the window.")};
-    LayerArgument padding = arg::sizes("padding", {0}, "Zeros on each side; same: the output has the input's size.", 0);
+        arg::required(arg::whole("out_channels", 1, "Number of output channels.")),
+        arg::required(arg::sizes("kernel_size", {1}, "Kernel size.")),
+        arg::sizes("stride", {1}, "Stride of the kernel.")};
+    LayerArgument padding = arg::sizes("padding", {0}, "Padding on each side; same: the output has the size of the input.", 0);
     if (!transposed) padding.form = LayerArgument::Form::padding;
     all.push_back(std::move(padding));
-    if (transposed) all.push_back(arg::sizes("output_padding", {0}, "Added to the output's size on one side.", 0));
-    all.push_back(arg::sizes("dilation", {1}, "Distance of the window's elements."));
-    all.push_back(arg::whole("groups", 1, "Parts of the channels that do not see one another."));
-    all.push_back(arg::flag("bias", true, "Adds a number for each channel."));
+    if (transposed) all.push_back(arg::sizes("output_padding", {0}, "Added to one side of the output's size.", 0));
+    all.push_back(arg::sizes("dilation", {1}, "Spacing of the kernel's elements."));
+    all.push_back(arg::whole("groups", 1, "Number of groups of a grouped convolution; as many as channels: depthwise."));
+    all.push_back(arg::flag("bias", true, "Adds a bias to each channel."));
     if (!transposed)
-        all.push_back(arg::word("padding_mode", "zeros", {{"zeros", "zeros"}, {"reflect", "reflect"}, {"replicate", "replicate"}}, "Values of the padding."));
+        all.push_back(arg::word("padding_mode", "zeros", {{"zeros", "zeros"}, {"reflect", "reflect"}, {"replicate", "replicate"}}, "Values in the padding."));
     return all;
 }
 
@@ -145,13 +145,13 @@ void channel_norm(LayerCall& call) {
 LayerKind channel_norm_kind(const char* name, int dimensions, bool batch) {
     LayerKind kind{.name = name,
                    .help = batch ? "Normalises each channel over the batch." : "Normalises each channel of each sample.",
-                   .arguments = {arg::number("eps", 1e-5, "Added to the variance.", 0)},
+                   .arguments = {arg::number("eps", 1e-5, "Added to the variance, against division by zero.", 0)},
                    .shape = channel_norm,
                    .weighted = true,
                    .dimensions = dimensions,
                    .roles = {"weight", "bias"}};
-    if (batch) kind.arguments.push_back(arg::number("momentum", 0.1, "Share of the batch in the running statistics.", 0, 1));
-    kind.arguments.push_back(arg::flag("affine", batch, "Has a weight and a bias for each channel."));
+    if (batch) kind.arguments.push_back(arg::number("momentum", 0.1, "Weight of the batch in the running statistics.", 0, 1));
+    kind.arguments.push_back(arg::flag("affine", batch, "Learns a weight and a bias for each channel."));
     return kind;
 }
 
@@ -264,7 +264,7 @@ LayerKind kind_Linear() {
     LayerArgument weight{option("weight", "weight", std::string(), "A table whose numbers it shares: wte.weight."), LayerArgument::Form::tensor};
     return {.name = "Linear",
             .help = "A matrix product with a weight, and a bias.",
-            .arguments = {arg::required(arg::whole("out_features", 1, "Size of the output.")), arg::flag("bias", true, "Adds a number for each output."), weight},
+            .arguments = {arg::required(arg::whole("out_features", 1, "Number of output features.")), arg::flag("bias", true, "Adds a bias to each output."), weight},
             .shape = linear,
             .weighted = true,
             .roles = {"weight", "bias"}};
@@ -282,8 +282,8 @@ LayerKind kind_InstanceNorm2d() { return channel_norm_kind("InstanceNorm2d", 2, 
 LayerKind kind_LayerNorm() {
     return {.name = "LayerNorm",
             .help = "Normalises the last dimensions.",
-            .arguments = {arg::whole("dims", 1, "How many of the last dimensions."), arg::number("eps", 1e-5, "Added to the variance.", 0),
-                          arg::flag("bias", true, "Adds a number for each element.")},
+            .arguments = {arg::whole("dims", 1, "Number of last dimensions that are normalised."), arg::number("eps", 1e-5, "Added to the variance, against division by zero.", 0),
+                          arg::flag("bias", true, "Adds a bias to each element.")},
             .shape = layer_norm,
             .weighted = true,
             .roles = {"weight", "bias"}};
@@ -291,7 +291,7 @@ LayerKind kind_LayerNorm() {
 LayerKind kind_RMSNorm() {
     return {.name = "RMSNorm",
             .help = "Divides by the root of the mean square of the last dimensions.",
-            .arguments = {arg::whole("dims", 1, "How many of the last dimensions."), arg::number("eps", 0x1p-23, "Added to the mean square.", 0)},
+            .arguments = {arg::whole("dims", 1, "Number of last dimensions that are normalised."), arg::number("eps", 0x1p-23, "Added to the mean square, against division by zero.", 0)},
             .shape = rms_norm,
             .weighted = true,
             .roles = {"weight"}};
@@ -299,7 +299,7 @@ LayerKind kind_RMSNorm() {
 LayerKind kind_GroupNorm() {
     return {.name = "GroupNorm",
             .help = "Normalises groups of channels of each sample.",
-            .arguments = {arg::required(arg::whole("num_groups", 1, "Groups of channels.")), arg::number("eps", 1e-5, "Added to the variance.", 0)},
+            .arguments = {arg::required(arg::whole("num_groups", 1, "Number of groups of channels.")), arg::number("eps", 1e-5, "Added to the variance, against division by zero.", 0)},
             .shape = group_norm,
             .weighted = true,
             .roles = {"weight", "bias"}};
@@ -307,7 +307,7 @@ LayerKind kind_GroupNorm() {
 LayerKind kind_PReLU() {
     return {.name = "PReLU",
             .help = "Leaky ReLU with a slope that is learnt.",
-            .arguments = {arg::whole("num_parameters", 1, "1, or one slope for each channel.")},
+            .arguments = {arg::whole("num_parameters", 1, "Number of slopes: 1, or one for each channel.")},
             .shape = prelu,
             .weighted = true,
             .roles = {"weight"}};
@@ -315,7 +315,7 @@ LayerKind kind_PReLU() {
 LayerKind kind_Embedding() {
     return {.name = "Embedding",
             .help = "A row of a table for each whole number.",
-            .arguments = {arg::required(arg::whole("embedding_dim", 1, "Width of a row."))},
+            .arguments = {arg::required(arg::whole("embedding_dim", 1, "Size of each embedding vector."))},
             .shape = embedding,
             .weighted = true,
             .roles = {"weight"}};
@@ -323,7 +323,7 @@ LayerKind kind_Embedding() {
 LayerKind kind_EmbeddingTables() {
     return {.name = "EmbeddingTables",
             .help = "A table for each column.",
-            .arguments = {arg::required(arg::whole("embedding_dim", 1, "Width of a row."))},
+            .arguments = {arg::required(arg::whole("embedding_dim", 1, "Size of each embedding vector."))},
             .shape = embedding_tables,
             .weighted = true,
             .roles = {"weight"}};
@@ -331,8 +331,8 @@ LayerKind kind_EmbeddingTables() {
 LayerKind kind_EmbeddingBag() {
     return {.name = "EmbeddingBag",
             .help = "The rows of a table for the whole numbers of each sample, as one.",
-            .arguments = {arg::required(arg::whole("embedding_dim", 1, "Width of a row.")),
-                          arg::word("mode", "mean", {{"mean", "mean"}, {"sum", "sum"}}, "How the rows become one.")},
+            .arguments = {arg::required(arg::whole("embedding_dim", 1, "Size of each embedding vector.")),
+                          arg::word("mode", "mean", {{"mean", "mean"}, {"sum", "sum"}}, "How the rows of a sample are combined.")},
             .shape = embedding_bag,
             .weighted = true,
             .roles = {"weight"}};
@@ -340,7 +340,7 @@ LayerKind kind_EmbeddingBag() {
 LayerKind kind_Positions() {
     return {.name = "Positions",
             .help = "A row of a table for each place of a sequence.",
-            .arguments = {arg::required(arg::whole("context", 1, "Places that the table has."))},
+            .arguments = {arg::required(arg::whole("context", 1, "Longest sequence: the number of positions in the table."))},
             .shape = positions,
             .weighted = true,
             .roles = {"weight"}};
@@ -348,7 +348,7 @@ LayerKind kind_Positions() {
 LayerKind kind_Parameter() {
     return {.name = "Parameter",
             .help = "A tensor that is learnt.",
-            .arguments = {arg::required(arg::list("sizes", {}, "Its sizes."))},
+            .arguments = {arg::required(arg::list("sizes", {}, "Sizes of the tensor."))},
             .shape = bare_tensor,
             .fewest_inputs = 0,
             .most_inputs = 0,
@@ -364,7 +364,7 @@ LayerKind kind_Buffer() {
 LayerKind kind_Constant() {
     return {.name = "Constant",
             .help = "A number.",
-            .arguments = {arg::required(arg::number("value", 0, "The number."))},
+            .arguments = {arg::required(arg::number("value", 0, "Its value."))},
             .shape = constant,
             .fewest_inputs = 0,
             .most_inputs = 0};
