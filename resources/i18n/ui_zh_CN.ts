@@ -2629,7 +2629,7 @@ above</source><translation>其上
 <message><source>Checkpoints</source><translation>检查点</translation></message>
 <message><source>Gradient clipping</source><translation>梯度裁剪</translation></message>
 <message><source>Data</source><translation>数据</translation></message>
-<message><source>Early stopping</source><translation>提前停止</translation></message>
+<message><source>Early stopping</source><translation>早停</translation></message>
 <message><source>Evaluation</source><translation>评估</translation></message>
 <message><source>Instruments</source><translation>仪器</translation></message>
 <message><source>Logs</source><translation>日志</translation></message>
@@ -2722,7 +2722,8 @@ above</source><translation>其上
         <name>ui::NetworkColumns</name>
 <message><source>in the norm</source><translation>并入归一化</translation></message>
 <message><source>predicted</source><translation>预测类型</translation></message>
-<message><source>Types of</source><translation>类型所属精度</translation></message>
+<message><source>Types of</source><translation>按此精度预测类型</translation></message>
+<message><source>As in the traced step or the settings</source><translation>与所追踪的步或设置相同</translation></message>
 <message><source>predicted %1</source><translation>预测 %1</translation></message>
 <message><source>Shape, parameters, cost and types of each line</source><translation>每一行的形状、参数量、计算量和类型</translation></message>
 <message><source>shape</source><translation>形状</translation></message>
@@ -2748,6 +2749,8 @@ above</source><translation>其上
     </context>
     <context>
         <name>ui::NetworkFoot</name>
+<message><source>Forced types without a layer</source><translation>没有对应层的强制类型</translation></message>
+<message><source>This text has no %1, whose type is forced: a run of it is refused.</source><translation>设置强制了 %1 的类型，但本文中没有它：用本文启动的运行会被拒绝。</translation></message>
 <message><source>why this type</source><translation>类型的原因</translation></message>
 <message><source>Type of this layer</source><translation>该层的类型</translation></message>
 <message><source>The type that the layer computes in. Another one can be forced, for the next run.</source><translation>该层计算所用的类型。可以为下一次运行指定另一种。</translation></message>

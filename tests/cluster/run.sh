@@ -3,12 +3,13 @@
 # where that cannot be tried.
 set -euo pipefail
 halftone=$(realpath "${1:?usage: run.sh HALFTONE}")
-[[ $halftone != /tmp/* ]] || { echo "$halftone: each node has a /tmp of its own; give a program elsewhere"; exit 2; }
 
 skip() {
-    echo "skipped: $*"
+    echo "skipped: $*" >&2
     exit 77
 }
+
+[[ $halftone != /tmp/* ]] || skip "$halftone: each node has a /tmp of its own; give a program elsewhere"
 
 if [[ -z ${CLUSTER_FOLDER:-} ]]; then
     [[ -z ${CI:-} ]] || skip "not in CI"

@@ -69,6 +69,8 @@ public:
     /// set the types of some. The last of these is that of the result, under autocast alone: else it
     /// goes back to the type that it would have had.
     ValueType call_made_of(const Op& op, const ValueType& x, std::initializer_list<const Op*> parts);
+    /// The last operation computes the layers of these rows as well.
+    void add_rows(std::vector<int> rows) { operations_.back().further = std::move(rows); }
     /// The operations so far.
     std::vector<PredictedType> take() { return std::move(operations_); }
     const std::vector<TypedCall>& calls() const { return calls_; }

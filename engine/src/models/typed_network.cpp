@@ -142,6 +142,9 @@ private:
         const bool is_one = in.back().type == in.front().type || pass_.is_forced(batch_norm_relu_op);
         if (is_one) {
             out = pass_.call(batch_norm_relu_op, in, TypePass::Gives::first);
+            std::vector<int> further(join.nodes.begin() + 1, join.nodes.end());
+            further.push_back(join.at);
+            pass_.add_rows(std::move(further));
             return;
         }
         const ValueType normed = pass_.call(batch_norm_op, {&in.front(), 1});

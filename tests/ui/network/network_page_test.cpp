@@ -6,13 +6,16 @@
 #include <QMenu>
 #include <QPushButton>
 #include <QTemporaryDir>
+#include <algorithm>
 
 #include "commands/file_works.h"
 #include "engine/network/network_exports.h"
 #include "engine/settings/catalog.h"
+#include "network/network_columns.h"
 #include "network/network_editor.h"
 #include "network/network_files.h"
 #include "network/network_model.h"
+#include "network/network_overview.h"
 #include "network/network_question.h"
 #include "window_fixture.h"
 
@@ -193,7 +196,7 @@ TEST_F(NetworkPageTest, ExportListsTheFormsOfTheEngine) {
 TEST_F(NetworkPageTest, AModelThatPyTorchPrintedIsConvertedOnRequest) {
     button(u"Edit a copy"_s)->click();
     editor()->selectAll();
-    QGuiApplication::clipboard()->setText(u"Sequential(\n  (0): Flatten(start_dim=1, end_dim=-1)\n  (1): Linear(in_features=48, out_features=10, bias=True)\n)\n"_s);
+    QGuiApplication::clipboard()->setText(u"Sequential(\r\n\u00a0 (0): Flatten(start_dim=1, end_dim=-1)\r\n  (1): Linear(in_features=48, out_features=10, bias=True)\r\n)\r\n"_s);
     editor()->paste();
     standsStill();
     QPushButton* convert = button(u"Convert it"_s);
@@ -203,6 +206,42 @@ TEST_F(NetworkPageTest, AModelThatPyTorchPrintedIsConvertedOnRequest) {
     EXPECT_EQ(button(u"Convert it"_s), nullptr);
     editor()->undo();
     EXPECT_TRUE(model()->text().startsWith(u"Sequential("_s));
+}
+
+TEST_F(NetworkPageTest, AClickOnALayerOfAnEarlierTextLeavesTheCursor) {
+    button(u"Edit a copy"_s)->click();
+    auto* overview = window->findChild<NetworkOverview*>();
+    const QPoint first(overview->width() / 2, NetworkStrip::headHeight() + size::grid + 1);
+    editor()->moveCursor(QTextCursor::End);
+    QTest::keyClicks(editor(), u"  Dense(3)"_s);
+    ASSERT_TRUE(settles());
+    ASSERT_TRUE(model()->isStale());
+    editor()->goTo(1);
+    QTest::mouseClick(overview, Qt::LeftButton, {}, first);
+    EXPECT_EQ(editor()->currentLine(), 1);
+    editor()->undo();
+    ASSERT_TRUE(settles());
+    ASSERT_FALSE(model()->isStale());
+    editor()->goTo(1);
+    QTest::mouseClick(overview, Qt::LeftButton, {}, first);
+    EXPECT_GT(editor()->currentLine(), 1);
+}
+
+TEST_F(NetworkPageTest, EnterOpensTheTypesOfALineUnlessTheirColumnIsHidden) {
+    ASSERT_TRUE(settles());
+    const auto& lines = model()->now().rows.lines;
+    const auto layer = std::ranges::find_if(lines, [](const auto& line) { return line.row >= 0; });
+    ASSERT_NE(layer, lines.end());
+    editor()->goTo(static_cast<int>(layer - lines.begin()) + 1);
+    auto* columns = window->findChild<NetworkColumns*>();
+    columns->setHidden(NetworkColumns::predicted, true);
+    QTest::keyClick(columns, Qt::Key_Return);
+    EXPECT_EQ(columns->findChild<QMenu*>(), nullptr);
+    columns->setHidden(NetworkColumns::predicted, false);
+    QTest::keyClick(columns, Qt::Key_Return);
+    auto* menu = columns->findChild<QMenu*>();
+    ASSERT_NE(menu, nullptr);
+    menu->close();
 }
 
 }  // namespace

@@ -163,5 +163,22 @@ TEST_F(NetworkSettingsTest, AnOptionThatTheSettingsChangeReachesTheText) {
     EXPECT_EQ(settings.config().model.options.at("width"), engine::OptionValue(std::int64_t{4}));
 }
 
+TEST_F(NetworkSettingsTest, OptionsThatTheSettingsChangeBehindTheTextOfARunAreThoseOfTheOwnText) {
+    const QString text = u"option width = 8 in 1..64\nnetwork(image):\n  Conv2d(width, 3)\n  Flatten\n  fc: Linear(outputs)\n"_s;
+    files->showText(text, u"a.network"_s, {});
+    ASSERT_TRUE(settles());
+    files->showRun(text, {{"width", std::int64_t{2}}}, u"a run"_s);
+    ASSERT_TRUE(settles());
+    engine::RunConfig config = settings.config();
+    config.model.options["width"] = std::int64_t{4};
+    settings.load(config);
+    EXPECT_EQ(model->options().at("width"), engine::OptionValue(std::int64_t{2}));
+    files->back();
+    ASSERT_TRUE(settles());
+    EXPECT_EQ(model->text(), text);
+    EXPECT_EQ(model->options().at("width"), engine::OptionValue(std::int64_t{4}));
+    EXPECT_EQ(settings.config().model.options.at("width"), engine::OptionValue(std::int64_t{4}));
+}
+
 }  // namespace
 }  // namespace ui

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <QActionGroup>
 #include <QMenu>
 #include <QTest>
 
@@ -33,12 +34,35 @@ TEST(NetworkTypes, FollowThePresetAndForcedTypes) {
     EXPECT_EQ(Predicted("amp-fp16", {{"of_another_network", engine::ForcedType::fp32}}).types.rows[2], "f16");
 }
 
+TEST(NetworkTypes, AKeyThatTheTextDoesNotHaveLeavesTheOthers) {
+    const Predicted both("amp-fp16", {{"fc2", engine::ForcedType::fp32}, {"of_another_network", engine::ForcedType::fp32}});
+    EXPECT_EQ(both.types.rows[2], "f32");
+    EXPECT_THAT(both.types.unknown, ElementsAre("of_another_network"));
+    EXPECT_TRUE(Predicted("amp-fp16", {{"fc2", engine::ForcedType::fp32}}).types.unknown.empty());
+}
+
+TEST(NetworkTypes, APresetThatWasSetCanBeGivenBackAndGivesWayToANewTrace) {
+    NetworkModel model({}, nullptr);
+    const std::string usual = model.preset();
+    model.setPreset("pure-fp16");
+    EXPECT_EQ(model.preset(), "pure-fp16");
+    model.setPreset({});
+    EXPECT_EQ(model.preset(), usual);
+    model.setPreset("pure-fp16");
+    model.setMeasured({{"fc1", "linear", "bf16"}}, "amp-bf16");
+    EXPECT_EQ(model.preset(), "amp-bf16");
+}
+
 TEST(NetworkTypes, ALineThatIsComputedInANormSaysSo) {
     const std::string text = "network(image):\n  Conv2d(4, 3)\n  BatchNorm2d\n  ReLU\n  Flatten\n  Linear(outputs)\n";
     const engine::NetworkData image{{{"image", {3, 8, 8}, {}}}, 3, {}};
     const auto network = engine::check_network(text, image);
     const auto types = predictTypes(text, network, image, {.preset = "amp-fp16"});
     EXPECT_THAT(types.fused, ElementsAre(false, false, true, false, false));
+    const std::string sum = "network(image):\n  stem: Conv2d(3, 3, padding=1)\n  BatchNorm2d\n  Add from stem, above\n  ReLU\n  Conv2d(3, 3)\n  ReLU\n  Flatten\n  Linear(outputs)\n";
+    const auto added = engine::check_network(sum, image);
+    EXPECT_THAT(predictTypes(sum, added, image, {.preset = "amp-fp16"}).fused, ElementsAre(false, false, true, true, false, false, false, false))
+        << "a relu behind a convolution is its own";
 }
 
 TEST(NetworkTypes, ALineWithAModuleForcesItAndOneWithoutAllOfItsKindAroundIt) {
@@ -46,10 +70,8 @@ TEST(NetworkTypes, ALineWithAModuleForcesItAndOneWithoutAllOfItsKindAroundIt) {
     EXPECT_EQ(forceTarget(own.types, own.network, 2).key, "fc2");
     EXPECT_EQ(forceTarget(own.types, own.network, 2).others, 0);
     const ForceTarget relu = forceTarget(own.types, own.network, 1);
-    if (!relu.key.empty()) {
-        EXPECT_EQ(relu.key, "relu");
-        EXPECT_EQ(relu.others, 1);
-    }
+    EXPECT_EQ(relu.key, "relu");
+    EXPECT_EQ(relu.others, 1);
 }
 
 TEST(NetworkTypes, MeasuredOperationsAreMatchedByModuleAndOrder) {
@@ -79,6 +101,8 @@ TEST(NetworkTypes, AChoiceSetsPrecisionForce) {
     EXPECT_EQ(settings.config().precision.force.at("fc2"), engine::ForcedType::fp32);
     menu.actions()[0]->trigger();
     EXPECT_TRUE(settings.config().precision.force.empty());
+    menu.clear();
+    EXPECT_TRUE(menu.findChildren<QActionGroup*>().empty());
 }
 
 }  // namespace

@@ -229,10 +229,16 @@ void NetworkColumns::openColumns(const QPoint& at) {
     }
     QMenu* precisions = menu->addMenu(tr("Types of"));
     auto* group = new QActionGroup(precisions);
+    QAction* given = precisions->addAction(tr("As in the traced step or the settings"));
+    given->setCheckable(true);
+    given->setChecked(!model_->isPresetSet());
+    group->addAction(given);
+    connect(given, &QAction::triggered, this, [this] { model_->setPreset({}); });
+    precisions->addSeparator();
     for (const auto& precision : engine::precisions()) {
         QAction* action = precisions->addAction(precisionTitle(precision.kind));
         action->setCheckable(true);
-        action->setChecked(precision.kind == model_->preset());
+        action->setChecked(model_->isPresetSet() && precision.kind == model_->preset());
         group->addAction(action);
         connect(action, &QAction::triggered, this, [this, name = precision.kind] { model_->setPreset(name); });
     }
@@ -242,6 +248,8 @@ void NetworkColumns::openColumns(const QPoint& at) {
 void NetworkColumns::keyPressEvent(QKeyEvent* event) {
     const bool enter = event->key() == Qt::Key_Return || event->key() == Qt::Key_Enter || event->key() == Qt::Key_Space;
     if (!enter || event->modifiers() != Qt::NoModifier) return NetworkStrip::keyPressEvent(event);
+    if (!isShown(predicted)) return;
+    editor_->ensureCursorVisible();
     const QRect place = cell(predicted, QRect(0, rowTop(editor_->currentLine()), width(), 0));
     openTypes(editor_->currentLine(), mapToGlobal(place.bottomLeft()));
 }

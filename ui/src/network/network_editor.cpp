@@ -419,9 +419,10 @@ void NetworkEditor::changeEvent(QEvent* event) {
 bool NetworkEditor::canInsertFromMimeData(const QMimeData* source) const { return !source->hasUrls() && QPlainTextEdit::canInsertFromMimeData(source); }
 
 void NetworkEditor::insertFromMimeData(const QMimeData* source) {
-    const QString text = source->text();
     const int position = textCursor().selectionStart();
     QPlainTextEdit::insertFromMimeData(source);
+    // As it stands in the document, whose lines and spaces may not be those of the clipboard.
+    const QString text = model_->text().mid(position, textCursor().position() - position);
     if (!isReadOnly() && isModuleRepr(text)) emit reprPasted(position, text);
 }
 

@@ -176,6 +176,7 @@ void NetworkFiles::back() {
     show(*behind_);
     if (!(*behind_)[u"edited"_s].toBool() && !changedOnDisk_) model_->document()->setModified(false);
     behind_.reset();
+    emit returned();
     emit changed();
 }
 

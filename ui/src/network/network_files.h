@@ -68,6 +68,8 @@ public:
 
 signals:
     void changed();
+    /// The text behind that of a run is on show again, with the options that it had.
+    void returned();
 
 private:
     void begin(const QString& text, const QString& name, const QString& file, bool readOnly);

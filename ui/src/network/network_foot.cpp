@@ -39,6 +39,13 @@ NetworkFoot::NetworkFoot(const Theme* theme, NetworkModel* model, NetworkEditor*
     column->addWidget(parts_);
     parts_->addWidget(makeLayer());
     parts_->addWidget(makeFaults());
+    unknown_ = new QWidget(this);
+    unknownText_ = new ElidedLabel(unknown_);
+    unknownText_->setAccessibleName(tr("Forced types without a layer"));
+    unknownText_->setProperty("role", u"caution"_s);
+    makeRow(unknown_, {size::inside, 0, size::inside, size::grid}, 0)->addWidget(unknownText_);
+    unknown_->hide();
+    column->addWidget(unknown_);
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     connect(model, &NetworkModel::checked, this, &NetworkFoot::refresh);
     connect(editor, &QPlainTextEdit::cursorPositionChanged, this, [this] {
@@ -126,6 +133,9 @@ QWidget* NetworkFoot::makeFaults() {
 void NetworkFoot::refresh() {
     const bool faulty = !model_->now().network.usable();
     parts_->setCurrentIndex(faulty ? 1 : 0);
+    const QStringList unknown = stringList(model_->now().types.unknown);
+    unknownText_->setText(tr("This text has no %1, whose type is forced: a run of it is refused.").arg(unknown.join(u", "_s)));
+    unknown_->setVisible(!faulty && !unknown.isEmpty());
     showFaults();
     showLayer();
 }

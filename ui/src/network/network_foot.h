@@ -36,7 +36,8 @@ private:
     QListWidget* faults_ = nullptr;
     QPushButton* replace_ = nullptr;
     QLabel *place_ = nullptr, *shape_ = nullptr, *parameters_ = nullptr, *flops_ = nullptr;
-    ElidedLabel *layer_ = nullptr, *why_ = nullptr;
+    ElidedLabel *layer_ = nullptr, *why_ = nullptr, *unknownText_ = nullptr;
+    QWidget* unknown_ = nullptr;
     QPushButton* type_ = nullptr;
     int row_ = -1;  ///< of the layer on show
 };

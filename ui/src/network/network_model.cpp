@@ -237,6 +237,7 @@ void NetworkModel::setPreset(const std::string& preset) {
 void NetworkModel::setMeasured(std::vector<MeasuredType> types, const std::string& preset) {
     if (types == measured_ && preset == tracedPreset_) return;
     const std::string before = this->preset();
+    if (!types.empty()) preset_.clear();
     measured_ = std::move(types);
     tracedPreset_ = preset;
     if (this->preset() != before && !text().isEmpty()) checkSoon();

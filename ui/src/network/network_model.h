@@ -69,8 +69,11 @@ public:
     /// The preset whose types are predicted: the one that was set here, else that of the traced
     /// step, else the last one of the comparison.
     std::string preset() const;
+    /// Empty: none is set.
     void setPreset(const std::string& preset);
-    /// The operations of a traced step and its preset; none: no step was traced.
+    bool isPresetSet() const { return !preset_.empty(); }
+    /// The operations of a traced step and its preset; none: no step was traced. Types are predicted
+    /// for this preset again.
     void setMeasured(std::vector<MeasuredType> types, const std::string& preset);
     /// The types of each row in it; empty: no step was traced.
     const std::vector<std::string>& measured() const { return measuredRows_; }

@@ -29,7 +29,8 @@ NetworkOverview::NetworkOverview(const Theme* theme, NetworkModel* model, Networ
     setAccessibleName(tr("All layers"));
     setFocusPolicy(Qt::StrongFocus);
     measure();
-    connect(model, &NetworkModel::checked, this, qOverload<>(&QWidget::update));
+    connect(model, &NetworkModel::checked, this, &NetworkOverview::paintAnew);
+    connect(theme, &Theme::changed, this, &NetworkOverview::paintAnew);
     connect(editor, &NetworkEditor::moved, this, qOverload<>(&QWidget::update));
 }
 
@@ -38,6 +39,17 @@ void NetworkOverview::measure() { setFixedWidth(std::max(98, QFontMetrics(Theme:
 void NetworkOverview::changeEvent(QEvent* event) {
     PaintedWidget::changeEvent(event);
     if (event->type() == QEvent::FontChange) measure();
+    if (event->type() == QEvent::FontChange || event->type() == QEvent::LanguageChange) paintAnew();
+}
+
+void NetworkOverview::resizeEvent(QResizeEvent* event) {
+    PaintedWidget::resizeEvent(event);
+    paintAnew();
+}
+
+void NetworkOverview::paintAnew() {
+    layers_ = {};
+    update();
 }
 
 QRectF NetworkOverview::rowArea(int row) const {
@@ -54,6 +66,7 @@ int NetworkOverview::currentRow() const {
 }
 
 void NetworkOverview::choose(int row) {
+    if (model_->isStale()) return;  // its lines are those of an earlier text
     const auto& rows = model_->good().network.rows;
     if (row < 0 || static_cast<std::size_t>(row) >= rows.size()) return;
     const engine::NetworkRow chosen = rows[static_cast<std::size_t>(row)];
@@ -76,7 +89,16 @@ void NetworkOverview::paintEvent(QPaintEvent*) {
     painter.drawLine(0, head - 1, width(), head - 1);
     painter.drawLine(0, 0, 0, height());
     if (model_->isStale()) painter.setOpacity(paleLayers);
-    paintLayers(painter);
+    if (layers_.isNull() || layers_.devicePixelRatio() != devicePixelRatioF()) {
+        layers_ = QPixmap(size() * devicePixelRatioF());
+        layers_.setDevicePixelRatio(devicePixelRatioF());
+        layers_.fill(Qt::transparent);
+        QPainter layers(&layers_);
+        layers.setFont(painter.font());
+        paintLayers(layers);
+    }
+    if (const int current = currentRow(); current >= 0) painter.fillRect(rowArea(current), blend(tokens.panel, tokens.accent, 0.3));
+    painter.drawPixmap(0, 0, layers_);
     painter.setOpacity(1);
     if (!hasFocus()) return;
     painter.setPen(QPen(tokens.accent, 2));
@@ -93,14 +115,12 @@ void NetworkOverview::paintLayers(QPainter& painter) const {
         costliest = std::max(costliest, row.flops);
     }
     const double middle = width() / 2.0, room = middle - size::grid;
-    const int current = currentRow();
     QString group;
     std::vector<std::pair<double, QString>> names;  // and where they stand: in front of the bars
     double written = 0;  // where the last name ends
     for (int i = 0; i < static_cast<int>(view.network.rows.size()); ++i) {
         const auto& row = view.network.rows[static_cast<std::size_t>(i)];
         const QRectF area = rowArea(i);
-        if (i == current) painter.fillRect(area, blend(tokens.panel, tokens.accent, 0.3));
         const double bar = std::max(1.0, area.height() - 1);
         const double left = room * std::sqrt(static_cast<double>(row.parameters) / most), right = room * std::sqrt(row.flops / costliest);
         painter.fillRect(QRectF(middle - left, area.top(), left, bar), tokens.dim);

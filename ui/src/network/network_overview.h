@@ -1,5 +1,7 @@
 #pragma once
 
+#include <QPixmap>
+
 #include "text/spoken.h"
 #include "widgets/painted_widget.h"
 
@@ -22,9 +24,11 @@ protected:
     void mousePressEvent(QMouseEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void changeEvent(QEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     void measure();
+    void paintAnew();
     QRectF rowArea(int row) const;
     /// The layer at the cursor's line, in the runs on show; -1: none.
     int currentRow() const;
@@ -33,6 +37,7 @@ private:
 
     NetworkModel* model_;
     NetworkEditor* editor_;
+    QPixmap layers_;  ///< as they were painted last; null: they have changed since
 };
 
 }  // namespace ui

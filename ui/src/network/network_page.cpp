@@ -321,6 +321,7 @@ void NetworkPage::askWhatIsNeeded() {
     const auto go = [this] {
         if (const auto replace = std::exchange(waiting_, nullptr)) replace();
     };
+    if (pasted_ && model_->text().mid(pasted_->first, pasted_->second.size()) != pasted_->second) pasted_.reset();
     if (files_->isChangedOnDisk()) {
         question_->ask(tr("%1 has changed on the disk.").arg(files_->name()),
                        {{tr("Reload"), [this, go] {
@@ -336,7 +337,7 @@ void NetworkPage::askWhatIsNeeded() {
                              waiting_ = nullptr;
                              askWhatIsNeeded();
                          }}});
-    } else if (pasted_ && model_->text().mid(pasted_->first, pasted_->second.size()) == pasted_->second) {
+    } else if (pasted_) {
         const auto end = [this](bool convert) {
             const auto pasted = std::exchange(pasted_, std::nullopt);
             if (convert && pasted) model_->convertRepr(pasted->first, pasted->second);

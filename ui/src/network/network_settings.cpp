@@ -40,6 +40,9 @@ NetworkSettings::NetworkSettings(SettingsModel* settings, NetworkModel* model, N
     connect(settings_, &SettingsModel::changed, this, &NetworkSettings::followSettings);
     connect(model_, &NetworkModel::checked, this, &NetworkSettings::followText);
     connect(files_, &NetworkFiles::changed, this, &NetworkSettings::followText);
+    connect(files_, &NetworkFiles::returned, this, [this] {
+        if (trained_ && seen_ == linesOf(model_->text())) takeOptions();
+    });
     const auto trainOwn = [this] {
         if (!model_->isReadOnly() && !files_->isRun()) train();
     };
@@ -85,7 +88,7 @@ void NetworkSettings::followSettings() {
     seen_ = lines;
     options_ = settings_->config().model.options;
     const bool own = kind == kindOfTexts();
-    if (!other && otherOptions && own && trained_) takeOptions();
+    if (!other && otherOptions && own && trained_ && !files_->isRun()) takeOptions();
     if (!other) return;
     if (!own) {
         trained_ = false;
@@ -111,7 +114,7 @@ void NetworkSettings::followSettings() {
 }
 
 void NetworkSettings::followText() {
-    if (writing_ || !trained_ || model_->isReadOnly()) return;
+    if (writing_ || !trained_ || model_->isReadOnly() || files_->isRun()) return;
     if (model_->now().text != model_->text()) return;  // its own check follows
     const auto faults = model_->faults().size();
     settings_->setTextProblem(faults == 0   ? engine::Message()

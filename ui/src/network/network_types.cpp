@@ -44,26 +44,35 @@ const engine::PredictedType* NetworkTypes::find(int row) const {
 
 NetworkTypes predictTypes(const std::string& text, const engine::CheckedNetwork& network, const engine::NetworkData& data,
                           const engine::PrecisionConfig& precision) {
-    NetworkTypes out{precision.preset, {}, {}, {}};
-    // A module of another network may be forced.
-    for (const bool forces : {true, false}) {
+    NetworkTypes out{precision.preset, {}, {}, {}, {}};
+    const auto predict = [&](const engine::ForcedTypes& force) {
         engine::PrecisionConfig tried = precision;
-        if (!forces) tried.force.clear();
+        tried.force = force;
         try {
             out.operations = engine::predict_types(text, data, tried);
-            break;
+            return true;
         } catch (const engine::Error&) {
+            return false;
         }
+    };
+    // A module of another network may be forced: the other keys count.
+    if (!predict(precision.force) && predict({})) {
+        engine::ForcedTypes known;
+        for (const auto& forced : precision.force) {
+            if (predict({forced}))
+                known.insert(forced);
+            else
+                out.unknown.push_back(forced.first);
+        }
+        predict(known);
     }
     const auto rows = static_cast<int>(network.rows.size());
     std::erase_if(out.operations, [rows](const auto& op) { return op.row < 0 || op.row >= rows; });
     out.rows = engine::types_by_row(out.operations, network.rows.size());
-    std::set<int> computed;
-    for (const auto& op : out.operations) computed.insert(op.row);
-    for (int row = 0; row < rows; ++row) {
-        const std::string& layer = network.rows[static_cast<std::size_t>(row)].layer;
-        out.fused.push_back(!out.operations.empty() && !computed.contains(row) && (layer == "ReLU" || layer == "Add"));
-    }
+    out.fused.assign(network.rows.size(), false);
+    for (const auto& op : out.operations)
+        for (const int row : op.further)
+            if (row < rows) out.fused[static_cast<std::size_t>(row)] = true;
     return out;
 }
 
@@ -113,10 +122,11 @@ void addTypeChoices(QMenu* menu, NetworkModel* model, int row) {
         menu->addAction(TypeWords::tr("It takes the type of its input"))->setEnabled(false);
         return;
     }
-    auto* group = new QActionGroup(menu);
+    QActionGroup* group = nullptr;
     const auto now = model->forced(target.key);
     for (const TypeChoice& choice : typeChoices()) {
         QAction* action = menu->addAction(choice.title);
+        if (group == nullptr) group = new QActionGroup(action);  // goes with the actions when the menu is cleared
         action->setCheckable(true);
         action->setChecked(choice.type == now);
         group->addAction(action);

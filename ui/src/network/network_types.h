@@ -17,8 +17,9 @@ class NetworkModel;
 struct NetworkTypes {
     std::string preset;
     std::vector<engine::PredictedType> operations;
-    std::vector<std::string> rows;  ///< of CheckedNetwork::rows: "f16", "f16, f32"; empty: none
-    std::vector<bool> fused;        ///< of each row: it is computed in the batch norm above it
+    std::vector<std::string> rows;     ///< of CheckedNetwork::rows: "f16", "f16, f32"; empty: none
+    std::vector<bool> fused;           ///< of each row: it is computed in the batch norm above it
+    std::vector<std::string> unknown;  ///< keys of precision.force that the text does not have
 
     /// The first operation of a row that has a type; null: none has.
     const engine::PredictedType* find(int row) const;

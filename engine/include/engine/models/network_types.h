@@ -20,6 +20,7 @@ struct PredictedType {
     std::string rule{};  ///< as XrayOp::rule
     std::string key{};   ///< of precision.force; "" where no type is forced
     std::string why{};   ///< the rule in one sentence
+    std::vector<int> further{};  ///< rows of later layers that it computes as well
 };
 
 /// The operations of a text's layers whose shapes are known, in the order in which they run. Layers

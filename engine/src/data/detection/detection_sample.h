@@ -49,7 +49,7 @@ struct DetectionCapacity {
     /// The larger ones of both.
     void widen(const DetectionCapacity& other);
 };
-/// That of a picture at this size.
+/// The capacity that one picture needs at this size.
 DetectionCapacity capacity_of(const DetectionTruth& truth, const CanvasSize& resized);
 
 /// The schema of samples with these classes; label k is classes[k - 1], and 0 stands behind a
