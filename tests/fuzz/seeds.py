@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes the first inputs of the fuzz programs from the golden cases: seeds.py FOLDER makes FOLDER/op_script,
-FOLDER/safetensors, FOLDER/network, FOLDER/torch_file, FOLDER/pickle, FOLDER/picture, FOLDER/coco_json, FOLDER/rle_text and
-FOLDER/run_file. With the program as a second
+FOLDER/safetensors, FOLDER/network, FOLDER/torch_file, FOLDER/pickle, FOLDER/picture, FOLDER/coco_json, FOLDER/rle_text,
+FOLDER/voc_xml and FOLDER/run_file. With the program as a second
 argument it trains a run of three steps, and makes FOLDER/checkpoint and FOLDER/run_folder of it. Needs numpy and
 safetensors."""
 
@@ -70,6 +70,21 @@ def coco_seeds(folder, golden):
         (folder / "rle_text" / str(number)).write_bytes(bytes([23, 23]) + line.split()[1])
 
 
+def voc_seeds(folder):
+    """Annotations of Pascal VOC: whole ones, and those that are refused."""
+    (folder / "voc_xml").mkdir(parents=True, exist_ok=True)
+    size = "<filename>a.jpg</filename><size><width>50</width><height>60</height><depth>3</depth></size>"
+    box = "<bndbox><xmin>1</xmin><ymin>2.5</ymin><xmax>30</xmax><ymax> 4e1 </ymax></bndbox>"
+    cat = f"<object><name>cat</name><pose>Left</pose><truncated>1</truncated><difficult>1</difficult>{box}</object>"
+    dog = f"<object><name>dog &amp; pup</name><part><name>head</name>{box}</part>{box}</object>"
+    texts = (size, size + cat, cat + dog, size + "<object><name>cat</name></object>", size + "<object>", cat.replace("2.5", "nan"),
+             "<size><width>-1</width></size>" + dog, f"<!-- no more --><![CDATA[{cat}]]>")
+    files = [f"<annotation>{text}</annotation>" for text in texts]
+    files += ['<?xml version="1.0"?>\n' + files[1], '<!DOCTYPE a [<!ENTITY e "cat">]>' + files[1].replace(">cat<", ">&e;<"), "<other/>"]
+    for number, text in enumerate(files):
+        (folder / "voc_xml" / str(number)).write_text(text)
+
+
 def run_seeds(folder):
     """Archives with the files of a run: stored and compressed, with a folder, and with names that lead outside of it.
     """
@@ -118,6 +133,7 @@ def main():
     run_seeds(folder)
     picture_seeds(folder, golden)
     coco_seeds(folder, golden)
+    voc_seeds(folder)
     if len(sys.argv) > 2:
         trained_seeds(folder, sys.argv[2])
     count = 0
