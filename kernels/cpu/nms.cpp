@@ -89,7 +89,7 @@ std::vector<unsigned char> kept_ranks(const float* boxes, const std::int64_t* ra
     return kept;
 }
 
-/// BoxPlaces by falling score.
+/// Places of the boxes by falling score.
 BoxPlaces score_ranking(const float* scores, std::int64_t n) {
     BoxPlaces ranked(static_cast<std::size_t>(n));
     std::iota(ranked.begin(), ranked.end(), std::int64_t{0});

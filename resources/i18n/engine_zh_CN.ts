@@ -2442,13 +2442,19 @@
 <message><source>{}: {} annotations of categories that it does not list are left out. The first has the id {}</source><translation>{}：{} 条标注属于未列出的类别，已略去。第一条的编号是 {}</translation></message>
 <message><source>{}: {} annotations whose box has no area in its picture are left out. The first has the id {}</source><translation>{}：{} 条标注的框在图片内没有面积，已略去。第一条的编号是 {}</translation></message>
 <message><source>{}: an annotation has the id 0, which pycocotools would count as never found. Here it counts as any other</source><translation>{}：有一条标注的编号是 0，pycocotools 会把它当作从未被检出；这里与其他标注同样计算</translation></message>
+<message><source>{}: the category id {} is {}, and another file calls it {}</source><translation>{}：类别编号 {} 是 {}，而另一个文件称之为 {}</translation></message>
+<message><source>Set dataset.label_ids to dense, or number them alike.</source><translation>请将 dataset.label_ids 设为 dense，或使编号一致。</translation></message>
+<message><source>{}: none of the segmentations of {} annotations fits its picture, so they train as boxes. The first has the id {}</source><translation>{}：{} 条标注的分割都与图片不符，因此只按框训练。第一条的编号是 {}</translation></message>
+<message><source>dataset.classes: chosen classes get the numbers 1, 2, 3, so dataset.label_ids cannot be file</source><translation>dataset.classes：所选类别的编号为 1、2、3，因此 dataset.label_ids 不能是 file</translation></message>
 <message><source>{}: the category {} is the root of the others and has no objects, so it is no class</source><translation>{}：类别 {} 是其他类别的根，没有对象，因此不作为类别</translation></message>
 <message><source>{}: no pictures to train on</source><translation>{}：没有可用于训练的图片</translation></message>
 <message><source>dataset.short_side: use 1 to 16 numbers</source><translation>dataset.short_side：请使用 1 到 16 个数</translation></message>
 <message><source>dataset.long_side: {}: use at least the largest short side</source><translation>dataset.long_side：{}：不得小于最大的短边</translation></message>
 <message><source>{}: more than {} classes</source><translation>{}：类别超过 {} 个</translation></message>
 <message><source>dataset.classes: {} has no class {}</source><translation>dataset.classes：{} 没有类别 {}</translation></message>
-<message><source>{}: {} square pictures are turned as their EXIF orientation says, and their annotations are taken to lie on them as they are seen. The first is {}</source><translation>{}：{} 张正方形图片按 EXIF 方向旋转，其标注视为对应旋转后的图片。第一张是 {}</translation></message>
+<message><source>{}: {} pictures are turned by their EXIF orientation, and have the size of their annotations as stored and as seen. The annotations are taken to lie on what is seen. The first picture is {}</source><translation>{}：{} 张图片按 EXIF 方向旋转，且旋转前后的尺寸都与标注相符。标注视为对应旋转后的图片。第一张是 {}</translation></message>
+<message><source>dataset.classes: name each class once, and none without a name</source><translation>dataset.classes：每个类别只写一次，且名称不能为空</translation></message>
+<message><source>{}: {} of {} pictures are held out as the test part, fewer than dataset.test_share: {} asks for: they are too few, or the only ones of a class</source><translation>{}：{} 张图片（共 {} 张）留作测试部分，少于 dataset.test_share：{} 的要求：图片太少，或其余是某个类别仅有的图片</translation></message>
 <message><source>{}: {} x {} pixels, and its annotations are for {} x {}</source><translation>{}：{} x {} 像素，而其标注对应 {} x {}</translation></message>
 <message><source>{}: more than {} objects in one picture</source><translation>{}：一张图片中的对象超过 {} 个</translation></message>
 <message><source>{}: {} boxes without an area in their picture are left out. The first is in {}</source><translation>{}：{} 个框在图片内没有面积，已略去。第一个在 {} 中</translation></message>
@@ -2470,6 +2476,7 @@
 <message><source>it has more than {} objects</source><translation>对象超过 {} 个</translation></message>
 <message><source>{} is no number</source><translation>{} 不是数</translation></message>
 <message><source>object {} has no name or no box</source><translation>第 {} 个对象没有名称或没有框</translation></message>
+<message><source>its root is {} instead of annotation</source><translation>根元素是 {}，而不是 annotation</translation></message>
 <message><source>it has entity definitions</source><translation>含有实体定义</translation></message>
 <message><source>{}: no annotation of Pascal VOC: {}</source><translation>{}：不是 Pascal VOC 的标注：{}</translation></message>
 <message><source>There is no memory to read {}.</source><translation>内存不足，无法读取 {}。</translation></message>

@@ -97,7 +97,7 @@ private:
             if (taken_[i] && !truths_[i].ignored) continue;
             if (found < truths_.size() && !ignored_[found] && ignored_[i]) break;
             const double overlap = overlaps_[detection * truths_.size() + i];
-            if (overlap < best) continue;
+            if (!(overlap >= best)) continue;  // NaN is no match
             best = overlap;
             found = i;
         }

@@ -106,15 +106,7 @@ bool holds_yolo_labels(const fs::path& path) {
 fs::path find_coco_picture(const CocoPart& part, const std::string& name) {
     std::error_code ignored;
     for (const fs::path& root : part.roots) {
-        const fs::path file = root / name;
-        if (!fs::exists(file, ignored)) continue;
-        const fs::path inside = fs::canonical(file, ignored).lexically_relative(
-            fs::canonical(root, ignored));
-        if (inside.empty() || *inside.begin() == "..")
-            throw Error(ErrorCode::data,
-                        msg("{}: {} is a link that leads out of its folder", part.file.string(),
-                            name));
-        return file;
+        if (fs::exists(root / name, ignored)) return file_within(root, name, part.file);
     }
     return part.roots.front() / name;
 }
@@ -125,6 +117,10 @@ public:
         : options_(options), stop_(std::move(stop)), path_(path_of(config)) {}
 
     DetectionFound find() {
+        if (options_.word("label_ids") == "file" && !options_.words("classes").empty())
+            throw Error(ErrorCode::settings,
+                        msg("dataset.classes: chosen classes get the numbers 1, 2, 3, so "
+                            "dataset.label_ids cannot be file"));
         std::vector<CocoPart> all = find_coco_parts(path_, found_.notes);
         if (all.empty()) refuse_folder();
         found_.name = path_.string();
@@ -229,7 +225,13 @@ private:
                 at = category.id - 1;
                 if (std::ssize(found_.classes) <= at)
                     found_.classes.resize(static_cast<std::size_t>(at) + 1);
-                found_.classes[static_cast<std::size_t>(at)] = category.name;
+                std::string& name = found_.classes[static_cast<std::size_t>(at)];
+                if (!name.empty() && name != category.name)
+                    throw Error(ErrorCode::data,
+                                msg("{}: the category id {} is {}, and another file calls it {}",
+                                    part.file.string(), category.id, category.name, name),
+                                msg("Set dataset.label_ids to dense, or number them alike."));
+                name = category.name;
             } else if (at == std::ssize(found_.classes)) {
                 found_.classes.push_back(category.name);
             }
@@ -252,6 +254,12 @@ private:
             found_.notes.push_back(msg("{}: {} annotations whose box has no area in its picture "
                                        "are left out. The first has the id {}",
                                        name, count, id));
+        if (const auto& [count, id] = file.no_mask;
+            file.with_segmentation > 0 && count == std::ssize(file.annotations))
+            found_.notes.push_back(
+                msg("{}: none of the segmentations of {} annotations fits its "
+                    "picture, so they train as boxes. The first has the id {}",
+                    name, file.with_segmentation, id));
         if (file.id_zero.count > 0)
             found_.notes.push_back(
                 msg("{}: an annotation has the id 0, which pycocotools would count as never found. "
@@ -280,7 +288,7 @@ std::vector<OptionSpec> coco_options() {
     return out;
 }
 
-/// Whether the beginning of a file has the lists of COCO's format.
+/// Whether the beginning of a file has a list of COCO's format and a key of its entries.
 bool begins_as_coco(const fs::path& file) {
     std::vector<std::uint8_t> head(std::size_t{64} << 10);
     try {
@@ -288,12 +296,13 @@ bool begins_as_coco(const fs::path& file) {
     } catch (const Error&) {
         return false;
     }
-    const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
-    const auto names = {"\"images\"", "\"annotations\"", "\"categories\""};
+    std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+    if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+    const auto has = [&](const char* key) { return text.find(key) != text.npos; };
+    // Either list may come first, and be longer than the beginning.
     return text.find_first_not_of(" \t\r\n") == text.find('{') &&
-           std::ranges::any_of(names, [&](const char* name) {
-               return text.find(name) != text.npos;
-           });
+           ((has("\"images\"") && has("\"file_name\"")) ||
+            (has("\"annotations\"") && has("\"image_id\"")));
 }
 
 bool recognise_coco(const fs::path& path) {

@@ -31,7 +31,7 @@ std::vector<std::array<std::int32_t, 2>> find_confusions(const DetectionTruth& t
         for (std::size_t k = 0; k < detections.size(); ++k) {
             if (!(detections[k].score >= confident)) continue;
             const double overlap = box_overlap(detections[k].box, each.box, each.crowd);
-            if (overlap < same_place) continue;
+            if (!(overlap >= same_place)) continue;  // NaN is no match
             if (each.crowd || each.difficult)
                 over_ignored[k] = true;
             else

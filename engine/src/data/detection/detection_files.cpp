@@ -4,6 +4,7 @@
 #include <cmath>
 #include <mutex>
 #include <set>
+#include <span>
 #include <utility>
 
 #include "data/byte_reader.h"
@@ -146,6 +147,9 @@ private:
         if (wanted.empty()) return;
         std::vector<std::int32_t> label(found_.classes.size() + 1);
         for (std::size_t i = 0; i < wanted.size(); ++i) {
+            if (wanted[i].empty() || std::ranges::count(wanted, wanted[i]) > 1)
+                throw Error(ErrorCode::settings,
+                            msg("dataset.classes: name each class once, and none without a name"));
             const auto at = std::ranges::find(found_.classes, wanted[i]);
             if (at == found_.classes.end())
                 throw Error(ErrorCode::settings,
@@ -186,11 +190,12 @@ private:
         report_reading({std::ssize(all), std::ssize(all)});
         const auto bad = std::ssize(wrong) - std::ranges::count(wrong, std::string());
         if (bad > 0) leave_out(wrong, static_cast<std::int64_t>(bad));
-        if (turned_squares_.count > 0)
-            out_.warnings.push_back(
-                msg("{}: {} square pictures are turned as their EXIF orientation says, and their "
-                    "annotations are taken to lie on them as they are seen. The first is {}",
-                    found_.name, turned_squares_.count, turned_squares_.first));
+        if (turned_.count > 0)
+            out_.warnings.push_back(msg(
+                "{}: {} pictures are turned by their EXIF orientation, and have the size of their "
+                "annotations as stored and as seen. The annotations are taken to lie on what "
+                "is seen. The first picture is {}",
+                found_.name, turned_.count, turned_.first));
     }
 
     void check_header(DetectionPicture& picture) {
@@ -212,7 +217,7 @@ private:
         if (!seen) picture.undone_orientation = header.orientation;
         if (seen && stored && header.orientation != 1) {
             const std::lock_guard lock(mutex_);
-            turned_squares_.add(picture);
+            turned_.add(picture);
         }
     }
 
@@ -285,25 +290,52 @@ private:
                     maskless_.count, maskless_.count + masked_.count, maskless_.first));
     }
 
-    /// Fisher-Yates by the words of RandomStream(seed, StreamId::split, 2).
+    /// Fisher-Yates by the words of RandomStream(seed, StreamId::split, 2). A picture with the last
+    /// object of a class to learn is passed over.
     void hold_out() {
         const double share = options_.number("test_share");
         Pictures& all = found_.train;
-        const auto count =
+        auto count =
             static_cast<std::size_t>(std::llround(share * static_cast<double>(all.size())));
-        if (count == 0 || count == all.size()) return;
-        std::vector<std::size_t> order(all.size());
-        for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-        const RandomStream random(seed_, StreamId::split, 2);
-        for (std::size_t left = order.size(); left > 1; --left)
-            std::swap(order[left - 1],
-                      order[random.bounded(left, static_cast<std::uint32_t>(left))]);
+        if (count == all.size()) count = 0;
         std::vector<bool> chosen(all.size());
-        for (std::size_t i = 0; i < count; ++i) chosen[order[i]] = true;
+        const std::size_t held = choose_held_out(count, chosen);
+        if (share > 0 && held < std::max<std::size_t>(count, 1))
+            out_.warnings.push_back(msg(
+                "{}: {} of {} pictures are held out as the test part, fewer than "
+                "dataset.test_share: {} asks for: they are too few, or the only ones of a class",
+                found_.name, held, all.size(), share));
         Pictures kept;
         for (std::size_t i = 0; i < all.size(); ++i)
             (chosen[i] ? found_.test : kept).push_back(std::move(all[i]));
         all = std::move(kept);
+    }
+
+    /// Marks up to `count` pictures and returns how many.
+    std::size_t choose_held_out(std::size_t count, std::vector<bool>& chosen) const {
+        const Pictures& all = found_.train;
+        std::vector<std::int64_t> left(found_.classes.size() + 1);
+        for (const DetectionPicture& each : all)
+            for (const std::int32_t label : labels_in({&each, 1}))
+                ++left[static_cast<std::size_t>(label)];
+        std::vector<std::size_t> order(all.size());
+        for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+        const RandomStream random(seed_, StreamId::split, 2);
+        for (std::size_t rest = order.size(); rest > 1; --rest)
+            std::swap(order[rest - 1],
+                      order[random.bounded(rest, static_cast<std::uint32_t>(rest))]);
+        std::size_t held = 0;
+        for (std::size_t i = 0; i < order.size() && held < count; ++i) {
+            const std::set<std::int32_t> labels = labels_in({&all[order[i]], 1});
+            if (std::ranges::any_of(labels, [&](std::int32_t label) {
+                    return left[static_cast<std::size_t>(label)] == 1;
+                }))
+                continue;
+            for (const std::int32_t label : labels) --left[static_cast<std::size_t>(label)];
+            chosen[order[i]] = true;
+            ++held;
+        }
+        return held;
     }
 
     static void limit(Pictures& pictures, std::int64_t most) {
@@ -311,7 +343,7 @@ private:
             pictures.resize(static_cast<std::size_t>(most));
     }
 
-    std::set<std::int32_t> labels_in(const Pictures& pictures) const {
+    static std::set<std::int32_t> labels_in(std::span<const DetectionPicture> pictures) {
         std::set<std::int32_t> out;
         for (const DetectionPicture& each : pictures)
             for (const Annotation& object : each.truth.annotations)
@@ -383,11 +415,29 @@ private:
     std::stop_token stop_;
     DetectionForm form_;
     DataParts out_;
-    std::mutex mutex_;  // guards turned_squares_ while headers are read
-    Counted turned_squares_, no_area_, clipped_, masked_, maskless_;
+    std::mutex mutex_;  // guards turned_ while headers are read
+    Counted turned_, no_area_, clipped_, masked_, maskless_;
 };
 
 }  // namespace
+
+std::filesystem::path file_within(const std::filesystem::path& folder, const std::string& name,
+                                  const std::filesystem::path& source) {
+    namespace fs = std::filesystem;
+    const fs::path path(name), file = folder / path;
+    if (path.is_absolute() || name.find('\0') != name.npos ||
+        std::find(path.begin(), path.end(), "..") != path.end())
+        throw Error(ErrorCode::data,
+                    msg("{}: the name {} leads out of the folder", source.string(), name));
+    std::error_code ignored;
+    if (!fs::exists(file, ignored)) return file;
+    const fs::path inside =
+        fs::canonical(file, ignored).lexically_relative(fs::canonical(folder, ignored));
+    if (inside.empty() || *inside.begin() == "..")
+        throw Error(ErrorCode::data,
+                    msg("{}: {} is a link that leads out of its folder", source.string(), name));
+    return file;
+}
 
 std::vector<OptionSpec> detection_options() {
     return {option("short_side", "Short side", std::vector<std::int64_t>{800},

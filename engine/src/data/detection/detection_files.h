@@ -29,6 +29,11 @@ struct DetectionFound {
     std::vector<Message> notes{};
 };
 
+/// The file that is called `name` in the folder, there or not. `source` gave the name, and stands
+/// in the errors. Throws Error(data) for a name or a link that leads out of the folder.
+std::filesystem::path file_within(const std::filesystem::path& folder, const std::string& name,
+                                  const std::filesystem::path& source);
+
 /// Options of all kinds whose pictures lie in files.
 std::vector<OptionSpec> detection_options();
 /// A typical schema, before the files are opened.

@@ -84,14 +84,14 @@ private:
         if (stop_.stop_requested()) throw ReadingStopped{};
         if (count_ % 64 == 0) report_reading({count_, total_});
         ++count_;
-        const fs::path file = folder_ / "Annotations" / (name + ".xml");
+        const fs::path file = file_within(folder_ / "Annotations", name + ".xml", folder_);
         const VocAnnotation annotation = read_voc_xml(read_annotation(file), file.string());
         const std::string picture =
             annotation.file_name.empty() ? name + ".jpg" : annotation.file_name;
         if (fs::path(picture).has_parent_path() || picture == "..")
             throw Error(ErrorCode::data,
                         msg("{}: the name {} leads out of the folder", file.string(), picture));
-        DetectionPicture out{.file = folder_ / "JPEGImages" / picture};
+        DetectionPicture out{.file = file_within(folder_ / "JPEGImages", picture, file)};
         out.truth.image_id = name;
         out.truth.width = annotation.width;
         out.truth.height = annotation.height;
@@ -109,7 +109,7 @@ private:
 
     /// Value k of SegmentationObject is object k of the annotation.
     void add_masks(const std::string& name, DetectionTruth& truth) const {
-        const fs::path file = folder_ / "SegmentationObject" / (name + ".png");
+        const fs::path file = file_within(folder_ / "SegmentationObject", name + ".png", folder_);
         std::error_code ignored;
         if (!fs::exists(file, ignored)) return;
         const NumberPicture numbers = load_number_png(file);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -16,7 +17,7 @@ namespace {
 
 constexpr std::size_t max_voc_objects = 2000, max_xml_depth = 64, max_value = 4096;
 
-/// The state of one reading; the callbacks of a C library must not throw.
+/// The state of one reading.
 struct VocReading {
     XML_Parser parser = nullptr;
     VocAnnotation out{};
@@ -24,6 +25,7 @@ struct VocReading {
     std::string value{};              ///< text of the innermost one
     int box_sides = 0;                ///< of the object that is open, as bits
     std::optional<Message> wrong{};
+    std::exception_ptr failed{};  ///< what a callback threw
 
     void stop(Message why) {
         wrong = std::move(why);
@@ -45,11 +47,25 @@ std::optional<double> number_of(std::string_view text) {
     return value;
 }
 
-void begin_element(void* user, const char* name, const char**) {
+/// Runs a callback of the parser, which must not throw. Some come after a stop: they do nothing.
+template <typename Callback>
+void call_back(void* user, const Callback& callback) {
     VocReading& reading = *static_cast<VocReading*>(user);
+    if (reading.wrong || reading.failed) return;
+    try {
+        callback(reading);
+    } catch (...) {
+        reading.failed = std::current_exception();
+        XML_StopParser(reading.parser, XML_FALSE);
+    }
+}
+
+void begin_element(VocReading& reading, const char* name) {
     if (reading.path.size() >= max_xml_depth) return reading.stop(msg("it is nested too deeply"));
     reading.path.emplace_back(name);
     reading.value.clear();
+    if (reading.path.front() != "annotation")
+        return reading.stop(msg("its root is {} instead of annotation", name));
     if (!reading.is_at({"annotation", "object"})) return;
     if (reading.out.objects.size() >= max_voc_objects)
         return reading.stop(msg("it has more than {} objects", max_voc_objects));
@@ -57,8 +73,7 @@ void begin_element(void* user, const char* name, const char**) {
     reading.box_sides = 0;
 }
 
-void add_text(void* user, const char* text, int length) {
-    VocReading& reading = *static_cast<VocReading*>(user);
+void add_text(VocReading& reading, const char* text, int length) {
     if (reading.value.size() < max_value)
         reading.value.append(text, static_cast<std::size_t>(length));
 }
@@ -84,8 +99,7 @@ void end_object(VocReading& reading) {
         reading.stop(msg("object {} has no name or no box", reading.out.objects.size()));
 }
 
-void end_element(void* user, const char*) {
-    VocReading& reading = *static_cast<VocReading*>(user);
+void end_element(VocReading& reading) {
     if (reading.is_at({"annotation", "filename"})) reading.out.file_name = reading.value;
     if (reading.is_at({"annotation", "size", "width"})) read_size(reading, reading.out.width);
     if (reading.is_at({"annotation", "size", "height"})) read_size(reading, reading.out.height);
@@ -102,7 +116,7 @@ void end_element(void* user, const char*) {
 
 void refuse_entity(void* user, const char*, int, const char*, int, const char*, const char*,
                    const char*, const char*) {
-    static_cast<VocReading*>(user)->stop(msg("it has entity definitions"));
+    call_back(user, [](VocReading& reading) { reading.stop(msg("it has entity definitions")); });
 }
 
 }  // namespace
@@ -116,11 +130,19 @@ VocAnnotation read_voc_xml(std::string_view text, const std::string& name) {
     if (!parser) throw Error(ErrorCode::memory, msg("There is no memory to read {}.", name));
     VocReading reading{.parser = parser.get()};
     XML_SetUserData(parser.get(), &reading);
-    XML_SetElementHandler(parser.get(), begin_element, end_element);
-    XML_SetCharacterDataHandler(parser.get(), add_text);
+    XML_SetElementHandler(
+        parser.get(),
+        [](void* user, const char* element, const char**) {
+            call_back(user, [&](VocReading& at) { begin_element(at, element); });
+        },
+        [](void* user, const char*) { call_back(user, end_element); });
+    XML_SetCharacterDataHandler(parser.get(), [](void* user, const char* piece, int length) {
+        call_back(user, [&](VocReading& at) { add_text(at, piece, length); });
+    });
     XML_SetEntityDeclHandler(parser.get(), refuse_entity);
     const auto status =
         XML_Parse(parser.get(), text.data(), static_cast<int>(text.size()), XML_TRUE);
+    if (reading.failed) std::rethrow_exception(reading.failed);
     if (reading.wrong) refuse(*reading.wrong);
     if (status != XML_STATUS_OK)
         refuse(msg("{} in line {}", XML_ErrorString(XML_GetErrorCode(parser.get())),

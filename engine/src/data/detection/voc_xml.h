@@ -22,8 +22,8 @@ struct VocAnnotation {
 };
 
 /// Reads the XML of one picture. Parts of an object (head, hands) are no objects. `name` stands in
-/// the errors. Throws Error(data) for what is no XML or has entity definitions, an object without a
-/// name or a box, or over 2,000 objects.
+/// the errors. Throws Error(data) for what is no XML, has another root than `annotation` or entity
+/// definitions, an object without a name or a box, or over 2,000 objects.
 VocAnnotation read_voc_xml(std::string_view text, const std::string& name);
 
 }  // namespace engine

@@ -57,9 +57,10 @@ std::string cache_key(const DatasetConfig& config, std::int64_t seed) {
             add_fingerprint(key, std::get<std::string>(given->second), 0);
     }
     for (const auto& [name, value] : config.options) key << name << '=' << to_string(value) << '\n';
-    // A data set that changes its images itself has to know whether it should.
+    // A data set that changes its images itself decides by these when it is opened.
     const Schema schema = dataset_descriptor(config.kind).schema(config);
-    if (schema.fields.front().own_changes) key << "augment " << config.augment << '\n';
+    if (schema.fields.front().own_changes)
+        key << "augment " << config.augment << " normalize " << config.normalize << '\n';
     // Files are the same for every seed, unless rows are split off by it.
     const bool splits = config.validation_share > 0 || dataset_descriptor(config.kind).files_decide;
     if (config.path.empty() || splits) key << seed;

@@ -74,6 +74,13 @@ std::optional<std::string> runs_text(const CocoEntry& entry) {
     return run_length_text(runs);
 }
 
+/// False where a segmentation is absent or empty, as box data may have it.
+bool has_mask_values(const CocoEntry& entry) {
+    const bool empty = entry.sizes.empty() && entry.size.empty() && entry.counts.empty() &&
+                       !entry.counts_text && entry.good_segmentation;
+    return entry.has_segmentation && !empty;
+}
+
 /// Checks the entries and joins them.
 class CocoBuilder {
 public:
@@ -195,7 +202,7 @@ CocoMasks::Place CocoBuilder::add_mask(const CocoEntry& entry) {
 }
 
 void CocoBuilder::add_annotation(const CocoEntry& entry) {
-    file_.with_segmentation += entry.has_segmentation;
+    file_.with_segmentation += has_mask_values(entry);
     const std::int64_t id = whole_number(entry.id).value_or(0);
     const auto image = read_image_id(entry.image_id);
     if (!image) return file_.unknown_image.add(id);

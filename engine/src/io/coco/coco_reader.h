@@ -59,7 +59,7 @@ struct CocoFile {
     CocoMasks masks{};
 
     // For the notes and checks of the data set.
-    std::int64_t with_segmentation = 0;                  ///< annotations that have the key
+    std::int64_t with_segmentation = 0;  ///< annotations whose segmentation is not empty
     CocoCount unknown_image, unknown_category, bad_box;  ///< left out
     CocoCount no_mask;            ///< kept, but their segmentation is none or malformed
     CocoCount id_zero;            ///< kept; pycocotools would count them as never found

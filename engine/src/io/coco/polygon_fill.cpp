@@ -82,6 +82,20 @@ void add_crossings(GridPoint from, GridPoint to, std::int32_t height, std::int32
     }
 }
 
+/// Sorts the places. Two equal ones turn the same pixels to ones and back, so they go: no more than
+/// one for each pixel is left, however often a polygon crosses a column.
+void cancel_pairs(std::vector<std::int64_t>& places) {
+    std::sort(places.begin(), places.end());
+    std::size_t kept = 0;
+    for (const std::int64_t place : places) {
+        if (kept > 0 && places[kept - 1] == place)
+            --kept;
+        else
+            places[kept++] = place;
+    }
+    places.resize(kept);
+}
+
 }  // namespace
 
 RunLength fill_polygon(std::span<const double> points, std::int32_t height, std::int32_t width) {
@@ -90,10 +104,15 @@ RunLength fill_polygon(std::span<const double> points, std::int32_t height, std:
     const auto vertex = [&](std::size_t i) {
         return GridPoint{grid_place(points[2 * i]), grid_place(points[2 * i + 1])};
     };
-    for (std::size_t i = 0; i < count; ++i)
+    std::size_t most = std::size_t{1} << 20;
+    for (std::size_t i = 0; i < count; ++i) {
         add_crossings(vertex(i), vertex((i + 1) % count), height, width, places);
+        if (places.size() < most) continue;
+        cancel_pairs(places);
+        most = std::max(most, 2 * places.size());
+    }
     // Each place turns zeros to ones or back, to the end of the picture.
-    std::sort(places.begin(), places.end());
+    cancel_pairs(places);
     RunWriter out(height, width);
     for (std::size_t i = 0; i < places.size(); i += 2)
         out.add(places[i], i + 1 < places.size() ? places[i + 1] : std::int64_t{height} * width);

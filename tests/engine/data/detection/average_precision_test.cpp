@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "engine/data/detection/drawn_pictures.h"
 #include "engine/io/coco/golden_lines.h"
@@ -128,6 +129,13 @@ TEST(AveragePrecision, DifficultTruthsTakeAnyNumberOfDetections) {
 TEST(AveragePrecision, NanScoresAreDropped) {
     EXPECT_EQ(box_ap(one_square(), {{.label = 1, .score = std::nan(""), .box = {10, 10, 20, 20}}}),
               0);
+}
+
+TEST(AveragePrecision, ABoxThatIsNotFiniteFindsNothing) {
+    constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+    for (const drawn::Box& box :
+         {drawn::Box{nan, 10, 20, 20}, {10, 10, nan, 20}, {10, 10, 20, nan}})
+        EXPECT_EQ(box_ap(one_square(), {{.label = 1, .score = 0.9, .box = box}}), 0);
 }
 
 TEST(AveragePrecision, TruthsWithoutAMaskCountForBoxesAlone) {

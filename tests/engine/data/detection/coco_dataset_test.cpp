@@ -133,7 +133,7 @@ TEST_F(Coco, FollowsEXIFAsTheSizeSays) {
     folder.write("a.png", test::plain_png(10, 10, 3));
     folder.write("a.json", coco({"a.png"}, dog(1), R"({"id":3,"name":"dog"})",
                                 R"("width":10,"height":10)"));
-    EXPECT_THAT(warnings(), Contains(HasSubstr("1 square pictures are turned")));
+    EXPECT_THAT(warnings(), Contains(HasSubstr("1 pictures are turned by their EXIF orientation")));
 }
 
 TEST_F(Coco, NumbersItsClassesAsTheFileDoesIfAsked) {
@@ -147,6 +147,52 @@ TEST_F(Coco, NumbersItsClassesAsTheFileDoesIfAsked) {
     EXPECT_THAT(problem(), HasSubstr("!dataset.label_ids"));
 }
 
+TEST_F(Coco, RefusesFilesThatGiveANumberTwoNames) {
+    for (const char* name : {"train/a.png", "test/a.png"}) add_picture(name);
+    folder.write("train/_annotations.coco.json", coco({"a.png"}, dog(1)));
+    folder.write("test/_annotations.coco.json",
+                 coco({"a.png"}, dog(1), R"({"id":1,"name":"dog"},{"id":3,"name":"cat"})"));
+    config.options["label_ids"] = std::string("file");
+    EXPECT_THAT(problem(), HasSubstr("the category id 1 is dog, and another file calls it cat"));
+}
+
+TEST_F(Coco, SaysThatNoSegmentationFits) {
+    add_picture("a.png");
+    folder.write("a.json",
+                 coco({"a.png"}, dog(1, "[0,0,9,9]",
+                                     R"(,"segmentation":{"size":[20,10],"counts":[0,3,197]})")));
+    EXPECT_THAT(warnings(), Contains(HasSubstr("none of the segmentations of 1 annotations fits")));
+    folder.write("a.json", coco({"a.png"}, dog(1, "[0,0,9,9]", R"(,"segmentation":[])")));
+    EXPECT_THAT(warnings(), IsEmpty()) << "boxes alone";
+}
+
+TEST_F(Coco, HoldsOutNoneOfTheLastPicturesOfAClass) {
+    std::vector<std::string> names;
+    std::string annotations = R"({"id":900,"image_id":3,"category_id":1,"bbox":[0,0,2,2]})";
+    for (int i = 1; i <= 5; ++i) {
+        names.push_back(std::to_string(i) + ".png");
+        add_picture(names.back());
+        if (i != 3) annotations += "," + dog(i);
+    }
+    folder.write("a.json", coco(names, annotations));
+    config.options["test_share"] = 0.6;
+    for (const std::int64_t seed : {1, 2, 3, 4}) {
+        const DataParts parts = kind.open(config, seed, {});
+        EXPECT_EQ(parts.test.size(), 3) << seed;
+        EXPECT_EQ(parts.train.size(), 2) << seed;
+    }
+    config.options["test_share"] = 0.8;
+    EXPECT_EQ(open().test.size(), 3);
+    EXPECT_THAT(warnings(), Contains(HasSubstr("3 of 5 pictures are held out")));
+}
+
+TEST_F(Coco, RecognisesAFileByItsListsAndTheirKeys) {
+    const std::string file = folder.write("a.json", "\xEF\xBB\xBF" + coco({"a.png"}, dog(1)));
+    EXPECT_TRUE(kind.recognise(file)) << "with a byte-order mark";
+    folder.write("a.json", std::string(R"({"categories":[],"images":["a.png"]})"));
+    EXPECT_FALSE(kind.recognise(file));
+}
+
 TEST_F(Coco, LearnsTheChosenClasses) {
     for (const char* name : {"a.png", "b.png"}) add_picture(name);
     const std::string cat = R"({"id":999,"image_id":2,"category_id":1,"bbox":[0,0,2,2]})";
@@ -156,6 +202,13 @@ TEST_F(Coco, LearnsTheChosenClasses) {
     EXPECT_THAT(classes(open()), ElementsAre("cat"));
     config.options["classes"] = std::vector<std::string>{"bird"};
     EXPECT_THAT(problem(), HasSubstr("has no class bird"));
+    for (const std::vector<std::string>& wrong : {std::vector<std::string>{"cat", "cat"}, {""}}) {
+        config.options["classes"] = wrong;
+        EXPECT_THAT(problem(), HasSubstr("!dataset.classes: name each class once"));
+    }
+    config.options["classes"] = std::vector<std::string>{"cat"};
+    config.options["label_ids"] = std::string("file");
+    EXPECT_THAT(problem(), HasSubstr("dataset.label_ids cannot be file"));
 }
 
 TEST_F(Coco, RefusesMissingPicturesUnlessTheyAreSkipped) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 namespace engine {
 namespace {
 
@@ -38,6 +40,13 @@ TEST(Confusion, TheLargestOverlapDecidesNotTheScore) {
     const auto pairs =
         find_confusions(three_squares(), std::vector{at(3, 0, 2, 0.9), at(1, 0, 1, 0.3)});
     EXPECT_EQ(pairs.at(0), (std::array<std::int32_t, 2>{1, 1}));
+}
+
+TEST(Confusion, ABoxThatIsNotFiniteLiesOnTheBackground) {
+    const auto pairs = find_confusions(three_squares(),
+                                       std::vector{at(std::nan(""), 0, 1, 0.9), at(0, 0, 1, 0.5)});
+    const std::vector<std::array<std::int32_t, 2>> expected = {{1, 1}, {2, 0}, {3, 0}, {0, 1}};
+    EXPECT_EQ(pairs, expected);
 }
 
 TEST(Confusion, BestF1TakesAllDetectionsOfAScore) {

@@ -84,10 +84,24 @@ TEST_F(Voc, FollowsEXIFAsTheSizeSays) {
     EXPECT_THAT(trained_boxes(open().train, 0), ElementsAre(0, 0, 64, 64));
 }
 
+TEST_F(Voc, RefusesNamesAndLinksOutOfTheFolder) {
+    add("a", object("dog", 1, 1, 10, 10));
+    folder.write("x.xml", std::string("<annotation/>"));
+    folder.write("ImageSets/Main/train.txt", std::string("../x\n"));
+    EXPECT_THAT(problem(), HasSubstr("the name ../x.xml leads out of the folder"));
+    folder.write("ImageSets/Main/train.txt", std::string("a\n"));
+    folder.write("secret.png", test::plain_png(20, 10));
+    std::filesystem::remove(folder / "JPEGImages/a.png");
+    std::filesystem::create_symlink(folder / "secret.png", folder / "JPEGImages/a.png");
+    EXPECT_THAT(problem(), HasSubstr("a.png is a link that leads out of its folder"));
+}
+
 TEST_F(Voc, RefusesWhatItCannotRead) {
     EXPECT_THAT(problem(), HasSubstr("no folder with Annotations and JPEGImages"));
     add("a", object("dog", 1, 1, 10, 10), 21, 10);
     EXPECT_THAT(problem(), HasSubstr("20 x 10 pixels, and its annotations are for 21 x 10"));
+    folder.write("Annotations/a.xml", std::string("<html/>"));
+    EXPECT_THAT(problem(), HasSubstr("its root is html instead of annotation"));
     add("a", "<object/>");
     EXPECT_THAT(problem(), HasSubstr("object 1 has no name or no box"));
     folder.write("Annotations/a.xml",

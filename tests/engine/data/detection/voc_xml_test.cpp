@@ -57,12 +57,21 @@ TEST(VocXml, RefusesWhatIsNoAnnotation) {
                                    "</object>")),
                 HasSubstr("nan is no number"));
     EXPECT_THAT(problem(std::string(100, '<')), HasSubstr("a.xml: "));
-    std::string deep;
+    std::string deep = "<annotation>";
     for (int i = 0; i < 100; ++i) deep += "<a>";
     EXPECT_THAT(problem(deep), HasSubstr("nested too deeply"));
     std::string many;
     for (int i = 0; i < 2001; ++i) many += object("x");
     EXPECT_THAT(problem(annotation(many)), HasSubstr("more than 2000 objects"));
+}
+
+TEST(VocXml, RefusesAnotherRoot) {
+    EXPECT_THAT(problem("<html/>"), HasSubstr("its root is html instead of annotation"));
+    EXPECT_THAT(problem("<annotations>" + annotation("") + "</annotations>"),
+                HasSubstr("its root is annotations"));
+    EXPECT_THAT(problem("<a><object><bndbox><xmin>1</xmin></bndbox></object></a>"),
+                HasSubstr("its root is a instead"))
+        << "a side of a box without an object";
 }
 
 TEST(VocXml, RefusesEntityDefinitions) {

@@ -80,6 +80,16 @@ TEST(PolygonFill, TheExampleOfTheSpecification) {
     EXPECT_EQ(mask_box(mask), (std::array<double, 4>{10, 10, 20, 10}));
 }
 
+TEST(PolygonFill, CrossingsInPairsLeaveNothing) {
+    // Eight million along the upper edge of a picture that the polygon fills.
+    std::vector<double> points = {0, 0};
+    for (int i = 0; i < 100'000; ++i) points.insert(points.end(), {40, 0, 0, 0});
+    points.insert(points.end(), {40, 0, 40, 30, 0, 30});
+    EXPECT_EQ(mask_area(fill_polygon(points, 30, 40)), 1200);
+    const MaskPolygons parts(20'000, std::vector<double>{1, 1, 5, 1, 5, 5, 1, 5});
+    EXPECT_EQ(mask_area(fill_polygons(parts, 30, 40)), 16);
+}
+
 TEST(PolygonFill, FarCoordinatesTakeNoLongerThanNearOnes) {
     constexpr double far = 1e300, infinite = std::numeric_limits<double>::infinity();
     for (const double place : {1e9, far, infinite}) {
