@@ -12,6 +12,7 @@
 #include <QTextTable>
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "lab/lesson_page/lesson_plots.h"
 #include "lab/lessons/lesson_notes.h"
@@ -155,7 +156,12 @@ std::pair<double, double> extent(const QTextDocument& document, const QTextBlock
 
 void breakPages(QTextDocument& document, const KeptTogether& parts) {
     const double page = document.pageSize().height();
-    for (const auto& [first, last] : parts) {
+    // A part that holds another comes first: the break before it is then enough for both.
+    KeptTogether outerFirst = parts;
+    std::ranges::sort(outerFirst, {}, [](const auto& part) {
+        return std::pair(part.first, -part.second);
+    });
+    for (const auto& [first, last] : outerFirst) {
         const QTextBlock begin = document.findBlockByNumber(first);
         const double top = extent(document, begin).first;
         double bottom = top;
