@@ -58,6 +58,8 @@ FORMS = {
     "a block with a skip that some uses lack": "a: Residual(24) from features\nb: Residual(24)\nc: Residual(8)",
     "a module that runs again inside a container": "f: Linear(24) from features\nc: from f\n  x = f from in\n  Linear(24, weight=f.weight)\n  Add from above, x\nc from above",
     "a container that runs again with other layers": "c: from features\n  Linear(8) if in.width > 8\n  Abs\nd = Slice(1, 0, 8) from features\ne = c from d\nConcat from e, c",
+    "values called as functions of the file": "x = Flatten(2) from image\nUnflatten(2, [4, 36])\nrotary: Rotary\nmask_of_heads = Flatten(2)\nm: Parameter([4, 1, 3], init=ones)\n"
+                                              "attention: MultiheadAttention(4, mask=m) from mask_of_heads\nsum = Add from attention, mask_of_heads\nagain = Flatten(2) from rotary\nAdd from sum, again",
     "names that modules of PyTorch have": "half: Linear(24) from features\ntype: Parameter([24])\nAdd from half, type\n\"a-b\": Linear(24)\nclass: Linear(24)\nT.x: Linear(3)",
 }
 HEAD = "block Residual(n):\n  fc: Linear(n)\n  fit: Linear(n, bias=false) from in if in.width != n\n  Add from fc, fit if in.width < 30\n  ReLU\n"

@@ -549,4 +549,10 @@ PytorchForm pytorch_form(const NetworkGraph& graph, const GraphNode& node) {
 
 std::string_view pytorch_helper(std::string_view name) { return helper_sources().find(name)->second; }
 
+std::vector<std::string> pytorch_helper_names() {
+    std::vector<std::string> names;
+    for (const auto& each : helper_sources()) names.push_back(each.first);
+    return names;
+}
+
 }  // namespace engine::network

@@ -75,7 +75,9 @@ std::string attribute(const std::string& path, bool is_tensor) {
 /// Writes one class.
 class ClassWriter {
 public:
-    explicit ClassWriter(const PythonClass& made) : made_(made) {}
+    explicit ClassWriter(const PythonClass& made) : made_(made) {
+        for (std::string& name : pytorch_helper_names()) taken_.insert(std::move(name));
+    }
 
     std::string run() {
         out_ = "class " + made_.name + (made_.is_chain ? "(nn.Sequential):\n" : "(nn.Module):\n");
@@ -258,7 +260,7 @@ private:
     std::vector<const PythonStep*> live_;
     std::vector<std::vector<std::size_t>> uses_;  // live steps by value; their number: the result
     std::vector<std::string> names_;
-    std::set<std::string> taken_ = {"x", "_", "self", "torch", "nn", "F", "attention", "causal_mask", "drop_path"};
+    std::set<std::string> taken_ = {"x", "_", "self", "torch", "nn", "F"};
     std::set<std::string> made_modules_;
 };
 

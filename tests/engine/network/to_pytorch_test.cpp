@@ -5,6 +5,7 @@
 #include "checked.h"
 #include "engine/base/error.h"
 #include "engine/network/network_exports.h"
+#include "network/pytorch_forms.h"
 
 namespace engine::network {
 namespace {
@@ -112,6 +113,24 @@ TEST(ToPytorch, ParametersNamesAndSecondOutputs) {
     EXPECT_THAT(python, testing::HasSubstr("        self.a = nn.Module()\n        self.a.b = nn.Parameter(torch.zeros(8))\n        self.add_module(\"1x1\", nn.Linear(8, 8))\n"));
     EXPECT_THAT(python, testing::HasSubstr("        _, state = self.Type(x)\n        x = torch.cat((state[0][-2], state[0][-1]), 1)\n        x = self._modules[\"1x1\"](x)\n        x = x * self.a.b\n"));
     EXPECT_THROW(classes("network(features):\n  training: Linear(outputs)\n"), Error);
+}
+
+TEST(ToPytorch, ValuesAreNotCalledAsTheFunctionsOfTheFile) {
+    const std::string python = classes("network(image):\n"
+                                       "  Flatten(2)\n"
+                                       "  Unflatten(2, [4, 256])\n"
+                                       "  rotary: Rotary\n"
+                                       "  mask_of_heads = Flatten(2)\n"
+                                       "  m: Parameter([4, 1, 3], init=ones)\n"
+                                       "  attention: MultiheadAttention(4, mask=m) from mask_of_heads\n"
+                                       "  sum = Add from attention, mask_of_heads\n"
+                                       "  again = Flatten(2) from rotary\n"
+                                       "  Add from sum, again\n"
+                                       "  Flatten\n"
+                                       "  Linear(outputs)\n");
+    for (const std::string& name : pytorch_helper_names()) EXPECT_EQ(python.find(" " + name + " = "), python.npos) << name;
+    EXPECT_THAT(python, testing::HasSubstr(" = rotary("));
+    EXPECT_THAT(python, testing::HasSubstr("mask_of_heads("));
 }
 
 TEST(ToPytorch, TheTextIsTheDocstring) {
