@@ -71,8 +71,10 @@ RoiTaps<W> make_roi_taps(W start, W side, std::int64_t bins, std::int64_t ratio,
                 return static_cast<std::int64_t>(
                     std::clamp((place - begin) / step, W{-2}, static_cast<W>(grid + 2)));
             };
-            from = std::clamp<std::int64_t>(sample_at(W{-1}) - 2, 0, grid);
-            to = std::clamp<std::int64_t>(sample_at(static_cast<W>(size)) + 2, 0, grid);
+            // The places of many samples are rounded by more than one sample.
+            const std::int64_t slack = 2 + (grid >> 20);
+            from = std::clamp<std::int64_t>(sample_at(W{-1}) - slack, 0, grid);
+            to = std::clamp<std::int64_t>(sample_at(static_cast<W>(size)) + slack, 0, grid);
         }
         for (std::int64_t i = from; i < to; ++i)
             roi_taps::add_sample(

@@ -1,6 +1,7 @@
 #include "data/detection/detection_sample.h"
 
 #include <algorithm>
+#include <cassert>
 #include <cmath>
 #include <cstring>
 #include <span>
@@ -160,6 +161,8 @@ public:
     bool wants_masks() const { return !bits_.empty(); }
 
     void add(const std::array<float, 4>& box, std::int64_t label, const MaskBits& mask) {
+        assert(boxes_.empty() || count_ < boxes_.size() / 4);
+        assert(mask.words.size() <= bits_.size() - static_cast<std::size_t>(used_));
         if (!boxes_.empty()) std::ranges::copy(box, part(boxes_, 4).begin());
         if (!labels_.empty()) part(labels_, 1)[0] = label;
         if (!places_.empty()) {

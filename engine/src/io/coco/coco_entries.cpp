@@ -125,7 +125,12 @@ public:
         if (depth_ > 3 && key_ == Key::segmentation) entry_.good_segmentation = false;
         return true;
     }
-    bool boolean(bool value) { return number(value ? 1 : 0, value ? 1 : 0); }
+    /// Stands for a number in iscrowd alone.
+    bool boolean(bool value) {
+        if (list_ != CocoList::other && depth_ == 3 && key_ == Key::iscrowd)
+            return number(value ? 1 : 0, value ? 1 : 0);
+        return null();
+    }
     bool number_integer(std::int64_t value) { return number(static_cast<double>(value), value); }
     bool number_unsigned(std::uint64_t value) {
         constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
@@ -195,6 +200,7 @@ public:
         if (depth_ == 1) refuse_root();
         if (list_ == CocoList::other) return true;
         if (depth_ == 3) refuse_entry();
+        if (key_ == Key::bbox && depth_ == 4) in_box_ = true;
         if (key_ == Key::segmentation && !in_runs_) {
             if (depth_ == 5) entry_.sizes.push_back(0);
             if (depth_ > 5) entry_.good_segmentation = false;
@@ -202,6 +208,7 @@ public:
         return true;
     }
     bool end_array() {
+        if (depth_ == 4) in_box_ = false;
         --depth_;
         return true;
     }
@@ -295,7 +302,7 @@ private:
             if (depth_ == 5 && runs_key_ == RunsKey::counts) add_number(entry_.counts, value);
             if (depth_ == 5 && runs_key_ == RunsKey::size) add_number(entry_.size, value);
         } else if (key_ == Key::bbox) {
-            if (depth_ == 4 && entry_.box.size() < 5) entry_.box.push_back(value);
+            if (in_box_ && depth_ == 4 && entry_.box.size() < 5) entry_.box.push_back(value);
         } else if (key_ == Key::segmentation) {
             if (depth_ == 5 && !entry_.sizes.empty()) {
                 add_number(entry_.points, value);
@@ -319,6 +326,7 @@ private:
     int depth_ = 0;
     CocoList list_ = CocoList::other;
     bool in_runs_ = false;  ///< in a segmentation that is an object
+    bool in_box_ = false;   ///< in a bbox that is a list
     Key key_ = Key::other;
     RunsKey runs_key_ = RunsKey::other;
     std::array<bool, 3> seen_{};

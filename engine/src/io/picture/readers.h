@@ -43,7 +43,8 @@ struct PictureHeader {
     int width = 0, height = 0;
     int orientation = 1;  ///< of 5 to 8 the picture that is seen has its sides exchanged
 };
-/// Reads no more than the header. Throws Error(data) for a file that is missing, no picture or
+/// Reads no more than the header, but all of a PNG above 64 KiB, whose EXIF may stand at its end.
+/// Throws Error(data) for a file that is missing, no picture or
 /// larger than max_pixels.
 PictureHeader read_picture_header(const std::filesystem::path& file);
 PictureHeader read_jpeg_header(std::span<const std::uint8_t> bytes, const std::string& name);

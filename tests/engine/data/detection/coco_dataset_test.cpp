@@ -1,5 +1,7 @@
 #include "detection_folder.h"
 
+#include <map>
+
 namespace engine {
 
 DatasetDescriptor coco_descriptor();
@@ -134,6 +136,22 @@ TEST_F(Coco, FollowsEXIFAsTheSizeSays) {
     folder.write("a.json", coco({"a.png"}, dog(1), R"({"id":3,"name":"dog"})",
                                 R"("width":10,"height":10)"));
     EXPECT_THAT(warnings(), Contains(HasSubstr("1 pictures are turned by their EXIF orientation")));
+}
+
+TEST_F(Coco, ShowsThePixelsThatTheAnnotationsLieOn) {
+    std::vector<int> values(200, 20);
+    for (std::size_t y = 0; y < 5; ++y)
+        for (std::size_t x = 0; x < 8; ++x) values[y * 20 + x] = 250;
+    const std::map<int, std::string> seen{
+        {5, "left top"}, {6, "right top"}, {7, "right bottom"}, {8, "left bottom"}};
+    for (const auto& [orientation, corner] : seen) {
+        folder.write("a.png", test::number_png(20, 10, values, 8, false, orientation));
+        folder.write("a.json", coco({"a.png"}, dog(1)));
+        EXPECT_EQ(bright_corner(open().train, 0), "left top") << orientation << ", as stored";
+        folder.write("a.json", coco({"a.png"}, dog(1), R"({"id":3,"name":"dog"})",
+                                    R"("width":10,"height":20)"));
+        EXPECT_EQ(bright_corner(open().train, 0), corner) << orientation;
+    }
 }
 
 TEST_F(Coco, NumbersItsClassesAsTheFileDoesIfAsked) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -105,6 +106,25 @@ struct DetectionFolder : testing::Test {
         const auto all = sample.f32(detection_field::boxes);
         const auto used = static_cast<std::size_t>(sample.rows(detection_field::boxes)) * 4;
         return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(used)};
+    }
+
+    /// Where the image of a sample that fills its canvas is brightest.
+    static std::string bright_corner(const DataPart& part, std::int64_t index) {
+        const Schema& schema = part.data->schema();
+        std::vector<std::vector<std::byte>> memory(schema.fields.size());
+        std::vector<SampleFields::Place> places(schema.fields.size());
+        for (std::size_t f = 0; f < places.size(); ++f) {
+            memory[f].resize(schema.fields[f].sample_bytes());
+            places[f] = {.data = memory[f].data(), .bytes = memory[f].size()};
+        }
+        const SampleFields sample(places);
+        part.data->read(index, sample);
+        const auto image = sample.f32(detection_field::image);
+        const auto line = static_cast<std::size_t>(schema.fields[0].shape[2]) * 3;
+        const std::vector<float> corners{image.front(), image[line - 3], image[image.size() - line],
+                                         image[image.size() - 3]};
+        const auto names = {"left top", "right top", "left bottom", "right bottom"};
+        return names.begin()[std::ranges::max_element(corners) - corners.begin()];
     }
 
     const DatasetDescriptor kind;

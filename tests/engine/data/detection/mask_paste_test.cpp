@@ -60,16 +60,16 @@ TEST(MaskPaste, DrawnMasksLieWhereTorchvisionPastesThem) {
     EXPECT_GE(compared, 200);
 }
 
-TEST(MaskPaste, WhatLiesOutsideOrIsNotFiniteHasNoPixels) {
+TEST(MaskPaste, WhatLiesOutsideHasNoPixelsAndWhatIsNoBoxHasOne) {
     const std::vector<float> full(side * side, 1.0F);
     constexpr float nan = std::numeric_limits<float>::quiet_NaN();
     for (const std::array<float, 4>& corners :
          {std::array<float, 4>{-90, 0, -50, 20}, {0, 60, 20, 90}, {500, 500, 600, 600}})
         EXPECT_EQ(mask_area(paste_mask(full, corners, 40, 40)), 0) << corners[0];
-    for (const std::array<float, 4>& corners : {std::array<float, 4>{nan, nan, nan, nan},
-                                                {-1e30F, -1e30F, 1e30F, 1e30F},
-                                                {30, 30, 10, 10}})
-        EXPECT_LE(mask_area(paste_mask(full, corners, 40, 40)), 1600);
+    for (const std::array<float, 4>& corners :
+         {std::array<float, 4>{nan, nan, nan, nan}, {30, 30, 10, 10}})
+        EXPECT_EQ(mask_area(paste_mask(full, corners, 40, 40)), 1) << "as the smallest box";
+    EXPECT_EQ(mask_area(paste_mask(full, {-1e30F, -1e30F, 1e30F, 1e30F}, 40, 40)), 1600);
     EXPECT_EQ(mask_area(paste_mask(full, {-1e6F, -1e6F, 1e6F, 1e6F}, 40, 40)), 1600);
 }
 

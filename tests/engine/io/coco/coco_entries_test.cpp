@@ -88,6 +88,18 @@ TEST(CocoEntries, HoldEachFormOfASegmentation) {
         EXPECT_FALSE(with_segmentation(bad).good_segmentation) << bad;
 }
 
+TEST(CocoEntries, ABoxIsAListAndAnIdIsNoBoolean) {
+    const CocoEntry entry =
+        entries(file(images, categories, R"("annotations": [{"id": true, "image_id": false,
+                     "iscrowd": true, "bbox": {"w": 5, "h": 5, "x": 1, "y": 2}}])"))
+            .back()
+            .entry;
+    EXPECT_TRUE(entry.box.empty());
+    EXPECT_FALSE(entry.id.number || entry.id.whole);
+    EXPECT_FALSE(entry.image_id.number);
+    EXPECT_EQ(entry.iscrowd.number, 1);
+}
+
 TEST(CocoEntries, WhatIsNoCocoFileIsRefused) {
     const std::string good = file(images, categories, annotations);
     EXPECT_EQ(error_text(good), "read");

@@ -165,7 +165,7 @@ TEST(RoiAlign, GivesZeroForEmptySlotsAndNaN) {
     EXPECT_EQ(y, (Values{0, 0, 0, 0, 0, 0, 0, 0, 3, 3}));
     // A RoI of any size takes no longer than the map has pixels.
     const Tensor huge = Tensor::of({0, -1e30, -1e30, 1e30, 1e30}, {1, 5});
-    EXPECT_EQ(roi_align(x, huge, {7, 7}).size(0), 1);
+    for (const double each : roi_align(x, huge, {7, 7}).values()) EXPECT_NEAR(each, 0, 1e-6);
     EXPECT_EQ(roi_align(x, Tensor::zeros({0, 5}, DType::f32), {7, 7}).shape(), (Shape{0, 2, 7, 7}));
 }
 
@@ -184,12 +184,20 @@ TEST(RoiAlign, RefusesAPictureThatIsNotThere) {
 }
 
 TEST(RoiAlign, KeepsItsInputsTypeInARegionAndReadsRoisInF32) {
-    const Tensor x = Tensor::full({1, 8, 3, 3}, 0.5, DType::bf16);
-    const Tensor rois = Tensor::of({0, 0.001, 0.001, 2.001, 2.001}, {1, 5});
+    Values ramp;
+    for (int i = 0; i < 512; ++i) ramp.push_back(i % 256 - 201);
+    const Tensor wide = Tensor::of(ramp, {1, 1, 2, 256}), x = to(wide, DType::bf16);
+    const Tensor rois = Tensor::of({0, 200.3, 0, 202.3, 1}, {1, 5});  // 200 and 202 in bf16
+    const Values outside = roi_align(wide, rois, {1, 1}).values();
+    const Values rounded =
+        roi_align(wide, Tensor::of({0, 200, 0, 202, 1}, {1, 5}), {1, 1}).values();
+    ASSERT_GT(std::abs(outside[0] - rounded[0]), 0.2);
     const AutocastRegion region(here, true, DType::bf16);
     const auto inside = region.enter();
-    EXPECT_EQ(roi_align(x, rois, {2, 2}).dtype(), DType::bf16);
-    EXPECT_EQ(roi_align(to(x, DType::f32), rois, {2, 2}).dtype(), DType::f32);
+    EXPECT_EQ(roi_align(x, rois, {1, 1}).dtype(), DType::bf16);
+    EXPECT_NEAR(roi_align(x, rois, {1, 1}).values()[0], outside[0], 0.01);
+    EXPECT_EQ(roi_align(wide, rois, {1, 1}).dtype(), DType::f32);
+    EXPECT_EQ(roi_align(wide, rois, {1, 1}).values(), outside);
 }
 
 Tensor with_picture(const Values& boxes) {
