@@ -8,6 +8,7 @@
 
 #include "data/byte_reader.h"
 #include "data/dataset_descriptor.h"
+#include "data/detection/detection_truth.h"
 #include "data/input_guide.h"
 #include "data/schema_json.h"
 #include "engine/base/error.h"
@@ -72,10 +73,13 @@ std::vector<std::string> sorted_names(std::vector<std::string> names) {
     return names;
 }
 
-/// How the fields differ. The order of the classes does not count.
+/// How the fields differ. The order of the classes does not count, nor do the sizes of detection
+/// data, which are those of their largest picture and of the one with most objects.
 std::optional<Message> other_fields(const Schema& was, const Schema& is) {
-    const auto same = [](const FieldSpec& a, const FieldSpec& b) {
-        return a.name == b.name && a.kind == b.kind && a.dtype == b.dtype && a.shape == b.shape;
+    const bool any_size = was.find(FieldKind::boxes) != nullptr;
+    const auto same = [&](const FieldSpec& a, const FieldSpec& b) {
+        return a.name == b.name && a.kind == b.kind && a.dtype == b.dtype &&
+               (any_size ? a.shape.rank() == b.shape.rank() : a.shape == b.shape);
     };
     if (!std::ranges::equal(was.fields, is.fields, same))
         return msg("a sample has {} instead of {}", form_of(is), form_of(was));
@@ -118,6 +122,8 @@ public:
             field.normalization = own.fields[i].normalization;
             if (field.kind != FieldKind::label || field.names == own.fields[i].names) continue;
             label_ = i;
+            const std::int64_t names = std::ssize(field.names);
+            first_label_ = std::max<std::int64_t>(field.cardinality - names, 0);
             for (const std::string& name : field.names)
                 classes_.push_back(std::ranges::find(own.fields[i].names, name) -
                                    own.fields[i].names.begin());
@@ -136,6 +142,18 @@ public:
         data_->read_augmented(index, out, place);
         number_classes(out);
     }
+    CanvasSize canvas(std::span<const std::int64_t> indices,
+                      const SamplePlace* first) const override {
+        return data_->canvas(indices, first);
+    }
+    std::shared_ptr<const DetectionTruth> truth(std::int64_t index) const override {
+        const auto as_read = data_->truth(index);
+        if (!as_read || classes_.empty()) return as_read;
+        auto out = std::make_shared<DetectionTruth>(*as_read);
+        for (auto& each : out->annotations)
+            each.label = static_cast<std::int32_t>(number_of_run(each.label));
+        return out;
+    }
     bool decodes() const override { return data_->decodes(); }
     bool skips_damaged() const override { return data_->skips_damaged(); }
     void describe(DatasetPreview& preview) const override { data_->describe(preview); }
@@ -146,14 +164,18 @@ public:
 private:
     void number_classes(const SampleFields& out) const {
         if (classes_.empty()) return;
-        for (std::int64_t& label : out.i64(label_))
-            label = classes_[static_cast<std::size_t>(label)];
+        for (std::int64_t& label : out.i64(label_)) label = number_of_run(label);
+    }
+    std::int64_t number_of_run(std::int64_t label) const {
+        if (label < first_label_) return label;
+        return classes_[static_cast<std::size_t>(label - first_label_)] + first_label_;
     }
 
     std::shared_ptr<const Dataset> data_;
     Schema schema_;
     InputGuide guide_;
     std::size_t label_ = 0;
+    std::int64_t first_label_ = 0;  // of a class; detection's 0 stands behind a sample's objects
     std::vector<std::int64_t> classes_;  // the run's numbers; empty: they are the same
 };
 
