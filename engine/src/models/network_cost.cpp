@@ -90,9 +90,6 @@ bool passes_gradient(const Op* op) {
 
 double bytes(double elements, DType type) { return elements * static_cast<double>(size_of(type)); }
 
-/// The memory of a block for so many bytes.
-double rounded(double amount) { return static_cast<double>(block_size(static_cast<std::size_t>(amount), Device{})); }
-
 class PassRun {
 public:
     PassRun(const NetworkGraph& graph, const TypedForward& forward, const std::vector<DType>& gradient_types)
@@ -105,7 +102,7 @@ public:
         last_.assign(blocks_.size(), -1);
         own_.assign(blocks_.size(), -1);
         exact_ = blocks_;
-        for (double& each : blocks_) each = rounded(each);
+        for (double& each : blocks_) each = block_bytes(each);
     }
 
     PassMemory run() {
@@ -236,7 +233,7 @@ private:
             std::ranges::for_each(call.used, make);
             make(call.result);
             const double extra = extra_bytes(call);
-            extra_[i] = extra > 0 ? rounded(extra) : 0;
+            extra_[i] = extra > 0 ? block_bytes(extra) : 0;
             take(extra_[i]);
             if (adds_bias_in_f32(call)) {
                 const double scratch = bytes(call.result.elements, DType::f32) * (is_low(call.result.type) ? 2 : 1);
@@ -252,7 +249,7 @@ private:
     }
 
     int new_gradient(double amount) {
-        gradient_blocks_.push_back({rounded(amount), 1});
+        gradient_blocks_.push_back({block_bytes(amount), 1});
         take(gradient_blocks_.back().bytes);
         return static_cast<int>(gradient_blocks_.size()) - 1;
     }
@@ -308,7 +305,7 @@ private:
         if (shares && (used.elements == dy.elements || call.op == &cat_op) && used.type == dy.type) {
             out.block = dy.block;
             ++gradient_blocks_[at(dy.block)].holders;
-        } else if (is_norm && readers_[at(used.block)] == 1) {
+        } else if (is_norm && used.block >= 0 && readers_[at(used.block)] == 1) {
             // On a CPU it overwrites what only this gradient reads.
             ++readers_[at(used.block)];
             live_ -= blocks_[at(used.block)];
@@ -334,7 +331,7 @@ private:
             if (own.fixed || !with_gradient_.insert(parameter).second) continue;
             double elements = 1;
             for (const std::int64_t size : own.sizes) elements *= static_cast<double>(size);
-            const double amount = rounded(bytes(elements, gradient_types_[at(parameter)]));
+            const double amount = block_bytes(bytes(elements, gradient_types_[at(parameter)]));
             memory_.gradients += amount;
             take(amount);
         }
@@ -354,6 +351,11 @@ private:
 };
 
 }  // namespace
+
+double block_bytes(double bytes) {
+    constexpr double exact = static_cast<double>(std::int64_t{1} << 53);
+    return bytes > exact ? bytes : static_cast<double>(block_size(static_cast<std::size_t>(bytes), Device{}));
+}
 
 PassMemory count_pass_memory(const NetworkGraph& graph, const TypedForward& forward, const std::vector<DType>& gradient_types) {
     return PassRun(graph, forward, gradient_types).run();

@@ -14,6 +14,9 @@ struct PassMemory {
     double peak = 0;              ///< the most at a time, without scratch of the operations' own
 };
 
+/// The memory of a tensor on the CPU that has so many bytes.
+double block_bytes(double bytes);
+
 /// Follows the forward pass on types: a value lives until its last reader has run, or until the
 /// gradient that reads it. Batches are not counted. `gradient_types`: of each parameter.
 PassMemory count_pass_memory(const NetworkGraph& graph, const TypedForward& forward, const std::vector<DType>& gradient_types);
