@@ -6,7 +6,7 @@
 #include "engine/base/error.h"
 #include "engine/io/coco/text_source.h"
 
-namespace engine {
+namespace engine::coco_entries_test {
 namespace {
 
 using testing::ElementsAre;
@@ -127,4 +127,4 @@ TEST(CocoEntries, WhatIsNoCocoFileIsRefused) {
 }
 
 }  // namespace
-}  // namespace engine
+}  // namespace engine::coco_entries_test
