@@ -186,12 +186,12 @@
 <message><source>Plateau</source><translation>平台期（plateau）</translation></message>
 <message><source>Multiplies the learning rate by gamma when the evaluated metric has stopped improving.</source><translation>当评估指标不再改善时，将学习率乘以 gamma。</translation></message>
 <message><source>Patience</source><translation>容忍轮数</translation></message>
-<message><source>Epochs without improvement that are tolerated before the learning rate drops.</source><translation>学习率降低之前，容许指标没有改善的轮数。</translation></message>
+<message><source>Evaluated epochs without improvement that are tolerated before the learning rate drops.</source><translation>学习率降低之前，容许指标没有改善的已评估轮数。</translation></message>
 <message><source>Warm-up</source><translation>预热</translation></message>
 <message><source>Applied updates over which the learning rate first rises linearly to where the schedule begins (0 = none). The schedule then takes the remaining updates.</source><translation>学习率先线性上升到计划起点所用的已生效更新次数（0 = 不预热）。之后的更新按计划进行。</translation></message>
 <message><source>updates</source><translation>次更新</translation></message>
 <message><source>Early stopping</source><translation>早停</translation></message>
-<message><source>Ends the run after this many epochs in which the metric did not improve (0 = never). The metric is that of the validation part, else of the test part; the loss where there is none.</source><translation>指标连续这么多轮没有改善就结束运行（0 = 从不）。指标取自验证集，没有验证集时取自测试集；没有指标时看损失。</translation></message>
+<message><source>Ends the run after this many evaluated epochs in which the metric did not improve (0 = never). The metric is that of the validation part, else of the test part; the loss where there is none.</source><translation>指标连续这么多个已评估的轮次没有改善就结束运行（0 = 从不）。指标取自验证集，没有验证集时取自测试集；没有指标时看损失。</translation></message>
 <message><source>Least improvement</source><translation>最小改善量</translation></message>
 <message><source>Early stopping does not count an improvement of the metric up to this size.</source><translation>不超过此值的改善，早停不计为改善。</translation></message>
 <message><source>use at most {} runs</source><translation>最多 {} 次运行</translation></message>
@@ -219,6 +219,7 @@
 <message><source>batches</source><translation>批</translation></message>
 <message><source>Epochs</source><translation>轮数</translation></message>
 <message><source>Number of passes over the whole training set. 0 only evaluates the weights that the run starts from.</source><translation>训练遍历整个训练集的次数。0 表示只评估运行开始时的权重。</translation></message>
+<message><source>use 1 or more: early_stopping.patience and schedule.kind plateau wait for evaluations at the ends of epochs</source><translation>请使用 1 或更大的数：early_stopping.patience 与 schedule.kind plateau 等待每轮结束时的评估</translation></message>
 <message><source>use 1 or more, or choose the weights to evaluate in model.init_from</source><translation>请使用 1 或更大的数，或在 model.init_from 中选择要评估的权重</translation></message>
 <message><source>Evaluate every</source><translation>评估间隔</translation></message>
 <message><source>Evaluates after this many steps (0 = not by steps). Early stopping and schedules that wait for progress look at the ends of epochs only.</source><translation>每隔这么多步评估一次（0 = 不按步数）。早停和等待改进的学习率计划只看每轮结束时的评估。</translation></message>
@@ -1238,7 +1239,7 @@
 <message><source>Give it more epochs, for instance --set epochs={}.</source><translation>请增加轮数，例如 --set epochs={}。</translation></message>
 <message><source>Remove the file: without it, columns, classes and numbers of samples are compared.</source><translation>请删除该文件：没有它时，将比较列、类别和样本数。</translation></message>
 <message><source>{}, so the data were not compared with it.</source><translation>{}，因此未与其比较数据。</translation></message>
-<message><source>use more than {}, or 0: as many epochs in a row were not better, which ended the run</source><translation>请大于 {}，或为 0：连续这么多轮没有变好，运行因此结束</translation></message>
+<message><source>use more than {}, or 0: as many evaluated epochs in a row were not better, which ended the run</source><translation>请大于 {}，或为 0：连续这么多个已评估的轮次没有变好，运行因此结束</translation></message>
 <message><source>There is no batch {} in epoch {}: an epoch has {} batches.</source><translation>不存在批次 {}（第 {} 轮）：一轮有 {} 个批次。</translation></message>
 <message><source>The checkpoint of step {} has an impossible place in the data: epoch {}, batch {}; an epoch has {} batches.</source><translation>第 {} 步的检查点所记的数据位置不可能存在：第 {} 轮，批次 {}；一轮有 {} 个批次。</translation></message>
 <message><source>the saved state has no whole number &quot;{}&quot;, it has {}</source><translation>保存的状态中“{}”不是整数：{}</translation></message>

@@ -116,8 +116,8 @@ std::vector<ScheduleDescriptor> schedule_rows() {
                             "Each drop multiplies the learning rate by this.",
                             opt::from_to_below(0, 1)),
                      option("patience", "Patience", std::int64_t{10},
-                            "Epochs without improvement that are tolerated before the learning "
-                            "rate drops.",
+                            "Evaluated epochs without improvement that are tolerated before the "
+                            "learning rate drops.",
                             opt::unit("epochs"), opt::between(0, max_updates))},
          .follows_metric = true,
          .form = ScheduleKind::plateau}};

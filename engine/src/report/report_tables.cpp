@@ -148,20 +148,18 @@ ReportTable problem_table(const std::string& name, const ReportedEvents& events)
 ReportTable epoch_table(const std::vector<NamedEvents>& runs) {
     ReportTable out{msg("Evaluations"), {}};
     std::int64_t left_out = 0;
+    std::size_t lines = max_lines, runs_left = runs.size();
     for (const NamedEvents& run : runs) {
-        const auto& epochs = run.events->epochs();
-        left_out += epochs.left_out;
-        for (const EpochDone& epoch : epochs.first) {
+        const std::vector<EpochDone> listed = run.events->epochs().list(lines / runs_left--);
+        lines -= listed.size();
+        left_out += static_cast<std::int64_t>(run.events->epochs().made() - listed.size());
+        for (const EpochDone& epoch : listed) {
             if (out.rows.empty()) {
                 out.rows.push_back({msg("Run"), msg("Epoch"), msg("Step"), msg("Training loss"),
                                     msg("Validation loss"), msg("Test loss"),
                                     run.metric.key.empty()
                                         ? Message()
                                         : msg("Test {}", metric_words(run.metric))});
-            }
-            if (out.rows.size() > max_lines) {
-                ++left_out;
-                continue;
             }
             out.rows.push_back(
                 {run.name, std::to_string(epoch.epoch), std::to_string(epoch.step),

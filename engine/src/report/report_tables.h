@@ -1,7 +1,9 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <filesystem>
 #include <string>
 #include <string_view>
@@ -26,8 +28,39 @@ struct FirstEvents {
     }
 };
 
+/// The first and the last of a run's evaluations: the last is its result.
+class ListedEvaluations {
+public:
+    void add(const EpochDone& event) {
+        if (!event.evaluated) return;
+        ++made_;
+        if (first_.size() < half)
+            first_.push_back(event);
+        else
+            last_.push_back(event);
+        if (last_.size() > half) last_.pop_front();
+    }
+    std::size_t made() const { return made_; }
+    /// At most `most` of them, in order.
+    std::vector<EpochDone> list(std::size_t most) const {
+        const std::size_t kept = first_.size() + last_.size(), shown = std::min(most, kept);
+        std::vector<EpochDone> out;
+        for (std::size_t i = 0; i < shown; ++i) {
+            const std::size_t at = i < (shown + 1) / 2 ? i : kept - shown + i;
+            out.push_back(at < first_.size() ? first_[at] : last_[at - first_.size()]);
+        }
+        return out;
+    }
+
+private:
+    static constexpr std::size_t half = 100;
+    std::vector<EpochDone> first_;
+    std::deque<EpochDone> last_;
+    std::size_t made_ = 0;
+};
+
 /// Collects the events that a report shows. Reads them one after another, and keeps only the first
-/// of each kind of a long run.
+/// of each kind of a long run; of the evaluations the last, too.
 class ReportedEvents {
 public:
     explicit ReportedEvents(const std::filesystem::path& run_folder);
@@ -55,7 +88,7 @@ private:
     JudgedEvents judged_;
     std::vector<std::int64_t> skipped_;
     FirstEvents<ScaleChanged, 60> skips_;
-    FirstEvents<EpochDone, 200> epochs_;
+    ListedEvaluations epochs_;
     FirstEvents<Problem, 200> problems_;
 };
 

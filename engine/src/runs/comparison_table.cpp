@@ -41,7 +41,7 @@ double best_of(const std::vector<double>& values, bool higher_is_better) {
 template <typename F>
 std::vector<double> test_values(const FinishedRun& run, F&& figure) {
     std::vector<double> values;
-    for (const PartFigures& test : run.tests) values.push_back(figure(test));
+    for (const TestResult& test : run.tests) values.push_back(figure(test.figures));
     return values;
 }
 

@@ -72,7 +72,7 @@ void RunFollower::note(const RunResumed& event) {
 
 void RunFollower::note(const EpochDone& event) {
     pass_rows_up_to(event.step);
-    if (event.evaluated) outcome_.run.tests.push_back(event.test);
+    if (event.evaluated) outcome_.run.tests.push_back({event.step, event.test});
 }
 
 void RunFollower::note(const ScaleChanged& event) {

@@ -182,7 +182,8 @@ void RunIndex::add_event(const std::string& run, const NumberedEvent& event) {
         .bind(run, event.number, to_json_line(event.event))
         .run();
     const auto* epoch = std::get_if<EpochDone>(&event.event);
-    if (epoch == nullptr) return;
+    // Evaluations within the next epoch have the number of the one before.
+    if (epoch == nullptr || !epoch->epoch_ended) return;
     Statement(database_, "INSERT OR REPLACE INTO epochs VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
         .bind(run, epoch->epoch, epoch->step, epoch->train.loss, epoch->train.of("accuracy"),
               epoch->test.loss, epoch->test.of("accuracy"), epoch->seconds)

@@ -303,8 +303,10 @@ struct Session::Impl final : Turn {
     bool advance() {
         for (const Command command : mail.take_commands()) obey(command);
         if (stop_asked && !is_over()) {
+            // A step would pass over the evaluation that is under way.
+            const bool may_step = state.load() != RunState::evaluating;
             enter(RunState::stopping);
-            catch_up();
+            if (may_step) catch_up();
             settle_at_last();
             finish(DoneReason::stopped);
         }

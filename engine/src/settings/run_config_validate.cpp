@@ -295,6 +295,13 @@ private:
     void check_epochs() {
         require(c_.epochs > 0 || !c_.model.init_from.empty(), "epochs", c_.epochs,
                 msg("use 1 or more, or choose the weights to evaluate in model.init_from"));
+        const auto* schedule = find_kind(schedules(), c_.schedule.kind);
+        const bool waits = c_.early_stopping.patience > 0 ||
+                           (schedule != nullptr && schedule->follows_metric);
+        require(c_.evaluation.every_epochs > 0 || !waits, "evaluation.every_epochs",
+                c_.evaluation.every_epochs,
+                msg("use 1 or more: early_stopping.patience and schedule.kind plateau wait for "
+                    "evaluations at the ends of epochs"));
     }
 
     void check_teach() {

@@ -202,8 +202,8 @@ void for_each_setting(Config&& c, F&& f) {
         "Largest norm, or largest magnitude of an element, that the gradients may have.", "",
         numbers(above_zero));
     row(c.early_stopping.patience, "early_stopping.patience", "Early stopping",
-        "Ends the run after this many epochs in which the metric did not improve (0 = never). The "
-        "metric is that of the validation part, else of the test part; the loss where there is "
+        "Ends the run after this many evaluated epochs in which the metric did not improve (0 = "
+        "never). The metric is that of the validation part, else of the test part; the loss where there is "
         "none.",
         "epochs", at_least(0));
     row(c.early_stopping.min_delta, "early_stopping.min_delta", "Least improvement",

@@ -20,7 +20,7 @@ std::string title(const RunFigures& run) {
     return run.title.empty() ? title_of(precisions(), run.precision) : run.title;
 }
 
-/// Outcomes of an evaluation that both runs made. Only where several seeds ran and both were
+/// Outcomes of the last evaluation that both runs made after the same step. Only where several seeds ran and both were
 /// evaluated.
 struct Outcomes {
     Metric metric;
@@ -48,16 +48,20 @@ double value_of(const PartFigures& figures, const Metric& metric) {
 }
 
 Outcomes seeded_outcomes(const RunFigures& baseline, const RunFigures& other) {
-    const std::size_t done = std::min(baseline.tests.size(), other.tests.size());
+    auto first = baseline.tests.rbegin(), second = other.tests.rbegin();
+    while (first != baseline.tests.rend() && second != other.tests.rend() &&
+           first->step != second->step)
+        ++(first->step > second->step ? first : second);
+    const bool common = first != baseline.tests.rend() && second != other.tests.rend();
     Outcomes result{.metric = compared_metric(baseline)};
     const double most = std::max(baseline.seed_noise, other.seed_noise);
-    if (done == 0 || !(most > 0)) return result;
+    if (!common || !(most > 0)) return result;
     // One run's noise stands for the other's where only one was repeated.
     const auto spread = [most](const RunFigures& run) {
         return run.seed_noise > 0 ? run.seed_noise : most;
     };
-    result.baseline = value_of(baseline.tests[done - 1], result.metric);
-    result.other = value_of(other.tests[done - 1], result.metric);
+    result.baseline = value_of(first->figures, result.metric);
+    result.other = value_of(second->figures, result.metric);
     result.noise = 2 * std::hypot(spread(baseline), spread(other));
     result.known = std::isfinite(result.gap());
     return result;
@@ -268,7 +272,7 @@ void JudgedEvents::apply(const Event& event) {
     }
     const auto* epoch = std::get_if<EpochDone>(&event);
     if (epoch && epoch->evaluated && epoch->step >= first_step_)
-        tests_.push_back(epoch->test);
+        tests_.push_back({epoch->step, epoch->test});
     ended_ = ended_ || std::holds_alternative<RunDone>(event);
 }
 

@@ -36,7 +36,7 @@ FinishedRun finished_run(const std::filesystem::path& folder, std::int64_t steps
     run.done.updates = steps - 1;
     run.done.skipped = 1;
     run.growths = 2;
-    run.tests = {classified(0.9, 0.7), classified(0.5, 0.84), classified(0.6, 0.82)};
+    run.tests = {{4, classified(0.9, 0.7)}, {8, classified(0.5, 0.84)}, {10, classified(0.6, 0.82)}};
     return run;
 }
 
@@ -101,7 +101,7 @@ TEST(Comparison, OfAMetricThatIsBetterLowTheLowestIsTheBest) {
     const Metric rmse{.key = "rmse", .title = "RMSE", .higher_is_better = false};
     FinishedRun run;
     for (const double value : {7.0, 3.0, std::numeric_limits<double>::quiet_NaN(), 4.0})
-        run.tests.push_back({0.5, {{"rmse", value}, {"r2", 1 - value}}});
+        run.tests.push_back({1, {0.5, {{"rmse", value}, {"r2", 1 - value}}}});
     const auto rows = compare_runs({{.precision = "fp32", .runs = {run}, .metric = rmse}});
     EXPECT_EQ(rows[0].metric, rmse);
     EXPECT_EQ(rows[0].best_test_metric.mean, 3);
@@ -114,7 +114,7 @@ TEST(Comparison, OfAMetricThatIsBetterLowTheLowestIsTheBest) {
 
 TEST(Comparison, OfATaskWithoutAMetricTheLossIsLeft) {
     FinishedRun run;
-    run.tests = {{0.5, {}}};
+    run.tests = {{1, {0.5, {}}}};
     const auto rows = compare_runs({{.precision = "fp32", .runs = {run}, .metric = {}}});
     EXPECT_EQ(rows[0].best_test_loss.mean, 0.5);
     EXPECT_TRUE(std::isnan(rows[0].best_test_metric.mean));
@@ -152,7 +152,7 @@ TEST(Comparison, SeedsGiveAMeanAndTheSpreadOfASample) {
 TEST(Comparison, TheTableHasALineAPrecisionAndItsColumnsAlign) {
     test_support::TempFolder dir;
     auto second_seed = finished_run(dir / "c", 10, 0.02);
-    second_seed.tests.back().loss = 0.8;
+    second_seed.tests.back().figures.loss = 0.8;
     const std::string table = comparison_table(compare_runs(
         {{"fp32", {finished_run(dir / "a", 10, 0.04), finished_run(dir / "b", 10, 0.04)}},
          {"amp-fp16", {second_seed, finished_run(dir / "d", 10, 0.02)}}}));

@@ -20,7 +20,7 @@ constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
 
 /// A run with one evaluation.
 RunFigures figures(const std::string& precision, const MadeRecord& record, double accuracy = 0.9) {
-    RunFigures run{precision, record.reader(), {classified(0.3, accuracy)}, 0};
+    RunFigures run{precision, record.reader(), {{500, classified(0.3, accuracy)}}, 0};
     run.speed = speeds({record.reader()}).front();
     run.turns = "together";
     return run;
@@ -227,10 +227,10 @@ TEST(Verdict, MeasuresBySeedsWhereSeveralRan) {
         "step: 2.00, 95 % interval 2.00 to 2.00 (16 blocks of steps). Peak memory 524 KB "
         "against 1.05 MB. AMP FP16 pays off: a step takes 1.00 ms instead of 2.00 ms.");
 
-    other.tests = {classified(0.3, 0.86)};
+    other.tests = {{500, classified(0.3, 0.86)}};
     EXPECT_EQ(judge(baseline, other).headline.str(), "AMP FP16 is worse by 2 points.");
     EXPECT_EQ(judge(baseline, other).tone, VerdictTone::bad);
-    other.tests = {classified(0.3, 0.90)};
+    other.tests = {{500, classified(0.3, 0.90)}};
     EXPECT_EQ(judge(baseline, other).headline.str(), "AMP FP16 is better by 2 points.");
 }
 
@@ -240,8 +240,8 @@ const Metric price_rmse{.key = "rmse", .title = "RMSE", .unit = "price", .higher
 std::pair<RunFigures, RunFigures> seeded(const MadeRecord& record, const Metric& metric,
                                          double baseline, double other, double noise) {
     std::pair<RunFigures, RunFigures> runs{figures("fp32", record), figures("amp-fp16", record)};
-    runs.first.tests = {{0.3, {{metric.key, baseline}}}};
-    runs.second.tests = {{0.3, {{metric.key, other}}}};
+    runs.first.tests = {{500, {0.3, {{metric.key, baseline}}}}};
+    runs.second.tests = {{500, {0.3, {{metric.key, other}}}}};
     for (RunFigures* run : {&runs.first, &runs.second}) {
         run->metric = metric;
         run->seed_noise = noise;
@@ -264,20 +264,36 @@ TEST(Verdict, TellsDifferencesOfMetricsThatAreNoSharesInPerCent) {
 TEST(Verdict, GoesByTheLossWhereATaskHasNoMetric) {
     const MadeRecord a(500, jittered(1.0, 0.02, 1));
     auto [baseline, other] = seeded(a, {}, 0, 0, 0.001);
-    baseline.tests = {{0.5, {}}};
-    other.tests = {{0.6, {}}};
+    baseline.tests = {{500, {0.5, {}}}};
+    other.tests = {{500, {0.6, {}}}};
     EXPECT_EQ(judge(baseline, other).headline.str(), "AMP FP16 is worse by 20 %.");
     EXPECT_THAT(judge(baseline, other).details(), HasSubstr("Loss on the test part: 20 % apart"));
     EXPECT_EQ(judge(other, baseline).headline.str(), "FP32 is better by 16.7 %.");
 }
 
-TEST(Verdict, ComparesTheSameEvaluationOfBoth) {
+TEST(Verdict, ComparesTheLastEvaluationsOfBothAfterTheSameStep) {
     const MadeRecord a(500, jittered(1.0, 0.02, 1));
     RunFigures baseline = figures("fp32", a), other = figures("amp-fp16", a);
-    baseline.tests = {classified(0.3, 0.5), classified(0.3, 0.9)};
-    other.tests = {classified(0.3, 0.5)};
+    baseline.tests = {{100, classified(0.3, 0.4)},
+                      {200, classified(0.3, 0.5)},
+                      {300, classified(0.3, 0.9)}};
+    other.tests = {{200, classified(0.3, 0.5)}, {250, classified(0.3, 0.2)}};
     baseline.seed_noise = 0.001;
     EXPECT_THAT(judge(baseline, other).details(), HasSubstr("accuracies 0 points apart"));
+    other.tests = {{250, classified(0.3, 0.2)}};
+    EXPECT_THAT(judge(baseline, other).details(), HasSubstr("step-to-step noise"))
+        << "no step in common";
+}
+
+TEST(Verdict, ARunWithoutAnEvaluatedEpochHasNoTest) {
+    EpochDone epoch{"1", 1, 20, {}, {}, unknown_figures(classification_metrics()), 1};
+    epoch.evaluated = false;
+    JudgedEvents events;
+    events.apply(epoch);
+    EXPECT_TRUE(events.figures({}).tests.empty());
+    epoch.evaluated = true;  // there is no test part
+    events.apply(epoch);
+    EXPECT_EQ(events.figures({}).tests.size(), 1u);
 }
 
 TEST(Verdict, UsesTheSpreadOverStepsInRegression) {

@@ -230,7 +230,8 @@ engine::RunFigures judgedFigures(const RunTrack& track, const engine::Speed& spe
     figures.precision = track.precision();
     figures.record = track.reader();
     for (const auto& epoch : track.epochs())
-        if (epoch.evaluated && epoch.step >= from) figures.tests.push_back(epoch.test);
+        if (epoch.evaluated && epoch.step >= from)
+            figures.tests.push_back({epoch.step, epoch.test});
     figures.speed = speed;
     figures.title = trackTitle(track).toStdString();
     figures.metric = track.metrics().empty() ? engine::Metric{} : track.metrics().front();

@@ -123,6 +123,12 @@ struct EpochDone {
     bool evaluated = true;
 };
 
+/// The test part's figures in an evaluation.
+struct TestResult {
+    std::int64_t step = 0;  ///< after it
+    PartFigures figures{};  ///< unknown without a test part
+};
+
 /// The loss scale moved, or a step was skipped (then to <= from).
 struct ScaleChanged {
     /// How healthy it is: early skips calibrate; several in a row that no lower scale resolves

@@ -24,7 +24,7 @@ std::vector<std::string> overrides_left_out(const RunConfig& config,
 struct FinishedRun {
     RunDone done{};
     StepRecordReader record;
-    std::vector<PartFigures> tests;  ///< one an evaluation; unknown where there is no test part
+    std::vector<TestResult> tests;
     std::int64_t growths = 0;        ///< of the loss scale
     std::string device = {};         ///< "cpu", "cuda:0"
 };

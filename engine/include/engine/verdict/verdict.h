@@ -15,7 +15,7 @@ namespace engine {
 struct RunFigures {
     std::string precision;  ///< preset
     StepRecordReader record;
-    std::vector<PartFigures> tests;  ///< one an evaluation
+    std::vector<TestResult> tests;  ///< in the order of their steps
     double seed_noise = 0;    ///< spread of the test part's metric over seeds; 0: only one seed ran
     Speed speed = {};         ///< measured over the same steps as the other run's
     std::string title = {};   ///< what the verdict calls it; empty: the precision's title
@@ -49,7 +49,7 @@ public:
 private:
     RunFigures started_;
     std::int64_t first_step_;
-    std::vector<PartFigures> tests_;
+    std::vector<TestResult> tests_;
     bool ended_ = false;
 };
 

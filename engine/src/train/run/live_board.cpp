@@ -95,6 +95,11 @@ void LiveBoard::on_step(const CompletedStep& step) {
 }
 
 RunRequest LiveBoard::on_evaluation(const Evaluated& evaluated) {
+    write_epoch(evaluated);
+    return {};
+}
+
+void LiveBoard::write_epoch(const Evaluated& evaluated) {
     unless_failed(evaluated.step, [&] {
         if (!file_.is_open()) return;
         write_held();
@@ -107,7 +112,6 @@ RunRequest LiveBoard::on_evaluation(const Evaluated& evaluated) {
         text_ += tensorboard_epoch(epoch, time_);
         flush();
     });
-    return {};
 }
 
 /// While the run is paused, too.

@@ -24,6 +24,7 @@ public:
 
     void on_step(const CompletedStep& step) override;
     RunRequest on_evaluation(const Evaluated& evaluated) override;
+    void on_unevaluated_epoch(const Evaluated& ended) override { write_epoch(ended); }
     bool poll() override;
     void complete(RunDone& done) override;
 
@@ -33,6 +34,7 @@ private:
     template <typename F>
     void unless_failed(std::int64_t step, const F& write);
     void open(std::int64_t first_step);
+    void write_epoch(const Evaluated& evaluated);
     void write_row(const StepRecord& row);
     void write_held();
     void flush();

@@ -112,8 +112,8 @@ void refuse_no_steps_left(ResumePlan& plan, const SavedRun& saved) {
     if (patience > 0 && waited != saved.rules.end() &&
         waited->second >= static_cast<double>(patience))
         plan.errors.push_back({"early_stopping.patience", std::to_string(patience),
-                               msg("use more than {}, or 0: as many epochs in a row were not "
-                                   "better, which ended the run",
+                               msg("use more than {}, or 0: as many evaluated epochs in a row "
+                                   "were not better, which ended the run",
                                    patience)});
     if (now.max_steps > 0 && (now.max_steps < steps || (now.max_steps == steps && !unevaluated)))
         plan.errors.push_back(

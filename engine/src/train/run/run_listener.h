@@ -48,6 +48,8 @@ public:
     virtual RunRequest on_evaluation(const Evaluated&) { return {}; }
     /// The evaluation was that of an epoch's end.
     virtual RunRequest on_epoch(const Evaluated&) { return {}; }
+    /// An epoch ended that the settings do not evaluate; there are training figures alone.
+    virtual void on_unevaluated_epoch(const Evaluated&) {}
     /// A listener asked for a checkpoint, or the user did.
     virtual void on_checkpoint(const SavedRun&) {}
     /// At the end, after this many steps and epochs. A run that failed grants no checkpoint.

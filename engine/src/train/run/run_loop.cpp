@@ -214,13 +214,15 @@ void RunLoop::end_epoch() {
     settle();
     progress_.epoch_ended = false;
     const PartFigures unknown = unknown_figures(trainer_->task().metrics());
-    report_epoch({.validation = unknown,
-                  .test = unknown,
-                  .epoch = progress_.epoch,
-                  .step = trainer_->steps(),
-                  .training = training_figures(),
-                  .epoch_ended = true,
-                  .made = false});
+    const Evaluated ended{.validation = unknown,
+                          .test = unknown,
+                          .epoch = progress_.epoch,
+                          .step = trainer_->steps(),
+                          .training = training_figures(),
+                          .epoch_ended = true,
+                          .made = false};
+    report_epoch(ended);
+    for (RunListener* const each : listeners_) each->on_unevaluated_epoch(ended);
     progress_.begin_epoch();
 }
 

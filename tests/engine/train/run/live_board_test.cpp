@@ -79,6 +79,16 @@ TEST_F(LiveBoardTest, HasTheSkippedStepsEachEvaluationAndTheLastStep) {
     EXPECT_EQ(file.restarted_at, 0);
 }
 
+TEST_F(LiveBoardTest, HasTheEndOfAnEpochThatIsNotEvaluated) {
+    RunConfig config = logged();
+    config.evaluation.every_epochs = 0;
+    const auto files = files_of(train(config));
+    ASSERT_THAT(files, SizeIs(1));
+    for (const std::int64_t step : {4, 8, 12})
+        EXPECT_TRUE(files.front().scalars.at("epoch/loss").contains(step)) << step;
+    EXPECT_THAT(files.front().scalars.at("test/loss"), SizeIs(1)) << "the end";
+}
+
 TEST_F(LiveBoardTest, AShortRunIsWrittenBeforeItEnds) {
     RunConfig config = logged();
     config.epochs = 1'000'000;

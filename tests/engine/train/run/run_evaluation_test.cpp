@@ -91,6 +91,15 @@ TEST_F(RunEvaluationTest, OfNoEpochsEvaluatesTheWeightsThatTheRunStartsFrom) {
     EXPECT_EQ(resume(run, "last", {"epochs=1"}).record.size(), steps_an_epoch);
 }
 
+TEST_F(RunEvaluationTest, RulesThatWaitForProgressNeedEvaluatedEpochs) {
+    for (const char* rule : {"early_stopping.patience=2", "schedule.kind=plateau"}) {
+        const ParsedConfig parsed = parse_run_config("{}", {rule, "evaluation.every_epochs=0"});
+        ASSERT_EQ(parsed.errors.size(), 1u) << rule;
+        EXPECT_EQ(parsed.errors[0].field, "evaluation.every_epochs");
+        EXPECT_TRUE(parse_run_config("{}", {rule, "evaluation.every_epochs=2"}).errors.empty());
+    }
+}
+
 TEST_F(RunEvaluationTest, OfNoEpochsNeedsWeights) {
     const ParsedConfig parsed = parse_run_config("{}", {"epochs=0"});
     ASSERT_EQ(parsed.errors.size(), 1u);

@@ -23,7 +23,7 @@
 namespace ui {
 namespace {
 
-constexpr std::size_t maxLines = 60;
+constexpr std::ptrdiff_t maxLines = 60;
 
 /// The column that the spec shows of a run; nothing if the run has no such metric.
 std::optional<Figure> figureOf(const PlotSpec& spec, const RunTrack& track) {
@@ -265,10 +265,12 @@ PlotContent PlotPanel::makeContent(const Theme& theme) const {
 
 void PlotPanel::addEvaluations(PlotContent& content, const Theme& theme) const {
     for (const auto& track : context_.feed->tracks()) {
-        for (const auto& epoch : track->epochs()) {
+        const auto& epochs = track->epochs();
+        const auto lines = std::ranges::count(epochs, true, &engine::EpochDone::epoch_ended);
+        for (const auto& epoch : epochs) {
             const RunStep at{static_cast<double>(epoch.step), &track->axis()};
             // Many lines would be a grey wall and tell nothing.
-            if (track->epochs().size() <= maxLines) content.epochs.push_back(at);
+            if (epoch.epoch_ended && lines <= maxLines) content.epochs.push_back(at);
             const double value = epoch.test.of(spec().metric);
             if (!spec().evaluations || std::isnan(value)) continue;
             content.dots.push_back({at, value, theme.run(*track)});
