@@ -243,15 +243,15 @@ void print_table(const NetworkReport& report) {
     for (std::size_t i = 0; i < network.rows.size(); ++i) {
         const auto& row = network.rows[i];
         table.rows.push_back({row.place.line, row.module, row.layer, row.shape, row.parameters, engine::Cell(row.flops, "%.4g"),
-                              engine::bytes_text(static_cast<std::int64_t>(report.memory.saved[i])), report.types[i]});
+                              engine::estimated_bytes_text(report.memory.saved[i]), report.types[i]});
     }
     std::cout << to_text(table, 4);
     print_formatted("%zu layers, %lld parameters, %.4g FLOPs for one sample; the result is %s\n", network.rows.size(),
                     static_cast<long long>(network.parameter_count()), network.flops(), network.shape.empty() ? "?" : network.shape.c_str());
     if (!network.usable()) return;
     print_formatted("a step on %lld samples keeps %s for its backward pass and needs at most %s\n", static_cast<long long>(report.batch_size),
-                    engine::bytes_text(static_cast<std::int64_t>(report.memory.activations)).c_str(),
-                    engine::bytes_text(static_cast<std::int64_t>(report.memory.peak)).c_str());
+                    engine::estimated_bytes_text(report.memory.activations).c_str(),
+                    engine::estimated_bytes_text(report.memory.peak).c_str());
 }
 
 int check(const NetworkArguments& args) {

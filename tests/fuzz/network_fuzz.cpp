@@ -3,7 +3,9 @@
 #include <string>
 
 #include "engine/base/error.h"
+#include "engine/models/network_types.h"
 #include "engine/network/network_exports.h"
+#include "engine/train/step_memory.h"
 
 namespace {
 
@@ -21,7 +23,8 @@ void check(bool holds) {
 }  // namespace
 
 // Any bytes are a network's text: its faults have places, and one without any has a shape and
-// becomes a file for PyTorch, a picture and a text that makes the same parameters. Only what the
+// has a prediction of its types and memory,
+// and becomes a file for PyTorch, a picture and a text that makes the same parameters. Only what the
 // notation cannot say is refused there, with Error(settings).
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     using namespace engine;
@@ -34,6 +37,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     check(!network.shape.empty() && network.state.size() == network.parameters.size() + network.buffers.size());
     constexpr std::size_t most_rows = 300;  // exports of thousands of layers take longer than a check
     if (network.rows.size() > most_rows) return 0;
+    check(predict_step_memory(text, small_data(), RunConfig()).saved.size() == network.rows.size());
+    for (const PredictedType& each : predict_types(text, small_data(), RunConfig().precision))
+        check(each.row >= 0 && static_cast<std::size_t>(each.row) < network.rows.size());
     try {
         network_to_svg(text, small_data(), {.depth = 2, .lying = false});
         network_to_pytorch(text, small_data());

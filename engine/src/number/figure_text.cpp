@@ -113,7 +113,12 @@ std::string magnitude_text(double magnitude) {
 
 std::string bytes_text(std::int64_t bytes) {
     if (bytes < 1000) return std::to_string(bytes) + " B";
-    const double mega = static_cast<double>(bytes) / 1e6;
+    return estimated_bytes_text(static_cast<double>(bytes));
+}
+
+std::string estimated_bytes_text(double bytes) {
+    if (bytes < 1000) return std::to_string(static_cast<std::int64_t>(bytes)) + " B";
+    const double mega = bytes / 1e6;
     if (mega < 1) return figure_text(mega * 1e3) + " KB";
     return mega < 10'000 ? figure_text(mega) + " MB" : figure_text(mega / 1e3) + " GB";
 }

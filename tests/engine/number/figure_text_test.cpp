@@ -30,6 +30,9 @@ TEST(FigureText, WritesASizeInTheUnitThatFits) {
     EXPECT_EQ(bytes_text(1'000'000), "1.00 MB");
     EXPECT_EQ(bytes_text(9'999'000'000), "10,000 MB");
     EXPECT_EQ(bytes_text(24'000'000'000), "24.0 GB");
+    EXPECT_EQ(estimated_bytes_text(0), "0 B");
+    EXPECT_EQ(estimated_bytes_text(163e3), "163 KB");
+    EXPECT_EQ(estimated_bytes_text(6e20), figure_text(6e11) + " GB");
 }
 
 TEST(FigureText, WritesAnEnergyInTheUnitThatFits) {

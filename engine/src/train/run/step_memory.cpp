@@ -4,7 +4,6 @@
 #include "models/network_cost.h"
 #include "network/expand.h"
 #include "network/grammar.h"
-#include "tensor/memory/memory_cache.h"
 #include "train/step/make_optimizer.h"
 #include "train/step/mixed_precision.h"
 
@@ -17,11 +16,7 @@ double count_numbers(const std::vector<std::int64_t>& sizes) {
     return count;
 }
 
-/// The memory of a tensor.
-double block_bytes(double numbers, std::int64_t each) {
-    return each == 0 ? 0 : static_cast<double>(block_size(static_cast<std::size_t>(numbers) * static_cast<std::size_t>(each), Device{}));
-}
-double block_bytes(double numbers, DType type) { return block_bytes(numbers, static_cast<std::int64_t>(size_of(type))); }
+double tensor_bytes(double numbers, DType type) { return network::block_bytes(numbers * static_cast<double>(size_of(type))); }
 
 /// The types that parameters are held in.
 std::vector<DType> held_types(const network::NetworkGraph& graph, const ResolvedPrecision& precision) {
@@ -48,21 +43,22 @@ StepMemory predict_step_memory(std::string_view text, const NetworkData& data, c
     StepMemory out;
     for (std::size_t i = 0; i < graph.parameters.size(); ++i) {
         const double numbers = count_numbers(graph.parameters[i].sizes);
-        out.weights += block_bytes(numbers, types[i]);
+        out.weights += tensor_bytes(numbers, types[i]);
         if (graph.parameters[i].fixed) continue;
-        out.optimizer += block_bytes(numbers, optimizer_state_bytes(config.optimizer, precision));
-        if (precision.master_weights && types[i] != DType::f32) out.masters += block_bytes(numbers, DType::f32);
+        if (const std::int64_t state = optimizer_state_bytes(config.optimizer, precision); state > 0)
+            out.optimizer += network::block_bytes(numbers * static_cast<double>(state));
+        if (precision.master_weights && types[i] != DType::f32) out.masters += tensor_bytes(numbers, DType::f32);
         if (!casts || !low[i] || types[i] != DType::f32) continue;
         // Gradients of weights that have a 16-bit copy stay in its type.
         types[i] = DType::f16;
-        out.low_copies += block_bytes(numbers, DType::f16);
+        out.low_copies += tensor_bytes(numbers, DType::f16);
     }
-    for (const network::GraphBuffer& each : graph.buffers) out.weights += block_bytes(count_numbers(each.sizes), DType::f32);
+    for (const network::GraphBuffer& each : graph.buffers) out.weights += tensor_bytes(count_numbers(each.sizes), DType::f32);
     const network::BatchSizes sizes{config.batch_size, config.bptt};
     const network::PassMemory pass = network::count_pass_memory(graph, network::run_on_types(graph, syntax.gives, config.precision, sizes), types);
     for (const int input : graph.inputs) {
         const network::TensorType& type = graph.values[static_cast<std::size_t>(input)].type;
-        out.batch += block_bytes(network::count_elements(type.sizes, sizes), type.whole ? DType::i64 : DType::f32);
+        out.batch += tensor_bytes(network::count_elements(type.sizes, sizes), type.whole ? DType::i64 : DType::f32);
     }
     out.saved = pass.saved;
     out.activations = pass.activations;

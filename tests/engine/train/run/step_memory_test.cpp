@@ -81,5 +81,31 @@ TEST(StepMemory, OfARowIsWhatItsGradientReads) {
     EXPECT_EQ(memory.saved, (std::vector<double>{2 * 8 * 2, 2 * 4 * 2, 2 * 4, 2 * 4 * 2}));
 }
 
+TEST(StepMemory, ANormOfAViewOfAParameterHasAGradient) {
+    RunConfig config = with_template("lenet", "amp-fp16", {});
+    config.batch_size = 2;
+    const NetworkData data{.inputs = {{"features", {8}, {}}}, .outputs = 3};
+    const std::string text = "network(features):\n  fc: Linear(outputs)\n  p: Parameter([1, 3])\n  t = Transpose(0, 1) from p\n"
+                             "  u = Transpose(0, 1)\n  b: BatchNorm1d from u\n  Add from fc, b\n";
+    ASSERT_TRUE(check_network(text, data).usable());
+    const StepMemory memory = predict_step_memory(text, data, config);
+    EXPECT_GT(memory.peak, memory.activations);
+    EXPECT_EQ(memory.saved.front(), 2 * 8 * 2);
+}
+
+/// More bytes than a whole number of 64 bits counts.
+TEST(StepMemory, OfHugeInputsIsTheirs) {
+    RunConfig config = with_template("lenet", "fp32", {});
+    config.batch_size = 128;
+    constexpr std::int64_t mebi = std::int64_t{1} << 20;
+    const NetworkData data{.inputs = {{"image", {mebi, mebi, mebi}, {}}}, .outputs = 3};
+    const std::string text = "network(image):\n  ReLU\n  Mean([2, 3])\n  Linear(outputs)\n";
+    ASSERT_TRUE(check_network(text, data).usable());
+    const double input = 0x1p60 * 4 * 128;
+    const StepMemory memory = predict_step_memory(text, data, config);
+    EXPECT_EQ(memory.batch, input);
+    EXPECT_NEAR(memory.peak / input, 2, 0.01);
+}
+
 }  // namespace
 }  // namespace engine
