@@ -1401,6 +1401,7 @@
 <message><source>The model's weights take {} MiB; an ONNX file holds at most 2 GiB.</source><translation>模型权重占 {} MiB；ONNX 文件最多容纳 2 GiB。</translation></message>
 <message><source>This model cannot be exported to ONNX: there are no nodes for this form of {}.</source><translation>该模型无法导出为 ONNX：运算 {} 的这种形式没有对应的节点。</translation></message>
 <message><source>This model cannot be exported to ONNX: there are no nodes for {}.</source><translation>该模型无法导出为 ONNX：运算 {} 没有对应的节点。</translation></message>
+<message><source>This model cannot be exported to ONNX: {} is the name of an input or output there, and of a parameter of the model.</source><translation>该模型无法导出为 ONNX：{} 在其中是一个输入或输出的名称，同时又是模型的一个参数的名称。</translation></message>
 <message><source>This model cannot be exported to ONNX: with inputs of other sizes it computes something else.</source><translation>该模型无法导出为 ONNX：输入尺寸不同时，它的计算也不同。</translation></message>
 <message><source>a tensor in it has more elements than any machine can hold</source><translation>其中一个张量的元素数超出任何机器的容量</translation></message>
 <message><source>a tensor in it has {} dimensions, the most is 8</source><translation>其中一个张量有 {} 维，最多为 8 维</translation></message>

@@ -1,6 +1,7 @@
 #include "models/onnx_trace.h"
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 #include "engine/base/error.h"
@@ -23,8 +24,13 @@ namespace {
 
 OnnxTrace::OnnxTrace(OnnxGraph& graph, const Model& model, const Requests* first)
     : graph_(graph), first_(first) {
+    std::set<std::string> names;
     for (const auto* list : {&model.parameters(), &model.buffers()})
-        for (const Parameter& each : *list) weights_.emplace(tensor_place(each.tensor), each.name);
+        for (const Parameter& each : *list) {
+            weights_.emplace(tensor_place(each.tensor), each.name);
+            names.insert(each.name);
+        }
+    graph_.reserve(std::move(names));
 }
 
 /// The request of the first pass in the place of this one.
@@ -56,12 +62,19 @@ std::vector<OnnxDim> OnnxTrace::dims(const std::string& name, const Tensor& tens
     return out;
 }
 
+void OnnxTrace::check_port(const std::string& name) const {
+    if (graph_.is_reserved(name))
+        refuse_onnx(msg("This model cannot be exported to ONNX: {} is the name of an input or output there, and of a parameter of the model.", name));
+}
+
 void OnnxTrace::add_input(const std::string& name, const Tensor& tensor) {
+    check_port(name);
     const DType dtype = is_floating(tensor.dtype()) ? graph_.dtype() : tensor.dtype();
     add_value(tensor, graph_.input(name, dtype, dims(name, tensor)));
 }
 
 void OnnxTrace::add_output(const std::string& name, const Tensor& tensor) {
+    check_port(name);
     graph_.output(name, value(tensor), dims(name, tensor));
 }
 
@@ -92,19 +105,19 @@ OnnxValue OnnxTrace::constant(const Tensor& tensor) {
         return integers({values.begin(), values.end()});
     if (first(&Requests::constants, values) != values) refuse_difference();
     if (tensor.rank() == 0) return number(values.front());
-    return graph_.weight("constant." + std::to_string(asked_.constants.size()), tensor);
+    return graph_.weight(graph_.own_name("constant." + std::to_string(asked_.constants.size())), tensor);
 }
 
 OnnxValue OnnxTrace::statistic(const std::string& name, const Tensor& tensor) {
     const auto found = weights_.find(tensor_place(tensor));
-    return graph_.statistic(found == weights_.end() ? name : found->second, tensor);
+    return graph_.statistic(found == weights_.end() ? graph_.own_name(name) : found->second, tensor);
 }
 
 OnnxValue OnnxTrace::number(double value) {
     std::ostringstream name;
     name.precision(17);
     name << "number." << value;
-    return graph_.weight(name.str(), Tensor::scalar(value, DType::f32, Device{}));
+    return graph_.weight(graph_.own_name(name.str()), Tensor::scalar(value, DType::f32, Device{}));
 }
 
 OnnxValue OnnxTrace::integers(std::vector<std::int64_t> values, bool one_follows) {

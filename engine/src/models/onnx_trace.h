@@ -53,6 +53,7 @@ private:
     void on_same_value(const Tensor& shown, const Tensor& own) override {
         add_value(own, value(shown));
     }
+    void check_port(const std::string& name) const;
     void add_value(const Tensor& tensor, const OnnxValue& value);
     template <typename T>
     T first(std::vector<T> Requests::*list, T request);

@@ -219,6 +219,21 @@ TEST(OnnxExport, NormsOfWrittenNetworksAreWellFormed) {
     }
 }
 
+TEST(OnnxExport, ParametersMayBeCalledAsTheGraphsOwnConstants) {
+    const ModelShape shape = one_input(FieldKind::image, {1, 12, 12});
+    const auto names = [&](const std::string& label) {
+        const ReadOnnx read = written_network("network(image):\n  \"" + label + "\": Parameter([5, 5])\n  AdaptiveAvgPool2d(5) from image\n  Add from above, \"" + label +
+                                                  "\"\n  Clamp(-1, 1)\n  Flatten\n  fc: Linear(outputs)\n", shape);
+        EXPECT_EQ(read.faults(), "") << label;
+        EXPECT_TRUE(read.initializers.contains(label));
+        if (read.initializers.contains(label)) EXPECT_EQ(read.initializers.at(label).dims, (std::vector<std::int64_t>{5, 5})) << label;
+        return read.initializers.size();
+    };
+    const std::size_t usual = names("p");
+    for (const char* label : {"constant.1", "constant.2", "number.1", "number.-1", "integers.0", "MatMul_0"}) EXPECT_EQ(names(label), usual) << label;
+    EXPECT_THAT(message_of(ErrorCode::settings, [&] { names("output"); }), HasSubstr("output is the name of an input or output there"));
+}
+
 TEST(OnnxExport, HoldsItsProperties) {
     const ModelShape shape = shape_for(*find_kind(models(), "mlp"));
     ModelConfig config;

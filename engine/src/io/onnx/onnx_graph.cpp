@@ -168,6 +168,11 @@ OnnxGraph::OnnxGraph(DType dtype) : dtype_(dtype) {
         throw Error(ErrorCode::value, msg("ONNX: a graph is fp32 or fp16, not {}", name(dtype)));
 }
 
+std::string OnnxGraph::own_name(std::string name) const {
+    while (reserved_.contains(name)) name.insert(0, 1, ':');
+    return name;
+}
+
 OnnxValue OnnxGraph::input(const std::string& name, DType dtype, std::vector<OnnxDim> dims) {
     inputs_.push_back({name, dtype, std::move(dims)});
     return name;
@@ -209,6 +214,7 @@ OnnxValue OnnxGraph::add(const std::string& name, const Tensor& tensor, DType dt
 OnnxValue OnnxGraph::integers(const std::vector<std::int64_t>& values) {
     std::string name = "integers";
     for (const std::int64_t value : values) name += "." + std::to_string(value);
+    name = own_name(std::move(name));
     const bool is_there =
         std::any_of(initializers_.begin(), initializers_.end(),
                     [&](const Initializer& initializer) { return initializer.name == name; });
@@ -233,10 +239,10 @@ OnnxValues OnnxGraph::node(const std::string& type, const OnnxValues& inputs,
     }
     const std::string& module = current_module();
     const std::string name =
-        (module.empty() ? "" : module + "/") + type + "_" + std::to_string(nodes_.size());
+        own_name((module.empty() ? "" : module + "/") + type + "_" + std::to_string(nodes_.size()));
     OnnxValues made;
     for (std::size_t i = 0; i < outputs; ++i)
-        made.push_back(outputs == 1 ? name : name + "." + std::to_string(i));
+        made.push_back(outputs == 1 ? name : own_name(name + "." + std::to_string(i)));
     nodes_.push_back({name, type, inputs, made, attributes});
     return made;
 }

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -36,6 +37,11 @@ public:
     explicit OnnxGraph(DType dtype);
 
     DType dtype() const { return dtype_; }
+
+    /// Names of the model's tensors: own_name() gives constants and nodes others.
+    void reserve(std::set<std::string> names) { reserved_ = std::move(names); }
+    bool is_reserved(const std::string& name) const { return reserved_.contains(name); }
+    std::string own_name(std::string name) const;
 
     OnnxValue input(const std::string& name, DType dtype, std::vector<OnnxDim> dims);
     /// Makes `value` an output of the graph under this name.
@@ -79,6 +85,7 @@ private:
     OnnxValue add(const std::string& name, const Tensor& tensor, DType dtype);
 
     DType dtype_;
+    std::set<std::string> reserved_;
     std::vector<Port> inputs_, outputs_;
     std::vector<Initializer> initializers_;
     std::vector<Node> nodes_;
