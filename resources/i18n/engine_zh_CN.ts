@@ -2486,5 +2486,7 @@
 <message><source>{}: no PNG picture</source><translation>{}：不是 PNG 图片</translation></message>
 <message><source>{}: a picture in colour; a mask is grey or has a palette</source><translation>{}：是彩色图片；掩码须为灰度图或调色板图</translation></message>
 <message><source>dataset.normalize: false: use true, since detectors expect it</source><translation>dataset.normalize：false：请使用 true，检测模型需要归一化</translation></message>
+<message><source>{}: the weights are written there.</source><translation>{}：权重写在这个文件里。</translation></message>
+<message><source>Name the text of the network otherwise, as in model.py.</source><translation>请给网络的文本另取文件名，例如 model.py。</translation></message>
 </context>
 </TS>

@@ -68,6 +68,18 @@ OnnxValue uneven_means(OnnxTrace& to, const TracedCall& call, const OnnxValue& i
     return to.node("MatMul", {rows, columns});
 }
 
+/// Whether the last windows reach beyond the padding.
+bool rounds_up(const TracedCall& call, const Sizes& kernel, const Sizes& strides, const Sizes& padding,
+               const Sizes& dilation) {
+    for (std::size_t dim = 0; dim < kernel.size(); ++dim) {
+        const std::int64_t covered = dilation[dim] * (kernel[dim] - 1) + 1;
+        const int at = call.inputs[0].rank() - static_cast<int>(kernel.size() - dim);
+        const std::int64_t room = call.inputs[0].size(at) + 2 * padding[dim] - covered;
+        if (call.outputs[0].size(at) - 1 > room / strides[dim]) return true;
+    }
+    return false;
+}
+
 }  // namespace
 
 OnnxValue convolution(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
@@ -85,12 +97,14 @@ OnnxValue conv_transpose(OnnxTrace& to, const TracedCall& call, const OnnxValues
 OnnxValue pool(OnnxTrace& to, const TracedCall& call, const OnnxValues& in) {
     const auto& o = *call.find<PoolOptions>();
     const std::size_t dims = named_dims(call);
-    const Sizes padding = spread(o.padding, dims);
-    OnnxAttributes attributes = window(spread(o.kernel, dims), spread(o.stride.empty() ? o.kernel : o.stride, dims),
-                                       padding, padding, spread(o.dilation, dims));
-    attributes["ceil_mode"] = std::int64_t{o.ceil_mode};
+    const Sizes kernel = spread(o.kernel, dims), padding = spread(o.padding, dims), dilation = spread(o.dilation, dims);
+    const Sizes strides = spread(o.stride.empty() ? o.kernel : o.stride, dims);
+    const bool further = rounds_up(call, kernel, strides, padding, dilation);
+    OnnxAttributes attributes = window(kernel, strides, padding, padding, dilation);
+    attributes["ceil_mode"] = std::int64_t{further};
     if (call.info.name.starts_with("max")) return to.node("MaxPool", in, attributes);
-    if (o.divisor_override) refuse_form(call);
+    // Runtimes disagree about the divisor of a window that reaches beyond the padding.
+    if (o.divisor_override || (further && o.count_include_pad)) refuse_form(call);
     attributes.erase("dilations");
     attributes["count_include_pad"] = std::int64_t{o.count_include_pad};
     return to.node("AveragePool", in, attributes);

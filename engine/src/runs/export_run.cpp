@@ -136,8 +136,11 @@ void export_pytorch(const fs::path& run_folder, const fs::path& file, const Expo
     const auto [text, values] = written_network(config.model);
     const ModelShape shape = make_task(config, read_input_guide(run_folder).schema)->model_shape();
     const std::string python = network_to_pytorch(text, network_data(shape, values));
-    if (!is_standard_output(file))
-        export_weights(run_folder, fs::path(file).replace_extension(".safetensors"), options);
+    const fs::path weights = fs::path(file).replace_extension(".safetensors");
+    if (weights == file)
+        throw Error(ErrorCode::value, msg("{}: the weights are written there.", file.string()),
+                    msg("Name the text of the network otherwise, as in model.py."));
+    if (!is_standard_output(file)) export_weights(run_folder, weights, options);
     write_named_file(file, python);
 }
 
