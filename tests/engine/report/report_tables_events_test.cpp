@@ -38,10 +38,10 @@ TEST_F(ReportEventsTest, ShowsTheFirstOfALongRunAndCountsTheOthers) {
     EXPECT_EQ(epochs.note.str(), "400 more are not listed.");
     EXPECT_EQ(epochs.rows[2][1].str(), "2");
     EXPECT_EQ(epochs.rows[2][5].str(), "0.5");
-    for (const std::size_t run : {std::size_t{0}, std::size_t{1}}) {
-        EXPECT_EQ(epochs.rows[100 * run + 50][1].str(), "50");
-        EXPECT_EQ(epochs.rows[100 * run + 51][1].str(), "251");
-        EXPECT_EQ(epochs.rows[100 * run + 100][1].str(), "300") << "the result of the run";
+    for (const std::size_t nth : {std::size_t{0}, std::size_t{1}}) {
+        EXPECT_EQ(epochs.rows[100 * nth + 50][1].str(), "50");
+        EXPECT_EQ(epochs.rows[100 * nth + 51][1].str(), "251");
+        EXPECT_EQ(epochs.rows[100 * nth + 100][1].str(), "300") << "the result of the run";
     }
 }
 
