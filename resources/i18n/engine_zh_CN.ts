@@ -2454,7 +2454,7 @@
 <message><source>dataset.long_side: {}: use at least the largest short side</source><translation>dataset.long_side：{}：不得小于最大的短边</translation></message>
 <message><source>{}: more than {} classes</source><translation>{}：类别超过 {} 个</translation></message>
 <message><source>dataset.classes: {} has no class {}</source><translation>dataset.classes：{} 没有类别 {}</translation></message>
-<message><source>{}: {} pictures are turned by their EXIF orientation, and have the size of their annotations as stored and as seen. The annotations are taken to lie on what is seen. The first picture is {}</source><translation>{}：{} 张图片按 EXIF 方向旋转，且旋转前后的尺寸都与标注相符。标注视为对应旋转后的图片。第一张是 {}</translation></message>
+<message><source>{}: {} pictures are turned by EXIF, and the size does not tell whether the annotations lie on the stored pixels or on the turned ones; the turned ones are taken. The first is {}</source><translation>{}：{} 张图片按 EXIF 旋转，而尺寸看不出标注对应存储的像素还是旋转后的像素；这里取旋转后的。第一张是 {}</translation></message>
 <message><source>dataset.classes: name each class once, and none without a name</source><translation>dataset.classes：每个类别只写一次，且名称不能为空</translation></message>
 <message><source>{}: {} of {} pictures are held out as the test part, fewer than dataset.test_share: {} asks for: they are too few, or the only ones of a class</source><translation>{}：{} 张图片（共 {} 张）留作测试部分，少于 dataset.test_share：{} 的要求：图片太少，或其余是某个类别仅有的图片</translation></message>
 <message><source>{}: {} x {} pixels, and its annotations are for {} x {}</source><translation>{}：{} x {} 像素，而其标注对应 {} x {}</translation></message>

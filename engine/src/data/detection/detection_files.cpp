@@ -192,9 +192,9 @@ private:
         if (bad > 0) leave_out(wrong, static_cast<std::int64_t>(bad));
         if (turned_.count > 0)
             out_.warnings.push_back(msg(
-                "{}: {} pictures are turned by their EXIF orientation, and have the size of their "
-                "annotations as stored and as seen. The annotations are taken to lie on what "
-                "is seen. The first picture is {}",
+                "{}: {} pictures are turned by EXIF, and the size does not tell whether the "
+                "annotations lie on the stored pixels or on the turned ones; the turned ones are "
+                "taken. The first is {}",
                 found_.name, turned_.count, turned_.first));
     }
 

@@ -135,7 +135,7 @@ TEST_F(Coco, FollowsEXIFAsTheSizeSays) {
     folder.write("a.png", test::plain_png(10, 10, 3));
     folder.write("a.json", coco({"a.png"}, dog(1), R"({"id":3,"name":"dog"})",
                                 R"("width":10,"height":10)"));
-    EXPECT_THAT(warnings(), Contains(HasSubstr("1 pictures are turned by their EXIF orientation")));
+    EXPECT_THAT(warnings(), Contains(HasSubstr("1 picture is turned by EXIF")));
 }
 
 TEST_F(Coco, ShowsThePixelsThatTheAnnotationsLieOn) {
