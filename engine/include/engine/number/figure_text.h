@@ -35,7 +35,7 @@ std::string magnitude_text(double magnitude);
 
 /// A size: "163 KB", "61.0 MB", "24.0 GB" (1 KB = 1,000 bytes).
 std::string bytes_text(std::int64_t bytes);
-/// The same for an estimate, which may be beyond 2^63 bytes.
+/// bytes_text() for an estimate, which may be beyond 2^63 bytes.
 std::string estimated_bytes_text(double bytes);
 /// Energy: "120 J", "18.0 kJ", "3.60 MJ".
 std::string energy_text(double joules);
