@@ -57,6 +57,8 @@ inline RunConfig random_config(std::mt19937& random) {
     c.schedule.kind = pick({"constant", "cosine", "step", "multi-step", "one-cycle", "polynomial", "plateau"});
     c.early_stopping = {static_cast<std::int64_t>(random() % 9), real(0, 1)};
     c.evaluation = {static_cast<std::int64_t>(random() % 9), static_cast<std::int64_t>(random() % 3)};
+    if (c.early_stopping.patience > 0 || c.schedule.kind == "plateau")  // they wait for ends of epochs
+        c.evaluation.every_epochs += 1;
     c.instruments = {static_cast<std::int64_t>(random() % 100), flag()};
     c.clip = {setting_words<ClipKind>[random() % 3].value, real(1e-6, 100)};
     c.batch_size = 1 + static_cast<std::int64_t>(random() % 1000);
