@@ -57,7 +57,7 @@ TEST(NetworkCompletion, AnArgumentSaysItsDefaultAndWhatItMeans) {
             if (word.insert == argument + u'=') return word.note;
         return QString();
     };
-    EXPECT_EQ(note(u"stride"_s), u"default 1 · Step of the window."_s);
+    EXPECT_EQ(note(u"stride"_s), u"default 1 · Stride of the kernel."_s);
     EXPECT_TRUE(note(u"padding_mode"_s).contains(u"reflect"_s));
 }
 
