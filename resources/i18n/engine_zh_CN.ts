@@ -580,7 +580,7 @@
 <message><source>The result is an index, which has no precision to lose.</source><translation>结果是整数索引，不存在精度损失。</translation></message>
 <message><source>Copies values: nothing is lost in its input's type.</source><translation>只复制数值：保持输入的类型，不损失精度。</translation></message>
 <message><source>Boxes are pixels: 16 bits would move them, and areas overflow fp16, so it runs in fp32.</source><translation>边框以像素为单位：16 位会使其移动，面积会超出 fp16，因此按 fp32 计算。</translation></message>
-<message><source>Always fp32, whatever its maps' type: bf16 would move anchors by pixels.</source><translation>无论特征图是什么类型都用 fp32：bf16 会使锚框移动数个像素。</translation></message>
+<message><source>Always fp32, for maps of any type: bf16 would move anchors by pixels.</source><translation>无论特征图是什么类型都用 fp32：bf16 会使锚框移动数个像素。</translation></message>
 <message><source>Not on the list: weighs pixels in fp32 and rounds to its input's type, with RoIs in fp32.</source><translation>不在列表中：以 fp32 对像素加权，再舍入到输入的类型；RoI 保持 fp32。</translation></message>
 <message><source>Reads and writes whole numbers, which have no precision to lose.</source><translation>读写的都是整数，不存在精度损失。</translation></message>
 <message><source>Not on the list: both sides must have one type, and the sum is rounded to it once.</source><translation>不在列表中：两边类型必须相同，累加和只舍入一次。</translation></message>

@@ -30,7 +30,7 @@ bool isFixed(const QFont& font) {
     return qFuzzyCompare(metrics.horizontalAdvance(u'i'), width) && qFuzzyCompare(metrics.horizontalAdvance(u' '), width);
 }
 
-/// In some languages the system names a font whose characters differ in width, whatever it says of it.
+/// In some languages the font that the system calls monospaced has characters of several widths.
 QFont fixedFont() {
     QFont font = QFontDatabase::systemFont(QFontDatabase::FixedFont);
     font.setPointSizeF(QApplication::font().pointSizeF());

@@ -16,7 +16,7 @@ Tensor anchors(const TensorList& maps, const std::array<std::int64_t, 2>& canvas
                const std::vector<double>& sizes);
 inline constexpr Op anchors_op(
     CastPolicy::none, "anchors(maps[]; canvas, sizes)",
-    "Always fp32, whatever its maps' type: bf16 would move anchors by pixels.", by_name<anchors>,
+    "Always fp32, for maps of any type: bf16 would move anchors by pixels.", by_name<anchors>,
     no_gradient);
 /// Anchors of one place of a grid.
 inline constexpr std::int64_t anchor_ratios = 3;
