@@ -5,6 +5,8 @@
 #include <zlib.h>
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -92,34 +94,39 @@ struct DetectionFolder : testing::Test {
     static std::vector<std::string> classes(const DataParts& parts) {
         return parts.train.data->schema()["labels"].names;
     }
+    /// A sample of a part with memory of its own.
+    class ReadSample {
+    public:
+        ReadSample(const DataPart& part, std::int64_t index) {
+            const Schema& schema = part.data->schema();
+            memory_.resize(schema.fields.size());
+            places_.resize(schema.fields.size());
+            for (std::size_t f = 0; f < places_.size(); ++f) {
+                memory_[f].resize(schema.fields[f].sample_bytes());
+                places_[f] = {.data = memory_[f].data(), .bytes = memory_[f].size()};
+            }
+            part.data->read(index, fields_.emplace(places_));
+        }
+        const SampleFields* operator->() const { return &*fields_; }
+
+    private:
+        std::vector<std::vector<std::byte>> memory_;
+        std::vector<SampleFields::Place> places_;
+        std::optional<SampleFields> fields_;
+    };
     /// All of a sample's boxes, in pixels of the image that the model gets.
     static std::vector<float> trained_boxes(const DataPart& part, std::int64_t index) {
-        const Schema& schema = part.data->schema();
-        std::vector<std::vector<std::byte>> memory(schema.fields.size());
-        std::vector<SampleFields::Place> places(schema.fields.size());
-        for (std::size_t f = 0; f < places.size(); ++f) {
-            memory[f].resize(schema.fields[f].sample_bytes());
-            places[f] = {.data = memory[f].data(), .bytes = memory[f].size()};
-        }
-        const SampleFields sample(places);
-        part.data->read(index, sample);
-        const auto all = sample.f32(detection_field::boxes);
-        const auto used = static_cast<std::size_t>(sample.rows(detection_field::boxes)) * 4;
+        const ReadSample sample(part, index);
+        const auto all = sample->f32(detection_field::boxes);
+        const auto used = static_cast<std::size_t>(sample->rows(detection_field::boxes)) * 4;
         return {all.begin(), all.begin() + static_cast<std::ptrdiff_t>(used)};
     }
 
     /// Where the image of a sample that fills its canvas is brightest.
     static std::string bright_corner(const DataPart& part, std::int64_t index) {
         const Schema& schema = part.data->schema();
-        std::vector<std::vector<std::byte>> memory(schema.fields.size());
-        std::vector<SampleFields::Place> places(schema.fields.size());
-        for (std::size_t f = 0; f < places.size(); ++f) {
-            memory[f].resize(schema.fields[f].sample_bytes());
-            places[f] = {.data = memory[f].data(), .bytes = memory[f].size()};
-        }
-        const SampleFields sample(places);
-        part.data->read(index, sample);
-        const auto image = sample.f32(detection_field::image);
+        const ReadSample sample(part, index);
+        const auto image = sample->f32(detection_field::image);
         const auto line = static_cast<std::size_t>(schema.fields[0].shape[2]) * 3;
         const std::vector<float> corners{image.front(), image[line - 3], image[image.size() - line],
                                          image[image.size() - 3]};
