@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string>
 
 #include "data/detection/mask_paste.h"
 #include "data/worker_pool.h"
+#include "engine/io/coco/text_source.h"
 #include "io/coco/coco_reader.h"
 #include "support/drawn_numbers.h"
 
@@ -122,60 +122,42 @@ public:
             each += "]]}";
         }
     }
-    std::size_t operator()(std::span<std::uint8_t> out) {
-        std::size_t filled = 0;
-        while (filled < out.size()) {
-            if (at_ == line_.size() && !next_line()) break;
-            const std::size_t count = std::min(out.size() - filled, line_.size() - at_);
-            std::memcpy(out.data() + filled, line_.data() + at_, count);
-            filled += count;
-            at_ += count;
-        }
-        bytes_ += static_cast<std::int64_t>(filled);
-        return filled;
-    }
-    std::int64_t bytes() const { return bytes_; }
-
-private:
-    bool next_line() {
-        at_ = 0;
+    bool next_line(std::string& line) {
         const std::int64_t images = std::max<std::int64_t>(1, annotations_ / 7);
         const std::int64_t annotation = line_number_ - images - 1;
         if (line_number_ == 0) {
-            line_ = R"({"categories":[)";
+            line = R"({"categories":[)";
             for (int i = 1; i <= classes; ++i)
-                line_ += (i > 1 ? "," : "") + std::string(R"({"id":)") + std::to_string(i) +
+                line += (i > 1 ? "," : "") + std::string(R"({"id":)") + std::to_string(i) +
                          R"(,"name":"class )" + std::to_string(i) + "\"}";
-            line_ += R"(],"images":[)";
+            line += R"(],"images":[)";
         } else if (line_number_ <= images) {
-            line_ = (line_number_ > 1 ? "," : "") +
+            line = (line_number_ > 1 ? "," : "") +
                     std::string(R"({"license":3,"file_name":"000000)") +
                     std::to_string(line_number_) + R"(.jpg","height":480,"width":640,"id":)" +
                     std::to_string(line_number_) + "}";
         } else if (annotation < annotations_) {
-            line_ = (annotation > 0 ? "," : R"(],"annotations":[)") + std::string(R"({"id":)") +
+            line = (annotation > 0 ? "," : R"(],"annotations":[)") + std::string(R"({"id":)") +
                     std::to_string(annotation + 1) + R"(,"image_id":)" +
                     std::to_string(1 + annotation % images) +
                     bodies_[static_cast<std::size_t>(annotation) % bodies_.size()];
         } else if (annotation == annotations_) {
-            line_ = "]}";
+            line = "]}";
         } else {
-            line_.clear();
             return false;
         }
         ++line_number_;
         return true;
     }
 
-    std::int64_t annotations_, line_number_ = 0, bytes_ = 0;
+private:
+    std::int64_t annotations_, line_number_ = 0;
     std::array<std::string, 997> bodies_;
-    std::string line_;
-    std::size_t at_ = 0;
 };
 
 void file(benchmark::State& state) {
     for (auto _ : state) {
-        auto text = std::make_shared<GeneratedFile>(state.range(0));
+        auto text = std::make_shared<LineSource<GeneratedFile>>(GeneratedFile(state.range(0)));
         const CocoFile coco = read_coco(
             "generated.json", [text](std::span<std::uint8_t> out) { return (*text)(out); });
         rusage usage{};

@@ -7,6 +7,7 @@
 #include "data/data_files.h"
 #include "data/dataset_descriptor.h"
 #include "data/detection/detection_files.h"
+#include "data/detection/detection_options.h"
 #include "io/coco/coco_reader.h"
 
 namespace engine {

@@ -20,8 +20,8 @@ struct DetectionPicture {
     int undone_orientation = 1;  ///< EXIF's, where the annotations lie on the stored pixels
 };
 
-/// Pictures and classes that a reader has found in its files. Label k is the class classes[k - 1]; a name may be empty,
-/// where the files number their classes with gaps.
+/// Pictures and classes that a reader has found in its files. Label k is the class classes[k - 1]; a
+/// name may be empty, where the files number their classes with gaps.
 struct DetectionFound {
     std::string name;  ///< of the data, for messages
     std::vector<std::string> classes;
@@ -34,15 +34,9 @@ struct DetectionFound {
 std::filesystem::path file_within(const std::filesystem::path& folder, const std::string& name,
                                   const std::filesystem::path& source);
 
-/// Options of all kinds whose pictures lie in files.
-std::vector<OptionSpec> detection_options();
-/// A typical schema, before the files are opened.
-Schema typical_detection_schema();
-
 /// Opens the parts: compares the pictures' headers with their annotations, leaves out what cannot
-/// be learnt, splits off a test part where the files have
-/// none, and takes the sizes that all samples fit in. `seed` decides the split. Reports its
-/// progress. Throws Error(data), Error(settings), ReadingStopped.
+/// be learnt, splits off a test part where the files have none, and takes the sizes that all
+/// samples fit in. `seed` decides the split. Reports its progress. Throws Error(data), Error(settings), ReadingStopped.
 DataParts open_detection(DetectionFound found, const DatasetConfig& config,
                          const TypedOptions& options, std::int64_t seed,
                          const std::stop_token& stop);

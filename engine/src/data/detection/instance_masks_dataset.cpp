@@ -6,6 +6,7 @@
 #include "data/data_files.h"
 #include "data/dataset_descriptor.h"
 #include "data/detection/detection_files.h"
+#include "data/detection/detection_options.h"
 #include "data/image/image_parts.h"
 #include "io/picture/readers.h"
 

@@ -194,48 +194,30 @@ TEST(CocoReader, RoboflowsRootCategoryIsDropped) {
 
 TEST(CocoReader, AMillionAnnotationsAndTwoThousandInAPicture) {
     // 500 pictures, 10^6 annotations with a polygon, before their pictures.
-    class Generated {
-    public:
-        std::size_t operator()(std::span<std::uint8_t> out) {
-            std::size_t filled = 0;
-            while (filled < out.size()) {
-                if (at_ == line_.size() && !next_line()) break;
-                const std::size_t count = std::min(out.size() - filled, line_.size() - at_);
-                std::memcpy(out.data() + filled, line_.data() + at_, count);
-                filled += count;
-                at_ += count;
-            }
-            return filled;
-        }
-
-    private:
-        bool next_line() {
-            at_ = 0;
-            if (number_ == 0) {
-                line_ = R"({"categories": [{"id": 1, "name": "c"}], "annotations": [)";
-            } else if (number_ <= 1'000'000) {
-                line_ =
-                    (number_ > 1 ? "," : "") + std::string(R"({"id": )") + std::to_string(number_) +
-                    R"(, "image_id": )" + std::to_string(number_ % 500) +
+    struct Generated {
+        bool next_line(std::string& line) {
+            if (number == 0) {
+                line = R"({"categories": [{"id": 1, "name": "c"}], "annotations": [)";
+            } else if (number <= 1'000'000) {
+                line =
+                    (number > 1 ? "," : "") + std::string(R"({"id": )") + std::to_string(number) +
+                    R"(, "image_id": )" + std::to_string(number % 500) +
                     R"(, "category_id": 1, "bbox": [1, 1, 5, 5], "segmentation": [[1, 1, 6, 1, 6, 6]]})";
-            } else if (number_ <= 1'000'500) {
-                line_ = (number_ > 1'000'001 ? "," : R"(], "images": [)") +
-                        std::string(R"({"id": )") + std::to_string(number_ - 1'000'001) +
-                        R"(, "file_name": "x", "width": 9, "height": 9})";
-            } else if (number_ == 1'000'501) {
-                line_ = "]}";
+            } else if (number <= 1'000'500) {
+                line = (number > 1'000'001 ? "," : R"(], "images": [)") +
+                       std::string(R"({"id": )") + std::to_string(number - 1'000'001) +
+                       R"(, "file_name": "x", "width": 9, "height": 9})";
+            } else if (number == 1'000'501) {
+                line = "]}";
             } else {
-                line_.clear();
                 return false;
             }
-            ++number_;
+            ++number;
             return true;
         }
-        std::int64_t number_ = 0;
-        std::string line_;
-        std::size_t at_ = 0;
+        std::int64_t number = 0;
     };
-    const CocoFile coco = read_coco("many.json", Generated());
+    const CocoFile coco = read_coco("many.json", LineSource(Generated()));
     EXPECT_EQ(coco.annotations.size(), 1'000'000U);
     EXPECT_EQ(coco.images[17].count, 2'000U);
     EXPECT_EQ(std::get<MaskPolygons>(coco.mask(coco.annotations.back())).at(0).at(4), 6);
