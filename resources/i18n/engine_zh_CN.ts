@@ -2488,5 +2488,6 @@
 <message><source>dataset.normalize: false: use true, since detectors expect it</source><translation>dataset.normalize：false：请使用 true，检测模型需要归一化</translation></message>
 <message><source>{}: the weights are written there.</source><translation>{}：权重写在这个文件里。</translation></message>
 <message><source>Name the text of the network otherwise, as in model.py.</source><translation>请给网络的文本另取文件名，例如 model.py。</translation></message>
+<message><source>The default of the option {} cannot be changed in this text: write it on one line.</source><translation>无法在此文本中修改选项 {} 的默认值：请把它写在一行里。</translation></message>
 </context>
 </TS>

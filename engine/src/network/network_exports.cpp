@@ -41,11 +41,18 @@ std::string option_text(const OptionValue& value) {
     }, value);
 }
 
+/// As option_text(); a default that is a fraction stays one.
+std::string default_text(const OptionValue& value, const OptionValue& before) {
+    std::string out = option_text(value);
+    if (std::holds_alternative<double>(before) && out.find_first_of(".e") == out.npos) out += ".0";
+    return out;
+}
+
 /// Sets the literal behind the first "=" of an option's line.
 void set_default(std::string& line, const std::string& literal) {
     const std::size_t equals = line.find('='), from = line.find_first_not_of(' ', equals + 1);
     const char first = line[from];
-    std::size_t to = first == '[' ? line.find(']', from) + 1 : first == '"' ? line.find('"', from + 1) + 1 : line.find(' ', from);
+    std::size_t to = first == '[' ? line.find(']', from) + 1 : first == '"' ? line.find('"', from + 1) + 1 : line.find_first_of(" #\"", from);
     if (to == 0 || to > line.size()) to = line.size();
     line.replace(from, to - from, first == '"' ? '"' + literal + '"' : literal);
 }
@@ -67,10 +74,18 @@ std::string network_with_options(std::string_view text, const Options& options) 
         const auto given = options.find(spec.name);
         if (given == options.end() || engine::to_string(given->second) == engine::to_string(spec.default_value)) continue;
         const auto line = std::ranges::find(syntax.options, spec.name, &network::OptionLine::name);
-        set_default(lines[static_cast<std::size_t>(line->place.line) - 1], option_text(given->second));
+        set_default(lines[static_cast<std::size_t>(line->place.line) - 1], default_text(given->second, spec.default_value));
     }
     std::string out;
     for (const std::string& line : lines) out += line + '\n';
+    std::vector<NetworkFault> new_faults;
+    const std::vector<OptionSpec> changed = network::text_options(network::parse_network(out, new_faults), new_faults);
+    const bool broken = new_faults.size() > faults.size();
+    for (const OptionSpec& spec : changed) {
+        const auto given = options.find(spec.name);
+        if (given != options.end() && (broken || engine::to_string(given->second) != engine::to_string(spec.default_value)))
+            throw Error(ErrorCode::settings, msg("The default of the option {} cannot be changed in this text: write it on one line.", spec.name));
+    }
     return out;
 }
 

@@ -29,6 +29,20 @@ TEST(NetworkExports, OptionsBecomeTheDefaultsOfTheirLines) {
     EXPECT_EQ(network_with_options(text, {{"c", std::int64_t{2}}}), text);
 }
 
+TEST(NetworkExports, ADefaultBesideACommentOrAHelpIsReplacedAlone) {
+    const std::string end = "network(features):\n  Linear(outputs)\n";
+    EXPECT_EQ(network_with_options("option a = 1# one\n" + end, {{"a", std::int64_t{2}}}), "option a = 2# one\n" + end);
+    EXPECT_EQ(network_with_options("option a = 4\"Width\"\n" + end, {{"a", std::int64_t{8}}}), "option a = 8\"Width\"\n" + end);
+    EXPECT_EQ(network_with_options("option p = 0.5 in 0..0.95\n" + end, {{"p", 0.0}}), "option p = 0.0 in 0..0.95\n" + end);
+}
+
+TEST(NetworkExports, ADefaultOverTwoLinesIsKeptOrRefused) {
+    const std::string text = "option a = [1,\n  2]\nnetwork(features):\n  Linear(outputs)\n";
+    const Options same{{"a", std::vector<std::int64_t>{1, 2}}}, other{{"a", std::vector<std::int64_t>{3}}};
+    EXPECT_EQ(network_with_options(text, same), text);
+    EXPECT_THROW(network_with_options(text, other), Error);
+}
+
 TEST(NetworkExports, EachTemplateBecomesPyTorch) {
     for (const std::string& name : network_templates()) {
         const std::string text = network_template(name);
