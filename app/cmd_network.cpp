@@ -249,7 +249,7 @@ void print_table(const NetworkReport& report) {
     print_formatted("%zu layers, %lld parameters, %.4g FLOPs for one sample; the result is %s\n", network.rows.size(),
                     static_cast<long long>(network.parameter_count()), network.flops(), network.shape.empty() ? "?" : network.shape.c_str());
     if (!network.usable()) return;
-    print_formatted("a step on %lld samples keeps %s for its backward pass and needs at most %s\n", static_cast<long long>(report.batch_size),
+    print_formatted("a step on %lld samples keeps %s for its backward pass and needs about %s\n", static_cast<long long>(report.batch_size),
                     engine::estimated_bytes_text(report.memory.activations).c_str(),
                     engine::estimated_bytes_text(report.memory.peak).c_str());
 }

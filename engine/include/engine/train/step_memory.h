@@ -9,8 +9,10 @@
 
 namespace engine {
 
-/// Memory of a training step on the CPU, predicted without running, in bytes. Scratch of the
-/// libraries and the step's targets are not counted.
+/// Memory of a training step on the CPU, predicted without running, in bytes. Not counted: scratch
+/// of libraries, the targets, and tensors that live only while one layer's gradient is computed,
+/// which decide in a small network of Mish, SiLU or InstanceNorm. As of one rank and one
+/// micro-batch, without recomputation.
 struct StepMemory {
     /// By row of CheckedNetwork: tensors that are kept for the backward pass. What several
     /// rows keep, or a view shares, counts at the first one.
@@ -22,7 +24,7 @@ struct StepMemory {
     double low_copies = 0;  ///< of weights, for autocast
     double optimizer = 0;   ///< its state
     double gradients = 0;   ///< of the weights
-    double peak = 0;        ///< the most in a step
+    double peak = 0;        ///< of what is counted
 };
 
 /// Predicts the memory of a step of these settings on the network of a text: its precision,
