@@ -1,6 +1,8 @@
 #include "network/lines.h"
 
+#include <algorithm>
 #include <charconv>
+#include <memory>
 
 #include "base/text_utf8.h"
 
