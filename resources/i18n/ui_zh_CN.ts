@@ -2645,7 +2645,8 @@ above</source><translation>其上
         <name>ui::NetworkOverview</name>
 <message><source>All layers</source><translation>全部层</translation></message>
 <message><source>all %1 layers</source><translation>全部 %1 层</translation></message>
-<message><source>%1: layer %2, %3, %4 parameters</source><translation>%1：第 %2 层，%3，%4 个参数</translation></message>
+<message><source>layer %1, %2, %3 parameters</source><translation>第 %1 层，%2，%3 个参数</translation></message>
+<message><source>%1, saves %2</source><translation>%1，保存 %2</translation></message>
     </context>
     <context>
         <name>ui::NetworkPage</name>
@@ -2720,6 +2721,10 @@ above</source><translation>其上
     </context>
     <context>
         <name>ui::NetworkColumns</name>
+<message><source>saved</source><translation>保存量</translation></message>
+<message><source>saved at batch %1</source><translation>保存量（批次 %1）</translation></message>
+<message><source>saves %1 for the backward pass</source><translation>为反向计算保存 %1</translation></message>
+<message><source>Head of the column %1</source><translation>“%1”列的表头</translation></message>
 <message><source>in the norm</source><translation>并入归一化</translation></message>
 <message><source>predicted</source><translation>预测类型</translation></message>
 <message><source>Types of</source><translation>按此精度预测类型</translation></message>

@@ -19,6 +19,9 @@ TEST(NetworkChanges, AreTheLinesThatTheOtherTextLacks) {
 TEST(NetworkChanges, AMissingLineMarksTheOneBelowIt) {
     EXPECT_EQ(changed(u"a b c"_s, u"a c"_s), (std::set<int>{2}));
     EXPECT_EQ(changed(u"a b c"_s, u"a b"_s), (std::set<int>{2}));
+    EXPECT_TRUE(changedLines({u"a"_s, u"b"_s, u"c"_s}, {u"a"_s, u"c"_s}, false).empty());
+    EXPECT_EQ(changedLines({u"a"_s, u"b"_s, u"c"_s}, {u"a"_s, u"x"_s, u"c"_s}, false), (std::set<int>{2}));
+    EXPECT_EQ(changedLines({u"a"_s, u"b"_s, u"c"_s, u"d"_s}, {u"a"_s, u"d"_s, u"x"_s}, false), (std::set<int>{3}));
 }
 
 }  // namespace

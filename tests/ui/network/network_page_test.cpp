@@ -244,5 +244,45 @@ TEST_F(NetworkPageTest, EnterOpensTheTypesOfALineUnlessTheirColumnIsHidden) {
     menu->close();
 }
 
+TEST_F(NetworkPageTest, ArrowKeysMoveByCellAndEnterOpensTheMenuOfTheHead) {
+    ASSERT_TRUE(settles());
+    auto* columns = window->findChild<NetworkColumns*>();
+    columns->setFocus();
+    editor()->goTo(2);
+    QTest::keyClick(columns, Qt::Key_Left);
+    EXPECT_EQ(columns->currentColumn(), NetworkColumns::saved) << "the cost is hidden at first";
+    QTest::keyClick(columns, Qt::Key_Left);
+    EXPECT_EQ(columns->currentColumn(), NetworkColumns::parameters);
+    QTest::keyClick(columns, Qt::Key_Return);
+    EXPECT_EQ(columns->findChild<QMenu*>(), nullptr) << "a figure has no menu";
+    QTest::keyClick(columns, Qt::Key_Up);
+    EXPECT_EQ(editor()->currentLine(), 1);
+    EXPECT_FALSE(columns->isAtHead());
+    QTest::keyClick(columns, Qt::Key_Up);
+    EXPECT_TRUE(columns->isAtHead());
+    EXPECT_TRUE(columns->spoken().contains(u"parameters"_s));
+    QTest::keyClick(columns, Qt::Key_Return);
+    auto* menu = columns->findChild<QMenu*>();
+    ASSERT_NE(menu, nullptr);
+    EXPECT_GE(menu->actions().size(), NetworkColumns::columnCount);
+    menu->close();
+    QTest::keyClick(columns, Qt::Key_Down);
+    EXPECT_FALSE(columns->isAtHead());
+    EXPECT_EQ(editor()->currentLine(), 1);
+}
+
+TEST_F(NetworkPageTest, LinesShowTheBytesThatAStepKeeps) {
+    ASSERT_TRUE(settles());
+    const auto& view = model()->now();
+    ASSERT_EQ(view.memory.saved.size(), view.network.rows.size());
+    EXPECT_EQ(view.memory.batch_size, settings.config().batch_size);
+    EXPECT_EQ(view.memory.steps.size(), settings.comparison().size());
+    EXPECT_TRUE(std::ranges::any_of(view.rows.lines, [](const auto& line) { return line.saved > 0; }));
+    const double before = view.memory.steps.front().memory.peak;
+    settings.set(u"batch_size"_s, QString::number(2 * settings.config().batch_size));
+    ASSERT_TRUE(QTest::qWaitFor([&] { return !model()->isChecking() && model()->now().memory.batch_size == settings.config().batch_size; }, 30'000));
+    EXPECT_GT(model()->now().memory.steps.front().memory.peak, before);
+}
+
 }  // namespace
 }  // namespace ui

@@ -56,6 +56,20 @@ TEST(NetworkRows, LinesHaveTheValuesOfOneUse) {
     EXPECT_EQ(at(block).around, u"layer4.0"_s);
 }
 
+TEST(NetworkRows, HeadsSumTheBytesThatTheirLayersKeep) {
+    Rows rows(residual());
+    const std::vector<double> saved(rows.network.rows.size(), 100);
+    const int block = lineOf(rows, NetworkLine::Kind::block), stages = lineOf(rows, NetworkLine::Kind::repeat);
+    chooseRun(rows.chosen, rows.network, block, 2);
+    const auto made = networkRows(rows.lines, rows.network, rows.chosen, saved);
+    const auto at = [&](int line) { return made.lines[static_cast<std::size_t>(line - 1)].saved; };
+    EXPECT_EQ(at(block + 1), 100);
+    EXPECT_EQ(at(block), 900) << "of nine layers";
+    EXPECT_EQ(at(stages + 3), 900);
+    EXPECT_EQ(at(stages), 100.0 * (8 * 7 + 3 * 2));
+    EXPECT_EQ(rows.make().lines[static_cast<std::size_t>(block)].saved, 0) << "not known";
+}
+
 TEST(NetworkRows, ValuesThatLiveOnAreRails) {
     Rows rows(residual());
     const int block = lineOf(rows, NetworkLine::Kind::block);

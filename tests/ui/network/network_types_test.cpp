@@ -49,7 +49,7 @@ TEST(NetworkTypes, APresetThatWasSetCanBeGivenBackAndGivesWayToANewTrace) {
     model.setPreset({});
     EXPECT_EQ(model.preset(), usual);
     model.setPreset("pure-fp16");
-    model.setMeasured({{"fc1", "linear", "bf16"}}, "amp-bf16");
+    model.setMeasured({{{"fc1", "linear", "bf16"}}, "amp-bf16", {}});
     EXPECT_EQ(model.preset(), "amp-bf16");
 }
 
@@ -84,6 +84,32 @@ TEST(NetworkTypes, MeasuredOperationsAreMatchedByModuleAndOrder) {
     std::erase_if(traced, [](const auto& each) { return each.module == "out"; });
     rows = measuredByRow(own.types, traced);
     EXPECT_EQ(rows[4], "") << "the line is newer than the trace";
+}
+
+TEST(NetworkTypes, ATraceOfAnotherTextCountsForTheLinesThatBothHave) {
+    NetworkModel model({}, nullptr);
+    const auto settles = [&model] { return QTest::qWaitFor([&] { return !model.isChecking() && model.now().text == model.text(); }, 30'000); };
+    model.setText(QString::fromLatin1(net));
+    ASSERT_TRUE(settles());
+    TracedStep step{{}, "amp-fp16", textLines(model.text())};
+    for (const auto& op : model.now().types.operations) step.types.push_back({op.module, op.op, op.type});
+    model.setMeasured(step);
+    ASSERT_TRUE(settles());
+    EXPECT_EQ(model.measured(), model.now().types.rows);
+    // A layer more: relus are one more than were traced, so that it is not known which is which.
+    model.replaceText(QString::fromLatin1(net).replace(u"  out:"_s, u"  fc3: Linear(8)\n  ReLU\n  out:"_s));
+    ASSERT_TRUE(settles());
+    EXPECT_THAT(model.measured(), ElementsAre("f16", "", "f16", "", "", "", "f16"));
+    EXPECT_TRUE(model.isNewerThanTrace(6));
+    EXPECT_FALSE(model.isNewerThanTrace(8));
+    model.replaceText(u"network(features):\n  fc1: Linear(9)\n"_s);
+    ASSERT_TRUE(settles());
+    EXPECT_TRUE(model.measured().empty()) << "no layer of it was traced";
+    step.lines.clear();
+    model.setText(QString::fromLatin1(net));
+    model.setMeasured(step);
+    ASSERT_TRUE(settles());
+    EXPECT_TRUE(model.measured().empty()) << "the step ran another network";
 }
 
 TEST(NetworkTypes, AChoiceSetsPrecisionForce) {

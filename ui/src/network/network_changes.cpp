@@ -11,14 +11,14 @@ constexpr qsizetype mostCompared = 1'000'000;  // pairs of lines
 
 }  // namespace
 
-std::set<int> changedLines(const QStringList& before, const QStringList& now) {
+std::set<int> changedLines(const QStringList& before, const QStringList& now, bool missing) {
     qsizetype begin = 0, beforeEnd = before.size(), nowEnd = now.size();
     while (begin < beforeEnd && begin < nowEnd && before[begin] == now[begin]) ++begin;
     while (beforeEnd > begin && nowEnd > begin && before[beforeEnd - 1] == now[nowEnd - 1]) --beforeEnd, --nowEnd;
     std::set<int> changed;
     const auto mark = [&](qsizetype line) { changed.insert(static_cast<int>(std::min(line, now.size() - 1)) + 1); };
     const qsizetype rows = beforeEnd - begin, columns = nowEnd - begin;
-    if (rows == 0 && columns == 0) return changed;
+    if ((rows == 0 || !missing) && columns == 0) return changed;
     if (rows * columns > mostCompared || columns == 0) {
         for (qsizetype line = begin; line < std::max(nowEnd, begin + 1); ++line) mark(line);
         return changed;
@@ -37,11 +37,9 @@ std::set<int> changedLines(const QStringList& before, const QStringList& now) {
             ++i, ++j;
             continue;
         }
-        mark(begin + j);
-        if (j == columns || (i < rows && at(i + 1, j) >= at(i, j + 1)))
-            ++i;
-        else
-            ++j;
+        const bool isMissing = j == columns || (i < rows && at(i + 1, j) >= at(i, j + 1));
+        if (missing || !isMissing) mark(begin + j);
+        ++(isMissing ? i : j);
     }
     return changed;
 }

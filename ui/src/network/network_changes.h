@@ -5,8 +5,9 @@
 
 namespace ui {
 
-/// Lines of `now`, from 1, that `before` does not have in the same order; where lines are missing,
-/// the one below them. Long stretches that differ count as changed altogether.
-std::set<int> changedLines(const QStringList& before, const QStringList& now);
+/// Lines of `now`, from 1, that `before` does not have in the same order; with `missing`, the one
+/// below each place where lines are missing as well. Long stretches that differ count as changed
+/// altogether.
+std::set<int> changedLines(const QStringList& before, const QStringList& now, bool missing = true);
 
 }  // namespace ui

@@ -231,9 +231,10 @@ void NetworkDrawing::leaveEvent(QEvent*) {
     update();
 }
 
-QString NetworkDrawing::spoken() const {
+QString NetworkDrawing::spoken() const { return about(editor_->currentLine()); }
+
+QString NetworkDrawing::about(int line) const {
     const auto& view = model_->good();
-    const int line = editor_->currentLine();
     const auto index = static_cast<std::size_t>(line - 1);
     if (index >= view.rows.lines.size() || view.rows.lines[index].box.isEmpty()) return tr("Line %1").arg(count(line));
     QStringList taken;

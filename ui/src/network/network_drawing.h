@@ -31,6 +31,7 @@ private:
     void paintRails(QPainter& painter, const Layout& layout) const;
     void paintBoxes(QPainter& painter, const Layout& layout) const;
     bool isLit(int line) const;
+    QString about(int line) const override;
 
     int hovered_ = 0;  ///< line under the mouse, from 1
 };

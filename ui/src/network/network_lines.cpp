@@ -1,7 +1,5 @@
 #include "network/network_lines.h"
 
-#include <QStringList>
-
 namespace ui {
 namespace {
 
@@ -95,6 +93,12 @@ void readLine(const QString& code, NetworkLine& line) {
 }
 
 }  // namespace
+
+QStringList textLines(const QString& text) {
+    QStringList lines = text.split(u'\n');
+    if (!lines.isEmpty() && lines.back().isEmpty()) lines.removeLast();
+    return lines;
+}
 
 QString withoutComment(const QString& line) {
     bool quoted = false;

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <QString>
+#include <QStringList>
 #include <vector>
 
 namespace ui {
@@ -35,6 +35,9 @@ struct NetworkLine {
 
 /// One for each line of the text.
 std::vector<NetworkLine> networkLines(const QString& text);
+
+/// The lines as settings keep them: without an empty one at the end.
+QStringList textLines(const QString& text);
 
 /// The line without its comment.
 QString withoutComment(const QString& line);

@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/settings/catalog.h"
+#include "engine/train/machine.h"
 #include "feed/background_task.h"
 #include "models/settings_model.h"
 #include "network/network_changes.h"
@@ -17,24 +18,36 @@
 namespace ui {
 namespace {
 
-NetworkView viewOf(QString text, engine::NetworkData data, const engine::PrecisionConfig& precision, ChosenRuns chosen) {
+/// `steps`: as NetworkModel::steps().
+NetworkView viewOf(QString text, engine::NetworkData data, std::vector<engine::RunConfig> steps, double limit, ChosenRuns chosen) {
     NetworkView view;
     const std::string utf8 = text.toStdString();
     view.network = engine::check_network(utf8, data);
-    view.types = predictTypes(utf8, view.network, data, precision);
+    view.types = predictTypes(utf8, view.network, data, steps.back().precision);
+    for (auto& step : steps)
+        for (const std::string& key : view.types.unknown) step.precision.force.erase(key);
+    const engine::RunConfig shown = std::move(steps.back());
+    steps.pop_back();
+    view.memory = predictMemory(utf8, view.network, data, steps, shown, limit);
     view.lines = networkLines(text);
     fitRuns(chosen, view.network);
-    view.rows = networkRows(view.lines, view.network, chosen);
+    view.rows = networkRows(view.lines, view.network, chosen, view.memory.saved);
     view.chosen = std::move(chosen);
     view.text = std::move(text);
     view.data = std::move(data);
     return view;
 }
 
-/// All that predicted types depend on.
-QString keyOf(const engine::PrecisionConfig& precision) {
-    std::string key = precision.preset;
-    for (const auto& [name, type] : precision.force) key += ' ' + name + '=' + std::string(engine::word_of(type));
+/// All that predicted types and memory depend on.
+QString keyOf(const std::vector<engine::RunConfig>& steps) {
+    std::string key;
+    for (const auto& step : steps) {
+        key += step.precision.preset + '\n';
+        for (const auto& [name, type] : step.precision.force) key += name + '=' + std::string(engine::word_of(type)) + '\n';
+    }
+    const engine::RunConfig& own = steps.back();
+    key += own.optimizer.kind + ' ' + own.device + ' ' + std::to_string(own.batch_size) + ' ' + std::to_string(own.bptt);
+    for (const auto& [name, value] : own.optimizer.options) key += ' ' + name + '=' + engine::to_string(value);
     return QString::fromStdString(key);
 }
 
@@ -56,6 +69,24 @@ NetworkModel::NetworkModel(const Context& context, QObject* parent) : QObject(pa
     if (settings_ == nullptr) return;
     followSettings();
     connect(settings_, &SettingsModel::changed, this, &NetworkModel::followSettings);
+    findLimit();
+}
+
+void NetworkModel::findLimit() {
+    inBackground(
+        this, [] { return engine::inspect_machine(); },
+        [this](const engine::MachineReport& machine) {
+            machineLimit_ = static_cast<double>(machine.memory_bytes);
+            for (const auto& card : machine.cards)
+                if (cardLimit_ == 0) cardLimit_ = static_cast<double>(card.memory_bytes);
+            if (!text().isEmpty()) checkSoon();
+        });
+}
+
+/// Of several cards the first stands for all.
+double NetworkModel::limit() const {
+    const bool cpu = settings_ == nullptr || settings_->config().device == "cpu" || cardLimit_ == 0;
+    return cpu ? machineLimit_ : cardLimit_;
 }
 
 /// Other data have other sizes, and the files of some say them only when they have been read.
@@ -68,7 +99,7 @@ void NetworkModel::followSettings() {
     }
     const auto* read = settings_->data();
     const QString sizes = QStringList{samples, QString::fromStdString(config.task.kind), QString::fromStdString(config.model.kind),
-                                      read != nullptr && read->schema ? u"read"_s : QString(), keyOf(precision())}
+                                      read != nullptr && read->schema ? u"read"_s : QString(), keyOf(steps())}
                               .join(u'\n');
     samples_ = samples;
     if (std::exchange(sizes_, sizes) != sizes && !text().isEmpty()) checkSoon();
@@ -151,7 +182,7 @@ void NetworkModel::check() {
     QString text = this->text();
     data_ = readData(text.toStdString());
     inBackground(
-        this, [text = std::move(text), data = data_, precision = precision(), chosen = now_.chosen] { return viewOf(text, data, precision, chosen); },
+        this, [text = std::move(text), data = data_, steps = steps(), limit = limit(), chosen = now_.chosen] { return viewOf(text, data, steps, limit, chosen); },
         [this](NetworkView view) {
             checking_ = false;
             if (std::exchange(again_, false)) return check();
@@ -209,14 +240,12 @@ void NetworkModel::setRunText(std::optional<QStringList> lines, const QString& r
 }
 
 void NetworkModel::compare() {
-    QStringList lines = now_.text.split(u'\n');
-    if (lines.back().isEmpty()) lines.removeLast();
-    changed_ = runText_ && !now_.text.isEmpty() ? changedLines(*runText_, lines) : std::set<int>();
+    changed_ = runText_ && !now_.text.isEmpty() ? changedLines(*runText_, textLines(now_.text)) : std::set<int>();
 }
 
 std::string NetworkModel::preset() const {
     if (!preset_.empty()) return preset_;
-    if (!tracedPreset_.empty()) return tracedPreset_;
+    if (!traced_.preset.empty()) return traced_.preset;
     if (settings_ == nullptr) return engine::PrecisionConfig().preset;
     const QStringList compared = settings_->comparison();
     return compared.isEmpty() ? settings_->config().precision.preset : compared.back().toStdString();
@@ -230,16 +259,24 @@ engine::PrecisionConfig NetworkModel::precision() const {
     return {.preset = wanted, .force = own.force};
 }
 
+std::vector<engine::RunConfig> NetworkModel::steps() const {
+    std::vector<engine::RunConfig> steps;
+    if (settings_ != nullptr) steps = settings_->comparisonConfigs();
+    engine::RunConfig shown = settings_ != nullptr ? settings_->config() : engine::RunConfig();
+    shown.precision = precision();
+    steps.push_back(std::move(shown));
+    return steps;
+}
+
 void NetworkModel::setPreset(const std::string& preset) {
     if (std::exchange(preset_, preset) != preset && !text().isEmpty()) checkSoon();
 }
 
-void NetworkModel::setMeasured(std::vector<MeasuredType> types, const std::string& preset) {
-    if (types == measured_ && preset == tracedPreset_) return;
+void NetworkModel::setMeasured(TracedStep step) {
+    if (step == traced_) return;
     const std::string before = this->preset();
-    if (!types.empty()) preset_.clear();
-    measured_ = std::move(types);
-    tracedPreset_ = preset;
+    if (!step.types.empty()) preset_.clear();
+    traced_ = std::move(step);
     if (this->preset() != before && !text().isEmpty()) checkSoon();
     matchMeasured();
     emit checked();
@@ -247,7 +284,16 @@ void NetworkModel::setMeasured(std::vector<MeasuredType> types, const std::strin
 
 void NetworkModel::matchMeasured() {
     measuredRows_.clear();
-    if (!measured_.empty()) measuredRows_ = measuredByRow(now_.types, measured_);
+    newer_.clear();
+    if (traced_.types.empty() || traced_.lines.isEmpty() || now_.text.isEmpty()) return;
+    newer_ = changedLines(traced_.lines, textLines(now_.text), false);
+    auto rows = measuredByRow(now_.types, traced_.types, traced_.lines == textLines(now_.text));
+    bool any = false;
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+        if (newer_.contains(now_.network.rows[i].place.line)) rows[i].clear();
+        any = any || !rows[i].empty();
+    }
+    if (any) measuredRows_ = std::move(rows);
 }
 
 std::optional<engine::ForcedType> NetworkModel::forced(const std::string& key) const {
@@ -268,7 +314,7 @@ void NetworkModel::force(const std::string& key, std::optional<engine::ForcedTyp
 void NetworkModel::choose(int line, int run) {
     for (NetworkView* view : {&now_, &good_}) {
         chooseRun(view->chosen, view->network, line, run);
-        view->rows = networkRows(view->lines, view->network, view->chosen);
+        view->rows = networkRows(view->lines, view->network, view->chosen, view->memory.saved);
     }
     emit checked();
 }

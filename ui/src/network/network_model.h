@@ -10,6 +10,7 @@
 #include <set>
 
 #include "engine/network/network.h"
+#include "network/network_memory.h"
 #include "network/network_rows.h"
 #include "network/network_types.h"
 #include "view/context.h"
@@ -23,6 +24,7 @@ struct NetworkView {
     engine::CheckedNetwork network;
     std::vector<NetworkLine> lines;
     NetworkTypes types;
+    NetworkMemory memory;
     ChosenRuns chosen;
     NetworkRows rows;
 };
@@ -72,11 +74,13 @@ public:
     /// Empty: none is set.
     void setPreset(const std::string& preset);
     bool isPresetSet() const { return !preset_.empty(); }
-    /// The operations of a traced step and its preset; none: no step was traced. Types are predicted
-    /// for this preset again.
-    void setMeasured(std::vector<MeasuredType> types, const std::string& preset);
-    /// The types of each row in it; empty: no step was traced.
+    /// A traced step; without types, none was. Types are predicted for its preset again.
+    void setMeasured(TracedStep step);
+    /// The types of each row in it; empty: no step of this text was traced. A line that the traced
+    /// text did not have is not in it.
     const std::vector<std::string>& measured() const { return measuredRows_; }
+    /// The step ran without this line, from 1.
+    bool isNewerThanTrace(int line) const { return newer_.contains(line); }
     /// The forced type of a key of precision.force in the settings; nothing: it is not forced.
     std::optional<engine::ForcedType> forced(const std::string& key) const;
     void force(const std::string& key, std::optional<engine::ForcedType> type);
@@ -113,6 +117,11 @@ private:
     std::optional<engine::NetworkData> dataOfSettings() const;
     void followSettings();
     engine::PrecisionConfig precision() const;
+    /// The settings whose step's memory is predicted: those of the comparison, and behind them those
+    /// of the precision whose types are predicted.
+    std::vector<engine::RunConfig> steps() const;
+    void findLimit();
+    double limit() const;
     void compare();
     void matchMeasured();
     void checkSoon();
@@ -124,9 +133,11 @@ private:
     std::optional<std::vector<std::int64_t>> image_;
     std::optional<std::int64_t> outputs_;
     engine::Options options_;
-    std::vector<MeasuredType> measured_;
+    TracedStep traced_;
     std::vector<std::string> measuredRows_;
-    std::string preset_, tracedPreset_;
+    std::set<int> newer_;  ///< lines that the traced step's text did not have
+    std::string preset_;
+    double machineLimit_ = 0, cardLimit_ = 0;  ///< bytes; 0: not known
     std::optional<QStringList> runText_;
     QString run_;
     std::set<int> changed_;

@@ -1,13 +1,17 @@
 #include "network/network_overview.h"
 
 #include <QAccessible>
+#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QToolTip>
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "network/network_columns.h"
 #include "network/network_editor.h"
 #include "network/network_model.h"
 #include "network/network_strip.h"
@@ -28,6 +32,7 @@ NetworkOverview::NetworkOverview(const Theme* theme, NetworkModel* model, Networ
     : PaintedWidget(theme, parent), model_(model), editor_(editor) {
     setAccessibleName(tr("All layers"));
     setFocusPolicy(Qt::StrongFocus);
+    setMouseTracking(true);
     measure();
     connect(model, &NetworkModel::checked, this, &NetworkOverview::paintAnew);
     connect(theme, &Theme::changed, this, &NetworkOverview::paintAnew);
@@ -57,6 +62,42 @@ QRectF NetworkOverview::rowArea(int row) const {
     const double top = NetworkStrip::headHeight() + size::grid, room = height() - top - size::grid;
     const double step = std::min(highestRow, room / static_cast<double>(rows));
     return {0, top + step * row, static_cast<double>(width()), step};
+}
+
+int NetworkOverview::rowAt(double y) const {
+    const QRectF first = rowArea(0);
+    const int row = y < first.top() ? -1 : static_cast<int>((y - first.top()) / first.height());
+    return row < static_cast<int>(model_->good().network.rows.size()) ? row : -1;
+}
+
+void NetworkOverview::hover(int row) {
+    if (std::exchange(hovered_, row) != row) update();
+}
+
+void NetworkOverview::mouseMoveEvent(QMouseEvent* event) { hover(rowAt(event->position().y())); }
+void NetworkOverview::leaveEvent(QEvent*) { hover(-1); }
+
+bool NetworkOverview::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return PaintedWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    QToolTip::showText(help->globalPos(), about(rowAt(help->pos().y())), this);
+    return true;
+}
+
+std::pair<int, int> NetworkOverview::shownUse() const {
+    const auto& rows = model_->good().network.rows;
+    const int current = currentRow();
+    if (current < 0 || static_cast<std::size_t>(current) >= rows.size()) return {0, -1};
+    const auto& heads = rows[static_cast<std::size_t>(current)].heads;
+    if (heads.empty()) return {0, -1};
+    const auto isIn = [&](int row) {
+        const auto& own = rows[static_cast<std::size_t>(row)].heads;
+        return own.size() >= heads.size() && std::ranges::equal(heads, std::span(own).first(heads.size()));
+    };
+    int first = current, last = current;
+    while (first > 0 && isIn(first - 1)) --first;
+    while (last + 1 < static_cast<int>(rows.size()) && isIn(last + 1)) ++last;
+    return {first, last};
 }
 
 int NetworkOverview::currentRow() const {
@@ -98,7 +139,14 @@ void NetworkOverview::paintEvent(QPaintEvent*) {
         paintLayers(layers);
     }
     if (const int current = currentRow(); current >= 0) painter.fillRect(rowArea(current), blend(tokens.panel, tokens.accent, 0.3));
+    if (hovered_ >= 0 && hovered_ < static_cast<int>(model_->good().network.rows.size()))
+        painter.fillRect(rowArea(hovered_), blend(tokens.panel, tokens.accent, 0.3));
     painter.drawPixmap(0, 0, layers_);
+    if (const auto [first, last] = shownUse(); last >= first) {
+        painter.setPen(QPen(tokens.accent, 1.5));
+        painter.setBrush(Qt::NoBrush);
+        painter.drawRoundedRect(QRectF(1, rowArea(first).top() - 1, width() - 2, rowArea(last).bottom() - rowArea(first).top() + 2), 2, 2);
+    }
     painter.setOpacity(1);
     if (!hasFocus()) return;
     painter.setPen(QPen(tokens.accent, 2));
@@ -109,11 +157,9 @@ void NetworkOverview::paintEvent(QPaintEvent*) {
 void NetworkOverview::paintLayers(QPainter& painter) const {
     const auto& view = model_->good();
     const Tokens& tokens = theme_->tokens();
-    double most = 1, costliest = 1;
-    for (const auto& row : view.network.rows) {
-        most = std::max(most, static_cast<double>(row.parameters));
-        costliest = std::max(costliest, row.flops);
-    }
+    double most = 1, largest = 1;
+    for (const auto& row : view.network.rows) most = std::max(most, static_cast<double>(row.parameters));
+    for (const double each : view.memory.saved) largest = std::max(largest, each);
     const double middle = width() / 2.0, room = middle - size::grid;
     QString group;
     std::vector<std::pair<double, QString>> names;  // and where they stand: in front of the bars
@@ -122,9 +168,10 @@ void NetworkOverview::paintLayers(QPainter& painter) const {
         const auto& row = view.network.rows[static_cast<std::size_t>(i)];
         const QRectF area = rowArea(i);
         const double bar = std::max(1.0, area.height() - 1);
-        const double left = room * std::sqrt(static_cast<double>(row.parameters) / most), right = room * std::sqrt(row.flops / costliest);
-        painter.fillRect(QRectF(middle - left, area.top(), left, bar), tokens.dim);
         const auto index = static_cast<std::size_t>(i);
+        const double saved = index < view.memory.saved.size() ? view.memory.saved[index] : 0;
+        const double left = room * std::sqrt(static_cast<double>(row.parameters) / most), right = room * std::sqrt(saved / largest);
+        painter.fillRect(QRectF(middle - left, area.top(), left, bar), tokens.dim);
         const QString type = index < view.types.rows.size() ? QString::fromStdString(view.types.rows[index]).section(u", "_s, -1) : QString();
         painter.fillRect(QRectF(middle, area.top(), right, bar), typeColor(*theme_, type));
         const QString module = topModule(row);
@@ -145,8 +192,7 @@ void NetworkOverview::paintLayers(QPainter& painter) const {
 }
 
 void NetworkOverview::mousePressEvent(QMouseEvent* event) {
-    const QRectF first = rowArea(0);
-    if (event->position().y() >= first.top()) choose(static_cast<int>((event->position().y() - first.top()) / first.height()));
+    choose(rowAt(event->position().y()));
 }
 
 void NetworkOverview::keyPressEvent(QKeyEvent* event) {
@@ -156,12 +202,18 @@ void NetworkOverview::keyPressEvent(QKeyEvent* event) {
 }
 
 QString NetworkOverview::spoken() const {
-    const auto& rows = model_->good().network.rows;
+    const QString all = tr("all %1 layers").arg(count(std::ssize(model_->good().network.rows)));
     const int current = currentRow();
-    const QString all = tr("all %1 layers").arg(count(std::ssize(rows)));
-    if (current < 0) return all;
-    const auto& row = rows[static_cast<std::size_t>(current)];
-    return tr("%1: layer %2, %3, %4 parameters").arg(all, count(current + 1), QString::fromStdString(row.module.empty() ? row.layer : row.module), count(row.parameters));
+    return current < 0 ? all : all + u": "_s + about(current);
+}
+
+QString NetworkOverview::about(int index) const {
+    const auto& view = model_->good();
+    const auto at = static_cast<std::size_t>(index);
+    if (index < 0 || at >= view.network.rows.size()) return {};
+    const auto& row = view.network.rows[at];
+    const QString text = tr("layer %1, %2, %3 parameters").arg(count(index + 1), QString::fromStdString(row.module.empty() ? row.layer : row.module), count(row.parameters));
+    return at < view.memory.saved.size() ? tr("%1, saves %2").arg(text, savedText(view.memory.saved[at])) : text;
 }
 
 }  // namespace ui

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <QPixmap>
+#include <utility>
 
 #include "text/spoken.h"
 #include "widgets/painted_widget.h"
@@ -10,8 +11,9 @@ namespace ui {
 class NetworkEditor;
 class NetworkModel;
 
-/// All layers after expansion, one row each: parameters to the left, the cost of the forward pass to
-/// the right. A click selects the layer and the runs that it is in. GUI thread.
+/// All layers after expansion, one row each: parameters to the left, bytes kept for the backward pass
+/// to the right. A frame stands around the uses and runs on show. A click selects the layer and the
+/// runs that it is in; the row under the mouse is lit. GUI thread.
 class NetworkOverview final : public PaintedWidget, public Spoken {
     Q_OBJECT
 public:
@@ -21,7 +23,10 @@ public:
 
 protected:
     void paintEvent(QPaintEvent* event) override;
+    bool event(QEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
+    void mouseMoveEvent(QMouseEvent* event) override;
+    void leaveEvent(QEvent* event) override;
     void keyPressEvent(QKeyEvent* event) override;
     void changeEvent(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
@@ -30,6 +35,13 @@ private:
     void measure();
     void paintAnew();
     QRectF rowArea(int row) const;
+    /// The layer at this height; -1: none.
+    int rowAt(double y) const;
+    void hover(int row);
+    QString about(int row) const;
+    /// First and last layer of the innermost use or run around the current one that is not the whole
+    /// network; none: {0, -1}.
+    std::pair<int, int> shownUse() const;
     /// The layer at the cursor's line, in the runs on show; -1: none.
     int currentRow() const;
     void choose(int row);
@@ -37,6 +49,7 @@ private:
 
     NetworkModel* model_;
     NetworkEditor* editor_;
+    int hovered_ = -1;
     QPixmap layers_;  ///< as they were painted last; null: they have changed since
 };
 

@@ -11,6 +11,7 @@
 
 #include "commands/commands.h"
 #include "engine/base/plain_text.h"
+#include "engine/instruments/captured_step.h"
 #include "engine/network/network.h"
 #include "engine/network/network_exports.h"
 #include "engine/settings/catalog.h"
@@ -125,6 +126,10 @@ NetworkPage::NetworkPage(const Context& context, QWidget* parent)
     column->addWidget(sheet_, 1);
     column->addWidget(foot_);
     connect(sheet_, &NetworkSheet::runTextWanted, this, &NetworkPage::showRunText);
+    connect(sheet_, &NetworkSheet::xrayWanted, this, [this](const QString& module) {
+        context_.commands->showPage(u"xray"_s);
+        context_.link->selectLayer(module);
+    });
     addKeys();
     connect(model_, &NetworkModel::checked, this, &NetworkPage::refresh);
     connect(files_, &NetworkFiles::changed, this, &NetworkPage::refresh);
@@ -388,14 +393,19 @@ void NetworkPage::followRun() {
 }
 
 void NetworkPage::followTrace() {
-    std::vector<MeasuredType> types;
-    std::string preset;
+    TracedStep step;
     if (xray_ != nullptr && xray_->ownTrace()) {
-        preset = xray_->runConfig().precision.preset;
+        const engine::RunConfig& config = xray_->captured() ? xray_->captured()->config() : xray_->runConfig();
+        step.preset = config.precision.preset;
+        const QString kind = QString::fromStdString(config.model.kind);
+        if (!config.model.network.empty())
+            step.lines = stringList(config.model.network.all);
+        else if (NetworkFiles::isTemplate(kind))  // its text makes the network of this kind
+            step.lines = textLines(QString::fromStdString(engine::network_template(config.model.kind)));
         for (const engine::XrayOp& op : xray_->ownTrace()->ops)
-            if (op.pass == engine::XrayPass::forward) types.push_back({op.module, op.op, op.compute_dtype});
+            if (op.pass == engine::XrayPass::forward) step.types.push_back({op.module, op.op, op.compute_dtype});
     }
-    model_->setMeasured(std::move(types), preset);
+    model_->setMeasured(std::move(step));
 }
 
 void NetworkPage::refresh() {

@@ -22,8 +22,8 @@ bool isChosen(const ChosenRuns& chosen, const NetworkHead& head) {
 
 class RowMaker {
 public:
-    RowMaker(const std::vector<NetworkLine>& lines, const CheckedNetwork& network, const ChosenRuns& chosen)
-        : lines_(lines), network_(network), chosen_(chosen) {
+    RowMaker(const std::vector<NetworkLine>& lines, const CheckedNetwork& network, const ChosenRuns& chosen, const std::vector<double>& saved)
+        : lines_(lines), network_(network), chosen_(chosen), saved_(saved) {
         out_.lines.resize(lines.size());
     }
 
@@ -41,6 +41,8 @@ private:
         return line > 0 && index < out_.lines.size() ? &out_.lines[index] : nullptr;
     }
 
+    double saved(int index) const { return static_cast<std::size_t>(index) < saved_.size() ? saved_[static_cast<std::size_t>(index)] : 0; }
+
     void addRow(int index) {
         const NetworkRow& row = network_.rows[static_cast<std::size_t>(index)];
         for (const NetworkHead& head : row.heads)
@@ -49,12 +51,12 @@ private:
             const NetworkHead& head = row.heads[i];
             const bool shown = isChosen(chosen_, head);
             if (isUse(head)) {
-                sum(head.caller, row);
+                sum(head.caller, row, saved(index));
                 if (auto* line = at(head.caller)) line->usedBlock = head.line;
                 addEdges(row, i, head.caller);
-                if (shown) sum(head.line, row);
+                if (shown) sum(head.line, row, saved(index));
             } else {
-                sum(head.line, row);
+                sum(head.line, row, saved(index));
                 if (auto* line = at(head.line)) line->runs = std::max(line->runs, head.run + 1);
             }
             if (!shown) return;
@@ -67,6 +69,7 @@ private:
             line->shape = shapeText(row.shape);
             line->parameters = row.parameters;
             line->flops = row.flops;
+            line->saved = saved(index);
             line->row = index;
             nameUse(row);
         }
@@ -82,13 +85,14 @@ private:
         if (around != nullptr && direct && around->around.isEmpty()) around->around = QString::fromStdString(row.module).section(u'.', 0, -2);
     }
 
-    void sum(int number, const NetworkRow& row) {
+    void sum(int number, const NetworkRow& row, double saved) {
         auto* line = at(number);
         if (line == nullptr) return;
         line->state = State::head;
         line->shape = shapeText(row.shape);
         line->parameters += row.parameters;
         line->flops += row.flops;
+        line->saved += saved;
     }
 
     /// Values that come from outside into what stands at `line`, with the first `depth` heads of the
@@ -208,14 +212,15 @@ private:
     const std::vector<NetworkLine>& lines_;
     const CheckedNetwork& network_;
     const ChosenRuns& chosen_;
+    const std::vector<double>& saved_;
     NetworkRows out_;
     std::set<std::pair<int, int>> edges_;
 };
 
 }  // namespace
 
-NetworkRows networkRows(const std::vector<NetworkLine>& lines, const CheckedNetwork& network, const ChosenRuns& chosen) {
-    return RowMaker(lines, network, chosen).make();
+NetworkRows networkRows(const std::vector<NetworkLine>& lines, const CheckedNetwork& network, const ChosenRuns& chosen, const std::vector<double>& saved) {
+    return RowMaker(lines, network, chosen, saved).make();
 }
 
 void chooseRun(ChosenRuns& chosen, const CheckedNetwork& network, int line, int run) {

@@ -27,6 +27,7 @@ struct NetworkLineRow {
     QString shape;  ///< "N × 64 × 32 × 32"
     std::int64_t parameters = 0;
     double flops = 0;
+    double saved = 0;          ///< bytes kept for the backward pass
     int row = -1;              ///< of CheckedNetwork::rows; -1: none, or several
     int run = 0, runs = 0;     ///< of a block or repeat: which is on show, and how many there are
     int usedBlock = 0;         ///< line of the block that it uses, from 1; 0: none
@@ -50,9 +51,10 @@ struct NetworkRows {
 
 inline constexpr int mostLanes = 6;
 
-/// Makes the rows that stand beside each line of a text.
+/// Makes the rows that stand beside each line of a text. `saved`: bytes of each row of the network;
+/// empty: not known.
 NetworkRows networkRows(const std::vector<NetworkLine>& lines, const engine::CheckedNetwork& network,
-                        const ChosenRuns& chosen);
+                        const ChosenRuns& chosen, const std::vector<double>& saved = {});
 
 /// Shows another run of a block or repeat: the heads around it and within it move together.
 void chooseRun(ChosenRuns& chosen, const engine::CheckedNetwork& network, int line, int run);

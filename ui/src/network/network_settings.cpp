@@ -18,12 +18,6 @@ const std::string& kindOfTexts() {
     return kind;
 }
 
-QStringList linesOf(const QString& text) {
-    QStringList lines = text.split(u'\n');
-    if (!lines.isEmpty() && lines.back().isEmpty()) lines.removeLast();
-    return lines;
-}
-
 }  // namespace
 
 NetworkSettings::NetworkSettings(SettingsModel* settings, NetworkModel* model, NetworkFiles* files)
@@ -31,7 +25,7 @@ NetworkSettings::NetworkSettings(SettingsModel* settings, NetworkModel* model, N
     trained_ = kind_ == kindOfTexts();
     seen_ = linesInSettings();
     options_ = settings_->config().model.options;
-    if (trained_ && !seen_.isEmpty() && seen_ != linesOf(model_->text())) {
+    if (trained_ && !seen_.isEmpty() && seen_ != textLines(model_->text())) {
         files_->setAside();  // a draft of the last start
         showText();
     } else if (trained_) {
@@ -41,7 +35,7 @@ NetworkSettings::NetworkSettings(SettingsModel* settings, NetworkModel* model, N
     connect(model_, &NetworkModel::checked, this, &NetworkSettings::followText);
     connect(files_, &NetworkFiles::changed, this, &NetworkSettings::followText);
     connect(files_, &NetworkFiles::returned, this, [this] {
-        if (trained_ && seen_ == linesOf(model_->text())) takeOptions();
+        if (trained_ && seen_ == textLines(model_->text())) takeOptions();
     });
     const auto trainOwn = [this] {
         if (!model_->isReadOnly() && !files_->isRun()) train();
@@ -95,7 +89,7 @@ void NetworkSettings::followSettings() {
         settings_->setTextProblem({});
         const QString name = QString::fromStdString(kind);
         if (!files_->isEdited() && files_->file().isEmpty() && files_->isTemplate(name)) files_->showTemplate(name);
-    } else if (!lines.isEmpty() && lines != linesOf(model_->text())) {
+    } else if (!lines.isEmpty() && lines != textLines(model_->text())) {
         trained_ = true;
         const QString text = lines.join(u'\n') + u'\n';
         if (!model_->isReadOnly() && written_.contains(qHash(text))) {
@@ -128,11 +122,11 @@ void NetworkSettings::write() {
     engine::RunConfig config = settings_->config();
     auto& model = config.model;
     std::vector<std::string> lines;
-    for (const QString& line : linesOf(model_->text())) lines.push_back(line.toStdString());
+    for (const QString& line : textLines(model_->text())) lines.push_back(line.toStdString());
     engine::Options options = model_->options();
     engine::complete(options, model_->now().network.options);
     std::erase_if(options, [this](const auto& each) { return engine::find_option(model_->now().network.options, each.first) == nullptr; });
-    written_ << qHash(linesOf(model_->text()).join(u'\n') + u'\n');
+    written_ << qHash(textLines(model_->text()).join(u'\n') + u'\n');
     const std::string path = files_->isEdited() ? std::string() : files_->file().toStdString();
     if (model.kind == kindOfTexts() && model.network.all == lines && model.options == options && model.path == path) return;
     model.kind = kindOfTexts();

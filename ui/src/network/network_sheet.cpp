@@ -42,6 +42,7 @@ NetworkSheet::NetworkSheet(const Theme* theme, NetworkModel* model, QWidget* par
     row->addWidget(bar_);
     bar_->setFocusPolicy(Qt::NoFocus);
     followScrolling();
+    connect(columns_, &NetworkColumns::xrayWanted, this, &NetworkSheet::xrayWanted);
     connect(model, &NetworkModel::checked, this, &NetworkSheet::showNote);
     showNote();
 }

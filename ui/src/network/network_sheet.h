@@ -29,6 +29,8 @@ public:
 signals:
     /// The text of the run on screen is to be shown.
     void runTextWanted();
+    /// The operations of this module in the traced step are asked for.
+    void xrayWanted(const QString& module);
 
 protected:
     bool eventFilter(QObject* watched, QEvent* event) override;

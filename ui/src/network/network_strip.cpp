@@ -1,8 +1,10 @@
 #include "network/network_strip.h"
 
 #include <QAccessible>
+#include <QHelpEvent>
 #include <QMouseEvent>
 #include <QPainter>
+#include <QToolTip>
 
 #include "network/network_editor.h"
 #include "network/network_model.h"
@@ -39,6 +41,21 @@ int NetworkStrip::rowTop(int line) const {
 }
 
 void NetworkStrip::clicked(int line, const QPoint&) { editor_->goTo(line); }
+
+bool NetworkStrip::event(QEvent* event) {
+    if (event->type() != QEvent::ToolTip) return PaintedWidget::event(event);
+    const auto* help = static_cast<QHelpEvent*>(event);
+    const int line = rowAt(help->pos().y());
+    const QString text = line > 0 ? about(line) : QString();
+    QToolTip::showText(help->globalPos(), text, this);
+    event->setAccepted(!text.isEmpty());
+    return true;
+}
+
+void NetworkStrip::speak() {
+    QAccessibleEvent said(this, QAccessible::DescriptionChanged);
+    QAccessible::updateAccessibility(&said);
+}
 
 void NetworkStrip::paintEvent(QPaintEvent*) {
     QPainter painter(this);
@@ -79,8 +96,7 @@ void NetworkStrip::keyPressEvent(QKeyEvent* event) {
     const int step = event->key() == Qt::Key_Up ? -1 : event->key() == Qt::Key_Down ? 1 : 0;
     if (step == 0) return PaintedWidget::keyPressEvent(event);
     editor_->goTo(std::clamp(editor_->currentLine() + step, 1, editor_->blockCount()));
-    QAccessibleEvent said(this, QAccessible::DescriptionChanged);
-    QAccessible::updateAccessibility(&said);
+    speak();
 }
 
 void NetworkStrip::focusInEvent(QFocusEvent* event) {

@@ -9,7 +9,8 @@ class NetworkEditor;
 class NetworkModel;
 
 /// Something beside the text, row beside row: it paints below its head what belongs to each line in
-/// view. A click goes to the line; arrow keys move by one. GUI thread.
+/// view. A click goes to the line; arrow keys move by one; the tooltip says what the row shows. GUI
+/// thread.
 class NetworkStrip : public PaintedWidget, public Spoken {
 public:
     static int headHeight();
@@ -29,7 +30,11 @@ protected:
     int rowTop(int line) const;
     virtual void clicked(int line, const QPoint& at);
     virtual void clickedHead(const QPoint&) {}
+    /// The row of a line in words.
+    virtual QString about(int line) const = 0;
+    void speak();
 
+    bool event(QEvent* event) override;
     void paintEvent(QPaintEvent* event) override;
     void mousePressEvent(QMouseEvent* event) override;
     void wheelEvent(QWheelEvent* event) override;

@@ -76,10 +76,13 @@ NetworkTypes predictTypes(const std::string& text, const engine::CheckedNetwork&
     return out;
 }
 
-std::vector<std::string> measuredByRow(const NetworkTypes& predicted, const std::vector<MeasuredType>& measured) {
+std::vector<std::string> measuredByRow(const NetworkTypes& predicted, const std::vector<MeasuredType>& measured, bool same) {
     using Name = std::pair<std::string, std::string>;
     std::map<Name, std::vector<std::string>> types;
     for (const MeasuredType& each : measured) types[{each.module, each.op}].push_back(each.type);
+    std::map<Name, std::size_t> expected;
+    for (const auto& op : predicted.operations) ++expected[{op.module, op.op}];
+    if (!same) std::erase_if(types, [&expected](const auto& each) { return each.second.size() != expected[each.first]; });
     std::map<Name, std::size_t> taken;
     std::vector<engine::PredictedType> found;
     for (engine::PredictedType op : predicted.operations) {

@@ -1,6 +1,6 @@
 #pragma once
 
-#include <QString>
+#include <QStringList>
 #include <string>
 #include <vector>
 
@@ -37,9 +37,19 @@ struct MeasuredType {
     friend bool operator==(const MeasuredType&, const MeasuredType&) = default;
 };
 
+/// A traced step, and the text whose network it ran; without lines another network.
+struct TracedStep {
+    std::vector<MeasuredType> types;
+    std::string preset;
+    QStringList lines;
+
+    friend bool operator==(const TracedStep&, const TracedStep&) = default;
+};
+
 /// The types of each row in a traced step: the n-th operation of a name in a module is the n-th
-/// predicted one. Rows that are not in it are empty.
-std::vector<std::string> measuredByRow(const NetworkTypes& predicted, const std::vector<MeasuredType>& measured);
+/// predicted one. Rows that are not in it are empty. `same`: the step ran this very text; of another
+/// one, a name counts only where both have as many of its operations.
+std::vector<std::string> measuredByRow(const NetworkTypes& predicted, const std::vector<MeasuredType>& measured, bool same = true);
 
 /// How the type of a row is forced.
 struct ForceTarget {

@@ -10,6 +10,7 @@
 #include "commands/commands.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
+#include "plots/plot_link.h"
 #include "text/format.h"
 #include "text/precision_title.h"
 #include "theme/theme.h"
@@ -76,6 +77,7 @@ XrayPage::XrayPage(const Context& context, QWidget* parent)
         if (isVisible()) model_->traceIfShort();
     });
     connect(context_.theme, &Theme::changed, this, &XrayPage::markChips);
+    connect(context_.link, &PlotLink::layerChanged, this, &XrayPage::showLayer);
     markChips();
     showTrace();
     if (context_.kept == nullptr) return;
@@ -275,6 +277,13 @@ void XrayPage::markChips() {
         const ForceMark mark = markOf(chip->property("rule").toString());
         chip->setIcon(mark == ForceMark::none ? QIcon() : forceMark(*context_.theme, mark));
     }
+}
+
+void XrayPage::showLayer() {
+    const auto& trace = model_->trace();
+    if (!trace) return;
+    const auto op = std::ranges::find(trace->ops, context_.link->layer().toStdString(), &engine::XrayOp::module);
+    if (op != trace->ops.end()) view_->reveal(&*op);
 }
 
 void XrayPage::showTried() {

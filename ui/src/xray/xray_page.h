@@ -48,6 +48,8 @@ private:
     void countRules();
     void showTrace();
     void showTried();
+    /// Scrolls to the operations of the layer that was chosen on another page.
+    void showLayer();
     void markChips();
     void refreshState();
     QString stateText() const;
