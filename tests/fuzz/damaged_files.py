@@ -15,6 +15,7 @@ import base64
 import collections
 import gzip
 import json
+import lzma
 import pathlib
 import random
 import re
@@ -75,7 +76,7 @@ def damaged(data, dice):
 
 def png():
     """A small picture of the golden ones."""
-    return base64.b64decode(json.loads(gzip.decompress((GOLDEN / "picture_kinds.json.gz").read_bytes()))[0]["file"])
+    return base64.b64decode(json.loads(lzma.decompress((GOLDEN / "picture_kinds.json.xz").read_bytes()))[0]["file"])
 
 
 def idx(dims, content):

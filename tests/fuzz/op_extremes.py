@@ -7,8 +7,8 @@ A case whose forward pass succeeds runs again with its first and second derivati
 """
 
 import argparse
-import gzip
 import json
+import lzma
 import pathlib
 import random
 import re
@@ -40,8 +40,8 @@ def count_of(shape):
 def read_safetensors(path):
     """{name: (dtype, shape, bytes)} of a packed or plain file."""
     data = path.read_bytes()
-    if path.suffix == ".gz":
-        data = gzip.decompress(data)
+    if path.suffix == ".xz":
+        data = lzma.decompress(data)
     length = struct.unpack("<Q", data[:8])[0]
     header = json.loads(data[8:8 + length])
     header.pop("__metadata__", None)
@@ -63,13 +63,13 @@ def write_safetensors(path, tensors):
 def golden_cases():
     """{op: [(line, tensors)]} of the arguments alone."""
     cases = {}
-    for lines in sorted(GOLDEN.glob("*.jsonl.gz")):
+    for lines in sorted(GOLDEN.glob("*.jsonl.xz")):
         by_case = {}
         for name, tensor in read_safetensors(lines.with_name(lines.name.replace(".jsonl", ".safetensors"))).items():
             case, _, rest = name.partition("/")
             if re.fullmatch(r"\d+(\.\d+)?", rest):
                 by_case.setdefault(int(case), {})[rest] = tensor
-        for i, text in enumerate(gzip.decompress(lines.read_bytes()).splitlines()):
+        for i, text in enumerate(lzma.decompress(lines.read_bytes()).splitlines()):
             line = json.loads(text)
             line = {key: line[key] for key in ("op", "attrs", "autocast") if key in line}
             cases.setdefault(line["op"], []).append((line, by_case.get(i, {})))

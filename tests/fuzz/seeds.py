@@ -6,8 +6,8 @@ argument it trains a run of three steps, and makes FOLDER/checkpoint and FOLDER/
 safetensors."""
 
 import base64
-import gzip
 import json
+import lzma
 import os
 import pathlib
 import subprocess
@@ -19,7 +19,7 @@ import safetensors.torch
 
 
 def unpacked(path):
-    return gzip.decompress(path.read_bytes())
+    return lzma.decompress(path.read_bytes())
 
 
 def torch_seeds(folder, golden):
@@ -40,17 +40,17 @@ def torch_seeds(folder, golden):
 def picture_seeds(folder, golden):
     """A small picture of every kind."""
     (folder / "picture").mkdir(parents=True, exist_ok=True)
-    for each in json.loads(unpacked(golden / "picture_kinds.json.gz")):
+    for each in json.loads(unpacked(golden / "picture_kinds.json.xz")):
         (folder / "picture" / each["name"]).write_bytes(base64.b64decode(each["file"]))
 
 
 def network_seeds(folder, golden):
-    """Texts of networks: the templates, those of the golden steps, and network_seeds.txt.gz: inputs that a run of the fuzz program kept."""
+    """Texts of networks: the templates, those of the golden steps, and network_seeds.txt.xz: inputs that a run of the fuzz program kept."""
     (folder / "network").mkdir(parents=True, exist_ok=True)
     here = pathlib.Path(__file__).resolve().parent
     texts = [file.read_bytes() for file in sorted((here.parents[1] / "resources" / "networks").glob("*.network"))]
-    texts += [json.loads(line)["text"].encode() for line in unpacked(golden / "network_steps.txt.gz").splitlines()]
-    texts += [base64.b64decode(line) for line in unpacked(here / "network_seeds.txt.gz").splitlines()]
+    texts += [json.loads(line)["text"].encode() for line in unpacked(golden / "network_steps.txt.xz").splitlines()]
+    texts += [base64.b64decode(line) for line in unpacked(here / "network_seeds.txt.xz").splitlines()]
     for number, text in enumerate(texts):
         (folder / "network" / str(number)).write_bytes(text)
 
@@ -66,7 +66,7 @@ def coco_seeds(folder, golden):
     for number, mask in enumerate(masks):
         entry = {"id": number, "image_id": 1, "category_id": 7, "bbox": [1, 2, 3.5, 4e0], "area": 9.5, "iscrowd": number % 2, "segmentation": mask}
         (folder / "coco_json" / str(number)).write_text(json.dumps({**file, "annotations": [entry]}))
-    for number, line in enumerate(unpacked(golden / "coco_masks.txt.gz").splitlines()[:40]):
+    for number, line in enumerate(unpacked(golden / "coco_masks.txt.xz").splitlines()[:40]):
         (folder / "rle_text" / str(number)).write_bytes(bytes([23, 23]) + line.split()[1])
 
 
@@ -137,10 +137,10 @@ def main():
     if len(sys.argv) > 2:
         trained_seeds(folder, sys.argv[2])
     count = 0
-    for lines in sorted(golden.glob("*.jsonl.gz")):
+    for lines in sorted(golden.glob("*.jsonl.xz")):
         name = lines.name.partition(".")[0]
         by_case = {}
-        for key, tensor in safetensors.torch.load(unpacked(golden / f"{name}.safetensors.gz")).items():
+        for key, tensor in safetensors.torch.load(unpacked(golden / f"{name}.safetensors.xz")).items():
             case, _, rest = key.partition("/")
             if not rest.startswith(("expect/", "allowed/")):
                 by_case.setdefault(case, {})[rest] = tensor

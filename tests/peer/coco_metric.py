@@ -1,18 +1,16 @@
 #!/usr/bin/env python3
 """Writes what pycocotools 2.0.11 makes of drawn masks, polygons and detections, for coco_test.
 
-golden/coco_masks.txt.gz: run-length texts, filled polygons, unions, overlaps (tests 1 to 4 of the metric), a line a case.
+golden/coco_masks.txt.xz: run-length texts, filled polygons, unions, overlaps (tests 1 to 4 of the metric), a line a case.
 The inputs are numbers of Philox streams, which the tests draw too (tests/support/drawn_numbers.h); those of the lines
 `polygon` stand in the line.
-golden/coco_metric.txt.gz: sets of pictures, a line each: the twelve figures of boxes, then of masks, then AP of boxes and
+golden/coco_metric.txt.xz: sets of pictures, a line each: the twelve figures of boxes, then of masks, then AP of boxes and
 of masks of each class (tests 5 to 7). Lines `edge` hold their set in front of that. Needs numpy and pycocotools.
 """
 
 import contextlib
 import copy
-import gzip
 import io
-import pathlib
 import struct
 
 import numpy
@@ -20,9 +18,9 @@ import pycocotools.mask as masks
 from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
 
+import golden_file
 import philox
 
-GOLDEN = pathlib.Path(__file__).parent / "golden"
 SEED = 54
 BITMAPS, POLYGONS, UNIONS, OVERLAPS, SETS = 1001, 1002, 1003, 1004, 1005  # streams
 
@@ -286,11 +284,10 @@ def metric_lines():
 
 
 def write(name, lines):
-    with open(GOLDEN / name, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", filename="", mtime=0) as packed:
-        packed.write("".join(line + "\n" for line in lines).encode())
+    golden_file.write(name, "".join(line + "\n" for line in lines).encode())
 
 
 if __name__ == "__main__":
-    write("coco_masks.txt.gz", mask_lines())
+    write("coco_masks.txt", mask_lines())
     with contextlib.redirect_stdout(io.StringIO()):
-        write("coco_metric.txt.gz", metric_lines())
+        write("coco_metric.txt", metric_lines())

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/detection_data.safetensors.gz: what torchvision 0.29.2's detectors make of drawn pictures and objects.
+"""Writes golden/detection_data.safetensors.xz: what torchvision 0.29.2's detectors make of drawn pictures and objects.
 
 The inputs are numbers of Philox streams (seed 54, stream 1101, substream the case), which detection_sample_test draws too: a
 byte for each channel of each pixel, row by row; then for each object x, y, width and height of its box in quarters of a
@@ -13,15 +13,14 @@ The settings of the cases stand in the test, too.
 Needs torch 2.15 and torchvision 0.29.2.
 """
 
-import gzip
 import math
-import pathlib
 
 import numpy
 import safetensors.torch
 import torch
 from torchvision.models.detection.transform import GeneralizedRCNNTransform
 
+import golden_file
 import philox
 
 SEED, STREAM = 54, 1101
@@ -79,9 +78,7 @@ def main():
         out[f"{number}.masks"] = targets[0]["masks"]
     out["sides"] = torch.tensor(sides_of_799())
     out = {name: tensor.to(torch.float64).contiguous() for name, tensor in out.items()}
-    bytes_ = safetensors.torch.save(out)
-    file = pathlib.Path(__file__).parent / "golden" / "detection_data.safetensors.gz"
-    file.write_bytes(gzip.compress(bytes_, 9, mtime=0))
+    file = golden_file.write("detection_data.safetensors", safetensors.torch.save(out))
     print(f"{file}: {file.stat().st_size} bytes, {len(sides_of_799())} sides")
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/detection.safetensors.gz: what torchvision 0.29.2 makes of the operations of ops/detection.
+"""Writes golden/detection.safetensors.xz: what torchvision 0.29.2 makes of the operations of ops/detection.
 
 Inputs are drawn by philox.py here and by kernels/philox.h in the tests (tests/engine/ops/detection/drawn.h): draw(number,
 shape, low, high) is low + (high - low) * uniform of substream `number`. Cases whose decisions depend on a comparison are drawn
@@ -9,10 +9,9 @@ number, NAME.draw.
 Needs torch, torchvision 0.29.2 and safetensors.
 """
 
-import gzip
 import math
-import pathlib
 
+import golden_file
 import numpy
 import philox
 import safetensors.torch
@@ -25,7 +24,6 @@ from torchvision.models.detection.roi_heads import project_masks_on_boxes, RoIHe
 from torchvision.models.detection.rpn import RegionProposalNetwork
 from torchvision.ops import boxes as box_ops
 
-FILE = pathlib.Path(__file__).parent / "golden" / "detection.safetensors.gz"
 SEED = 54
 MARGIN = 1e-5
 golden = {}
@@ -277,8 +275,7 @@ def main():
     for part in (anchors, iou, coder, suppression, roi_align, pyramid_align, matching, proposals, detections,
                  masks):
         part()
-    with open(FILE, "wb") as file, gzip.GzipFile(fileobj=file, mode="wb", mtime=0, filename="") as packed:
-        packed.write(safetensors.torch.save(golden))
+    golden_file.write("detection.safetensors", safetensors.torch.save(golden))
 
 
 if __name__ == "__main__":

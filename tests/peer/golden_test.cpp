@@ -42,8 +42,8 @@ TensorMap part(const TensorMap& all, const std::string& prefix) {
 }
 
 void add_cases(const std::filesystem::path& lines_file, std::vector<GoldenCase>& cases) {
-    std::filesystem::path tensors_file = lines_file;  // NAME.jsonl.gz
-    tensors_file.replace_extension().replace_extension(".safetensors.gz");
+    std::filesystem::path tensors_file = lines_file;  // NAME.jsonl.xz
+    tensors_file.replace_extension().replace_extension(".safetensors.xz");
     const TensorMap all = peer::read_tensors(tensors_file);
     std::istringstream lines(peer::unpacked(lines_file));
     std::size_t index = 0;
@@ -62,7 +62,7 @@ void add_cases(const std::filesystem::path& lines_file, std::vector<GoldenCase>&
 std::vector<GoldenCase> read_cases() {
     std::vector<std::filesystem::path> files;
     for (const auto& entry : std::filesystem::directory_iterator(HALFTONE_GOLDEN_DIR)) {
-        if (entry.path().string().ends_with(".jsonl.gz")) files.push_back(entry.path());
+        if (entry.path().string().ends_with(".jsonl.xz")) files.push_back(entry.path());
     }
     std::sort(files.begin(), files.end());
     std::vector<GoldenCase> cases;

@@ -2,8 +2,8 @@
 """Writes the golden cases: a few hundred single operations with PyTorch's answers and the allowed differences, small enough
 to be committed, so that the arithmetic is checked where there is no Python.
 
-golden/NAME.safetensors.gz holds for case N the tensors `N/0`, `N/grad_output`, ... as `halftone op` takes them, and for each
-result NAME `N/expect/NAME` (f32, f64 for f64 results) and `N/allowed/NAME` (f32), elementwise. golden/NAME.jsonl.gz holds one
+golden/NAME.safetensors.xz holds for case N the tensors `N/0`, `N/grad_output`, ... as `halftone op` takes them, and for each
+result NAME `N/expect/NAME` (f32, f64 for f64 results) and `N/allowed/NAME` (f32), elementwise. golden/NAME.jsonl.xz holds one
 line a case: op, attrs, autocast, grad, grad_grad, and for each result its dtype, or the words of the error that it must
 be refused with.
 """

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/models.safetensors.gz: one training step of each model of the catalog in each precision of the CPU, for
+"""Writes golden/models.safetensors.xz: one training step of each model of the catalog in each precision of the CPU, for
 `models_test`: the loss and, of every gradient, its norm and 32 of its elements; of networks with many layers, of some
 gradients from the first to the last, and 16 elements, in fewer precisions.
 

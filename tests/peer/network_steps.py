@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/network_steps.txt.gz: a training step of small networks in the network notation, for `models_test`: of each kind of layer that
+"""Writes golden/network_steps.txt.xz: a training step of small networks in the network notation, for `models_test`: of each kind of layer that
 learns nothing by chance, the loss and, of every gradient, its norm and 16 of its elements, as PyTorch computes them in f64.
 
 Weights and inputs are no part of the file: both sides compute them (golden_numbers.py). Each figure carries how

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/optim.safetensors.gz: PyTorch's optimizers and its GradScaler over 20 updates of two small tensors.
+"""Writes golden/optim.safetensors.xz: PyTorch's optimizers and its GradScaler over 20 updates of two small tensors.
 
 w.K              initial weights (K: 0, 1), on a grid of 2^-7, so that every type holds them
 g.T.K            gradients of update T, on the same grid

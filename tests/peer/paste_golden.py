@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/mask_paste.txt.gz: 300 detected masks pasted by torchvision 0.29.2, for coco_test.
+"""Writes golden/mask_paste.txt.xz: 300 detected masks pasted by torchvision 0.29.2, for coco_test.
 
 Masks and boxes are drawn on both sides (coco_metric.py says how). A line holds the run-length text of the pixels above one
 half; `close` stands for a case with a value so near to it that a rounding decides. Needs torch, torchvision, numpy and
@@ -41,4 +41,4 @@ def lines():
 
 
 if __name__ == "__main__":
-    coco_metric.write("mask_paste.txt.gz", lines())
+    coco_metric.write("mask_paste.txt", lines())

@@ -1,7 +1,7 @@
 """Writes what Pillow 13 and torchvision 0.29 make of small pictures.
 
-golden/picture_resize.json.gz: a random picture resized by Pillow (BILINEAR) to several sizes and, scaled and cut by
-torchvision, its middle. golden/picture_changes.json.gz: torchvision's changes of its colours. golden/picture_kinds.json.gz:
+golden/picture_resize.json.xz: a random picture resized by Pillow (BILINEAR) to several sizes and, scaled and cut by
+torchvision, its middle. golden/picture_changes.json.xz: torchvision's changes of its colours. golden/picture_kinds.json.xz:
 files of every kind (base64) with their pixels.
 """
 

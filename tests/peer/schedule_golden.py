@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/schedules.safetensors.gz: PyTorch's learning-rate schedulers over the steps of short runs.
+"""Writes golden/schedules.safetensors.xz: PyTorch's learning-rate schedulers over the steps of short runs.
 
 NAME.rates       the rate of each step, f64. The scheduler steps with the optimizer: not in the steps of `skipped`, so a
                  skipped step has the rate of the one after it

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/tasks.safetensors.gz, for `models_test`: training steps of the tasks beside classification in each precision of
+"""Writes golden/tasks.safetensors.xz, for `models_test`: training steps of the tasks beside classification in each precision of
 the CPU. Of the language model, with each cell, two steps that share their weights, the second from the state that the
 first one left, and a step in which the state of one stream overflows; of regression, one step.
 

@@ -1,12 +1,11 @@
 #include "tensor_file.h"
 
-#include <zlib.h>
+#include <lzma.h>
 
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <limits>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -52,15 +51,22 @@ std::vector<double> widened_16(const std::vector<std::uint8_t>& bytes, int expon
 }  // namespace
 
 std::string unpacked(const std::filesystem::path& path) {
-    const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
+    std::ifstream file(path, std::ios::binary);
     if (!file) throw std::runtime_error(path.string() + ": cannot be opened");
-    std::string all;
-    std::string block(1u << 18, '\0');
-    int count = 0;
-    while ((count = gzread(file.get(), block.data(), static_cast<unsigned>(block.size()))) > 0)
-        all.append(block, 0, static_cast<std::size_t>(count));
-    if (count < 0) throw std::runtime_error(path.string() + ": damaged");
-    return all;
+    const std::string packed((std::istreambuf_iterator<char>(file)), {});
+    if (!packed.starts_with("\3757zXZ")) return packed;
+    const auto* from = reinterpret_cast<const std::uint8_t*>(packed.data());
+    lzma_ret status = LZMA_BUF_ERROR;
+    for (std::size_t room = 1u << 20; status == LZMA_BUF_ERROR && room <= 1u << 30; room *= 4) {
+        std::string all(room, '\0');
+        std::uint64_t memory_limit = 1u << 28;
+        std::size_t read = 0, written = 0;
+        status =
+            lzma_stream_buffer_decode(&memory_limit, 0, nullptr, from, &read, packed.size(),
+                                      reinterpret_cast<std::uint8_t*>(all.data()), &written, room);
+        if (status == LZMA_OK) return all.substr(0, written);
+    }
+    throw std::runtime_error(path.string() + ": damaged");
 }
 
 std::vector<double> RawTensor::values() const {

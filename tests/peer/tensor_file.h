@@ -22,7 +22,7 @@ struct RawTensor {
 
 using TensorMap = std::map<std::string, RawTensor>;
 
-/// All bytes of a file, unpacked if gzip has packed them. Throws std::runtime_error.
+/// All bytes of a file, unpacked if xz has packed them. Throws std::runtime_error.
 std::string unpacked(const std::filesystem::path& path);
 
 /// A reader and a writer of safetensors that share nothing with the engine's, so that the golden

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/transformers.safetensors.gz, for `models_test`: a training step of GPT-2 and one of BERT in each precision of the
+"""Writes golden/transformers.safetensors.xz, for `models_test`: a training step of GPT-2 and one of BERT in each precision of the
 CPU, and the names and shapes of transformers' state dicts.
 
 Weights and batches are no part of the file: both sides compute them. Figures and bounds are those of model_golden.py; the

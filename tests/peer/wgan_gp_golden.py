@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/wgan_gp.safetensors.gz: a WGAN-GP critic step (Gulrajani et al. 2017, algorithm 1) by PyTorch, for the test of
+"""Writes golden/wgan_gp.safetensors.xz: a WGAN-GP critic step (Gulrajani et al. 2017, algorithm 1) by PyTorch, for the test of
 recipe training-loops.md#gradient-penalty (3.4) in a library's form: the penalty is on the critic's gradient by its
 input.
 

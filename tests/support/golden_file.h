@@ -15,9 +15,9 @@
 
 namespace engine::test {
 
-/// NAME.gz of tests/peer/golden, unpacked.
+/// NAME.xz of tests/peer/golden, unpacked.
 inline std::string golden_text(const std::string& name) {
-    const auto reader = open_packed(std::filesystem::path(HALFTONE_GOLDEN_DIR) / (name + ".gz"));
+    const auto reader = open_packed(std::filesystem::path(HALFTONE_GOLDEN_DIR) / (name + ".xz"));
     std::string all;
     std::vector<std::uint8_t> block(1 << 16);
     while (const std::size_t count = reader->read(block))
@@ -25,7 +25,7 @@ inline std::string golden_text(const std::string& name) {
     return all;
 }
 
-/// Tensors of f64 and f32 with texts, as a script of tests/peer wrote them: NAME.safetensors.gz.
+/// Tensors of f64 and f32 with texts, as a script of tests/peer wrote them: NAME.safetensors.xz.
 class GoldenFile {
 public:
     explicit GoldenFile(const std::string& name) : file_(open(name + ".safetensors")) {}

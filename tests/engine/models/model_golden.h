@@ -49,7 +49,7 @@ private:
     }
 };
 
-/// Reads golden/models.safetensors.gz, which tests/peer/model_golden.py writes: one PyTorch step of
+/// Reads golden/models.safetensors.xz, which tests/peer/model_golden.py writes: one PyTorch step of
 /// each model in each precision.
 class ModelGolden {
 public:

@@ -18,7 +18,7 @@ namespace {
 using nlohmann::json;
 
 std::vector<json> golden_networks() {
-    std::istringstream in(peer::unpacked(std::filesystem::path(HALFTONE_GOLDEN_DIR) / "network_steps.txt.gz"));
+    std::istringstream in(peer::unpacked(std::filesystem::path(HALFTONE_GOLDEN_DIR) / "network_steps.txt.xz"));
     std::vector<json> out;
     for (std::string line; std::getline(in, line);) out.push_back(json::parse(line));
     return out;

@@ -14,7 +14,7 @@ namespace {
 
 using coco_golden::lines;
 
-constexpr const char* metric_cases = "coco_metric.txt.gz";
+constexpr const char* metric_cases = "coco_metric.txt.xz";
 
 /// The figures of a line: boxes, masks, then AP by class of both; -1 where there is no value.
 std::vector<double> all_figures(std::span<const PictureMatches> pictures, int classes) {

@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 
 const peer::TensorMap& golden() {
     static const peer::TensorMap tensors =
-        peer::read_tensors(HALFTONE_GOLDEN_DIR "/detection_data.safetensors.gz");
+        peer::read_tensors(HALFTONE_GOLDEN_DIR "/detection_data.safetensors.xz");
     return tensors;
 }
 

@@ -15,7 +15,7 @@ namespace {
 using coco_golden::lines;
 using support::DrawnNumbers;
 
-constexpr const char* polygon_cases = "coco_masks.txt.gz";
+constexpr const char* polygon_cases = "coco_masks.txt.xz";
 
 std::vector<double> drawn_polygon(DrawnNumbers& draw, int height, int width) {
     const int kind = draw.below(4);

@@ -15,7 +15,7 @@ namespace {
 using coco_golden::lines;
 using support::DrawnNumbers;
 
-constexpr const char* mask_cases = "coco_masks.txt.gz";
+constexpr const char* mask_cases = "coco_masks.txt.xz";
 
 /// The bitmap of drawn_bitmap() in the script, rows of `width` bytes.
 std::vector<std::uint8_t> drawn_bitmap(DrawnNumbers& draw, int height, int width) {

@@ -39,7 +39,7 @@ inline Tensor draw_boxes(std::uint32_t number, std::int64_t count, double size, 
 /// A result of torchvision.
 inline std::vector<double> golden(const std::string& name) {
     static const peer::TensorMap all =
-        peer::read_tensors(std::filesystem::path(HALFTONE_GOLDEN_DIR) / "detection.safetensors.gz");
+        peer::read_tensors(std::filesystem::path(HALFTONE_GOLDEN_DIR) / "detection.safetensors.xz");
     return all.at(name).values();
 }
 inline std::uint32_t golden_number(const std::string& name) {
