@@ -24,6 +24,7 @@ struct EvalArguments {
     std::string checkpoint = "last";
     std::string part = "test";
     std::string device = "auto";
+    std::string results;
     bool accept_data = false;
     bool json = false;
 };
@@ -47,6 +48,76 @@ engine::Table class_figures(const engine::TrainedModel& model, const engine::Par
     for (std::size_t i = 0; i < report.confusion.size(); ++i)
         out.rows.push_back({class_name(model, i), report.support(i), share(report.precision(i)),
                             share(report.recall(i)), share(report.f1(i))});
+    return out;
+}
+
+/// AP of each class, by masks where the model has some.
+engine::Table class_precisions(const engine::DetectionReport& report) {
+    engine::Table out{{"class", "instances", "AP", "AP50", "AP75"}};
+    const auto& classes = report.primary().classes;
+    const auto share = [](double value) { return engine::finite_cell(value, "%.3f"); };
+    for (std::size_t i = 0; i < classes.size(); ++i)
+        out.rows.push_back({report.classes[i], classes[i].truths, share(classes[i].ap),
+                            share(classes[i].ap50), share(classes[i].ap75)});
+    return out;
+}
+
+/// COCO's twelve figures, by boxes and by masks.
+engine::Table all_precisions(const engine::DetectionReport& report) {
+    engine::Table out{{"figure", "box"}};
+    if (report.masks) out.columns.emplace_back("mask");
+    for (std::size_t i = 0; i < engine::precision_figures.size(); ++i) {
+        out.rows.push_back({engine::precision_figures[i],
+                            engine::finite_cell(report.boxes.values[i], "%.4f")});
+        if (report.masks)
+            out.rows.back().push_back(engine::finite_cell(report.masks->values[i], "%.4f"));
+    }
+    return out;
+}
+
+ordered_json figures_json(const engine::PrecisionFigures& figures,
+                          const std::vector<std::string>& names) {
+    ordered_json out, classes = ordered_json::array();
+    for (std::size_t i = 0; i < figures.values.size(); ++i)
+        out[engine::precision_figures[i]] = engine::finite_or_null(figures.values[i]);
+    const auto curve = [](const auto& values) {
+        ordered_json list = ordered_json::array();
+        for (const double each : values) list.push_back(engine::finite_or_null(each));
+        return list;
+    };
+    for (std::size_t i = 0; i < figures.classes.size(); ++i) {
+        const engine::ClassPrecision& each = figures.classes[i];
+        classes.push_back({{"class", names[i]},
+                           {"instances", each.truths},
+                           {"AP", engine::finite_or_null(each.ap)},
+                           {"AP50", engine::finite_or_null(each.ap50)},
+                           {"AP75", engine::finite_or_null(each.ap75)}});
+        if (each.truths == 0) continue;
+        classes.back()["precision_by_recall_50"] = curve(each.curve50);
+        classes.back()["precision_by_recall_75"] = curve(each.curve75);
+    }
+    out["classes"] = std::move(classes);
+    return out;
+}
+
+ordered_json detections_json(const engine::DetectionReport& report) {
+    const auto name = [&](std::int32_t label) {
+        return label == 0 ? std::string("background")
+                          : report.classes.at(static_cast<std::size_t>(label - 1));
+    };
+    ordered_json out = {{"boxes", figures_json(report.boxes, report.classes)}};
+    if (report.masks) out["masks"] = figures_json(*report.masks, report.classes);
+    out["best_f1"] = {{"score", report.best.score},
+                      {"f1", report.best.f1},
+                      {"precision", report.best.precision},
+                      {"recall", report.best.recall}};
+    for (const auto& [pair, count] : report.confusions)
+        out["confusion"].push_back(
+            {{"truth", name(pair[0])}, {"detected", name(pair[1])}, {"count", count}});
+    for (const engine::PictureErrors& each : report.errors)
+        out["most_errors"].push_back({{"index", each.sample},
+                                      {"missed", each.missed},
+                                      {"false_scores", each.false_scores}});
     return out;
 }
 
@@ -78,6 +149,8 @@ void print_json(const engine::TrainedModel& model, const engine::PartReport& rep
         if (!report.unpredicted.empty()) object["no_prediction"] = report.unpredicted;
         object["classes"] = class_figures(model, report);
     }
+    if (report.detections) object["detections"] = detections_json(*report.detections);
+    for (const auto& file : report.files) object["results"].push_back(file.string());
     if (!report.hardest.empty()) object["hardest"] = hardest(model, report);
     for (const auto& note : report.notes) object["notes"].push_back(note.str());
     std::cout << engine::dumped(object) << '\n';
@@ -90,6 +163,11 @@ void print_table(const engine::TrainedModel& model, const engine::PartReport& re
     for (const auto& metric : report.figures.metrics)
         print_formatted(", %s %.4g", engine::one_line(metric.key).c_str(), metric.value);
     print_formatted("\n");
+    if (report.detections)
+        std::cout << '\n' << to_text(all_precisions(*report.detections), 1) << '\n'
+                  << to_text(class_precisions(*report.detections), 1);
+    for (const auto& file : report.files)
+        std::cout << engine::one_line(file.string()) << " is written\n";
     if (report.confusion.empty()) return;
     engine::Table table = class_figures(model, report);
     if (!report.unpredicted.empty())
@@ -120,7 +198,8 @@ int evaluate(const EvalArguments& args) {
             progress.show(done);
             return true;
         };
-        return model.evaluate(args.part, hardest_samples, show, args.accept_data);
+        return model.evaluate(args.part, hardest_samples, show, args.accept_data,
+                              args.results);
     };
     const engine::PartReport report = evaluated();
     for (const auto& note : report.notes) std::cerr << "halftone: " << note.str() << '\n';
@@ -144,6 +223,12 @@ void describe_eval(Command command) {
     command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty().takes("auto|cpu|cuda");
     command.flag("--accept-data", args->accept_data,
                  "Evaluate although the data set has another number of samples than the run had");
+    command
+        .text("--results", args->results,
+              "Of a detector: write its detections as COCO's results, NAME.bbox.json and, with "
+              "masks, NAME.segm.json")
+        .not_empty()
+        .takes("NAME");
     command.flag("--json", args->json, "One JSON object on standard output");
     command.run([args] { return evaluate(*args); });
 }

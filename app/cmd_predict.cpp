@@ -23,6 +23,7 @@ struct PredictArguments {
     std::string checkpoint = "last";
     std::string device = "auto";
     std::int64_t top = 3;
+    double score = 0.5;
     std::string out;
     bool json = false;
 };
@@ -49,6 +50,24 @@ public:
     Printer(const engine::TrainedModel& model, const PredictArguments& args)
         : model_(model), args_(args) {}
 
+    /// The objects of a picture, from a score on.
+    void print_found(const std::string& input, const engine::Picture& picture,
+                     std::vector<engine::FoundObject> found) const {
+        std::erase_if(found, [&](const auto& each) { return !(each.score >= args_.score); });
+        engine::save_picture(drawing_file(input), engine::with_objects(picture, found));
+        if (args_.json) return print_found_json(input, picture, found);
+        for (const engine::FoundObject& each : found)
+            std::cout << engine::one_line(input) << ": "
+                      << engine::one_line(object_name(each)) << ' '
+                      << engine::number_text("%.2f", each.score)
+                      << engine::number_text(" at %.1f", each.box[0])
+                      << engine::number_text(", %.1f", each.box[1])
+                      << engine::number_text(" size %.1f", each.box[2])
+                      << engine::number_text(" x %.1f", each.box[3]) << '\n';
+        if (found.empty())
+            std::cout << engine::one_line(input) << ": nothing from a score of " << args_.score
+                      << " on\n";
+    }
     void print(const std::string& input, const engine::Answer& answer) const {
         if (!answer.picture.rgb.empty()) engine::save_picture(drawing_file(input), answer.picture);
         if (args_.json)
@@ -67,6 +86,26 @@ private:
     std::string class_name(std::size_t index) const {
         const auto& names = model_.classes();
         return index < names.size() ? names[index] : std::to_string(index);
+    }
+    std::string object_name(const engine::FoundObject& object) const {
+        return class_name(static_cast<std::size_t>(object.label - 1));
+    }
+    void print_found_json(const std::string& input, const engine::Picture& picture,
+                          const std::vector<engine::FoundObject>& found) const {
+        ordered_json list = ordered_json::array();
+        for (const engine::FoundObject& each : found) {
+            list.push_back(
+                {{"class", object_name(each)}, {"score", each.score}, {"box", each.box}});
+            if (!each.mask.empty())
+                list.back()["segmentation"] = {{"size", {picture.height, picture.width}},
+                                               {"counts", each.mask}};
+        }
+        std::cout << engine::dumped(ordered_json{{"input", input},
+                                                 {"width", picture.width},
+                                                 {"height", picture.height},
+                                                 {"detections", std::move(list)},
+                                                 {"drawing", drawing_file(input)}})
+                  << '\n';
     }
     void print_json(const std::string& input, const engine::Answer& answer) const {
         ordered_json object = {{"input", input}};
@@ -165,11 +204,16 @@ int predict(const PredictArguments& args) {
     }
     if (args.files.empty())
         throw engine::Error(engine::ErrorCode::settings, "predict: FILE is required");
+    if (!(args.score >= 0 && args.score <= 1))
+        throw engine::Error(engine::ErrorCode::settings, "predict: --score: use a number from 0 to 1");
     const Printer printer(model, args);
     using Kind = engine::InputForm::Kind;
     bool good = true;
     for (const std::string& file : args.files) {
-        if (model.form().kind == Kind::picture) {
+        if (model.form().kind == Kind::scene) {
+            const engine::Picture picture = engine::load_picture(file, model.form().alpha);
+            printer.print_found(file, picture, model.answer(picture).found);
+        } else if (model.form().kind == Kind::picture) {
             printer.print(file, model.answer(engine::load_picture(file, model.form().alpha)));
         } else if (model.form().kind == Kind::row) {
             good = predict_rows(model, file, printer) && good;
@@ -205,8 +249,11 @@ void describe_predict(Command command) {
     command.text("--checkpoint", args->checkpoint, "last (the default), best, or a number of steps")
         .not_empty().takes("last|best|STEP");
     command.text("--out", args->out,
-                 "Folder for the drawings of an autoencoder, NAME.drawn.png (the current one)").takes("FOLDER");
+                 "Folder for the drawings of an autoencoder or a detector, NAME.drawn.png (the "
+                 "current one)").takes("FOLDER");
     command.number("--top", args->top, "Classes shown for each input (3)").within(1, 1000);
+    command.number("--score", args->score,
+                   "Of a detector: the least score of an object, from 0 to 1 (0.5)");
     command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty().takes("auto|cpu|cuda");
     command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return predict(*args); });

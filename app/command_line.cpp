@@ -88,6 +88,10 @@ Option Command::number(const char* name, std::int64_t& value, const char* help) 
     return Option(app_->add_option(name, value, help));
 }
 
+Option Command::number(const char* name, double& value, const char* help) {
+    return Option(app_->add_option(name, value, help));
+}
+
 Option Command::flag(const char* name, bool& value, const char* help) {
     return Option(app_->add_flag(name, value, help));
 }

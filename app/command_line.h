@@ -71,6 +71,7 @@ public:
     /// a dash ("-starred") unless it is "-h".
     Option dashed_texts(const char* name, std::vector<std::string>& values, const char* help);
     Option number(const char* name, std::int64_t& value, const char* help);
+    Option number(const char* name, double& value, const char* help);
     Option flag(const char* name, bool& value, const char* help);
     /// An option that may be repeated, each time with one value.
     Option repeated_text(const char* name, std::vector<std::string>& values, const char* help);

@@ -57,6 +57,9 @@ public:
         (void)index;
         return nullptr;
     }
+    /// The number that its files give to each class, of label 1, 2, ... of data with boxes; empty:
+    /// the label itself.
+    virtual std::vector<std::int64_t> class_ids() const { return {}; }
     /// Each read decodes a file, about a millisecond of work: several threads pay.
     virtual bool decodes() const { return false; }
     /// Whether the next sample of the order takes the place of one whose read throws DamagedSample.

@@ -79,8 +79,9 @@ InputGuide parse_guide(const json& object) {
     guide.words = object.value("words", false);
     guide.framed_lines = object.value("framed_lines", false);
     guide.short_side = object.value("short_side", 0);
-    if (guide.short_side < 0 || guide.short_side > max_side)
-        throw std::invalid_argument("short_side");
+    guide.long_side = object.value("long_side", 0);
+    for (const int side : {guide.short_side, guide.long_side})
+        if (side < 0 || side > max_side) throw std::invalid_argument("short_side or long_side");
     if (object.value("drops_alpha", false)) guide.alpha = Alpha::dropped;
     return guide;
 }
@@ -105,6 +106,7 @@ void write_input_guide(const std::filesystem::path& run_folder, const InputGuide
         object["framed_lines"] = guide.framed_lines;
     }
     if (guide.short_side > 0) object["short_side"] = guide.short_side;
+    if (guide.long_side > 0) object["long_side"] = guide.long_side;
     if (guide.alpha == Alpha::dropped) object["drops_alpha"] = true;
     write_file(run_folder / guide_file, dumped(object, 1) + "\n");
 }

@@ -68,6 +68,9 @@ struct InputGuide {
     /// For a picture: the length to which its shorter side is scaled before the centre is taken. 0:
     /// it is scaled until it covers the input.
     int short_side = 0;
+    /// For a picture of any size: the limit for its longer side, as the shorter one becomes
+    /// `short_side`. 0: pictures have one size.
+    int long_side = 0;
     Alpha alpha = Alpha::over_white;  ///< of a picture
 };
 

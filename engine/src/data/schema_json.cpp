@@ -35,6 +35,7 @@ void list_field(const auto& f, auto& field) {
     f.unless("ragged", field.ragged, Ragged::no);
     f.unless("windowed", field.windowed, false);
     f.unless("by_batch", field.by_batch, false);
+    f.unless("own_changes", field.own_changes, false);
     f.unless("mean", field.normalization.mean, std::vector<float>());
     f.unless("deviation", field.normalization.deviation, std::vector<float>());
     f.unless("names", field.names, std::vector<std::string>());

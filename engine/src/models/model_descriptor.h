@@ -24,6 +24,7 @@ enum class ModelOutput {
     image,                ///< (rows, C, H, W), of an image
     generated,            ///< (rows, C, H, W), of random numbers: an AdversarialModel
     click_scores,         ///< (rows, 1): the logit of a click
+    detections,           ///< boxes, classes and masks: a DetectionModel
 };
 
 /// The kind that the settings choose. Throws Error(settings) if there is no such kind.

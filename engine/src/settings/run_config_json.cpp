@@ -47,8 +47,11 @@ json parse_document(std::string_view text, SettingErrors& setting_errors) {
     return json(json::value_t::discarded);
 }
 
-/// Presets come first: they fill fields that are not given.
+/// Presets and data sets come first: they fill fields that are not given.
 void fill_from_presets(ConfigReader& reader, RunConfig& config) {
+    reader("dataset.kind", config.dataset.kind);
+    const DatasetDescriptor* data = find_dataset(config.dataset.kind);
+    if (data != nullptr && data->usual_batch > 0) config.batch_size = data->usual_batch;
     reader("scaler.preset", config.scaler.preset);
     if (const auto* preset = find_kind(scaler_presets(), config.scaler.preset))
         config.scaler = preset->settings;

@@ -62,7 +62,7 @@ std::unique_ptr<Task> make_task(const RunConfig& config, const Schema& data) {
     }
     const TaskDescriptor& task = task_of(config, sized);
     check_loss(config, task);
-    return task.make({config, sized, task.metrics});
+    return task.make({config, sized, task.metrics_of(config)});
 }
 
 TaskSchemas::TaskSchemas(const TaskSetup& setup)
@@ -87,7 +87,7 @@ namespace {
 /// Empty for settings that do not fit together.
 std::vector<Metric> metrics_of(const RunConfig& config, const Schema& data) {
     try {
-        return task_of(config, data).metrics;
+        return task_of(config, data).metrics_of(config);
     } catch (const Error&) {
         return {};
     }

@@ -1,12 +1,18 @@
 #pragma once
 
+#include <cstddef>
+#include <filesystem>
 #include <functional>
+#include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "data/dataset.h"
 #include "data/loader/batch.h"
 #include "engine/base/metric.h"
+#include "engine/data/detection_report.h"
 #include "engine/settings/run_config.h"
 #include "kernels/step_figures.h"
 #include "models/model.h"
@@ -47,6 +53,9 @@ public:
     TensorList passed;      ///< tensors that earlier phases of this micro-batch left for later ones
     TensorList state;       ///< carried state that comes in; empty: the model has none
     TensorList next_state;  ///< that goes out; the task fills it
+    /// Choices of the task that depend on computed values, such as the regions that are compared.
+    /// Those that come in are taken; else the task chooses, and fills them.
+    TensorList decisions;
     /// In an evaluation Task::pass_counts() integers, i64, which persist from its first batch to
     /// its last; undefined in training.
     Tensor pass_counts;
@@ -84,6 +93,27 @@ struct PictureBands {
     TensorList bands;  ///< empty: there are none
     double black = 0;  ///< the value of a black pixel
     double white = 1;
+};
+
+/// Results of a pass over a part that no sums hold, such as single detections. On the host; one
+/// thread at a time.
+class PassResults {
+public:
+    virtual ~PassResults() = default;
+    /// A batch was evaluated: `predicted` is its TaskStep::predicted, f32, on the host. Throws Error.
+    virtual void see(const Batch& batch, const Tensor& predicted) = 0;
+    /// What was seen, for merge() on another rank.
+    virtual std::vector<std::byte> packed() const = 0;
+    /// Adds what another rank has seen. Throws Error(data) for bytes that packed() did not make.
+    virtual void merge(std::span<const std::byte> part) = 0;
+    /// Fills those of the task's metrics that follow from all that was seen.
+    virtual void derive(std::span<double> values) = 0;
+    /// Of all that was seen; nothing where there are no detections.
+    virtual std::optional<DetectionReport> detections() { return std::nullopt; }
+    /// Writes what see() gets from now on to files that begin with this name. Throws Error(io).
+    virtual void write_to(const std::filesystem::path& name) = 0;
+    /// Completes those files, if there are any. Returns them. Throws Error(io).
+    virtual std::vector<std::filesystem::path> commit() = 0;
 };
 
 /// Defines what a batch means: joins a data set and a model (decisions.md#task, D15). The only
@@ -128,6 +158,13 @@ public:
         (void)step;
         return {};
     }
+    /// For a pass over this part in evaluation; null: the sums are all.
+    virtual std::unique_ptr<PassResults> results(const DataPart& part) const {
+        (void)part;
+        return nullptr;
+    }
+    /// Whether a step makes decisions (TaskStep::decisions).
+    virtual bool decides() const { return false; }
     /// Whether one evaluation can be better than another. If not, a run has no best checkpoint, and
     /// its settings may ask neither for the plateau schedule nor for early stopping.
     virtual bool has_best() const { return true; }

@@ -11,7 +11,7 @@ namespace engine {
 struct TaskSetup {
     const RunConfig& config;
     const Schema& data;                  ///< of the data set, without transforms
-    const std::vector<Metric>& metrics;  ///< TaskDescriptor::metrics
+    const std::vector<Metric>& metrics;  ///< TaskDescriptor::metrics_of()
 };
 
 /// TaskDescriptor::make of the class Kind.

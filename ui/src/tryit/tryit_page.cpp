@@ -234,6 +234,7 @@ QWidget* TryItPage::makeAsk(const engine::InputForm& form, const TriedModels& al
             return new MaskAsk(theme, form, alike, body_);
         case Kind::random:
             return new RandomAsk(theme, alike, body_);
+        case Kind::scene:
         case Kind::none:
             break;
     }

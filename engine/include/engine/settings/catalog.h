@@ -67,6 +67,7 @@ struct DatasetDescriptor {
     std::string page{};     ///< and the address where they are
     std::string unit;       ///< what one sample is called: "images", "rows", "tokens"
     bool augments = false;  ///< crop and flip make sense
+    std::int64_t usual_batch = 0;  ///< batch_size of settings without one; 0: as RunConfig has it
     std::vector<OptionSpec> options = {};  ///< "dataset.NAME"
     /// Fields of its samples, known without opening it. Where its files decide, of a typical one.
     Schema (*schema)(const DatasetConfig& config) = nullptr;
@@ -176,11 +177,17 @@ struct TaskDescriptor {
     std::string title;    ///< "Language model"
     std::string summary;  ///< one sentence
     std::vector<Metric> metrics = {};
+    /// Which of `metrics` a run has, where its settings decide; null: all.
+    std::vector<Metric> (*metrics_by_settings)(const RunConfig& config) = nullptr;
     bool predicts_classes = false;              ///< so it has a confusion matrix
     std::vector<TeachLoss> broken_losses = {};  ///< wrong on purpose, for lessons
     /// Whether it can be learnt from batches of these fields by a model that takes such inputs.
     bool (*fits)(const Schema& data, const ModelDescriptor& model) = nullptr;
     std::unique_ptr<Task> (*make)(const TaskSetup& setup) = nullptr;
+
+    std::vector<Metric> metrics_of(const RunConfig& config) const {
+        return metrics_by_settings != nullptr ? metrics_by_settings(config) : metrics;
+    }
 };
 /// `auto` takes the first that fits.
 std::span<const TaskDescriptor> tasks();

@@ -1,11 +1,17 @@
 #pragma once
 
+#include <array>
+#include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "engine/data/detection_report.h"
 #include "engine/io/picture.h"
 #include "engine/runs/run_store.h"
 
@@ -17,6 +23,7 @@ struct StepCapsule;
 struct InputForm {
     enum class Kind {
         picture,
+        scene,  ///< a picture of any size, in which it finds objects
         row,
         text,         ///< which is continued
         masked_text,  ///< whose masks are filled
@@ -34,6 +41,7 @@ struct InputForm {
     /// For a picture: the length to which its shorter side is scaled before the centre is taken. 0:
     /// it is scaled until it covers the input.
     int short_side = 0;
+    int long_side = 0;  ///< of a scene: limit for the longer side
     Alpha alpha = Alpha::over_white;  ///< of a picture file
     std::vector<Column> columns;      ///< of a row
     bool words = false;               ///< text is read by words, else by characters
@@ -45,11 +53,23 @@ struct InputForm {
 /// The picture at the size of the model's input, as the pictures of its test part were.
 Picture fit_to(const InputForm& form, const Picture& picture);
 
+/// An object that a model found in a picture, in its pixels.
+struct FoundObject {
+    std::int32_t label = 0;       ///< from 1; its name is TrainedModel::classes()[label - 1]
+    double score = 0;             ///< from 0 to 1
+    std::array<double, 4> box{};  ///< x, y, width, height
+    std::string mask{};           ///< COCO's compressed runs; empty: the model has no masks
+};
+
+/// The picture with masks and boxes of objects in the colours of their classes.
+Picture with_objects(Picture picture, std::span<const FoundObject> found);
+
 /// A model's answer to one input.
 struct Answer {
     std::vector<double> probabilities;  ///< by class; empty: a number is predicted
     std::vector<double> values;         ///< predicted, in original units
     Picture picture;                    ///< drawn by a model that draws its input again
+    std::vector<FoundObject> found;     ///< by falling score
 
     /// The most probable class; -1 without classes, and if the output is NaN: it is no prediction.
     std::int64_t best() const;
@@ -96,6 +116,8 @@ struct PartReport {
     std::vector<std::int64_t> unpredicted;
     std::vector<HardSample> hardest;  ///< largest loss first
     std::vector<Message> notes;       ///< how the data differ from those of the run
+    std::optional<DetectionReport> detections;  ///< of a detector
+    std::vector<std::filesystem::path> files;   ///< that hold its results
 
     /// Precision of a class, from the confusion matrix; NaN where it is undefined.
     double precision(std::size_t of_class) const;
@@ -143,7 +165,7 @@ public:
     const InputForm& form() const;
 
     /// fit_to() fits the picture to the model's input; a `framed` one, such as a drawing, is only
-    /// scaled. Throws Error(value) unless the model takes a picture.
+    /// scaled. A detector takes it at its size. Throws Error(value) unless the model takes a picture.
     Answer answer(const Picture& picture, bool framed = false);
     /// Cells by column; a missing number takes its usual value. Throws Error(value) for a cell that
     /// does not fit its column.
@@ -176,10 +198,13 @@ public:
 
     /// Evaluates the validation or the test part, opening the data set as the run did. Calls
     /// `progress` with the share done; if it returns false, the evaluation stops and the report
-    /// covers the samples so far. Throws Error; Error(data) for other columns or classes than the
-    /// run's, and unless `accept_data` ChangedData for another number of samples.
+    /// covers the samples so far. `results`: of a detector, begin of the names of files that its
+    /// detections are written to, as COCO's results; empty: none. Throws Error; Error(data) for
+    /// other columns or classes than the run's, Error(settings) for results of a task that has none,
+    /// and unless `accept_data` ChangedData for another number of samples.
     PartReport evaluate(const std::string& part = "test", std::size_t hardest = 24,
-                        const std::function<bool(double)>& progress = {}, bool accept_data = false);
+                        const std::function<bool(double)>& progress = {}, bool accept_data = false,
+                        const std::filesystem::path& results = {});
 
 private:
     struct Impl;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/detection/detection_truth.h"
+#include "engine/data/detection_report.h"
 
 // COCO's metric, in the order of pycocotools' sums and comparisons. A picture is matched by itself,
 // on any thread; what remains of it is small and is joined over all pictures at the end.
@@ -26,8 +27,6 @@ inline constexpr std::size_t area_ranges = 4;
 /// IoU thresholds from 0.5 to 0.95, as numpy.linspace makes them.
 inline constexpr std::size_t overlap_thresholds = 10;
 double overlap_threshold(std::size_t index);
-/// Points of a precision-recall curve: recall i * 0.01.
-inline constexpr std::size_t recall_points = 101;
 
 /// The detections of one class in a picture, matched to its truths.
 struct ClassMatches {
@@ -60,21 +59,6 @@ struct PictureMatches {
 /// are then left out of that. Detections whose score is NaN are dropped.
 PictureMatches match_picture(std::int64_t sample, const DetectionTruth& truth,
                              std::span<const Detection> detections, bool masks);
-
-/// The figures of one class; NaN where the class has no truth that counts.
-struct ClassPrecision {
-    std::int64_t truths = 0;
-    double ap = 0, ap50 = 0, ap75 = 0;
-    std::array<double, recall_points> curve50{}, curve75{};  ///< precision by recall
-};
-
-/// COCO's twelve figures in pycocotools' order: AP, AP50, AP75, AP of small, medium and large, AR
-/// with 1, 10 and 100 detections a picture, AR of small, medium and large. NaN where no class has a
-/// value (pycocotools: -1).
-struct PrecisionFigures {
-    std::array<double, 12> values{};
-    std::vector<ClassPrecision> classes{};  ///< of the labels from 1
-};
 
 /// Joins the pictures, which are in the order of their ids: it decides between equal scores.
 PrecisionFigures average_precision(std::span<const PictureMatches> pictures, OverlapKind kind,

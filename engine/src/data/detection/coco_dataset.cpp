@@ -127,6 +127,9 @@ public:
         found_.name = path_.string();
         give_roles(all);
         for (const CocoPart& part : all) read(part);
+        // A class that the file of a part lacks has no number there.
+        for (auto& ids : found_.class_ids)
+            if (!ids.empty()) ids.resize(found_.classes.size(), 0);
         return std::move(found_);
     }
 
@@ -207,6 +210,10 @@ private:
         if (role == PartRole::test) return found_.test;
         return role == PartRole::validation ? found_.validation : found_.train;
     }
+    /// In DetectionFound::class_ids.
+    static std::size_t place_of(PartRole role) {
+        return role == PartRole::test ? 2 : role == PartRole::validation ? 1 : 0;
+    }
 
     /// The label of each category of a file: its id, or its place among all classes, which are
     /// those of the first file by their ids, and then those that others add.
@@ -215,6 +222,7 @@ private:
         for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
         std::ranges::sort(order, {}, [&](std::size_t i) { return file.categories[i].id; });
         std::vector<std::int32_t> out(order.size());
+        std::vector<std::int64_t>& ids = found_.class_ids[place_of(part.role)];
         for (const std::size_t i : order) {
             const CocoCategory& category = file.categories[i];
             auto at = std::ranges::find(found_.classes, category.name) - found_.classes.begin();
@@ -237,6 +245,9 @@ private:
                 found_.classes.push_back(category.name);
             }
             out[i] = static_cast<std::int32_t>(at + 1);
+            if (static_cast<std::ptrdiff_t>(ids.size()) <= at)
+                ids.resize(static_cast<std::size_t>(at) + 1);
+            ids[static_cast<std::size_t>(at)] = category.id;
         }
         return out;
     }
@@ -322,6 +333,7 @@ DatasetDescriptor coco_descriptor() {
             .needs = "a JSON file, or the folder with the annotations and the pictures",
             .unit = "images",
             .augments = true,
+            .usual_batch = 2,
             .options = coco_options(),
             .schema = [](const DatasetConfig&) { return typical_detection_schema(); },
             .files_decide = true,

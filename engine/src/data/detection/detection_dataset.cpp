@@ -3,6 +3,48 @@
 #include <algorithm>
 
 namespace engine {
+namespace {
+
+/// The canvas is that of the picture, whatever canvas the run has.
+Schema scene_schema(Schema schema) {
+    schema.fields[detection_field::image].by_batch = true;
+    return schema;
+}
+
+class Scene final : public DetectionDataset {
+public:
+    Scene(Picture picture, const InputGuide& trained)
+        : DetectionDataset({.short_sides = {trained.short_side}, .long_side = trained.long_side},
+                           scene_schema(trained.schema)),
+          picture_(std::move(picture)) {
+        truth_->width = picture_.width;
+        truth_->height = picture_.height;
+    }
+
+    std::int64_t size() const override { return 1; }
+    std::shared_ptr<const DetectionTruth> truth(std::int64_t) const override { return truth_; }
+
+private:
+    CanvasSize picture_size(std::int64_t) const override {
+        return {picture_.height, picture_.width};
+    }
+    Picture load(std::int64_t) const override { return picture_; }
+
+    Picture picture_;
+    std::shared_ptr<DetectionTruth> truth_ = std::make_shared<DetectionTruth>();
+};
+
+}  // namespace
+
+std::shared_ptr<const Dataset> make_scene(Picture picture, const InputGuide& trained) {
+    return std::make_shared<Scene>(std::move(picture), trained);
+}
+
+void DetectionDataset::guide(InputGuide& guide) const {
+    guide.short_side = static_cast<int>(form_.short_sides.back());
+    guide.long_side = static_cast<int>(form_.long_side);
+    guide.alpha = Alpha::dropped;  // as files are decoded
+}
 
 CanvasSize DetectionDataset::canvas(std::span<const std::int64_t> indices,
                                     const SamplePlace* first) const {

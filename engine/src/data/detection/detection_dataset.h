@@ -7,6 +7,7 @@
 
 #include "data/dataset.h"
 #include "data/detection/detection_sample.h"
+#include "data/input_guide.h"
 
 namespace engine {
 
@@ -21,6 +22,7 @@ public:
     }
     CanvasSize canvas(std::span<const std::int64_t> indices, const SamplePlace* first) const final;
     bool decodes() const override { return true; }
+    void guide(InputGuide& guide) const override;
 
 protected:
     /// `schema`: of detection_schema(), with the canvas that any sample fits in.
@@ -36,6 +38,10 @@ private:
     DetectionForm form_;
     Schema schema_;
 };
+
+/// A picture of a person as a sample for a model that was trained on samples of `trained`, which
+/// has the sizes. It has no objects.
+std::shared_ptr<const Dataset> make_scene(Picture picture, const InputGuide& trained);
 
 /// Throws Error(settings) for settings that detection data do not have.
 void check_detection_settings(const DatasetConfig& config);

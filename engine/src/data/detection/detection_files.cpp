@@ -31,10 +31,12 @@ std::vector<std::filesystem::path> files_of(const Pictures& pictures) {
 
 class DetectionFiles final : public DetectionDataset {
 public:
-    DetectionFiles(Pictures pictures, DetectionForm form, Schema schema, bool skips_damaged)
+    DetectionFiles(Pictures pictures, std::vector<std::int64_t> class_ids, DetectionForm form,
+                   Schema schema, bool skips_damaged)
         : DetectionDataset(std::move(form), std::move(schema)),
           loader_(files_of(pictures)),
-          skips_damaged_(skips_damaged) {
+          skips_damaged_(skips_damaged),
+          class_ids_(std::move(class_ids)) {
         for (DetectionPicture& each : pictures) {
             truths_.push_back(std::make_shared<const DetectionTruth>(std::move(each.truth)));
             orientations_.push_back(each.undone_orientation);
@@ -46,6 +48,7 @@ public:
     std::shared_ptr<const DetectionTruth> truth(std::int64_t index) const override {
         return truths_[static_cast<std::size_t>(index)];
     }
+    std::vector<std::int64_t> class_ids() const override { return class_ids_; }
 
 private:
     CanvasSize picture_size(std::int64_t index) const override {
@@ -66,6 +69,7 @@ private:
     bool skips_damaged_;
     std::vector<std::shared_ptr<const DetectionTruth>> truths_;
     std::vector<int> orientations_;
+    std::vector<std::int64_t> class_ids_;
 };
 
 /// How many of something there are, and where the first one is.
@@ -97,7 +101,10 @@ public:
         check_headers();
         for (Pictures* part : parts()) check_objects(*part);
         report_counts();
-        if (!has_test) hold_out();
+        if (!has_test) {
+            hold_out();
+            found_.class_ids[2] = found_.class_ids[0];
+        }
         if (!options_.flag("keep_empty"))
             std::erase_if(found_.train, [](const DetectionPicture& each) {
                 return std::ranges::none_of(each.truth.annotations, trains);
@@ -106,10 +113,11 @@ public:
         limit(found_.test, config_.test_limit);
         check_classes();
         const Schema schema = common_schema();
-        out_.train = part(std::move(found_.train), schema);
-        if (!found_.test.empty()) out_.test = part(std::move(found_.test), schema);
-        if (!found_.validation.empty())
-            out_.validation = part(std::move(found_.validation), schema);
+        const std::array<DataPart*, 3> opened = {&out_.train, &out_.validation, &out_.test};
+        for (std::size_t i = 0; i < opened.size(); ++i) {
+            if (!parts()[i]->empty())
+                *opened[i] = part(std::move(*parts()[i]), found_.class_ids[i], schema);
+        }
         return std::move(out_);
     }
 
@@ -163,6 +171,13 @@ private:
                 std::erase_if(picture.truth.annotations,
                               [](const Annotation& each) { return each.label == 0; });
             }
+        }
+        for (auto& ids : found_.class_ids) {
+            if (ids.empty()) continue;
+            std::vector<std::int64_t> chosen(wanted.size());
+            for (std::size_t i = 0; i < ids.size(); ++i)
+                if (label[i + 1] > 0) chosen[static_cast<std::size_t>(label[i + 1]) - 1] = ids[i];
+            ids = std::move(chosen);
         }
         found_.classes = wanted;
     }
@@ -402,8 +417,10 @@ private:
         return detection_schema(found_.classes, canvas, capacity, form_.by_batch);
     }
 
-    DataPart part(Pictures pictures, const Schema& schema) const {
-        return {std::make_shared<DetectionFiles>(std::move(pictures), form_, schema,
+    DataPart part(Pictures pictures, std::vector<std::int64_t> class_ids,
+                  const Schema& schema) const {
+        return {std::make_shared<DetectionFiles>(std::move(pictures), std::move(class_ids), form_,
+                                                 schema,
                                                  options_.word("damaged") == "skip")};
     }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <stop_token>
@@ -26,6 +27,8 @@ struct DetectionFound {
     std::string name;  ///< of the data, for messages
     std::vector<std::string> classes;
     std::vector<DetectionPicture> train{}, validation{}, test{};
+    /// The number of each class in the file of each part, in their order; empty: the label itself.
+    std::array<std::vector<std::int64_t>, 3> class_ids{};
     std::vector<Message> notes{};
 };
 

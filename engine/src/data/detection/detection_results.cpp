@@ -139,4 +139,29 @@ std::span<const PictureMatches> DetectionResults::pictures() {
     return pictures_;
 }
 
+ResultFiles::ResultFiles(const std::filesystem::path& name, std::vector<std::int64_t> class_ids,
+                         bool masks)
+    : class_ids_(std::move(class_ids)),
+      names_{name.string() + ".bbox.json"},
+      boxes_(names_.front()) {
+    if (!masks) return;
+    names_.emplace_back(name.string() + ".segm.json");
+    masks_.emplace(names_.back());
+}
+
+void ResultFiles::add(const ImageId& image, std::span<const Detection> found) {
+    for (const Detection& each : found) {
+        const std::int64_t id =
+            class_ids_.empty() ? each.label : class_ids_[static_cast<std::size_t>(each.label - 1)];
+        boxes_.add_box(image, id, each.score, each.box);
+        if (masks_) masks_->add_mask(image, id, each.score, each.mask);
+    }
+}
+
+std::vector<std::filesystem::path> ResultFiles::commit() {
+    boxes_.commit();
+    if (masks_) masks_->commit();
+    return names_;
+}
+
 }  // namespace engine

@@ -2,10 +2,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "data/detection/average_precision.h"
+#include "io/coco/coco_results.h"
 
 namespace engine {
 
@@ -26,6 +29,23 @@ public:
 
 private:
     std::vector<PictureMatches> pictures_;
+};
+
+/// Detections as files of COCO's results: NAME.bbox.json, and with masks NAME.segm.json.
+class ResultFiles {
+public:
+    /// `class_ids`: as Dataset::class_ids(). Throws Error(io).
+    ResultFiles(const std::filesystem::path& name, std::vector<std::int64_t> class_ids, bool masks);
+
+    void add(const ImageId& image, std::span<const Detection> found);
+    /// Puts the files in their places and returns them. Throws Error(io).
+    std::vector<std::filesystem::path> commit();
+
+private:
+    std::vector<std::int64_t> class_ids_;
+    std::vector<std::filesystem::path> names_;
+    CocoResultsWriter boxes_;
+    std::optional<CocoResultsWriter> masks_;
 };
 
 }  // namespace engine

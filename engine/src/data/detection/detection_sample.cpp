@@ -288,7 +288,8 @@ Schema detection_schema(std::vector<std::string> classes, const CanvasSize& canv
     schema.add({.name = "masks.place", .dtype = DType::i64, .shape = {objects, 5}});
     schema.add({.name = "masks.bits",
                 .dtype = DType::i64,
-                .shape = {std::max<std::int64_t>(capacity.words, 1)}});
+                .shape = {std::max<std::int64_t>(capacity.words, 1)},
+                .cardinality = capacity.words == 0 ? 1 : 0});
     return schema;
 }
 

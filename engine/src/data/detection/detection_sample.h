@@ -17,7 +17,8 @@ inline constexpr std::size_t size = 1;   ///< i64 (4): height and width in the c
 inline constexpr std::size_t boxes = 2;  ///< in pixels of the canvas, with boxes.mask behind it
 inline constexpr std::size_t labels = 4;
 inline constexpr std::size_t places = 5;  ///< i64 (G, 5): left, top, width, height, first word
-inline constexpr std::size_t bits = 6;  ///< i64 (W): rows of 64-bit words, lowest bit first
+/// i64 (W): rows of 64-bit words, lowest bit first; of cardinality 1 if no object has a mask
+inline constexpr std::size_t bits = 6;
 }  // namespace detection_field
 
 /// How pictures become samples.

@@ -124,6 +124,7 @@ DatasetDescriptor instance_masks_descriptor() {
             .needs = "the folder with PNGImages and PedMasks, or images and masks",
             .unit = "images",
             .augments = true,
+            .usual_batch = 2,
             .options = detection_options(),
             .schema = [](const DatasetConfig&) { return typical_detection_schema(); },
             .files_decide = true,

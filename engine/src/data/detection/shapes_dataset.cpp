@@ -88,6 +88,7 @@ DatasetDescriptor shapes_descriptor() {
                        "from the seed; nothing to download.",
             .unit = "images",
             .augments = true,
+            .usual_batch = 8,
             .options = shapes_options(),
             .schema =
                 [](const DatasetConfig& config) {

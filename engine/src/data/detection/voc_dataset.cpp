@@ -171,6 +171,7 @@ DatasetDescriptor voc_descriptor() {
             .needs = "the folder with Annotations and JPEGImages",
             .unit = "images",
             .augments = true,
+            .usual_batch = 2,
             .options = detection_options(),
             .schema = [](const DatasetConfig&) { return typical_detection_schema(); },
             .files_decide = true,

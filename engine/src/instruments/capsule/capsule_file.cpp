@@ -77,6 +77,9 @@ void list_metadata(const auto& f, auto& capsule, auto& facts) {
 }
 
 std::string batch_prefix(std::size_t batch) { return "batch/" + std::to_string(batch) + "/"; }
+std::string decision_name(std::size_t batch, std::size_t number) {
+    return "decisions/" + std::to_string(batch) + "/" + std::to_string(number);
+}
 
 /// Shape of a field of a batch as it lies in memory: images are N, H, W, C there.
 Shape memory_shape(const FieldSpec& field, const Shape& shape) {
@@ -218,11 +221,25 @@ void read_batch(const fs::path& file, const std::string& prefix, const Schema& s
             make_field(file, spec, taken(file, tensors, prefix + spec.name), batch.rows()));
 }
 
+void read_decisions(const fs::path& file, TensorMap& tensors, const StepCapsule& capsule) {
+    for (std::size_t i = 0; i < capsule.batches.size(); ++i) {
+        TensorList read;
+        while (tensors.contains(decision_name(i, read.size()))) {
+            const Tensor each = taken(file, tensors, decision_name(i, read.size()));
+            if (each.rank() == 0 || each.size(0) != capsule.batches[i].rows())
+                refuse(file, msg("the decisions of a batch are of another shape"));
+            read.push_back(each);
+        }
+        if (!read.empty()) capsule.decisions->keep(i, read);
+    }
+}
+
 void read_tensors(const fs::path& file, CapsuleContent& out) {
     TensorMap tensors = load_tensors(file);
     const auto task = make_task(out.capsule.config, out.capsule.data);
     for (std::size_t i = 0; i < out.capsule.batches.size(); ++i)
         read_batch(file, batch_prefix(i), task->schema(true), tensors, out.capsule.batches[i]);
+    read_decisions(file, tensors, out.capsule);
     for (const auto& [name, tensor] : tensors) {
         bool known = false;
         for (const Prefix& prefix : prefixes) {
@@ -267,6 +284,11 @@ std::int64_t write_capsule_file(const fs::path& file, const StepCapsule& capsule
     const auto task = make_task(capsule.config, capsule.data);
     for (std::size_t i = 0; i < capsule.batches.size(); ++i)
         entries.add(batch_prefix(i), capsule.batches[i], task->schema(true));
+    for (std::size_t i = 0; i < capsule.batches.size(); ++i) {
+        const TensorList decisions = capsule.decisions->at(i);
+        for (std::size_t k = 0; k < decisions.size(); ++k)
+            entries.add(decision_name(i, k), decisions[k]);
+    }
     ordered_json metadata = {{"format", format}};
     list_metadata(FieldWriter{metadata}, capsule, facts);
     write_safetensors(file, entries.list, {{metadata_key, dumped(metadata)}});

@@ -51,7 +51,7 @@ struct CapsuleContent {
 };
 
 /// Tensors are "weights/NAME", "optimizer/NAME", "carried/N", "batch/I/FIELD" as it lies in memory
-/// (images: N, H, W, C) and "batch/I/indices"; the metadata `halftone_capsule` is JSON. Returns the
+/// (images: N, H, W, C) and "batch/I/indices", "decisions/I/N"; the metadata `halftone_capsule` is JSON. Returns the
 /// file's bytes. Throws Error(io).
 std::int64_t write_capsule_file(const std::filesystem::path& file, const StepCapsule& capsule,
                                 const CapsuleFacts& facts);

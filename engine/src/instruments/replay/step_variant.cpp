@@ -78,8 +78,10 @@ StepCapsule without_row(const StepCapsule& capsule, std::int64_t micro_batch, st
     const auto at = static_cast<std::size_t>(micro_batch);
     const bool carries = !capsule.before.carried.empty();
     for (std::size_t i = 0; i < out.batches.size(); ++i) {
-        if (i == at || carries)
-            out.batches[i] = rows_of(capsule.batches[i], all_but(row, capsule.batches[i].rows()));
+        if (i != at && !carries) continue;
+        const std::vector<std::int64_t> rows = all_but(row, capsule.batches[i].rows());
+        out.batches[i] = rows_of(capsule.batches[i], rows);
+        out.decisions = out.decisions->with_rows(i, rows);
     }
     for (auto& [name, state] : out.before.carried)
         state = streams_of(state, all_but(row, state.size(1)));
@@ -121,7 +123,11 @@ StepCapsule with_rows(const StepCapsule& capsule, std::int64_t micro_batch,
                       const std::vector<std::int64_t>& rows) {
     if (rows.empty()) throw Error(ErrorCode::value, msg("The batch has no other row."));
     StepCapsule out = capsule;
-    out.batches = {rows_of(capsule.batches.at(static_cast<std::size_t>(micro_batch)), rows)};
+    const auto at = static_cast<std::size_t>(micro_batch);
+    out.batches = {rows_of(capsule.batches.at(at), rows)};
+    out.decisions = std::make_shared<StepDecisions>();
+    if (const TensorList known = capsule.decisions->with_rows(at, rows)->at(at); !known.empty())
+        out.decisions->keep(0, known);
     for (auto& [name, state] : out.before.carried) state = streams_of(state, rows);
     return out;
 }

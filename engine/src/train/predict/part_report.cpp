@@ -119,6 +119,14 @@ const DataPart& part_named(const DataParts& data, const std::string& name) {
     return part;
 }
 
+void begin_files(PassResults* results, const std::filesystem::path& name) {
+    if (results == nullptr)
+        throw Error(ErrorCode::settings,
+                    msg("{}: the task of this run has no results to write: object detection has",
+                        name.string()));
+    results->write_to(name);
+}
+
 }  // namespace
 
 bool predicts_classes(const std::string& task) {
@@ -161,6 +169,8 @@ PartReport report_on(Predictor& predictor, const EvaluatedRun& run, const std::s
     const auto feed = make_ring_feed(predictor.device(), schema);
     BatchLoader loader(part, schema, options);
     Reporter reporter(schema, run.task, hardest);
+    const std::unique_ptr<PassResults> results = predictor.task().results(part);
+    if (!run.results.empty()) begin_files(results.get(), run.results);
     PartReport report;
     report.part = name;
     report.notes = data.notes;
@@ -170,7 +180,9 @@ PartReport report_on(Predictor& predictor, const EvaluatedRun& run, const std::s
     while (loader.next(batch)) {
         left_out += std::ssize(batch.replaced);
         if (batch.rows() == 0) continue;
-        reporter.see(batch, predictor.predict(batch, *feed));
+        const Tensor predicted = predictor.predict(batch, *feed);
+        reporter.see(batch, predicted);
+        if (results) results->see(batch, predicted);
         report.samples += batch.samples;
         const double share =
             static_cast<double>(report.samples + left_out) / static_cast<double>(part.size());
@@ -180,7 +192,12 @@ PartReport report_on(Predictor& predictor, const EvaluatedRun& run, const std::s
         report.notes.push_back(
             msg("Damaged samples of the {} part, which are left out: {}.", name, left_out));
     const MetricSums sums = predictor.take();
-    report.figures = figures_of(predictor.task(), sums, sums.loss / sums.weight);
+    report.figures =
+        figures_of(predictor.task(), sums, sums.loss / sums.weight, results.get());
+    if (results) {
+        report.detections = results->detections();
+        report.files = results->commit();
+    }
     reporter.finish(report);
     for (HardSample& sample : report.hardest) sample.picture = picture_of(part, sample.index);
     return report;

@@ -14,6 +14,7 @@ struct EvaluatedRun {
     const RunConfig& config;
     const std::string& task;
     bool accept_data = false;
+    std::filesystem::path results{};  ///< TrainedModel::evaluate()
 };
 PartReport report_on(Predictor& predictor, const EvaluatedRun& run, const std::string& part,
                      std::size_t hardest, const std::function<bool(double)>& progress);

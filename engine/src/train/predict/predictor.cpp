@@ -74,7 +74,10 @@ Tensor Predictor::predict(const std::shared_ptr<const Dataset>& sample, std::int
                                             .shuffle = false,
                                             .window = is_text ? sample->size() - 1 : 1},
                                 .epochs = 1};
-    const Schema& schema = task_->schema(false);
+    // A picture of its own size has a canvas of its own.
+    Schema schema = task_->schema(false);
+    for (std::size_t f = 0; f < sample->schema().fields.size(); ++f)
+        schema.fields[f].by_batch = sample->schema().fields[f].by_batch;
     const auto feed = make_ring_feed(device(), schema);
     Batch batch;
     BatchLoader(part, schema, options).next(batch);

@@ -3,10 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data/detection/detection_dataset.h"
+#include "data/detection/drawn_detections.h"
+#include "data/detection/mask_paste.h"
 #include "engine/base/error.h"
 #include "engine/runs/checkpoint.h"
 #include "tasks/task_descriptor.h"
 #include "tensor/device.h"
+#include "tensor/layout.h"
 #include "tensor/memory/memory.h"
 #include "train/predict/input_rows.h"
 #include "train/predict/part_report.h"
@@ -26,6 +30,17 @@ Picture fit_to(const InputForm& form, const Picture& picture) {
     const bool square = form.width == form.height && form.short_side >= form.width;
     return square && form.short_side > 0 ? centre_square(picture, form.short_side, form.width)
                                          : fitted(picture, form.width, form.height);
+}
+
+Picture with_objects(Picture picture, std::span<const FoundObject> found) {
+    std::vector<Detection> placed;
+    for (const FoundObject& each : found) {
+        Detection& out = placed.emplace_back(Detection{each.label, each.score, each.box});
+        if (auto mask = read_run_length(each.mask, picture.height, picture.width))
+            out.mask = std::move(*mask);
+    }
+    draw_detections(picture, placed);
+    return picture;
 }
 
 struct TrainedModel::Impl {
@@ -58,6 +73,12 @@ struct TrainedModel::Impl {
         const FieldSpec input = predictor.task().model_shape().inputs.front();
         if (model_descriptor(saved.config.model)->output == ModelOutput::generated) {
             form.kind = InputForm::Kind::random;
+        } else if (finds_objects()) {
+            form.kind = InputForm::Kind::scene;
+            form.channels = static_cast<int>(input.shape[0]);
+            form.short_side = guide.short_side;
+            form.long_side = guide.long_side;
+            form.alpha = guide.alpha;
         } else if (input.kind == FieldKind::image) {
             form.kind = InputForm::Kind::picture;
             form.channels = static_cast<int>(input.shape[0]);
@@ -78,6 +99,29 @@ struct TrainedModel::Impl {
             form.mask = mask_name(predictor.task(), guide);
             form.longest = predictor.model().context();
         }
+    }
+
+    bool finds_objects() const {
+        return model_descriptor(saved.config.model)->output == ModelOutput::detections;
+    }
+
+    Answer find_objects(const Picture& picture) {
+        predictor.begin();
+        const Tensor predicted = in_layout(predictor.predict(make_scene(picture, guide)),
+                                           Layout::contiguous);  // (1, detections, columns)
+        predictor.take();
+        const CanvasSize size =
+            resized_size({picture.height, picture.width}, form.short_side, form.long_side);
+        const PictureSizes sizes{static_cast<std::int32_t>(size.height),
+                                 static_cast<std::int32_t>(size.width), picture.height,
+                                 picture.width};
+        Answer out;
+        for (const Detection& each : place_detections(
+                 {predicted.data_as<const float>(), static_cast<std::size_t>(predicted.numel())},
+                 static_cast<std::size_t>(predicted.size(2)), sizes))
+            out.found.push_back({each.label, each.score, each.box,
+                                 each.mask.counts.empty() ? "" : run_length_text(each.mask)});
+        return out;
     }
 
     bool fills_masks() const {
@@ -174,10 +218,12 @@ const InputForm& TrainedModel::form() const { return impl_->form; }
 const std::vector<std::string>& TrainedModel::classes() const {
     static const std::vector<std::string> none;
     const FieldSpec* label = impl_->guide.schema.find(FieldKind::label);
-    return label == nullptr || !predicts_classes(impl_->task) ? none : label->names;
+    const bool has_classes = predicts_classes(impl_->task) || impl_->finds_objects();
+    return label == nullptr || !has_classes ? none : label->names;
 }
 
 Answer TrainedModel::answer(const Picture& picture, bool framed) {
+    if (impl_->finds_objects()) return impl_->find_objects(picture);
     impl_->require(InputForm::Kind::picture, "a picture");
     const InputForm& form = impl_->form;
     const Picture fit = framed ? fitted(picture, form.width, form.height) : fit_to(form, picture);
@@ -252,10 +298,11 @@ Picture TrainedModel::draw(std::int64_t count, std::int64_t seed) {
 }
 
 PartReport TrainedModel::evaluate(const std::string& part, std::size_t hardest,
-                                  const std::function<bool(double)>& progress, bool accept_data) {
+                                  const std::function<bool(double)>& progress, bool accept_data,
+                                  const std::filesystem::path& results) {
     return report_on(impl_->predictor,
-                     {impl_->folder, impl_->saved.config, impl_->task, accept_data}, part, hardest,
-                     progress);
+                     {impl_->folder, impl_->saved.config, impl_->task, accept_data, results}, part,
+                     hardest, progress);
 }
 
 }  // namespace engine

@@ -154,6 +154,14 @@ public:
             each.label = static_cast<std::int32_t>(number_of_run(each.label));
         return out;
     }
+    std::vector<std::int64_t> class_ids() const override {
+        const std::vector<std::int64_t> as_read = data_->class_ids();
+        if (as_read.empty() || classes_.empty()) return as_read;
+        std::vector<std::int64_t> out(as_read.size());
+        for (std::size_t i = 0; i < out.size(); ++i)
+            out[static_cast<std::size_t>(classes_[i])] = as_read[i];
+        return out;
+    }
     bool decodes() const override { return data_->decodes(); }
     bool skips_damaged() const override { return data_->skips_damaged(); }
     void describe(DatasetPreview& preview) const override { data_->describe(preview); }

@@ -1,15 +1,22 @@
 #include "train/run/run_evaluation.h"
 
 #include <algorithm>
+#include <numeric>
+
+#include "parallel/communicator.h"
+#include "tensor/cast.h"
+#include "tensor/restore.h"
 
 namespace engine {
 
-PartFigures figures_of(const Task& task, const MetricSums& sums, double loss) {
+PartFigures figures_of(const Task& task, const MetricSums& sums, double loss,
+                       PassResults* results) {
     PartFigures figures = unknown_figures(task.metrics());
     if (sums.weight == 0) return figures;
     figures.loss = loss;
     std::vector<double> values(figures.metrics.size());
     task.derive(sums, values);
+    if (results != nullptr) results->derive(values);
     for (std::size_t i = 0; i < values.size(); ++i) figures.metrics[i].value = values[i];
     return figures;
 }
@@ -68,7 +75,27 @@ void RunEvaluation::begin_part() {
         part.feed = make_feed(trainer_.device(), part.part, schema, options_of(part));
     }
     part.loader = std::make_unique<BatchLoader>(part.part, schema, options_of(part));
+    part.results = trainer_.task().results(part.part);
     trainer_.begin_evaluation();
+}
+
+/// Adds the results of the other ranks.
+void RunEvaluation::gather(PassResults& results) const {
+    Communicator* const ranks = trainer_.ranks();
+    if (ranks == nullptr) return;
+    const std::vector<std::byte> own = results.packed();
+    const auto bytes = static_cast<std::int64_t>(own.size());
+    const std::vector<std::int64_t> counts = gather_counts(*ranks, bytes);
+    const std::int64_t whole = std::accumulate(counts.begin(), counts.end(), std::int64_t{0});
+    std::vector<std::byte> all(static_cast<std::size_t>(whole));
+    ranks->gather({all.data(), DType::u8, whole}, {own.data(), DType::u8, bytes}, counts);
+    std::size_t from = 0;
+    for (std::size_t rank = 0; rank < counts.size(); ++rank) {
+        const auto size = static_cast<std::size_t>(counts[rank]);
+        if (static_cast<int>(rank) != ranks->rank())
+            results.merge(std::span(all).subspan(from, size));
+        from += size;
+    }
 }
 
 bool RunEvaluation::advance() {
@@ -76,12 +103,21 @@ bool RunEvaluation::advance() {
     Part& part = *to_do_.back();
     if (part.loader->next(batch_)) {
         replaced_.insert(replaced_.end(), batch_.replaced.begin(), batch_.replaced.end());
-        if (batch_.rows() > 0) trainer_.evaluate(batch_, *part.feed);
+        if (batch_.rows() == 0) return true;
+        const Tensor predicted = trainer_.evaluate(batch_, *part.feed);
+        if (part.results && predicted.defined()) {
+            const DeviceScope scope(trainer_.device());
+            const GradMode off(false);
+            part.results->see(batch_, snapshot(to(predicted, DType::f32)));
+        }
         return true;
     }
     part.loader.reset();
     const MetricSums sums = trainer_.take_evaluation();
-    part.figures = figures_of(trainer_.task(), sums, sums.loss / sums.weight);
+    if (part.results) gather(*part.results);
+    part.figures =
+        figures_of(trainer_.task(), sums, sums.loss / sums.weight, part.results.get());
+    part.results.reset();
     to_do_.pop_back();
     begin_part();
     return !to_do_.empty();

@@ -34,9 +34,11 @@ private:
         PartFigures figures;
         std::unique_ptr<BatchFeed> feed{};
         std::unique_ptr<BatchLoader> loader{};
+        std::unique_ptr<PassResults> results{};  ///< of the pass under way; null: the task has none
     };
     LoaderOptions options_of(const Part& part) const;
     void begin_part();
+    void gather(PassResults& results) const;
 
     const RunConfig& config_;
     Trainer& trainer_;
@@ -49,7 +51,9 @@ private:
 /// How a part is read for evaluation: in order, once, without damaged samples.
 LoaderOptions evaluation_options(const RunConfig& config, const Task& task, const DataPart& part);
 
-/// Metrics that a task computes from these sums, and the loss; unknown where nothing was summed.
-PartFigures figures_of(const Task& task, const MetricSums& sums, double loss);
+/// Metrics that a task computes from these sums and results (may be null), and the loss; unknown
+/// where nothing was summed.
+PartFigures figures_of(const Task& task, const MetricSums& sums, double loss,
+                       PassResults* results = nullptr);
 
 }  // namespace engine

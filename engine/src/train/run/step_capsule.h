@@ -17,18 +17,21 @@ struct StepCapsule {
     std::vector<Batch> batches;  ///< with all fields of the task's schema in training
     PlannedSteps planned = {};   ///< updates that the schedule stretches over
     double rate_multiplier = 1;
+    /// Those of the step under its own settings, once it was computed; copies share them.
+    std::shared_ptr<StepDecisions> decisions = std::make_shared<StepDecisions>();
 
     /// Number of the step in its run, from 1.
     std::int64_t step() const;
 };
 
 /// Computes the step of a capsule on a copy of the run: as it was, or in another precision. Dropout
-/// masks and carried state are those of the original. One thread at a time.
+/// masks, carried state and decisions are those of the original. One thread at a time.
 class CapsuleStep {
 public:
     explicit CapsuleStep(const StepCapsule& capsule) : CapsuleStep(capsule, capsule.config) {}
     /// `config`: the capsule's settings with changes in how a step computes (precision, scaler,
-    /// clip, device, threads). The capsule must outlive this object. Throws Error.
+    /// clip, device, threads). Where they change, and the capsule lacks the decisions of the
+    /// original, that is computed first. The capsule must outlive this object. Throws Error.
     CapsuleStep(const StepCapsule& capsule, const RunConfig& config);
     CapsuleStep(const CapsuleStep&) = delete;
     CapsuleStep& operator=(const CapsuleStep&) = delete;

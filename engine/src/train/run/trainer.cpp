@@ -267,12 +267,14 @@ void Trainer::begin_evaluation() {
 
 MetricSums Trainer::take_evaluation() { return evaluator_->take(context_.ranks()); }
 
-void Trainer::evaluate(const Batch& batch, BatchFeed& feed) {
-    if (batch.share.idle()) return;
+Tensor Trainer::evaluate(const Batch& batch, BatchFeed& feed) {
+    Tensor predicted;
+    if (batch.share.idle()) return predicted;
     with_batch_to_try([&] {
         const RunContext::Entry entered(context_);
-        evaluation_graph_->add(batch, feed, graph_->pool());
+        predicted = evaluation_graph_->add(batch, feed, graph_->pool());
     });
+    return predicted;
 }
 
 /// The exchange of several ranks uses the host and a stream of its own.

@@ -59,14 +59,20 @@ public:
 
     /// Begins a pass over a part of the data. All ranks begin it with rank 0's buffers.
     void begin_evaluation();
-    /// Forward pass in evaluation mode; the task's sums are kept on the device. Throws Error, as
-    /// submit().
-    void evaluate(const Batch& batch, BatchFeed& feed);
+    /// Forward pass in evaluation mode; the task's sums are kept on the device. Returns what the
+    /// task predicted, which the next call may overwrite; undefined where the rank has no rows.
+    /// Throws Error, as submit().
+    Tensor evaluate(const Batch& batch, BatchFeed& feed);
     /// Waits for the evaluated batches since the last call and returns their sums over all ranks.
     /// Throws Error(value).
     MetricSums take_evaluation();
     /// Pictures of the pass that was taken last.
     PictureBands take_pictures() { return evaluator_->take_pictures(); }
+
+    /// ForwardBackward::set_decisions(). A captured step has none: see set_recording().
+    void set_decisions(std::shared_ptr<StepDecisions> decisions) {
+        step_->set_decisions(std::move(decisions));
+    }
 
     /// Takes the place of the settings' schedule; before the first step.
     void set_schedule(const kernels::LearningRateSchedule& schedule) {

@@ -28,23 +28,26 @@ void EvaluationGraph::begin() {
             "models down. A smaller batch_size leaves room."));
 }
 
-void EvaluationGraph::add(const Batch& batch, BatchFeed& feed,
-                          const std::shared_ptr<MemoryPool>& pool) {
+Tensor EvaluationGraph::add(const Batch& batch, BatchFeed& feed,
+                            const std::shared_ptr<MemoryPool>& pool) {
     giver_.claim();
-    if (!prepare(batch, pool) || !replay(batch, feed)) evaluator_.add(batch, feed);
+    if (prepare(batch, pool)) {
+        if (const auto predicted = replay(batch, feed)) return *predicted;
+    }
+    return evaluator_.add(batch, feed);
 }
 
-/// False if the graph had to go for the memory of the batch.
-bool EvaluationGraph::replay(const Batch& batch, BatchFeed& feed) {
+/// Nothing if the graph had to go for the memory of the batch.
+std::optional<Tensor> EvaluationGraph::replay(const Batch& batch, BatchFeed& feed) {
     // Feed and evaluator may want memory, and so drop the graph: what they are given lives on.
     const DeviceBatch input = captured_->input;
     feed.fill(batch, input);
-    if (!captured_) return false;
+    if (!captured_) return std::nullopt;
     captured_->graph->launch(current_stream());
     ++replays_;
     const Tensor predicted = captured_->predicted;
     evaluator_.note(input, predicted);
-    return true;
+    return predicted;
 }
 
 /// All work of the graph was given to the compute stream, where what its memory is used for next

@@ -33,9 +33,10 @@ public:
 
     /// A pass over a part begins.
     void begin();
-    /// Evaluates a batch. A capture borrows what is free of `pool`, that of the captured step,
-    /// whose replays never overlap with those of this graph. `pool` may be null. Throws Error.
-    void add(const Batch& batch, BatchFeed& feed, const std::shared_ptr<MemoryPool>& pool);
+    /// Evaluates a batch, and returns what the task predicted, on the device: the next replay
+    /// overwrites it. A capture borrows what is free of `pool`, that of the captured step, whose
+    /// replays never overlap with those of this graph. `pool` may be null. Throws Error.
+    Tensor add(const Batch& batch, BatchFeed& feed, const std::shared_ptr<MemoryPool>& pool);
 
     /// On unless it is switched off.
     void set_enabled(bool on) { enabled_ = on; }
@@ -60,7 +61,7 @@ private:
     bool may_replay(const Batch& batch) const;
     bool is_as_captured(std::int64_t rows);
     bool prepare(const Batch& batch, const std::shared_ptr<MemoryPool>& pool);
-    bool replay(const Batch& batch, BatchFeed& feed);
+    std::optional<Tensor> replay(const Batch& batch, BatchFeed& feed);
     bool give_memory_back() noexcept;
     Addresses places(std::int64_t rows);
     Captured captured_batch(std::int64_t rows, const std::shared_ptr<MemoryPool>& pool);

@@ -15,6 +15,7 @@
 #include "ops/norm/synced_norm.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
+#include "ops/shape/slice.h"
 #include "ops/shape/view.h"
 #include "parallel/communicator.h"
 #include "tensor/cast.h"
@@ -22,6 +23,7 @@
 #include "tensor/layout.h"
 #include "tensor/observer.h"
 #include "tensor/profiler_range.h"
+#include "tensor/restore.h"
 
 namespace engine {
 namespace {
@@ -68,6 +70,38 @@ ExchangeOptions exchange_options(const Device& device) {
 }
 
 }  // namespace
+
+TensorList StepDecisions::at(std::size_t micro_batch) const {
+    const std::lock_guard lock(mutex_);
+    return micro_batch < batches_.size() ? batches_[micro_batch] : TensorList();
+}
+
+void StepDecisions::keep(std::size_t micro_batch, const TensorList& decisions) {
+    const std::lock_guard lock(mutex_);
+    if (batches_.size() <= micro_batch) batches_.resize(micro_batch + 1);
+    if (!batches_[micro_batch].empty()) return;
+    for (const Tensor& each : decisions)
+        batches_[micro_batch].push_back(snapshot(each.detach()));
+}
+
+bool StepDecisions::empty() const {
+    const std::lock_guard lock(mutex_);
+    return batches_.empty();
+}
+
+std::shared_ptr<StepDecisions> StepDecisions::with_rows(
+    std::size_t micro_batch, const std::vector<std::int64_t>& rows) const {
+    auto out = std::make_shared<StepDecisions>();
+    const std::lock_guard lock(mutex_);
+    out->batches_ = batches_;
+    if (micro_batch >= out->batches_.size()) return out;
+    for (Tensor& each : out->batches_[micro_batch]) {
+        TensorList parts;
+        for (const std::int64_t row : rows) parts.push_back(slice(each, 0, row, row + 1));
+        each = cat(parts, 0);
+    }
+    return out;
+}
 
 ForwardBackward::ForwardBackward(const RunConfig& config, Task& task, Model& model,
                                  MixedPrecision& precision, const GradientUpdate& update,
@@ -138,12 +172,16 @@ void ForwardBackward::run_micro_batch(std::size_t phase, std::size_t index, Step
     step.phase = phase;
     step.passed = std::move(here.passed);
     step.state = here.state;
+    if (decisions_)
+        for (const Tensor& each : decisions_->at(index))
+            step.decisions.push_back(each.copy_to(device_));
     BatchCounts batches;
     const TensorList losses = precision_.run([&] {
         const ProfilerRange range("forward");
         return task_.losses(step);
     });
     batches.count();
+    if (decisions_ && !step.decisions.empty()) decisions_->keep(index, step.decisions);
     here.passed = std::move(step.passed);
     if (marks) marks->mark();
     observers_.notify(phase, index, [&losses](StepObserver& each, const StepView& seen) {

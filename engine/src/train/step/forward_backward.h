@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -20,6 +21,24 @@ struct BatchSupply {
     /// Count of each batch in the step's mean, over all ranks: Task::loss_terms(). None: all the
     /// same.
     std::vector<std::int64_t> terms{};
+};
+
+/// The decisions of a step's micro-batches (TaskStep::decisions), on the host. A step that is
+/// computed again with them compares the same things, whatever its precision. Any thread.
+class StepDecisions {
+public:
+    /// Empty: none are known.
+    TensorList at(std::size_t micro_batch) const;
+    /// Copies them, unless some are known.
+    void keep(std::size_t micro_batch, const TensorList& decisions);
+    bool empty() const;
+    /// These, but those of a micro-batch for some of its rows alone, in this order.
+    std::shared_ptr<StepDecisions> with_rows(std::size_t micro_batch,
+                                             const std::vector<std::int64_t>& rows) const;
+
+private:
+    mutable std::mutex mutex_;  // guards all below
+    std::vector<TensorList> batches_;
 };
 
 /// The gradients of a step: for each phase of the task, and each micro-batch, the forward pass and
@@ -46,6 +65,12 @@ public:
     void end(kernels::StepEnding& last);
     /// Drops the batches and the passed tensors of the step.
     void release();
+
+    /// From the next step on: those that are known are taken, the others are kept there. Null: no
+    /// step has any.
+    void set_decisions(std::shared_ptr<StepDecisions> decisions) {
+        decisions_ = std::move(decisions);
+    }
 
     /// Sums of the step in progress, on the device.
     const DeviceRecord<MetricSums>& sums() const { return sums_; }
@@ -84,6 +109,7 @@ private:
     DeviceRecord<MetricSums> unseen_sums_;  // of rows that a rank without rows computes
     Tensor f16_max_;                        // 0-d f32
     std::vector<MicroBatch> micro_batches_;
+    std::shared_ptr<StepDecisions> decisions_;
 };
 
 }  // namespace engine

@@ -31,6 +31,9 @@ public:
     GradientUpdate& update() { return update_; }
     StepState& state() { return state_; }
     const ForwardBackward& forward_backward() const { return forward_backward_; }
+    void set_decisions(std::shared_ptr<StepDecisions> decisions) {
+        forward_backward_.set_decisions(std::move(decisions));
+    }
 
 private:
     bool keeps_low_gradients(const RunConfig& config) const;

@@ -49,10 +49,19 @@ TEST_F(Coco, ReadsCocosOwnLayout) {
     EXPECT_EQ(parts.test.size(), 1) << "val is the test part where there is no other";
     EXPECT_THAT(classes(parts), ElementsAre("cat", "dog")) << "by their ids";
     EXPECT_EQ(parts.train.data->truth(1)->annotations[0].label, 2);
+    EXPECT_THAT(parts.test.data->class_ids(), ElementsAre(1, 3));
     EXPECT_THAT(boxes(parts.train, 1), ElementsAre(std::array{2.0, 3.0, 4.0, 5.0}));
     EXPECT_EQ(std::get<std::int64_t>(parts.train.data->truth(1)->image_id), 2);
     EXPECT_THAT(warnings(), Contains(HasSubstr("captions_train2017.json")));
     EXPECT_TRUE(kind.recognise(folder.path()));
+}
+
+TEST_F(Coco, ChosenClassesKeepTheNumbersOfTheFile) {
+    add_picture("a.png");
+    folder.write("a.json", coco({"a.png"}, dog(1)));
+    EXPECT_THAT(open().train.data->class_ids(), ElementsAre(1, 3));
+    config.options["classes"] = std::vector<std::string>{"dog"};
+    EXPECT_THAT(open().train.data->class_ids(), ElementsAre(3));
 }
 
 TEST_F(Coco, ReadsRoboflowsLayoutAndDropsItsRoot) {

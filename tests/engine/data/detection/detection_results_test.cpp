@@ -1,10 +1,15 @@
 #include "data/detection/detection_results.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <fstream>
+#include <nlohmann/json.hpp>
 
 #include "data/detection/confusion.h"
 #include "engine/base/error.h"
 #include "engine/data/detection/drawn_pictures.h"
+#include "temp_folder.h"
 
 namespace engine {
 namespace {
@@ -69,6 +74,29 @@ TEST(DetectionResults, DamagedBytesAreRefused) {
     const auto bytes = results.packed();
     for (const std::size_t size : {std::size_t{1}, bytes.size() / 2, bytes.size() - 1})
         EXPECT_THROW(DetectionResults().merge(std::span(bytes).first(size)), Error) << size;
+}
+
+TEST(ResultFiles, HoldDetectionsUnderTheNumbersOfTheirClasses) {
+    const test_support::TempFolder folder;
+    const RunLength mask = fill_polygon(std::vector<double>{1, 1, 5, 1, 5, 5}, 8, 8);
+    const std::vector<Detection> found{
+        {.label = 2, .score = 0.5, .box = {1, 2, 3, 4}, .mask = mask}};
+    ResultFiles numbered(folder.path() / "a", {1, 18}, true), plain(folder.path() / "b", {}, false);
+    numbered.add(std::int64_t{7}, found);
+    plain.add("x", found);
+    const auto entry = [](const std::filesystem::path& file) {
+        std::ifstream in(file);
+        return nlohmann::json::parse(in).at(0);
+    };
+    const auto files = numbered.commit();
+    EXPECT_THAT(files, testing::ElementsAre(folder.path() / "a.bbox.json",
+                                            folder.path() / "a.segm.json"));
+    EXPECT_EQ(entry(files[0])["category_id"], 18);
+    EXPECT_EQ(entry(files[0])["bbox"], (std::vector<double>{1, 2, 3, 4}));
+    EXPECT_EQ(entry(files[1])["image_id"], 7);
+    EXPECT_EQ(entry(files[1])["segmentation"]["counts"], run_length_text(mask));
+    EXPECT_THAT(plain.commit(), testing::ElementsAre(folder.path() / "b.bbox.json"));
+    EXPECT_EQ(entry(folder.path() / "b.bbox.json")["category_id"], 2);
 }
 
 }  // namespace
