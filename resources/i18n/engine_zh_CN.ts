@@ -2474,6 +2474,21 @@
 <message><source>{}: no folder with Annotations and JPEGImages</source><translation>{}：不是含有 Annotations 与 JPEGImages 的文件夹</translation></message>
 <message><source>Set dataset.path to the folder that holds both, such as VOC2012.</source><translation>请将 dataset.path 设为同时含有两者的文件夹，例如 VOC2012。</translation></message>
 <message><source>{}: the name {} leads out of the folder</source><translation>{}：名称 {} 指向文件夹之外</translation></message>
+<message><source>{}: the task of this run has no results to write: object detection has</source><translation>{}：此次运行的任务没有可写出的结果；目标检测才有</translation></message>
+<message><source>the decisions of a batch are of another shape</source><translation>某个批次的决策形状不符</translation></message>
+<message><source>The proposals do not fit the batch.</source><translation>候选框与批次不符。</translation></message>
+<message><source>model.options.masks: true: use false, since no object of the data has a mask</source><translation>model.options.masks：true：请用 false，因为数据中没有带掩码的目标</translation></message>
+<message><source>Object detection</source><translation>目标检测</translation></message>
+<message><source>Finds the objects of a picture: boxes, classes and masks.</source><translation>找出图片中的目标：边框、类别和掩码。</translation></message>
+<message><source>Mask AP</source><translation>掩码 AP</translation></message>
+<message><source>Box AP</source><translation>边框 AP</translation></message>
+<message><source>Box AP50</source><translation>边框 AP50</translation></message>
+<message><source>Box AP75</source><translation>边框 AP75</translation></message>
+<message><source>Class loss</source><translation>分类损失</translation></message>
+<message><source>Box loss</source><translation>边框损失</translation></message>
+<message><source>Mask loss</source><translation>掩码损失</translation></message>
+<message><source>Objectness loss</source><translation>目标性损失</translation></message>
+<message><source>Proposal box loss</source><translation>候选框损失</translation></message>
 <message><source>it is nested too deeply</source><translation>嵌套过深</translation></message>
 <message><source>it has more than {} objects</source><translation>对象超过 {} 个</translation></message>
 <message><source>{} is no number</source><translation>{} 不是数</translation></message>

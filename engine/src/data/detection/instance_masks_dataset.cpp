@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <map>
 
 #include "data/byte_reader.h"
 #include "data/data_files.h"
@@ -32,35 +31,19 @@ auto find_layout(const fs::path& folder) {
 
 /// Each value but 0 is one object, whose box is the extent of its pixels.
 DetectionTruth masked_truth(const NumberPicture& numbers, const fs::path& file) {
-    struct Extent {
-        int left = 1 << 30, top = 1 << 30, right = 0, bottom = 0;  // ends behind the last pixel
-    };
-    std::map<std::uint16_t, Extent> found;
-    for (int y = 0; y < numbers.height; ++y) {
-        for (int x = 0; x < numbers.width; ++x) {
-            const auto at = static_cast<std::size_t>(y) * static_cast<std::size_t>(numbers.width) +
-                            static_cast<std::size_t>(x);
-            if (numbers.values[at] == 0) continue;
-            Extent& each = found[numbers.values[at]];
-            each = {std::min(each.left, x), std::min(each.top, y), std::max(each.right, x + 1),
-                    std::max(each.bottom, y + 1)};
-        }
-    }
+    auto found = numbered_masks(numbers.values, numbers.height, numbers.width);
     if (found.size() > max_instances)
         throw Error(ErrorCode::data, msg("{}: more than {} objects in one picture", file.string(),
                                          max_instances));
     DetectionTruth out{.height = numbers.height, .width = numbers.width};
-    std::vector<std::uint8_t> bitmap(numbers.values.size());
-    for (const auto& [value, each] : found) {
-        for (std::size_t i = 0; i < bitmap.size(); ++i) bitmap[i] = numbers.values[i] == value;
-        RunLength runs = encode_bitmap(bitmap, numbers.height, numbers.width);
+    for (auto& [number, each] : found) {
         DetectionTruth::Annotation& object = out.annotations.emplace_back();
         object.label = 1;
         object.box = {static_cast<double>(each.left), static_cast<double>(each.top),
                       static_cast<double>(each.right - each.left),
                       static_cast<double>(each.bottom - each.top)};
-        object.area = static_cast<double>(mask_area(runs));
-        object.mask = std::move(runs);
+        object.area = static_cast<double>(mask_area(each.mask));
+        object.mask = std::move(each.mask);
     }
     return out;
 }

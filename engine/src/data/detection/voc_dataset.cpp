@@ -123,16 +123,11 @@ private:
                         msg("{}: {} x {} pixels, and its annotations are for {} x {}",
                             file.string(), numbers.width, numbers.height, truth.width,
                             truth.height));
-        std::vector<std::uint8_t> bitmap(numbers.values.size());
-        for (std::size_t k = 0; k < truth.annotations.size(); ++k) {
-            if (k + 1 == voc_void) break;
-            for (std::size_t i = 0; i < bitmap.size(); ++i)
-                bitmap[i] = numbers.values[i] == k + 1;
-            RunLength runs = encode_bitmap(bitmap, truth.height, truth.width);
-            const std::int64_t area = mask_area(runs);
-            if (area == 0) continue;
-            truth.annotations[k].area = static_cast<double>(area);
-            truth.annotations[k].mask = std::move(runs);
+        for (auto& [number, each] : numbered_masks(numbers.values, truth.height, truth.width)) {
+            if (number == voc_void || number > truth.annotations.size()) continue;
+            DetectionTruth::Annotation& object = truth.annotations[number - 1U];
+            object.area = static_cast<double>(mask_area(each.mask));
+            object.mask = std::move(each.mask);
         }
     }
 

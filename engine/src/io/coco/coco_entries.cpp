@@ -31,10 +31,17 @@ public:
     void next() {
         if (++at_ == size_) fill();
     }
+    /// The parser has used up what it has read.
+    void end_token() { in_token_ = 0; }
 
 private:
+    /// The parser holds a text, a number or white space until its end, so its length is checked as
+    /// it is read: packed, a text of many GiB is small.
     void fill() {
         at_ = 0;
+        in_token_ += size_;
+        if (in_token_ > longest_text + buffer_.size())
+            throw Error(ErrorCode::data, msg("{} holds a text of more than 64 MiB", name_));
         if (ended_) {
             size_ = 0;
             return;
@@ -51,6 +58,7 @@ private:
     std::vector<std::uint8_t> buffer_;
     std::size_t at_ = 0, size_ = 0;
     std::uint64_t read_ = 0;
+    std::size_t in_token_ = 0;  ///< read since a token ended, up to one buffer more
     bool ended_ = false;
 };
 
@@ -116,10 +124,12 @@ Key entry_key(const std::string& word) {
 /// Takes the parser's calls.
 class EntryHandler {
 public:
-    EntryHandler(const std::string& name, const std::function<void(CocoList, CocoEntry&)>& take)
-        : name_(name), take_(take) {}
+    EntryHandler(const std::string& name, SourceText& source,
+                 const std::function<void(CocoList, CocoEntry&)>& take)
+        : name_(name), source_(source), take_(take) {}
 
     bool null() {
+        source_.end_token();
         if (list_ == CocoList::other) return true;
         check_place();
         if (depth_ > 3 && key_ == Key::segmentation) entry_.good_segmentation = false;
@@ -141,6 +151,7 @@ public:
     bool binary(json::binary_t&) { return false; }
 
     bool string(std::string& value) {
+        source_.end_token();
         check_text(value);
         if (list_ == CocoList::other) return true;
         check_place();
@@ -156,6 +167,7 @@ public:
     }
 
     bool key(std::string& word) {
+        source_.end_token();
         check_text(word);
         if (depth_ == 1) {
             list_ = CocoList::other;
@@ -190,6 +202,7 @@ public:
         return true;
     }
     bool end_object() {
+        source_.end_token();
         if (depth_ == 3 && list_ != CocoList::other) take_(list_, entry_);
         if (depth_ == 4) in_runs_ = false;
         --depth_;
@@ -208,6 +221,7 @@ public:
         return true;
     }
     bool end_array() {
+        source_.end_token();
         if (depth_ == 4) in_box_ = false;
         --depth_;
         return true;
@@ -238,6 +252,7 @@ private:
             throw Error(ErrorCode::data, msg("{} holds a text of more than 64 MiB", name_));
     }
     void descend() {
+        source_.end_token();
         if (++depth_ > deepest)
             throw Error(ErrorCode::data,
                         msg("{} is nested more than {} levels deep", name_, deepest));
@@ -289,6 +304,7 @@ private:
     }
 
     bool number(double value, std::optional<std::int64_t> whole) {
+        source_.end_token();
         if (list_ == CocoList::other) return true;
         check_place();
         if (depth_ == 3) {
@@ -322,6 +338,7 @@ private:
     }
 
     const std::string& name_;
+    SourceText& source_;
     const std::function<void(CocoList, CocoEntry&)>& take_;
     int depth_ = 0;
     CocoList list_ = CocoList::other;
@@ -349,7 +366,7 @@ void CocoEntry::clear() {
 void read_coco_entries(const std::string& name, const CocoSource& source,
                        const std::function<void(CocoList, CocoEntry&)>& take) {
     SourceText text(name, source);
-    EntryHandler handler(name, take);
+    EntryHandler handler(name, text, take);
     json::sax_parse(SourceIterator{&text}, SourceIterator{}, &handler);
     handler.check_lists();
 }

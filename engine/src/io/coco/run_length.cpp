@@ -84,6 +84,41 @@ RunLength RunWriter::finish() {
     return std::move(mask_);
 }
 
+std::map<std::uint16_t, NumberedMask> numbered_masks(std::span<const std::uint16_t> rows,
+                                                     std::int32_t height, std::int32_t width) {
+    struct Open {
+        RunWriter runs;
+        NumberedMask extent;
+    };
+    std::map<std::uint16_t, Open> open;
+    const auto at = [&](std::int32_t x, std::int32_t y) {
+        return rows[static_cast<std::size_t>(y) * static_cast<std::size_t>(width) +
+                    static_cast<std::size_t>(x)];
+    };
+    for (std::int32_t x = 0; x < width; ++x) {
+        for (std::int32_t y = 0; y < height;) {
+            const std::int32_t top = y;
+            const std::uint16_t number = at(x, y);
+            while (y < height && at(x, y) == number) ++y;
+            if (number == 0) continue;
+            const NumberedMask none{.left = x, .top = top};
+            auto& [runs, extent] =
+                open.try_emplace(number, Open{RunWriter(height, width), none}).first->second;
+            const std::int64_t column = std::int64_t{x} * height;
+            runs.add(column + top, column + y);
+            extent.top = std::min(extent.top, top);
+            extent.bottom = std::max(extent.bottom, y);
+            extent.right = x + 1;
+        }
+    }
+    std::map<std::uint16_t, NumberedMask> out;
+    for (auto& [number, each] : open) {
+        each.extent.mask = each.runs.finish();
+        out.emplace(number, std::move(each.extent));
+    }
+    return out;
+}
+
 RunLength encode_bitmap(std::span<const std::uint8_t> rows, std::int32_t height,
                         std::int32_t width) {
     RunWriter out(height, width);

@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -40,6 +41,14 @@ private:
 /// The mask of a bitmap, height rows of width bytes: ones where a byte is not 0.
 RunLength encode_bitmap(std::span<const std::uint8_t> rows, std::int32_t height,
                         std::int32_t width);
+/// The masks of a picture of numbers, height rows of width, with the mask of each number but 0 that
+/// it has.
+struct NumberedMask {
+    RunLength mask{};
+    std::int32_t left = 0, top = 0, right = 0, bottom = 0;  ///< extent; ends behind the last pixel
+};
+std::map<std::uint16_t, NumberedMask> numbered_masks(std::span<const std::uint16_t> rows,
+                                                     std::int32_t height, std::int32_t width);
 /// The bitmap of a mask, height rows of width bytes, 0 or 1.
 std::vector<std::uint8_t> decode_bitmap(const RunLength& mask);
 

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "engine/base/error.h"
 #include "engine/io/coco/text_source.h"
 
@@ -124,6 +126,26 @@ TEST(CocoEntries, WhatIsNoCocoFileIsRefused) {
     EXPECT_THAT(error_text("{\"a\": 1e999}"), HasSubstr("the number 1e999 is too large"));
     EXPECT_THAT(error_text("{\"a\": " + std::string(70, '[')),
                 HasSubstr("more than 64 levels deep"));
+}
+
+TEST(CocoEntries, StopReadingWithinATextThatIsTooLong) {
+    for (const char letter : {'a', ' ', '1'}) {
+        std::uint64_t given = 0;
+        const std::string begin = letter == 'a' ? "{\"images\": [{\"file_name\": \"" : "{\"images\": ";
+        const CocoSource endless = [&](std::span<std::uint8_t> out) {
+            std::ranges::fill(out, static_cast<std::uint8_t>(letter));
+            if (given == 0) std::ranges::copy(begin, out.begin());
+            given += out.size();
+            return out.size();
+        };
+        try {
+            read_coco_entries("a.json", endless, [](CocoList, const CocoEntry&) {});
+            ADD_FAILURE() << "read";
+        } catch (const Error& error) {
+            EXPECT_THAT(error.what(), HasSubstr("64 MiB")) << letter;
+        }
+        EXPECT_LT(given, std::uint64_t{66} << 20) << letter;
+    }
 }
 
 }  // namespace

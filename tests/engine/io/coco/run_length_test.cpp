@@ -142,5 +142,23 @@ TEST(RunLength, RunsOfLengthZeroInAFileAreRead) {
     EXPECT_EQ(decode_bitmap(unite(std::array{mask, mask})), decode_bitmap(mask));
 }
 
+TEST(RunLength, NumberedMasksAreThoseOfTheSingleNumbers) {
+    constexpr int width = 7, height = 5;
+    std::vector<std::uint16_t> rows;
+    for (int i = 0; i < width * height; ++i) rows.push_back(static_cast<std::uint16_t>(i * i % 4));
+    rows[3 * width + 6] = 65535;
+    const auto found = numbered_masks(rows, height, width);
+    ASSERT_EQ(found.size(), 2U) << "squares are 0 or 1 of 4";
+    for (const auto& [number, each] : found) {
+        std::vector<std::uint8_t> bitmap;
+        for (const std::uint16_t value : rows) bitmap.push_back(value == number);
+        EXPECT_EQ(each.mask, encode_bitmap(bitmap, height, width)) << number;
+    }
+    const NumberedMask& lone = found.at(65535);
+    EXPECT_EQ((std::array{lone.left, lone.top, lone.right, lone.bottom}), (std::array{6, 3, 7, 4}));
+    const NumberedMask& ones = found.at(1);
+    EXPECT_EQ((std::array{ones.left, ones.top, ones.right, ones.bottom}), (std::array{0, 0, 7, 5}));
+}
+
 }  // namespace
 }  // namespace engine
