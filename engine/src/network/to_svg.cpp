@@ -4,6 +4,7 @@
 #include <map>
 
 #include "engine/base/plain_text.h"
+#include "network/arguments.h"
 #include "network/module_path.h"
 
 namespace engine::network {
@@ -28,10 +29,74 @@ struct DrawnFrame {
     int height = 1;  ///< itself and frames inside
 };
 
+/// Finds bodies that come one after another and are equal, as the runs of a repeat: each takes the
+/// result of the one before, and nothing else of one is taken later.
+class EqualRuns {
+public:
+    EqualRuns(const NetworkGraph& graph, const std::vector<std::string>& types) : graph_(graph), types_(types), last_uses_(graph.values.size(), -1) {
+        for (std::size_t i = 0; i < graph.nodes.size(); ++i)
+            for (const int input : graph.nodes[i].inputs) last_uses_[at(input)] = static_cast<int>(i);
+        for (const int output : graph.outputs) last_uses_[at(output)] = static_cast<int>(graph.nodes.size());
+    }
+
+    /// The places of the bodies that are drawn as one with this one, itself first.
+    std::vector<std::size_t> find(std::size_t first) const {
+        std::vector<std::size_t> runs{first};
+        const auto& bodies = graph_.bodies;
+        for (std::size_t i = first + 1; i < bodies.size() && bodies[i].first <= bodies[runs.back()].end; ++i) {
+            if (bodies[i].first < bodies[runs.back()].end || bodies[i].first == bodies[i].end) continue;  // inside it, or without layers
+            if (!comes_again(bodies[runs.back()], bodies[i])) break;
+            runs.push_back(i);
+        }
+        return runs;
+    }
+
+private:
+    static std::size_t at(int place) { return static_cast<std::size_t>(place); }
+    static bool holds(const GraphBody& body, int node) { return node >= body.first && node < body.end; }
+
+    bool comes_again(const GraphBody& body, const GraphBody& next) const {
+        if (body.place != next.place || body.block != next.block || body.again || next.again) return false;
+        if (next.first != body.end || next.end - next.first != body.end - body.first || body.inputs.size() != next.inputs.size()) return false;
+        if (next.inputs.empty() || next.inputs.front() != body.output || last_uses_[at(body.output)] >= next.end) return false;
+        if (!std::equal(body.inputs.begin() + 1, body.inputs.end(), next.inputs.begin() + 1)) return false;
+        for (int i = 0; i < body.end - body.first; ++i)
+            if (!are_equal_nodes(body, next, i)) return false;
+        return true;
+    }
+
+    bool are_equal_nodes(const GraphBody& body, const GraphBody& next, int index) const {
+        const GraphNode &a = graph_.nodes[at(body.first + index)], &b = graph_.nodes[at(next.first + index)];
+        const auto texts = [](const GraphNode& node) {
+            std::vector<std::string> out;
+            for (const auto& each : argument_texts(*node.kind, node.arguments)) out.push_back(each.text);
+            return out;
+        };
+        const auto sizes = [this](int x, int y) { return graph_.values[at(x)].type.sizes == graph_.values[at(y)].type.sizes; };
+        // Values of a body are those of the next one in the same order.
+        const auto same_input = [&](int x, int y) {
+            if (holds(body, graph_.values[at(x)].node)) return y - x == next_value(next) - next_value(body);
+            const auto outer = std::ranges::find(body.inputs, x);
+            return outer == body.inputs.end() ? x == y : next.inputs[at(static_cast<int>(outer - body.inputs.begin()))] == y;
+        };
+        if (a.kind != b.kind || a.place != b.place || texts(a) != texts(b) || type(body.first + index) != type(next.first + index)) return false;
+        if (!std::ranges::equal(a.outputs, b.outputs, sizes) || !std::ranges::equal(a.inputs, b.inputs, same_input)) return false;
+        return std::ranges::all_of(a.outputs, [&](int value) { return value == body.output || last_uses_[at(value)] < body.end; });
+    }
+
+    /// The first value that the body makes.
+    int next_value(const GraphBody& body) const { return graph_.nodes[at(body.first)].outputs.front(); }
+    std::string_view type(int node) const { return at(node) < types_.size() ? std::string_view(types_[at(node)]) : std::string_view(); }
+
+    const NetworkGraph& graph_;
+    const std::vector<std::string>& types_;
+    std::vector<int> last_uses_;  // the last node that takes each value
+};
+
 /// Boxes and frames of a graph, before they have places.
 class Layout {
 public:
-    Layout(const NetworkGraph& graph, const NetworkDrawing& drawing) : graph_(graph), types_(drawing.types), producers_(graph.values.size(), -1) {
+    Layout(const NetworkGraph& graph, const NetworkDrawing& drawing) : graph_(graph), types_(drawing.types), runs_(graph, drawing.types), producers_(graph.values.size(), -1) {
         for (const int input : graph.inputs) {
             const GraphValue& value = graph.values[static_cast<std::size_t>(input)];
             add_box({.text = value.name, .shape = to_string(value.type.sizes), .is_input = true}, {input});
@@ -68,7 +133,9 @@ private:
                 continue;
             }
             const GraphBody& inner = graph_.bodies[body];
-            const std::string text = title(inner);
+            const std::vector<std::size_t> runs = runs_.find(body);
+            std::string text = title(inner);
+            if (runs.size() > 1) text += " \u00d7" + std::to_string(runs.size());
             if (!inner.block.empty() && depth == 0) {
                 add_nodes_as_box(text, inner.first, inner.end);
                 next = inner.end;
@@ -82,7 +149,10 @@ private:
                 bottom += frame_margin / 2;
                 height = std::max(height, inside + 1);
             }
-            ++body;
+            const GraphBody& last = graph_.bodies[runs.back()];
+            producers_[static_cast<std::size_t>(last.output)] = producer(inner.output);
+            next = last.end;
+            body = runs.back() + 1;
         }
         return height;
     }
@@ -125,6 +195,7 @@ private:
 
     const NetworkGraph& graph_;
     const std::vector<std::string>& types_;
+    EqualRuns runs_;
     std::vector<int> producers_;  // boxes, by value
 };
 

@@ -54,13 +54,31 @@ TEST(ToSvg, BoxesDoNotOverlapAndFramesHoldThem) {
 TEST(ToSvg, DepthPutsBlocksInTheirPlace) {
     const std::string text = network_template("resnet18");
     const NetworkData data = usual_network_data(text);
-    // The image, four layers, eight blocks, pool, Flatten and Linear; frames of four stages.
-    EXPECT_EQ(rectangles(network_to_svg(text, data), "box").size(), 1u + 4 + 8 + 3);
+    // The image, four layers, eight blocks of which the first two are equal, pool, Flatten and Linear; frames of four stages.
+    EXPECT_EQ(rectangles(network_to_svg(text, data), "box").size(), 1u + 4 + 7 + 3);
     EXPECT_EQ(rectangles(network_to_svg(text, data), "frame").size(), 4u);
     // Seven layers a block, and two more in three of them, each in a frame.
     const std::string open = network_to_svg(text, data, {.depth = 1});
-    EXPECT_EQ(rectangles(open, "box").size(), 1u + 4 + 8 * 7 + 3 * 2 + 3);
-    EXPECT_EQ(rectangles(open, "frame").size(), 4u + 8 + 3);
+    EXPECT_EQ(rectangles(open, "box").size(), 1u + 4 + 7 * 7 + 3 * 2 + 3);
+    EXPECT_EQ(rectangles(open, "frame").size(), 4u + 7 + 3);
+}
+
+TEST(ToSvg, EqualRunsOfARepeatAreDrawnOnce) {
+    const auto drawn = [](const std::string& body) { return network_to_svg("block Wide(n):\n  Linear(n)\n  ReLU\nnetwork(features):\n" + body + "  Linear(outputs)\n", small_data(), {.depth = 1}); };
+    const std::string equal = drawn("  Linear(8)\n  repeat 5:\n    Wide(8)\n");
+    EXPECT_NE(equal.find("Wide \u00d75</text>"), equal.npos);
+    EXPECT_EQ(rectangles(equal, "frame").size(), 1u);
+    EXPECT_EQ(rectangles(equal, "box").size(), 1u + 1 + 2 + 1);
+    // The first takes twenty features.
+    const std::string first = drawn("  repeat 5:\n    Wide(8)\n");
+    EXPECT_NE(first.find("Wide \u00d74</text>"), first.npos);
+    EXPECT_EQ(rectangles(first, "frame").size(), 2u);
+    const std::string growing = drawn("  repeat 3 as i:\n    Wide(8 + i)\n");
+    EXPECT_EQ(rectangles(growing, "frame").size(), 3u);
+    // A run whose result is taken later is the last one of those that are drawn as one.
+    const std::string taken = drawn("  Linear(8)\n  repeat 3 as i:\n    run{i}: Wide(8)\n  Add from run1, run2\n");
+    EXPECT_NE(taken.find("run0: Wide \u00d72</text>"), taken.npos);
+    EXPECT_EQ(rectangles(taken, "frame").size(), 2u);
 }
 
 TEST(ToSvg, TextsAreTextAndEscaped) {

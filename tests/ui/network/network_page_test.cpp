@@ -273,12 +273,12 @@ TEST_F(NetworkPageTest, ArrowKeysMoveByCellAndEnterOpensTheMenuOfTheHead) {
 
 TEST_F(NetworkPageTest, LinesShowTheBytesThatAStepKeeps) {
     ASSERT_TRUE(settles());
-    const auto& view = model()->now();
-    ASSERT_EQ(view.memory.saved.size(), view.network.rows.size());
-    EXPECT_EQ(view.memory.batch_size, settings.config().batch_size);
-    EXPECT_EQ(view.memory.steps.size(), settings.comparison().size());
-    EXPECT_TRUE(std::ranges::any_of(view.rows.lines, [](const auto& line) { return line.saved > 0; }));
-    const double before = view.memory.steps.front().memory.peak;
+    const auto& shown = model()->now();
+    ASSERT_EQ(shown.memory.saved.size(), shown.network.rows.size());
+    EXPECT_EQ(shown.memory.batch_size, settings.config().batch_size);
+    EXPECT_EQ(shown.memory.steps.size(), settings.comparison().size());
+    EXPECT_TRUE(std::ranges::any_of(shown.rows.lines, [](const auto& line) { return line.saved > 0; }));
+    const double before = shown.memory.steps.front().memory.peak;
     settings.set(u"batch_size"_s, QString::number(2 * settings.config().batch_size));
     ASSERT_TRUE(QTest::qWaitFor([&] { return !model()->isChecking() && model()->now().memory.batch_size == settings.config().batch_size; }, 30'000));
     EXPECT_GT(model()->now().memory.steps.front().memory.peak, before);
