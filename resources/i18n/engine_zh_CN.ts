@@ -2474,6 +2474,14 @@
 <message><source>{}: no folder with Annotations and JPEGImages</source><translation>{}：不是含有 Annotations 与 JPEGImages 的文件夹</translation></message>
 <message><source>Set dataset.path to the folder that holds both, such as VOC2012.</source><translation>请将 dataset.path 设为同时含有两者的文件夹，例如 VOC2012。</translation></message>
 <message><source>{}: the name {} leads out of the folder</source><translation>{}：名称 {} 指向文件夹之外</translation></message>
+<message><source>Frozen batch norm without weights to start from</source><translation>冻结批归一化，却没有初始权重</translation></message>
+<message><source>Frozen norms have the statistics of trained weights. With random ones the activations grow from layer to layer, and the first losses are far too large.</source><translation>冻结的归一化使用训练好的权重的统计量。若权重是随机的，激活值会逐层增大，最初的损失会过大。</translation></message>
+<message><source>A detector with frozen batch norm and no warm-up</source><translation>检测器冻结了批归一化，却没有预热</translation></message>
+<message><source>Its new heads have large gradients at first, and no norm limits what they do to the body. torchvision warms up over 1,000 updates.</source><translation>新的头部起初梯度很大，而没有归一化限制其对主干的影响。torchvision 预热 1,000 次更新。</translation></message>
+<message><source>A learning rate of {} for {} pictures an update</source><translation>学习率为 {}，每次更新 {} 张图片</translation></message>
+<message><source>Detectors are trained with SGD at 0.02 for 16 pictures, and in proportion. Above twice that they often diverge.</source><translation>检测器通常用 SGD 训练，16 张图片对应 0.02，按比例缩放。超过两倍时常会发散。</translation></message>
+<message><source>Batch norm over a single picture</source><translation>批归一化只有一张图片</translation></message>
+<message><source>The statistics of one picture differ much from those that an evaluation uses.</source><translation>一张图片的统计量与评估时所用的相差很大。</translation></message>
 <message><source>{}: the task of this run has no results to write: object detection has</source><translation>{}：此次运行的任务没有可写出的结果；目标检测才有</translation></message>
 <message><source>the decisions of a batch are of another shape</source><translation>某个批次的决策形状不符</translation></message>
 <message><source>The proposals do not fit the batch.</source><translation>候选框与批次不符。</translation></message>

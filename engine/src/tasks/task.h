@@ -102,13 +102,13 @@ public:
     virtual ~PassResults() = default;
     /// A batch was evaluated: `predicted` is its TaskStep::predicted, f32, on the host. Throws Error.
     virtual void see(const Batch& batch, const Tensor& predicted) = 0;
-    /// What was seen, for merge() on another rank.
+    /// Bytes of all that was seen, for merge() on another rank.
     virtual std::vector<std::byte> packed() const = 0;
     /// Adds what another rank has seen. Throws Error(data) for bytes that packed() did not make.
     virtual void merge(std::span<const std::byte> part) = 0;
     /// Fills those of the task's metrics that follow from all that was seen.
     virtual void derive(std::span<double> values) = 0;
-    /// Of all that was seen; nothing where there are no detections.
+    /// The report on all that was seen; nothing where there are no detections.
     virtual std::optional<DetectionReport> detections() { return std::nullopt; }
     /// Writes what see() gets from now on to files that begin with this name. Throws Error(io).
     virtual void write_to(const std::filesystem::path& name) = 0;

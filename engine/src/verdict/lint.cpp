@@ -107,6 +107,7 @@ std::vector<LintFinding> lint(const RunConfig& config, const LintContext& contex
     lint_precision(subject, out);
     lint_forced(subject, out);
     lint_model(subject, out);
+    lint_detection(subject, out);
     std::ranges::stable_sort(out, std::greater<>(), &LintFinding::severity);
     return out;
 }

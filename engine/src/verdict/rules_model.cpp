@@ -6,6 +6,7 @@
 #include "engine/base/json.h"
 #include "engine/base/plain_text.h"
 #include "engine/settings/catalog.h"
+#include "models/model_descriptor.h"
 #include "verdict/rules.h"
 
 namespace engine {
@@ -125,7 +126,9 @@ void probabilities_for_logits(const LintSubject& s, Findings& out) {
 
 void unaligned_batch(const LintSubject& s, Findings& out) {
     const std::int64_t batch = s.config.batch_size;
-    if (batch % multiple == 0) return;
+    // Pixels and regions are the rows of a detector's products.
+    const bool detector = model_descriptor(s.config.model)->output == ModelOutput::detections;
+    if (batch % multiple == 0 || detector) return;
     out.push_back({.id = "batch-no-multiple-of-8",
                    .severity = LintSeverity::note,
                    .sentence = msg("The batch size, {}, is not a multiple of 8", batch),

@@ -323,6 +323,31 @@ void write_objects(const SampleFields& out, const DetectionTruth& truth, const C
     }
 }
 
+void write_typical_objects(const SampleFields& out, const Schema& schema) {
+    const Shape& image = schema.fields[detection_field::image].shape;
+    const FieldSpec& labels = schema.fields[detection_field::labels];
+    const std::int64_t objects = labels.shape[0], height = image[1], width = image[2];
+    const std::int64_t words = schema.fields[detection_field::bits].shape[0] / objects;
+    // A row of a mask of at most 64 pixels is one word.
+    const std::int64_t side =
+        std::clamp<std::int64_t>(std::min({height / 4, width / 4, words}), 4, 64);
+    DetectionTruth truth{.height = static_cast<std::int32_t>(height),
+                         .width = static_cast<std::int32_t>(width)};
+    for (std::int64_t i = 0; i < objects; ++i) {
+        const auto x = static_cast<double>(i * 37 % (width - side)),
+                   y = static_cast<double>(i * 61 % (height - side)),
+                   all = static_cast<double>(side - 1), cut = all / 4;
+        auto& object = truth.annotations.emplace_back();
+        object.label = static_cast<std::int32_t>(1 + i % (labels.cardinality - 1));
+        object.box = {x, y, all, all};
+        if (words >= side)
+            object.mask = MaskPolygons{{x + cut, y, x + all - cut, y, x + all, y + cut, x + all,
+                                        y + all - cut, x + all - cut, y + all, x + cut, y + all, x,
+                                        y + all - cut, x, y + cut}};
+    }
+    write_objects(out, truth, {height, width}, /*flipped=*/false);
+}
+
 void write_pixels(const SampleFields& out, Picture picture, const CanvasSize& size,
                   const CanvasSize& canvas, const DetectionForm& form, const DetectionDraw& draw,
                   const SamplePlace* place) {

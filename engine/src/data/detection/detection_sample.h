@@ -71,6 +71,9 @@ DetectionDraw draw_detection(const DetectionForm& form, const SamplePlace* place
 /// has a pixel left. `size`: that in the canvas.
 void write_objects(const SampleFields& out, const DetectionTruth& truth, const CanvasSize& size,
                    bool flipped);
+/// Fills the fields of a sample of this schema but the image with as many objects as fit: boxes all
+/// over the canvas, with discs as masks.
+void write_typical_objects(const SampleFields& out, const Schema& schema);
 /// Writes the image. `canvas`: of the schema, where the batch has none of its own.
 void write_pixels(const SampleFields& out, Picture picture, const CanvasSize& size,
                   const CanvasSize& canvas, const DetectionForm& form, const DetectionDraw& draw,

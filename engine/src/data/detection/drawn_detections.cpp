@@ -9,7 +9,7 @@ namespace {
 
 using Colour = std::array<std::uint8_t, 3>;
 
-/// Of classes 1 to 10; the next ones take the same in turn.
+/// Classes 1 to 10; the next ones take the same in turn.
 constexpr std::array<Colour, 10> class_colours = {{{0xb8, 0x32, 0x7c},
                                                    {0x08, 0x78, 0x8b},
                                                    {0x66, 0x7a, 0x00},

@@ -6,7 +6,7 @@
 namespace engine {
 namespace {
 
-constexpr std::size_t fields = 6;  // of a row before the mask
+constexpr std::size_t row_fields = 6;  // of a row before the mask
 
 /// One axis of a box that has grown with its mask.
 struct PastedAxis {
@@ -117,8 +117,8 @@ std::vector<Detection> place_detections(std::span<const float> rows, std::size_t
         each.label = label;
         each.score = static_cast<double>(rows[4]);
         each.box = {corners[0], corners[1], corners[2] - corners[0], corners[3] - corners[1]};
-        if (columns > fields)
-            each.mask = paste_mask(rows.subspan(fields, columns - fields), corners,
+        if (columns > row_fields)
+            each.mask = paste_mask(rows.subspan(row_fields, columns - row_fields), corners,
                                    sizes.stored_height, sizes.stored_width);
     }
     return out;

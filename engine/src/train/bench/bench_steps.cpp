@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "data/dataset_descriptor.h"
+#include "data/detection/detection_sample.h"
 #include "engine/base/error.h"
 #include "tensor/memory/memory.h"
 #include "tensor/philox.h"
@@ -31,6 +32,19 @@ void fill_offsets(BatchField& field, std::int64_t rows_each) {
     const auto offsets = field.values<std::int64_t>();
     for (std::size_t i = 0; i < offsets.size(); ++i)
         offsets[i] = static_cast<std::int64_t>(i) * rows_each;
+}
+
+/// Random numbers are no boxes.
+void fill_objects(Batch& batch, const Schema& schema) {
+    const auto rows = static_cast<std::size_t>(batch.rows());
+    for (std::size_t row = 0; row < rows; ++row) {
+        std::vector<SampleFields::Place> places;
+        for (BatchField& field : batch.fields) {
+            const std::size_t bytes = field.bytes.size() / rows;
+            places.push_back({.data = field.bytes.data() + row * bytes, .bytes = bytes});
+        }
+        write_typical_objects(SampleFields(places), schema);
+    }
 }
 
 using Clock = std::chrono::steady_clock;
@@ -72,6 +86,7 @@ Batch random_batch(const Schema& schema, std::int64_t rows, std::int64_t seed) {
             fill_numbers(field, random,
                          static_cast<std::size_t>(std::min(rows, max_drawn) * spec.shape.numel()));
     }
+    if (schema.find(FieldKind::boxes) != nullptr) fill_objects(batch, schema);
     return batch;
 }
 

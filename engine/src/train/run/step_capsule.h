@@ -17,7 +17,7 @@ struct StepCapsule {
     std::vector<Batch> batches;  ///< with all fields of the task's schema in training
     PlannedSteps planned = {};   ///< updates that the schedule stretches over
     double rate_multiplier = 1;
-    /// Those of the step under its own settings, once it was computed; copies share them.
+    /// The decisions under these settings, once the step was computed; copies share them.
     std::shared_ptr<StepDecisions> decisions = std::make_shared<StepDecisions>();
 
     /// Number of the step in its run, from 1.
