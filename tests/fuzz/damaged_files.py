@@ -23,6 +23,7 @@ import resource
 import shutil
 import struct
 import sys
+import tarfile
 import tempfile
 import zipfile
 
@@ -129,8 +130,9 @@ class Kinds:
         yield "capsule", (self.folder / "capsule").read_bytes(), self.beside("c.capsule", lambda file: [("replay", file)])
         start = lambda file: [("train", *sets(*TRAIN, "dataset.kind=spirals", f"model.init_from={file}"))]
         yield "weights", (self.folder / "weights").read_bytes(), self.beside("w.safetensors", start)
-        for file in (GOLDEN / "torch" / f"{name}.pt" for name in ("flat", "lightning", "protocol_2", "several", "every_walk")):
-            yield f"torch: {file.name}", file.read_bytes(), self.beside("w.pt", start)
+        with tarfile.open(GOLDEN / "torch.tar.xz") as files:
+            for name in ("flat", "lightning", "protocol_2", "several", "every_walk"):
+                yield f"torch: {name}.pt", files.extractfile(f"torch/{name}.pt").read(), self.beside("w.pt", start)
         yield from self.data_sets()
         config = (self.kept / "config.json").read_bytes()
         yield "settings", config, self.beside("s.json", lambda file: [("lint", file), ("sweep", file, *sets("seed=-1"))])

@@ -6,12 +6,14 @@ argument it trains a run of three steps, and makes FOLDER/checkpoint and FOLDER/
 safetensors."""
 
 import base64
+import io
 import json
 import lzma
 import os
 import pathlib
 import subprocess
 import sys
+import tarfile
 import tempfile
 import zipfile
 
@@ -26,13 +28,15 @@ def torch_seeds(folder, golden):
     """PyTorch's files, valid and invalid, and their pickles separately."""
     for kind in ("torch_file", "pickle"):
         (folder / kind).mkdir(parents=True, exist_ok=True)
-    for file in sorted((golden / "torch").glob("*.pt")):
-        (folder / "torch_file" / file.stem).write_bytes(file.read_bytes())
+    with tarfile.open(golden / "torch.tar.xz") as files:
+        by_name = {pathlib.Path(name).stem: files.extractfile(name).read() for name in files.getnames() if name.endswith(".pt")}
+    for stem, data in by_name.items():
+        (folder / "torch_file" / stem).write_bytes(data)
         try:
-            with zipfile.ZipFile(file) as archive:
+            with zipfile.ZipFile(io.BytesIO(data)) as archive:
                 for name in archive.namelist():
                     if name.endswith("data.pkl"):
-                        (folder / "pickle" / file.stem).write_bytes(archive.read(name))
+                        (folder / "pickle" / stem).write_bytes(archive.read(name))
         except zipfile.BadZipFile:
             pass
 

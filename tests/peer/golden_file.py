@@ -1,8 +1,10 @@
 """The files of golden/: packed by xz, and the same bytes for the same numbers (no time, metadata in order)."""
+import io
 import json
 import lzma
 import pathlib
 import struct
+import tarfile
 
 GOLDEN = pathlib.Path(__file__).resolve().parent / "golden"
 
@@ -21,6 +23,17 @@ def write(name, data):
     path = GOLDEN / f"{name}.xz"
     path.write_bytes(packed(data))
     return path
+
+
+def write_folder(folder):
+    """Writes the files of a folder, which NAME.tar.xz holds in a folder of its name; returns its path."""
+    data = io.BytesIO()
+    with tarfile.open(fileobj=data, mode="w", format=tarfile.USTAR_FORMAT) as archive:
+        for file in sorted(folder.iterdir()):
+            entry = tarfile.TarInfo(f"{folder.name}/{file.name}")
+            entry.size = file.stat().st_size
+            archive.addfile(entry, io.BytesIO(file.read_bytes()))
+    return write(f"{folder.name}.tar", data.getvalue())
 
 
 def with_ordered_metadata(data):

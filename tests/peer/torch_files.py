@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes golden/torch/: state dicts as torch.save writes them, for `pickle_test` and `models_test`, and files that must be
+"""Writes golden/torch.tar.xz: state dicts as torch.save writes them, for `pickle_test` and `models_test`, and files that must be
 refused. NAME.pt holds what NAME.safetensors does; bad_NAME.pt is refused, bad.json says with which words.
 
 torch.save cannot write big-endian numbers here, so that file is turned by hand and then read by torch.load, which must give
@@ -16,13 +16,15 @@ import pathlib
 import pickle
 import shutil
 import struct
+import tempfile
 import zipfile
 
+import golden_file
 import numpy
 import safetensors.torch
 import torch
 
-FOLDER = pathlib.Path(__file__).resolve().parent / "golden" / "torch"
+FOLDER = pathlib.Path(tempfile.mkdtemp()) / "torch"
 TYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16, torch.int64, torch.int32, torch.uint8, torch.bool)
 SEED = 19
 
@@ -258,8 +260,7 @@ def main():
     global GENERATOR
     GENERATOR = torch.Generator().manual_seed(SEED)
     torch.manual_seed(SEED)
-    shutil.rmtree(FOLDER, ignore_errors=True)
-    FOLDER.mkdir(parents=True)
+    FOLDER.mkdir()
     types, walks = every_type(), every_walk()
     save("every_type", types, types)
     save("every_walk", walks, walks)
@@ -278,6 +279,8 @@ def main():
     for name, (value, tensors) in choices().items():
         save(name, value, tensors)
     write_hostile()
+    golden_file.write_folder(FOLDER)
+    shutil.rmtree(FOLDER.parent)
 
 
 if __name__ == "__main__":

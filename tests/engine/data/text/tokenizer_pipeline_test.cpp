@@ -51,7 +51,7 @@ void compare_with_peer(const std::filesystem::path& folder, const std::string& n
 
 TEST(TokenizerPipeline, GivesTheIdsAndTextsOfTheLibraryThatMadeIt) {
     for (const char* name : {"gpt2", "bert"})
-        compare_with_peer(std::filesystem::path(HALFTONE_GOLDEN_DIR) / "tokenizers", name);
+        compare_with_peer(HALFTONE_TOKENIZER_FILES, name);
 }
 
 TEST(TokenizerPipeline, GivesThemForTenThousandSentences) {
