@@ -6,13 +6,13 @@
 #include <limits>
 
 #include "engine/data/detection/drawn_pictures.h"
-#include "engine/io/coco/golden_lines.h"
+#include "support/golden_lines.h"
 
 // Values of pycocotools: tests/peer/coco_metric.py, which draws the same sets.
 namespace engine {
 namespace {
 
-using coco_golden::lines;
+using test_support::golden_lines;
 
 constexpr const char* metric_cases = "coco_metric.txt.xz";
 
@@ -37,7 +37,7 @@ void expect_figures(const std::vector<double>& ours, std::span<const std::string
 }
 
 TEST(AveragePrecision, DrawnSetsHaveThe24FiguresOfPycocotools) {
-    const auto cases = lines(metric_cases, "set");
+    const auto cases = golden_lines(metric_cases, "set");
     ASSERT_EQ(cases.size(), 300U);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         int classes = 0;
@@ -83,7 +83,7 @@ std::vector<drawn::Picture> edge_pictures(const std::vector<std::string>& words,
 }
 
 TEST(AveragePrecision, EdgesAreThoseOfPycocotools) {
-    const auto cases = lines(metric_cases, "edge");
+    const auto cases = golden_lines(metric_cases, "edge");
     ASSERT_GE(cases.size(), 16U);
     for (const auto& words : cases) {
         const int classes = std::stoi(words.at(1));

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "engine/io/coco/golden_lines.h"
+#include "support/golden_lines.h"
 #include "support/drawn_numbers.h"
 
 namespace engine {
@@ -45,7 +45,7 @@ Pasted drawn_paste(DrawnNumbers& draw) {
 }
 
 TEST(MaskPaste, DrawnMasksLieWhereTorchvisionPastesThem) {
-    const auto cases = coco_golden::lines("mask_paste.txt.xz", "paste");
+    const auto cases = test_support::golden_lines("mask_paste.txt.xz", "paste");
     ASSERT_EQ(cases.size(), 300U);
     int compared = 0;
     for (std::size_t i = 0; i < cases.size(); ++i) {

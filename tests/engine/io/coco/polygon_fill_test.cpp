@@ -5,14 +5,14 @@
 #include <limits>
 #include <sstream>
 
-#include "engine/io/coco/golden_lines.h"
+#include "support/golden_lines.h"
 #include "support/drawn_numbers.h"
 
 // Values of pycocotools: tests/peer/coco_metric.py, which draws the same polygons.
 namespace engine {
 namespace {
 
-using coco_golden::lines;
+using test_support::golden_lines;
 using support::DrawnNumbers;
 
 constexpr const char* polygon_cases = "coco_masks.txt.xz";
@@ -52,7 +52,7 @@ MaskPolygons read_parts(const std::string& text) {
 }
 
 TEST(PolygonFill, EdgeCasesAreThoseOfPycocotools) {
-    const auto cases = lines(polygon_cases, "polygon");
+    const auto cases = golden_lines(polygon_cases, "polygon");
     ASSERT_GE(cases.size(), 20U);
     for (const auto& each : cases) {
         const int height = std::stoi(each.at(0)), width = std::stoi(each.at(1));
@@ -62,7 +62,7 @@ TEST(PolygonFill, EdgeCasesAreThoseOfPycocotools) {
 }
 
 TEST(PolygonFill, DrawnPolygonsAreThoseOfPycocotools) {
-    const auto cases = lines(polygon_cases, "drawn_polygon");
+    const auto cases = golden_lines(polygon_cases, "drawn_polygon");
     ASSERT_EQ(cases.size(), 500U);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         DrawnNumbers draw(1002, static_cast<std::uint32_t>(i));

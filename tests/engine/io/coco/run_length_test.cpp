@@ -5,14 +5,14 @@
 #include <bit>
 #include <string>
 
-#include "engine/io/coco/golden_lines.h"
+#include "support/golden_lines.h"
 #include "support/drawn_numbers.h"
 
 // Values of pycocotools: tests/peer/coco_metric.py, which draws the same inputs.
 namespace engine {
 namespace {
 
-using coco_golden::lines;
+using test_support::golden_lines;
 using support::DrawnNumbers;
 
 constexpr const char* mask_cases = "coco_masks.txt.xz";
@@ -37,7 +37,7 @@ RunLength drawn_mask(DrawnNumbers& draw, int height, int width) {
 }
 
 TEST(RunLength, TextsAndBitmapsAreThoseOfPycocotools) {
-    const auto cases = lines(mask_cases, "bitmap");
+    const auto cases = golden_lines(mask_cases, "bitmap");
     ASSERT_EQ(cases.size(), 500U);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         DrawnNumbers draw(1001, static_cast<std::uint32_t>(i));
@@ -68,7 +68,7 @@ TEST(RunLength, PlainMasks) {
 }
 
 TEST(RunLength, UnionIntersectionAreaAndBox) {
-    const auto cases = lines(mask_cases, "union");
+    const auto cases = golden_lines(mask_cases, "union");
     ASSERT_EQ(cases.size(), 150U);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         DrawnNumbers draw(1003, static_cast<std::uint32_t>(i));
@@ -86,7 +86,7 @@ TEST(RunLength, UnionIntersectionAreaAndBox) {
 }
 
 TEST(RunLength, OverlapsHaveTheBitsOfPycocotools) {
-    const auto cases = lines(mask_cases, "overlaps");
+    const auto cases = golden_lines(mask_cases, "overlaps");
     ASSERT_EQ(cases.size(), 60U);
     for (std::size_t i = 0; i < cases.size(); ++i) {
         DrawnNumbers draw(1004, static_cast<std::uint32_t>(i));

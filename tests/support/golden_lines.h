@@ -7,10 +7,10 @@
 
 #include "peer/tensor_file.h"
 
-namespace coco_golden {
+namespace test_support {
 
 /// The words after the first of each line of golden/NAME that begins with `kind`.
-inline std::vector<std::vector<std::string>> lines(const char* name, const std::string& kind) {
+inline std::vector<std::vector<std::string>> golden_lines(const char* name, const std::string& kind) {
     std::istringstream all(peer::unpacked(std::filesystem::path(HALFTONE_GOLDEN_DIR) / name));
     std::vector<std::vector<std::string>> found;
     for (std::string line; std::getline(all, line);) {
@@ -24,4 +24,4 @@ inline std::vector<std::vector<std::string>> lines(const char* name, const std::
     return found;
 }
 
-}  // namespace coco_golden
+}  // namespace test_support
