@@ -1771,6 +1771,14 @@
 <message><source>&quot;{}&quot; is not a number: write 0.1, 2^-24, 3*2^-5, 1/3, 0x3c00 (bits), inf or nan.</source><translation>“{}”不是数字：请写成 0.1、2^-24、3*2^-5、1/3、0x3c00（位）、inf 或 nan。</translation></message>
 <message><source>A sum has 0 to {} terms, not {}.</source><translation>求和的项数为 0 到 {}，不能是 {}。</translation></message>
 <message><source>TF32 cannot be the accumulator: its products are added in FP32.</source><translation>TF32 不能作累加器：其乘积用 FP32 累加。</translation></message>
+<message><source>{} holds scales alone: it has neither sums nor products.</source><translation>{} 只用于缩放因子：没有加法和乘法。</translation></message>
+<message><source>Numbers are rounded at random to FP8 and FP4, not to {}.</source><translation>随机舍入只用于 FP8 和 FP4，不用于 {}。</translation></message>
+<message><source>Only finite numbers are rounded at random.</source><translation>只有有限数才能随机舍入。</translation></message>
+<message><source>The largest magnitude is a number from 0 on, not {}.</source><translation>最大绝对值须为不小于 0 的数，不能是 {}。</translation></message>
+<message><source>{} is not a way to round: use nearest or stochastic.</source><translation>{} 不是舍入方式：请用 nearest 或 stochastic。</translation></message>
+<message><source>--draws needs --round stochastic.</source><translation>--draws 需要 --round stochastic。</translation></message>
+<message><source>--amax and --mx-scale need --block.</source><translation>--amax 和 --mx-scale 需要 --block。</translation></message>
+<message><source>{} is not a value of {}: use {}.</source><translation>{} 不是 {} 的取值：请用 {}。</translation></message>
 <message><source>{} is not a format: use {}.</source><translation>{} 不是数值格式：请用 {}。</translation></message>
 <message><source>The run has ended, so there is no next step.</source><translation>运行已结束，没有下一步了。</translation></message>
 <message><source>The run has not started yet.</source><translation>运行尚未开始。</translation></message>
@@ -1846,7 +1854,7 @@
 <message><source>Bits are written “bits ID: 0.1 in fp16”.</source><translation>比特应写成“bits ID: 0.1 in fp16”。</translation></message>
 <message><source>A sum has 0 to 1,000,000 terms.</source><translation>求和可有 0 到 1,000,000 项。</translation></message>
 <message><source>{}: {}</source><translation>{}：{}</translation></message>
-<message><source>There is no format {}: fp32, tf32, fp16, bf16, fp8-e4m3 or fp8-e5m2.</source><translation>没有格式 {}：可用 fp32、tf32、fp16、bf16、fp8-e4m3 或 fp8-e5m2。</translation></message>
+<message><source>There is no format {}: {}.</source><translation>没有格式 {}：可用 {}。</translation></message>
 <message><source>There is no number format {}.</source><translation>没有数字格式 {}。</translation></message>
 <message><source>{} has no result {}.</source><translation>{} 没有结果 {}。</translation></message>
 <message><source>Write a prediction as “```predict NAME”: use letters, digits and _.</source><translation>预测应写成“```predict NAME”：只用字母、数字和 _。</translation></message>

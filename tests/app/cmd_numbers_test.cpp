@@ -23,7 +23,7 @@ std::vector<json> answers(const std::vector<std::string>& args) {
 
 TEST(Numbers, SaysWhatEachFormatStores) {
     const auto all = answers({"numbers", "0.1", "--json"});
-    ASSERT_EQ(all.size(), 6u);
+    ASSERT_EQ(all.size(), 12u);
     EXPECT_EQ(all[2].at("format"), "fp16");
     EXPECT_EQ(all[2].at("bits"), "0x2e66");
     EXPECT_EQ(all[2].at("value"), "0.0999755859375");
@@ -66,6 +66,46 @@ TEST(Numbers, AddsMultipliesAndSums) {
               "-0");
 }
 
+TEST(Numbers, SaturatesAndShowsARoundedScale) {
+    const auto saturated =
+        answers({"numbers", "500", "--format", "fp8-e4m3", "--saturate", "--json"});
+    EXPECT_EQ(saturated.at(0).at("bits"), "0x7e");
+    const auto scale = answers({"numbers", "3.1", "--format", "e8m0", "--json"}).at(0);
+    EXPECT_EQ(scale.at("floor").at("value"), "2");
+    EXPECT_EQ(scale.at("rceil").at("value"), "4");
+    EXPECT_EQ(scale.at("even").at("bits"), "0x81");
+}
+
+TEST(Numbers, CountsTheNeighboursOfNumbersRoundedAtRandom) {
+    const auto all =
+        answers({"numbers", "2.25", "--round", "stochastic", "--draws", "4000", "--json"});
+    ASSERT_EQ(all.size(), 6u);
+    const auto& fp4 = all.back();
+    EXPECT_EQ(fp4.at("format"), "fp4-e2m1");
+    EXPECT_EQ(fp4.at("low").at("value"), "2");
+    EXPECT_EQ(fp4.at("high").at("value"), "3");
+    EXPECT_EQ(fp4.at("high").at("chance"), 0.25);
+    EXPECT_NEAR(fp4.at("high").at("share"), 0.25, 0.03);
+}
+
+TEST(Numbers, RoundsBlocksThatShareAScale) {
+    const auto block = answers({"numbers", "0.5", "-1", "100", "--block", "mxfp4", "--json"}).at(0);
+    EXPECT_EQ(block.at("scale_bits"), "0x84");
+    EXPECT_EQ(block.at("scale"), "32");
+    EXPECT_EQ(block.at("zeroed"), 2);
+    EXPECT_EQ(block.at("elements").at(2).at("value"), "96");
+    EXPECT_EQ(block.at("elements").at(2).at("error"), -4);
+    const auto floor =
+        answers({"numbers", "500", "--block", "mxfp8", "--mx-scale", "floor", "--json"});
+    EXPECT_EQ(floor.at(0).at("saturated"), 1);
+    const auto two = answers({"numbers", "1", "--block", "nvfp4", "--amax", "6", "--json"}).at(0);
+    EXPECT_EQ(two.at("tensor_scale"), 448);
+    Program program({"numbers", "0.5", "1", "--block", "nvfp4"});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 0);
+    EXPECT_THAT(program.output().at(1), HasSubstr("zeroed 0"));
+}
+
 TEST(Numbers, RefusesWhatItCannotReadInOneSentence) {
     const auto refused = [](const std::vector<std::string>& args, const char* sentence,
                             int exit_code = 2) {
@@ -79,6 +119,12 @@ TEST(Numbers, RefusesWhatItCannotReadInOneSentence) {
     refused({"numbers", "1", "--sum", "5", "--accumulator", "tf32"},
             "TF32 cannot be the accumulator");
     refused({"numbers", "1", "--sum", "10000001"}, "--sum");
+    refused({"numbers", "1", "--add", "1", "--format", "e8m0"}, "holds scales alone", 2);
+    refused({"numbers", "1", "--block", "mxfp6"}, "mxfp6 is not a value of --block");
+    refused({"numbers", "1", "--block", "mxfp8", "--amax", "-1"}, "The largest magnitude");
+    refused({"numbers", "1", "--round", "up"}, "up is not a way to round");
+    refused({"numbers", "1", "--draws", "5"}, "--draws needs --round stochastic");
+    refused({"numbers", "1", "--amax", "5"}, "need --block");
     refused({"numbers"}, "give a value");
     refused({"numbers", "--file", "/nowhere/values"}, "cannot be read", 3);
     const test_support::TempFolder folder;

@@ -2,6 +2,7 @@
 #include <array>
 
 #include "engine/base/error.h"
+#include "engine/base/plain_text.h"
 #include "engine/number/number_format.h"
 #include "engine/number/number_text.h"
 #include "lab/lesson_text.h"
@@ -130,8 +131,8 @@ private:
     }
     std::string format_in(const std::string& word) const {
         if (!find_number_format(word))
-            refuse(
-                msg("There is no format {}: fp32, tf32, fp16, bf16, fp8-e4m3 or fp8-e5m2.", word));
+            refuse(msg("There is no format {}: {}.", word,
+                       join(number_formats(), ", ", &NumberFormat::name)));
         return word;
     }
 

@@ -30,7 +30,15 @@ const NumberFormat& accumulator_format(const SumSettings& settings) {
     return fixed != nullptr ? *fixed : *settings.format;
 }
 
+void check(const NumberFormat& format) {
+    if (format.scale)
+        throw Error(ErrorCode::value,
+                    msg("{} holds scales alone: it has neither sums nor products.", format.title));
+}
+
 void check(const SumSettings& settings) {
+    check(*settings.format);
+    check(accumulator_format(settings));
     if (settings.terms < 0 || settings.terms > SumSettings::max_terms)
         throw Error(ErrorCode::value, msg("A sum has 0 to {} terms, not {}.",
                                           SumSettings::max_terms, settings.terms));
@@ -42,10 +50,12 @@ void check(const SumSettings& settings) {
 }  // namespace
 
 double add(const NumberFormat& format, double a, double b) {
+    check(format);
     return rounded(format, odd_sum(rounded(format, a), rounded(format, b)));
 }
 
 double multiply(const NumberFormat& format, double a, double b) {
+    check(format);
     return rounded(format, rounded(format, a) * rounded(format, b));  // 48 bits: exact in double
 }
 

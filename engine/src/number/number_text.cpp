@@ -278,7 +278,8 @@ std::string binary(const NumberFormat& format, std::uint32_t bits) {
     std::string out;
     for (int bit = format.width() - 1; bit >= 0; --bit) {
         out += (bits >> bit & 1u) != 0 ? '1' : '0';
-        if (bit == format.width() - 1 || bit == format.fraction_bits) out += ' ';
+        const bool sign = !format.scale && bit == format.width() - 1;
+        if (sign || (bit == format.fraction_bits && bit > 0)) out += ' ';
     }
     return out;
 }
@@ -293,8 +294,8 @@ StoredNumber stored_bits(const NumberFormat& format, std::uint32_t bits) {
             .gap = gap(format, bits)};
 }
 
-StoredNumber store_number(const NumberFormat& format, const Number& number) {
-    StoredNumber out = stored_bits(format, to_bits(format, number.value));
+StoredNumber store_number(const NumberFormat& format, const Number& number, bool saturate) {
+    StoredNumber out = stored_bits(format, to_bits(format, number.value, saturate));
     out.error = std::isfinite(number.value) && std::isfinite(out.value)
                     ? out.value - number.value
                     : std::numeric_limits<double>::quiet_NaN();

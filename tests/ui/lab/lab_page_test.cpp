@@ -135,7 +135,7 @@ TEST_F(LabPageTest, CopiesBlocksThatALessonTakes) {
     NumberModel number;
     CalculatorModel calculator;
     const NumbersTools tools(context, &number, &calculator);
-    for (const auto* format : engine::number_formats()) {
+    for (const auto* format : engine::common_number_formats()) {
         for (const auto& text :
              {u"0.1"_s, u"-2^-24"_s, u"3 * 2^-5"_s, u"1/3"_s, u"0x3c"_s, u"65504"_s}) {
             number.setFormat(*format);

@@ -8,7 +8,8 @@
 
 namespace engine {
 
-/// a and b are rounded to the format, and so is their exact sum or product, once.
+/// a and b are rounded to the format, and so is their exact sum or product, once. Throw
+/// Error(value) for a format of scales.
 double add(const NumberFormat& format, double a, double b);
 double multiply(const NumberFormat& format, double a, double b);
 
@@ -44,7 +45,8 @@ struct SumResult {
     std::vector<SumPoint> curve;  ///< terms ascending, from 0 to settings.terms
 };
 
-/// Throws Error(value) for a number of terms out of range and for a TF32 accumulator.
+/// Throws Error(value) for a number of terms out of range, for a TF32 accumulator and for formats
+/// of scales.
 SumResult sum(const SumSettings& settings);
 
 }  // namespace engine

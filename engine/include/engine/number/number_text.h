@@ -27,7 +27,7 @@ Number parse_number(std::string_view text, const NumberFormat& format);
 std::string exact_decimal(double value);
 /// "0x2e66", as many digits as the format's width needs.
 std::string hexadecimal(const NumberFormat& format, std::uint32_t bits);
-/// "0 01011 1001100110": sign, exponent and fraction.
+/// "0 01011 1001100110": sign, exponent and fraction; without a sign in formats of scales.
 std::string binary(const NumberFormat& format, std::uint32_t bits);
 
 /// A number as a format stores it.
@@ -42,8 +42,8 @@ struct StoredNumber {
     double gap = 0;                      ///< as gap()
 };
 
-/// The number rounded to the format.
-StoredNumber store_number(const NumberFormat& format, const Number& number);
+/// The number rounded to the format, as to_bits() does it.
+StoredNumber store_number(const NumberFormat& format, const Number& number, bool saturate = false);
 /// The number that has these bits; its errors are 0.
 StoredNumber stored_bits(const NumberFormat& format, std::uint32_t bits);
 

@@ -26,7 +26,7 @@ struct BitTableTest : testing::Test {
 };
 
 TEST_F(BitTableTest, AlignsTheFractionsOfAllFormats) {
-    for (const auto* format : engine::number_formats()) {
+    for (const auto* format : engine::common_number_formats()) {
         const int first = table.bitRect(*format, format->fraction_bits - 1).left();
         EXPECT_EQ(first, table.bitRect(engine::fp32_format, 22).left()) << format->name;
         for (int bit = 1; bit < format->width(); ++bit)

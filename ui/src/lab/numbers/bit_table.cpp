@@ -25,7 +25,7 @@ constexpr int maxFraction = 23;
 constexpr int maxExponent = 8;
 
 int rowOf(const NumberFormat& format) {
-    const auto formats = engine::number_formats();
+    const auto formats = engine::common_number_formats();
     return static_cast<int>(std::ranges::find(formats, &format) - formats.begin());
 }
 
@@ -102,7 +102,7 @@ QRect BitTable::bitRect(const NumberFormat& format, int bit) const {
 }
 
 std::optional<BitTable::Place> BitTable::bitAt(const QPoint& at) const {
-    for (const auto* format : engine::number_formats()) {
+    for (const auto* format : engine::common_number_formats()) {
         for (int bit = 0; bit < format->width(); ++bit)
             if (bitRect(*format, bit).contains(at)) return Place{format, bit};
     }
@@ -146,7 +146,7 @@ void BitTable::mousePressEvent(QMouseEvent* event) {
     }
     const int row = (at.y() - headHeight()) / std::max(1, rowHeight());
     if (at.y() >= headHeight() && row < 6)
-        model_->setFormat(*engine::number_formats()[static_cast<std::size_t>(row)]);
+        model_->setFormat(*engine::common_number_formats()[static_cast<std::size_t>(row)]);
 }
 
 void BitTable::mouseMoveEvent(QMouseEvent* event) {
@@ -156,7 +156,7 @@ void BitTable::mouseMoveEvent(QMouseEvent* event) {
 void BitTable::keyPressEvent(QKeyEvent* event) {
     if (event->modifiers() != Qt::NoModifier && event->modifiers() != Qt::KeypadModifier)
         return QWidget::keyPressEvent(event);
-    const auto formats = engine::number_formats();
+    const auto formats = engine::common_number_formats();
     const int row = rowOf(model_->format());
     const auto select = [&](int to) {
         model_->setFormat(*formats[static_cast<std::size_t>(std::clamp(to, 0, 5))]);
@@ -189,7 +189,7 @@ bool BitTable::event(QEvent* event) {
             QToolTip::hideText();
         } else {
             const auto stored =
-                model_->stored(*engine::number_formats()[static_cast<std::size_t>(row)]);
+                model_->stored(*engine::common_number_formats()[static_cast<std::size_t>(row)]);
             QToolTip::showText(help->globalPos(),
                                u"%1\n%2\n%3"_s.arg(
                                    formatTitle(*stored.format),
@@ -259,7 +259,7 @@ void BitTable::paintHead(QPainter& painter, const Columns& at) const {
 
 void BitTable::paintRow(QPainter& painter, const Columns& at, int row) const {
     const Tokens& t = theme_->tokens();
-    const NumberFormat& format = *engine::number_formats()[static_cast<std::size_t>(row)];
+    const NumberFormat& format = *engine::common_number_formats()[static_cast<std::size_t>(row)];
     const QRect area = rowRect(row);
     const bool selected = &format == &model_->format();
     if (selected) {

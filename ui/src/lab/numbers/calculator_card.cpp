@@ -233,7 +233,7 @@ QLayout* CalculatorCard::makeHead() {
     accumulator_ = new ChoiceBox(this);
     accumulator_->setAccessibleName(tr("Accumulator"));
     accumulator_->setToolTip(tr("Type of the accumulator in the last column"));
-    for (const auto* format : engine::number_formats()) {
+    for (const auto* format : engine::common_number_formats()) {
         if (fixed_accumulator(*format) != nullptr) continue;
         accumulator_->addItem(tr("in %1").arg(formatTitle(*format)),
                               QVariant::fromValue(static_cast<int>(format->kind)));
@@ -249,7 +249,7 @@ QLayout* CalculatorCard::makeHead() {
     connect(second_, &QLineEdit::textEdited, model_, &CalculatorModel::setSecond);
     connect(accumulator_, &QComboBox::activated, model_, [this](int index) {
         const int kind = accumulator_->itemData(index).toInt();
-        for (const auto* format : engine::number_formats())
+        for (const auto* format : engine::common_number_formats())
             if (static_cast<int>(format->kind) == kind) model_->setAccumulator(*format);
     });
     return row;

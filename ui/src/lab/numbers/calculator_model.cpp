@@ -69,7 +69,7 @@ void CalculatorModel::compute() {
 void CalculatorModel::computePair(const engine::Number& a, const engine::Number& b) {
     rows_.clear();
     const bool adds = operation_ == Operation::add;
-    for (const auto* format : engine::number_formats())
+    for (const auto* format : engine::common_number_formats())
         rows_.push_back({.format = format,
                          .first = rounded(*format, a.value),
                          .second = rounded(*format, b.value),
@@ -81,7 +81,7 @@ void CalculatorModel::computePair(const engine::Number& a, const engine::Number&
 void CalculatorModel::computeSum(const engine::Number& term, std::int64_t terms) {
     rows_.clear();
     terms_ = terms;
-    for (const auto* format : engine::number_formats()) {
+    for (const auto* format : engine::common_number_formats()) {
         engine::SumSettings settings{
             .term = term.value, .terms = terms, .format = format, .points = curvePoints};
         Row row{.format = format, .own = sum(settings)};

@@ -29,9 +29,7 @@ QColor formatColor(const Theme& theme, const engine::NumberFormat& format) {
             return t.fp16;
         case engine::FormatKind::bf16:
             return t.bf16;
-        case engine::FormatKind::tf32:
-        case engine::FormatKind::fp8_e4m3:
-        case engine::FormatKind::fp8_e5m2:
+        default:
             break;
     }
     return t.text;

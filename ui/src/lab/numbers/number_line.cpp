@@ -83,7 +83,7 @@ void NumberLine::paintEvent(QPaintEvent*) {
     painter.setFont(small);
     paintZones(painter);
     int row = 0;
-    for (const auto* format : engine::number_formats()) paintRange(painter, row++, *format);
+    for (const auto* format : engine::common_number_formats()) paintRange(painter, row++, *format);
     paintAxis(painter);
     paintNumber(painter);
     if (hasFocus()) {
@@ -115,7 +115,7 @@ void NumberLine::paintZones(QPainter& painter) const {
     word(at.left(), tiny, t.dim, tr("%1 rounds to zero").arg(title));
     word(tiny, normal, t.dim, tr("subnormal"));
     word(beyond, at.right(), t.bad,
-         format.infinity ? tr("%1 inf").arg(title) : tr("%1 NaN").arg(title));
+         format.beyond == engine::Beyond::infinity ? tr("%1 inf").arg(title) : tr("%1 NaN").arg(title));
 }
 
 void NumberLine::paintRange(QPainter& painter, int row, const NumberFormat& format) const {
@@ -145,7 +145,7 @@ void NumberLine::paintRange(QPainter& painter, int row, const NumberFormat& form
     const bool wide = format.largest > 1e30;
     QString high = wide ? tr("to %1").arg(nearText(format.largest, 3))
                         : count(static_cast<std::int64_t>(format.largest));
-    if (!format.infinity) high = tr("%1, then NaN").arg(high);
+    if (format.beyond != engine::Beyond::infinity) high = tr("%1, then NaN").arg(high);
     if (wide) {
         painter.setPen(selected ? t.panel : t.text);
         const QRectF inside = QRectF(normal + 4, top, last - normal - 8, pitch);

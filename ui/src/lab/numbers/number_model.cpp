@@ -71,13 +71,13 @@ QString NumberModel::headline() const {
     if (!problem_.isEmpty()) return problem_;
     if (std::isnan(number_.value)) return tr("NaN: not a number.");
     QStringList holding;
-    for (const auto* format : engine::number_formats()) {
+    for (const auto* format : engine::common_number_formats()) {
         const auto each = stored(*format);
         const bool exact = number_.exact && each.value == number_.value;
         if (exact) holding << formatTitle(*format);
     }
     if (holding.isEmpty()) return tr("No format holds %1 exactly.").arg(text_);
-    if (holding.size() == static_cast<qsizetype>(engine::number_formats().size()))
+    if (holding.size() == static_cast<qsizetype>(engine::common_number_formats().size()))
         return tr("All six formats hold %1 exactly.").arg(text_);
     if (holding.size() == 1) return tr("Only %1 holds %2 exactly.").arg(holding.front(), text_);
     const QString last = holding.takeLast();
