@@ -181,7 +181,7 @@ NetworkReport make_report(const engine::CheckedNetwork& network, const std::stri
     return out;
 }
 
-std::string json_text(const std::string& file, const NetworkReport& report) {
+std::string report_json(const std::string& file, const NetworkReport& report) {
     const engine::CheckedNetwork& network = report.network;
     ordered_json faults = ordered_json::array(), layers = ordered_json::array(), parameters = ordered_json::array(), state = ordered_json::array();
     for (const auto& fault : network.faults)
@@ -226,7 +226,7 @@ void write_export(const NetworkArguments& args, const std::string& text, const e
     else if (args.format == "svg")
         out = engine::network_to_svg(text, data, {.depth = static_cast<int>(args.depth), .lying = args.lying});
     else
-        out = json_text(args.file, report);
+        out = report_json(args.file, report);
     if (args.output.empty()) {
         std::cout << out;
         return;
@@ -272,7 +272,7 @@ int check(const NetworkArguments& args) {
     if (!args.format.empty() && network.usable())
         write_export(args, *text, settings->data, report);
     else if (args.json)
-        std::cout << json_text(args.file, report);
+        std::cout << report_json(args.file, report);
     else if (args.format.empty())
         print_table(report);
     return network.usable() ? 0 : engine::exit_code(engine::ErrorCode::settings);
