@@ -2520,5 +2520,47 @@
 <message><source>{}: the weights are written there.</source><translation>{}：权重写在这个文件里。</translation></message>
 <message><source>Name the text of the network otherwise, as in model.py.</source><translation>请给网络的文本另取文件名，例如 model.py。</translation></message>
 <message><source>The default of the option {} cannot be changed in this text: write it on one line.</source><translation>无法在此文本中修改选项 {} 的默认值：请把它写在一行里。</translation></message>
+<message><source>Mask R-CNN, ResNet-18</source><translation>Mask R-CNN，ResNet-18</translation></message>
+<message><source>Mask R-CNN, ResNet-50</source><translation>Mask R-CNN，ResNet-50</translation></message>
+<message><source>Finds objects, their boxes and masks. Small: learns drawn scenes on a CPU in minutes.</source><translation>找出物体及其边界框和掩码。规模小：在 CPU 上几分钟就能学会绘制的场景。</translation></message>
+<message><source>Finds objects, their boxes and masks: torchvision's network with its sizes, whose weights it reads.</source><translation>找出物体及其边界框和掩码：与 torchvision 的网络规模相同，可读取其权重。</translation></message>
+<message><source>How the body's batch norms work.</source><translation>主干网络的批归一化如何工作。</translation></message>
+<message><source>Trained, by the statistics of the batch.</source><translation>参与训练，使用批次的统计量。</translation></message>
+<message><source>Frozen</source><translation>冻结</translation></message>
+<message><source>Statistics and weights stay as model.init_from has them: for small batches.</source><translation>统计量和权重保持 model.init_from 中的值：适合小批量。</translation></message>
+<message><source>Frozen eps</source><translation>冻结层的 eps</translation></message>
+<message><source>Added to the variances of frozen norms. torchvision's file for COCO needs 0.</source><translation>加到冻结归一化层的方差上。torchvision 的 COCO 权重文件需要 0。</translation></message>
+<message><source>Trained stages</source><translation>训练的阶段</translation></message>
+<message><source>How many parts of the body are trained, from the last on: layer4, layer3, layer2, layer1, conv1.</source><translation>主干网络从最后一个起有多少部分参与训练：layer4、layer3、layer2、layer1、conv1。</translation></message>
+<message><source>Pyramid channels</source><translation>金字塔通道数</translation></message>
+<message><source>Channels of the maps that regions are found and read in.</source><translation>用于寻找和读取区域的特征图的通道数。</translation></message>
+<message><source>Anchor sizes</source><translation>锚框尺寸</translation></message>
+<message><source>Side of the anchors of each of the five maps. Each place has three, with heights over widths of 0.5, 1 and 2.</source><translation>五个特征图各自锚框的边长。每个位置有三个锚框，高宽比为 0.5、1 和 2。</translation></message>
+<message><source>Sampled anchors</source><translation>采样的锚框</translation></message>
+<message><source>Anchors of a picture that the loss is taken of; at most half of them lie on objects.</source><translation>每张图片参与损失的锚框数；其中至多一半位于物体上。</translation></message>
+<message><source>Proposals before suppression</source><translation>抑制前的候选区域</translation></message>
+<message><source>The best regions of each map, before overlapping ones are dropped: in training and in evaluation.</source><translation>去除重叠之前，每个特征图保留的最佳区域数：训练时和评估时。</translation></message>
+<message><source>Proposals</source><translation>候选区域</translation></message>
+<message><source>Regions of a picture that remain: in training and in evaluation.</source><translation>每张图片保留的区域数：训练时和评估时。</translation></message>
+<message><source>Sampled regions</source><translation>采样的区域</translation></message>
+<message><source>Regions of a picture that the heads learn from; at most a quarter of them lie on objects.</source><translation>每张图片供头部学习的区域数；其中至多四分之一位于物体上。</translation></message>
+<message><source>Canonical size</source><translation>基准尺寸</translation></message>
+<message><source>Regions of this side are read in the third map, larger and smaller ones in others.</source><translation>此边长的区域在第三个特征图中读取，更大或更小的在其他特征图中读取。</translation></message>
+<message><source>Hidden</source><translation>隐藏宽度</translation></message>
+<message><source>Width of the two layers that classify a region.</source><translation>对区域分类的两个层的宽度。</translation></message>
+<message><source>Mask layers</source><translation>掩码层</translation></message>
+<message><source>Channels of the convolutions that draw a region's mask.</source><translation>绘制区域掩码的卷积层的通道数。</translation></message>
+<message><source>Masks</source><translation>掩码</translation></message>
+<message><source>Draws a mask of each object. Without it the network is Faster R-CNN.</source><translation>为每个物体绘制掩码。关闭后网络就是 Faster R-CNN。</translation></message>
+<message><source>Score threshold</source><translation>得分阈值</translation></message>
+<message><source>Detections with lower scores are dropped in an evaluation.</source><translation>评估时去掉得分更低的检测结果。</translation></message>
+<message><source>Overlap threshold</source><translation>重叠阈值</translation></message>
+<message><source>Of two detections of a class that overlap by more, the one with the lower score is dropped.</source><translation>同一类别的两个检测结果重叠超过此值时，去掉得分较低的一个。</translation></message>
+<message><source>Detections</source><translation>检测数</translation></message>
+<message><source>The most detections of a picture.</source><translation>每张图片的最多检测数。</translation></message>
+<message><source>Detectors cannot be written as ONNX yet.</source><translation>检测模型尚不能导出为 ONNX。</translation></message>
+<message><source>Export the weights as safetensors.</source><translation>请将权重导出为 safetensors。</translation></message>
+<message><source>model.options.{}: use {} numbers</source><translation>model.options.{}：使用 {} 个数</translation></message>
+<message><source>model.options.mask_layers: use at least one number</source><translation>model.options.mask_layers：至少使用一个数</translation></message>
 </context>
 </TS>

@@ -52,8 +52,6 @@ public:
     const std::vector<TensorAlias>& aliases() const { return registry_.aliases; }
     std::int64_t parameter_count() const;
 
-protected:
-    Model(std::optional<std::int64_t> seed, const Device& device) : registry_(seed, device) {}
     /// Runs one of the model's blocks within the module of this name. With recompute_blocks,
     /// training keeps only its input and computes it again in the backward pass, which opens the
     /// module again. The bits are the same.
@@ -64,6 +62,9 @@ protected:
         return checkpoint([f](const TensorList& in) { return TensorList{f(in.front())}; }, {x})
             .front();
     }
+
+protected:
+    Model(std::optional<std::int64_t> seed, const Device& device) : registry_(seed, device) {}
     TensorRegistry registry_;
 };
 

@@ -1,5 +1,7 @@
 #include "models/onnx_export.h"
 
+#include "engine/base/error.h"
+#include "models/detection_model.h"
 #include "models/onnx_trace.h"
 
 namespace engine {
@@ -36,6 +38,9 @@ OnnxTrace::Requests trace(Model& model, const ModelShape& shape, int pass,
 }  // namespace
 
 OnnxGraph onnx_graph(Model& model, const ModelShape& shape, DType dtype) {
+    if (dynamic_cast<const DetectionModel*>(&model) != nullptr)
+        throw Error(ErrorCode::settings, msg("Detectors cannot be written as ONNX yet."),
+                    msg("Export the weights as safetensors."));
     const InferenceMode inference;
     model.training = false;
     OnnxGraph graph(dtype), other(dtype);

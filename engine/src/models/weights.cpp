@@ -202,6 +202,8 @@ namespace {
 std::set<std::string> affine_batch_norms(const Model& model) {
     std::set<std::string> with_weight, norms;
     for (const auto& parameter : model.parameters()) with_weight.insert(module_of(parameter.name));
+    for (const auto& buffer : model.buffers())
+        if (buffer.name.ends_with(".weight")) with_weight.insert(module_of(buffer.name));
     for (const auto& buffer : model.buffers()) {
         const std::string module = module_of(buffer.name);
         if (buffer.name == module + ".running_mean" && with_weight.contains(module))

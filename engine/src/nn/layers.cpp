@@ -296,6 +296,19 @@ BatchNorm2d::BatchNorm2d(TensorRegistry& registry, const std::string& name, std:
       running_var(registry.buffer(name + ".running_var", {channels}, 1)),
       num_batches_tracked(registry.buffer(name + ".num_batches_tracked", {}, 0, DType::i64)) {}
 
+BatchNorm2d BatchNorm2d::frozen(TensorRegistry& registry, const std::string& name,
+                                std::int64_t channels, double eps) {
+    BatchNorm2d norm;
+    norm.module = ModuleName(name);
+    norm.weight = registry.buffer(name + ".weight", {channels}, 1);
+    norm.bias = registry.buffer(name + ".bias", {channels}, 0);
+    norm.running_mean = registry.buffer(name + ".running_mean", {channels}, 0);
+    norm.running_var = registry.buffer(name + ".running_var", {channels}, 1);
+    norm.eps = eps;
+    norm.is_frozen = true;
+    return norm;
+}
+
 void BatchNorm2d::count(bool training) const {
     if (training && !recomputing()) count_batch(num_batches_tracked);
 }
@@ -306,16 +319,18 @@ std::pair<Tensor, Tensor> BatchNorm2d::running(bool training) const {
     return {running_mean, running_var};
 }
 
-Tensor BatchNorm2d::operator()(const Tensor& x, bool training) const {
+Tensor BatchNorm2d::operator()(const Tensor& x, bool in_training) const {
     const ModuleScope opened(module);
+    const bool training = in_training && !is_frozen;
     count(training);
     const auto [mean, var] = running(training);
     if (!is_usual()) return batch_norm(x, weight, bias, mean, var, training, momentum, eps);
     return Norms::of_thread().batch(x, {weight, bias, mean, var}, training);
 }
 
-Tensor BatchNorm2d::relu(const Tensor& x, const Tensor& residual, bool training) const {
+Tensor BatchNorm2d::relu(const Tensor& x, const Tensor& residual, bool in_training) const {
     const ModuleScope opened(module);
+    const bool training = in_training && !is_frozen;
     count(training);
     const auto [mean, var] = running(training);
     if (!is_usual())

@@ -104,9 +104,13 @@ struct BatchNorm2d {
     ModuleName module;
     Tensor weight, bias, running_mean, running_var, num_batches_tracked;
     double momentum = 0.1, eps = 1e-5;
+    bool is_frozen = false;  ///< normalises by the running statistics in training, too
     BatchNorm2d() = default;
     BatchNorm2d(TensorRegistry& registry, const std::string& name, std::int64_t channels,
                 bool affine = true);
+    /// torchvision's FrozenBatchNorm2d: all four tensors are buffers, and training changes none.
+    static BatchNorm2d frozen(TensorRegistry& registry, const std::string& name,
+                              std::int64_t channels, double eps);
     Tensor operator()(const Tensor& x, bool training) const;
     /// relu(batch_norm(x) + residual) in one pass; residual may be undefined.
     Tensor relu(const Tensor& x, const Tensor& residual, bool training) const;

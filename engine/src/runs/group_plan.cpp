@@ -53,8 +53,7 @@ std::optional<GroupPlan> read_plan(const fs::path& run_folder) {
         if (read.contains("twin")) {
             const auto& twin = read.at("twin");
             plan.twin = TwinOptions{twin.at("resync_every").get<std::int64_t>(),
-                                    twin.at("skip_together").get<bool>(),
-                                    twin.value("share_proposals", false)};
+                                    twin.at("skip_together").get<bool>()};
         }
         return plan;
     } catch (const std::exception&) {
@@ -88,8 +87,7 @@ std::string group_plan_json(const GroupPlan& plan) {
     }
     if (plan.twin)
         out["twin"] = {{"resync_every", plan.twin->resync_every},
-                       {"skip_together", plan.twin->skip_together},
-                       {"share_proposals", plan.twin->share_proposals}};
+                       {"skip_together", plan.twin->skip_together}};
     return out.dump(1);
 }
 

@@ -10,10 +10,7 @@ namespace engine {
 class Twin::Coupling::Keeper final : public StepObserver {
 public:
     explicit Keeper(Coupling& coupling) : coupling_(coupling) {}
-    void begin(const StepView&) override {
-        coupling_.kept_.clear();
-        coupling_.begin_sharing();
-    }
+    void begin(const StepView&) override { coupling_.kept_.clear(); }
     void before_update(const StepView& step) override {
         coupling_.kept_.merge(unscaled_gradients(step));
     }
@@ -26,10 +23,7 @@ private:
 class Twin::Coupling::Comparer final : public StepObserver {
 public:
     explicit Comparer(Coupling& coupling) : coupling_(coupling) {}
-    void begin(const StepView&) override {
-        own_.clear();
-        coupling_.half(Side::reference).loop->trainer().set_decisions(coupling_.decisions_);
-    }
+    void begin(const StepView&) override { own_.clear(); }
     void before_update(const StepView& step) override {
         own_.merge(unscaled_gradients(step));
         skipping_ = skips_too();
@@ -112,17 +106,7 @@ void Twin::Coupling::start() {
 /// Whether one half gets its state or its skips from the other one.
 bool Twin::Coupling::takes_over() const {
     const std::lock_guard lock(mutex_);
-    return options_.skip_together || options_.share_proposals || options_.resync_every > 0;
-}
-
-/// The second one begins a step, whose decisions the reference takes.
-void Twin::Coupling::begin_sharing() {
-    {
-        const std::lock_guard lock(mutex_);
-        if (!options_.share_proposals) return;
-    }
-    decisions_ = std::make_shared<StepDecisions>();
-    half(Side::other).loop->trainer().set_decisions(decisions_);
+    return options_.skip_together || options_.resync_every > 0;
 }
 
 bool Twin::Coupling::may_couple() const {
@@ -196,10 +180,8 @@ void Twin::Coupling::copy_state() {
 
 void Twin::Coupling::uncouple() {
     for (Half& each : halves_) {
-        if (each.loop != nullptr && each.observer && !each.left) {
+        if (each.loop != nullptr && each.observer && !each.left)
             each.loop->trainer().detach(*each.observer);
-            each.loop->trainer().set_decisions(nullptr);
-        }
         each.observer.reset();
     }
     writer_.reset();

@@ -10,6 +10,7 @@
 #include "engine/settings/catalog.h"
 #include "io/safetensors/tensor_file.h"
 #include "model_golden.h"
+#include "models/model_descriptor.h"
 #include "ops/loss/cross_entropy.h"
 #include "parameter_lines.h"
 #include "temp_folder.h"
@@ -100,7 +101,8 @@ TensorMap step(const std::string& kind, const std::string& precision) {
 TEST(Models, EveryModelHasAReferenceOfPyTorchOrATestOfItsOwn) {
     const std::filesystem::path tests = HALFTONE_MODEL_TESTS;
     for (const auto& model : models()) {
-        std::string name = model.kind;
+        std::string name =
+            model.output == ModelOutput::detections ? "mask_rcnn" : model.kind;
         std::ranges::replace(name, '-', '_');
         EXPECT_TRUE(golden().has(model.kind) || exists(tests / (name + "_test.cpp"))) << model.kind;
     }

@@ -100,6 +100,7 @@ INSTANTIATE_TEST_SUITE_P(Types, OnnxExport, testing::Values(DType::f32, DType::f
 TEST_P(OnnxExport, OfEveryModelIsWellFormedUnderPyTorchsNames) {
     for (const ModelDescriptor& kind : models()) {
         if (kind.from_text) continue;  // file_test.cpp
+        if (kind.output == ModelOutput::detections) continue;  // refused
         SCOPED_TRACE(kind.kind);
         ModelConfig config;
         config.kind = kind.kind;

@@ -20,46 +20,6 @@
 namespace engine {
 namespace {
 
-/// near / 2 d^2 below the bend, far (d - bend / 2) above it. Where the square is not used, d is
-/// replaced by 0: otherwise it could be infinite there, and its gradient NaN.
-Tensor bent(const Tensor& d, const Tensor& below, double bend, double near, double far) {
-    const Tensor inner = where(below, d, constant(d, 0));
-    return where(below, mul(mul(inner, inner), 0.5 * near), mul(add(d, -0.5 * bend), far));
-}
-
-}  // namespace
-
-Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction reduction, double beta) {
-    if (!(beta >= 0)) {
-        throw Error(ErrorCode::value,
-                    "smooth_l1_loss: beta must not be negative, got " + std::to_string(beta));
-    }
-    return wide_loss(smooth_l1_loss_op, reduction, x, target, reduction, beta,
-                     [&](const Tensor& w, const Tensor& t) {
-                         const Tensor d = abs(sub(w, t));
-                         if (beta == 0) return d;
-                         const Tensor below =
-                             logical_not(greater_equal(d, scalar_like(d, beta)));  // NaN too
-                         return bent(d, below, beta, 1 / beta, 1);
-                     });
-}
-
-Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction reduction, double delta) {
-    if (!(delta > 0)) {
-        throw Error(ErrorCode::value,
-                    "huber_loss: delta must be above 0, got " + std::to_string(delta));
-    }
-    return wide_loss(huber_loss_op, reduction, x, target, reduction, delta,
-                     [&](const Tensor& w, const Tensor& t) {
-                         const Tensor d = abs(sub(w, t));
-                         const Tensor below =
-                             logical_not(greater(d, scalar_like(d, delta)));  // NaN too
-                         return bent(d, below, delta, 1, delta);
-                     });
-}
-
-namespace {
-
 /// The variance in a shape that broadcasts to x's.
 Tensor variance_beside(const Tensor& var, const Tensor& x) {
     if (var.shape() == x.shape() || var.numel() == 1) return var;

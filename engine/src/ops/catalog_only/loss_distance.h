@@ -4,24 +4,6 @@
 
 namespace engine {
 
-// Losses of a distance between x and target, which broadcast and promote. Computed in f32 (f64 for
-// f64), rounded once.
-
-/// 0.5 d^2 / beta where d = |x - target| < beta, else d - 0.5 beta; l1_loss for beta 0. Throws
-/// Error(value) for a negative beta.
-Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean,
-                      double beta = 1);
-inline constexpr Op smooth_l1_loss_op(CastPolicy::f32,
-                                      "smooth_l1_loss(x, target; reduction='mean', beta=1)",
-                                      condenses, by_name<smooth_l1_loss>);
-/// 0.5 d^2 where d = |x - target| <= delta, else delta (d - 0.5 delta). Throws Error(value) unless
-/// delta > 0.
-Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean,
-                  double delta = 1);
-inline constexpr Op huber_loss_op(CastPolicy::f32,
-                                  "huber_loss(x, target; reduction='mean', delta=1)", condenses,
-                                  by_name<huber_loss>);
-
 struct GaussianOptions {
     bool full = false;  ///< with the constant 0.5 log(2 pi)
     double eps = 1e-6;  ///< variances below it count as it; their gradient passes unchanged

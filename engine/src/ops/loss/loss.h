@@ -26,6 +26,21 @@ inline constexpr Op mse_loss_op(
 Tensor l1_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean);
 inline constexpr Op l1_loss_op(CastPolicy::f32, "l1_loss(x, target; reduction='mean')", condenses,
                                by_name<l1_loss>);
+/// 0.5 d^2 / beta where d = |x - target| < beta, else d - 0.5 beta; l1_loss for beta 0. Throws
+/// Error(value) for a negative beta. As huber_loss() computed in f32 (f64 for f64), rounded once;
+/// operands broadcast and promote.
+Tensor smooth_l1_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean,
+                      double beta = 1);
+inline constexpr Op smooth_l1_loss_op(CastPolicy::f32,
+                                      "smooth_l1_loss(x, target; reduction='mean', beta=1)",
+                                      condenses, by_name<smooth_l1_loss>);
+/// 0.5 d^2 where d = |x - target| <= delta, else delta (d - 0.5 delta). Throws Error(value) unless
+/// delta > 0.
+Tensor huber_loss(const Tensor& x, const Tensor& target, Reduction reduction = Reduction::mean,
+                  double delta = 1);
+inline constexpr Op huber_loss_op(CastPolicy::f32,
+                                  "huber_loss(x, target; reduction='mean', delta=1)", condenses,
+                                  by_name<huber_loss>);
 /// (1 - t) x - (1 + (pos_weight - 1) t) log_sigmoid(x), times weight; both weights optional.
 Tensor binary_cross_entropy_with_logits(const Tensor& x, const Tensor& target,
                                         const Tensor& weight = {}, const Tensor& pos_weight = {},
