@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <array>
 #include <filesystem>
 #include <iostream>
-#include <set>
 #include <limits>
 #include <optional>
+#include <set>
 
 #include "commands.h"
 #include "engine/base/error.h"
@@ -20,7 +19,7 @@
 #include "engine/number/figure_text.h"
 #include "engine/runs/export.h"
 #include "engine/settings/catalog.h"
-#include "engine/train/step_memory.h"
+#include "engine/train/network_report.h"
 #include "settings.h"
 #include "terminal.h"
 
@@ -34,7 +33,7 @@ struct NetworkArguments {
     std::vector<std::string> inputs, options, overrides, forced;
     std::int64_t outputs = 0;  ///< 0: not given
     std::int64_t depth = 0;
-    bool kinds = false, json = false, lying = false;
+    bool kinds = false, json = false, lying = false, types = false;
 };
 
 [[noreturn]] void refuse_network_argument(engine::Message message) { throw engine::Error(engine::ErrorCode::settings, std::move(message)); }
@@ -161,72 +160,23 @@ void check_option_names(const engine::NetworkData& data, const engine::CheckedNe
     }
 }
 
-/// A checked text and its types in a precision.
-struct NetworkReport {
-    const engine::CheckedNetwork& network;
-    std::vector<engine::PredictedType> operations;  ///< of a text without a fault
-    std::vector<std::string> types;                 ///< of each row
-    engine::StepMemory memory;
-    std::int64_t batch_size;
-};
-
-NetworkReport make_report(const engine::CheckedNetwork& network, const std::string& text, const NetworkSettings& settings) {
-    NetworkReport out{network, {}, {}, {}, settings.run.batch_size};
-    if (network.usable()) {
-        out.operations = engine::predict_types(text, settings.data, settings.run.precision);
-        out.memory = engine::predict_step_memory(text, settings.data, settings.run);
-    }
-    out.types = engine::types_by_row(out.operations, network.rows.size());
-    out.memory.saved.resize(network.rows.size());
-    return out;
-}
-
-std::string json_text(const std::string& file, const NetworkReport& report) {
-    const engine::CheckedNetwork& network = report.network;
-    ordered_json faults = ordered_json::array(), layers = ordered_json::array(), parameters = ordered_json::array(), state = ordered_json::array();
-    for (const auto& fault : network.faults)
-        faults.push_back({{"line", fault.place.line}, {"column", fault.place.column}, {"length", fault.place.length},
-                          {"text", fault.text.str()}, {"note", fault.note},
-                          {"replacement", fault.replacement ? ordered_json(*fault.replacement) : ordered_json()}});
-    for (std::size_t i = 0; i < network.rows.size(); ++i) {
-        const auto& row = network.rows[i];
-        layers.push_back({{"line", row.place.line}, {"module", row.module}, {"layer", row.layer}, {"shape", row.shape},
-                          {"parameters", row.parameters}, {"flops", row.flops}, {"saved_bytes", report.memory.saved[i]}, {"type", report.types[i]},
-                          {"operations", ordered_json::array()}, {"inputs", row.inputs}});
-    }
-    for (const auto& op : report.operations)
-        layers[static_cast<std::size_t>(op.row)]["operations"].push_back(
-            {{"module", op.module}, {"op", op.op}, {"type", op.type}, {"rule", op.rule}, {"key", op.key}, {"why", op.why}});
-    for (const auto& parameter : network.parameters)
-        parameters.push_back({{"name", parameter.name}, {"sizes", parameter.sizes}, {"initial", parameter.initial}, {"fixed", parameter.fixed}});
-    for (const std::size_t place : network.state) {
-        if (place < network.parameters.size())
-            state.push_back({{"name", network.parameters[place].name}, {"sizes", network.parameters[place].sizes}});
-        else
-            state.push_back({{"name", network.buffers[place - network.parameters.size()].name}, {"sizes", network.buffers[place - network.parameters.size()].sizes}});
-    }
-    const engine::StepMemory& memory = report.memory;
-    const ordered_json bytes = {{"batch_size", report.batch_size}, {"activations", memory.activations}, {"weights", memory.weights}, {"masters", memory.masters},
-                                {"low_copies", memory.low_copies}, {"optimizer", memory.optimizer}, {"gradients", memory.gradients}, {"peak", memory.peak}};
-    const ordered_json out = {{"file", file}, {"usable", network.usable()}, {"faults", std::move(faults)}, {"gives", network.gives},
-                              {"shape", network.shape}, {"parameter_count", network.parameter_count()}, {"flops", network.flops()}, {"memory", bytes},
-                              {"layers", std::move(layers)}, {"parameters", std::move(parameters)}, {"state", std::move(state)}};
-    return engine::dumped(out) + '\n';
-}
-
 /// Writes the network in the form that --to names.
-void write_export(const NetworkArguments& args, const std::string& text, const engine::NetworkData& data, const NetworkReport& report) {
+void write_export(const NetworkArguments& args, const std::string& text, const NetworkSettings& settings) {
+    const auto types = [&] {
+        const auto rows = engine::check_network(text, settings.data).rows.size();
+        return args.types ? engine::types_by_row(engine::predict_types(text, settings.data, settings.run.precision), rows) : std::vector<std::string>();
+    };
     std::string out;
-    if (args.format == "pytorch")
-        out = engine::network_to_pytorch(text, data);
-    else if (args.format == "network")
-        out = engine::network_to_text(text, data);
+    const auto& forms = engine::network_forms();
+    const auto form = std::ranges::find(forms, args.format, &engine::NetworkForm::name);
+    if (args.format == "svg")
+        out = engine::network_to_svg(text, settings.data, {.depth = static_cast<int>(args.depth), .lying = args.lying, .types = types()});
+    else if (form != forms.end())
+        out = form->write(text, settings.data, {});
     else if (args.format == "onnx")
-        out = engine::network_to_onnx(text, data, engine::RunConfig().seed);
-    else if (args.format == "svg")
-        out = engine::network_to_svg(text, data, {.depth = static_cast<int>(args.depth), .lying = args.lying});
+        out = engine::network_to_onnx(text, settings.data, settings.run.seed);
     else
-        out = json_text(args.file, report);
+        out = engine::network_to_json(engine::report_network(text, settings.data, settings.run), args.file);
     if (args.output.empty()) {
         std::cout << out;
         return;
@@ -237,7 +187,7 @@ void write_export(const NetworkArguments& args, const std::string& text, const e
     engine::write_named_file(args.output, out);
 }
 
-void print_table(const NetworkReport& report) {
+void print_table(const engine::NetworkReport& report) {
     const engine::CheckedNetwork& network = report.network;
     engine::Table table{{"line", "name", "layer", "shape", "parameters", "FLOPs", "saved", "type"}};
     for (std::size_t i = 0; i < network.rows.size(); ++i) {
@@ -268,14 +218,22 @@ int check(const NetworkArguments& args) {
     for (const auto& fault : network.faults)
         std::cerr << engine::one_line(args.file) << ':' << fault.place.line << ':' << fault.place.column << ": "
                   << (fault.note ? "note: " : "") << fault.text.str() << '\n';
-    const NetworkReport report = make_report(network, *text, *settings);
     if (!args.format.empty() && network.usable())
-        write_export(args, *text, settings->data, report);
+        write_export(args, *text, *settings);
     else if (args.json)
-        std::cout << json_text(args.file, report);
+        std::cout << engine::network_to_json(engine::report_network(*text, settings->data, settings->run), args.file);
     else if (args.format.empty())
-        print_table(report);
+        print_table(engine::report_network(*text, settings->data, settings->run));
     return network.usable() ? 0 : engine::exit_code(engine::ErrorCode::settings);
+}
+
+/// Names of --to: a picture's types are a flag here.
+std::vector<std::string> network_formats() {
+    std::vector<std::string> names;
+    for (const auto& form : engine::network_forms())
+        if (form.name != "svg-types") names.push_back(form.name);
+    names.insert(names.end(), {"onnx", "json"});
+    return names;
 }
 
 void print_kinds(bool as_json) {
@@ -295,11 +253,11 @@ int network(const NetworkArguments& args) {
         std::cerr << "halftone network: give a FILE, --kinds or --template NAME.\n";
         return CommandLine::usage_error;
     }
-    static constexpr std::array formats = {"network", "pytorch", "onnx", "svg", "json"};
+    const std::vector<std::string> formats = network_formats();
     if (!args.format.empty() && std::ranges::find(formats, args.format) == formats.end())
         refuse_network_argument(engine::msg("--to {}: the forms are {}.", args.format, engine::join(formats)));
     if (args.format.empty() && !args.output.empty()) refuse_network_argument(engine::msg("-o is for --to."));
-    if (args.format != "svg" && (args.lying || args.depth != 0)) refuse_network_argument(engine::msg("--lying and --depth are for --to svg."));
+    if (args.format != "svg" && (args.lying || args.types || args.depth != 0)) refuse_network_argument(engine::msg("--lying, --types and --depth are for --to svg."));
     if (!args.format.empty() && args.json) refuse_network_argument(engine::msg("Choose --json or --to {}.", args.format));
     if (args.kinds) {
         print_kinds(args.json);
@@ -331,6 +289,7 @@ void describe_network(Command command) {
     command.text("-o,--output", args->output, "The file for --to; without one, standard output").not_empty().takes("FILE");
     command.number("--depth", args->depth, "Picture: blocks around each other that are drawn with their layers; 0: each is a box").within(0, 100).takes("N");
     command.flag("--lying", args->lying, "Picture: from left to right instead of from top to bottom");
+    command.flag("--types", args->types, "Picture: a box has the colour of its result's type, which stands beside its shape");
     command.flag("--json", args->json, "One JSON object on standard output; with --kinds a list");
     command.run([args] { return network(*args); });
 }

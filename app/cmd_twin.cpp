@@ -33,6 +33,7 @@ struct TwinArguments {
     std::string run;
     std::int64_t resync_every = 0;
     bool skip_together = false;
+    bool share_proposals = false;
     bool json = false;
 };
 
@@ -213,7 +214,8 @@ int train(const TwinArguments& args) {
     engine::SessionOptions options;
     options.group = engine::new_run_group();
     const engine::TwinOptions coupling{.resync_every = args.resync_every,
-                                       .skip_together = args.skip_together};
+                                       .skip_together = args.skip_together,
+                                       .share_proposals = args.share_proposals};
     options.twin = std::make_shared<Twin>(coupling);
     engine::GroupPlan plan;
     for (const auto& each : configs) plan.runs.push_back({each});
@@ -254,6 +256,9 @@ void describe_twin(Command command) {
         .within(1, std::numeric_limits<std::int64_t>::max());
     command.flag("--skip-together", args->skip_together,
                  "The reference skips the steps that the other one skips");
+    command.flag("--share-proposals", args->share_proposals,
+                 "Of detectors: the reference compares the regions that the other one proposes, so "
+                 "that their choice is no divergence");
     command.text("--run", args->run, "Show the record of a finished twin in this run's folder")
         .not_empty().takes("RUN");
     command.flag("--json", args->json, "One JSON object per line on standard output");

@@ -16,7 +16,7 @@ namespace {
 
 using BoxRow = std::array<float, 4>;
 
-constexpr auto max_log_side = static_cast<float>(4.135166556742356);  // log(1000 / 16)
+constexpr auto most_growth = static_cast<float>(max_log_side);
 
 /// torchvision's order of operations, each rounded to f32.
 BoxRow decode(const float* deltas, const float* anchor, float centre_weight, float side_weight) {
@@ -28,7 +28,7 @@ BoxRow decode(const float* deltas, const float* anchor, float centre_weight, flo
         const float growth = deltas[axis + 2] / side_weight;
         const float at = shift * side + centre;
         // A NaN stays.
-        const float half = 0.5f * (std::exp(growth > max_log_side ? max_log_side : growth) * side);
+        const float half = 0.5f * (std::exp(growth > most_growth ? most_growth : growth) * side);
         box[axis] = at - half;
         box[axis + 2] = at + half;
     }

@@ -25,31 +25,6 @@ SEED = 54
 BITMAPS, POLYGONS, UNIONS, OVERLAPS, SETS = 1001, 1002, 1003, 1004, 1005  # streams
 
 
-class Draw:
-    """Numbers of a stream one after another."""
-
-    BLOCK = 4096
-
-    def __init__(self, stream, substream):
-        self.stream, self.substream, self.next, self.words = stream, substream, 0, []
-
-    def word(self):
-        if self.next == len(self.words):
-            offsets = numpy.arange(self.next, self.next + self.BLOCK)
-            self.words += philox.words(offsets, SEED, self.stream, self.substream).tolist()
-        self.next += 1
-        return self.words[self.next - 1]
-
-    def below(self, bound):
-        return self.word() * bound >> 32
-
-    def one_in(self, chances):
-        return self.below(chances) == 0
-
-    def fraction(self):
-        return self.word() * 2.0**-32
-
-
 def drawn_bitmap(draw, height, width):
     """Column by column; a pixel differs from the one before it by one chance in some."""
     value, chances = draw.below(2), 1 + draw.below(12)
@@ -120,19 +95,19 @@ EDGES = (  # height, width, parts
 
 def mask_lines():
     for case in range(500):
-        draw = Draw(BITMAPS, case)
+        draw = philox.Draw(SEED, BITMAPS, case)
         height, width = 1 + draw.below(24), 1 + draw.below(24)
         yield f"bitmap {text(masks.encode(drawn_bitmap(draw, height, width)))}"
     for height, width, parts in EDGES:
         points = ";".join(",".join(repr(float(number)) for number in part) for part in parts)
         yield f"polygon {height} {width} {points} {text(filled([list(map(float, part)) for part in parts], height, width))}"
     for case in range(500):
-        draw = Draw(POLYGONS, case)
+        draw = philox.Draw(SEED, POLYGONS, case)
         height, width = 1 + draw.below(60), 1 + draw.below(60)
         parts = [drawn_polygon(draw, height, width) for _ in range(1 + (draw.below(3) if draw.one_in(4) else 0))]
         yield f"drawn_polygon {text(filled(parts, height, width))}"
     for case in range(150):
-        draw = Draw(UNIONS, case)
+        draw = philox.Draw(SEED, UNIONS, case)
         height, width = 1 + draw.below(20), 1 + draw.below(20)
         drawn = [masks.encode(drawn_bitmap(draw, height, width)) for _ in range(2 + draw.below(3))]
         union = masks.merge(drawn)
@@ -140,7 +115,7 @@ def mask_lines():
         common = masks.merge(drawn[:2], intersect=True)
         yield f"union {text(union)} {text(common)} {masks.area(union)} {masks.area(common)} {box}"
     for case in range(60):
-        draw = Draw(OVERLAPS, case)
+        draw = philox.Draw(SEED, OVERLAPS, case)
         height, width = 1 + draw.below(20), 1 + draw.below(20)
         box = lambda: [draw.below(80) / 4, draw.below(80) / 4, draw.below(60) / 4 - 1, draw.below(60) / 4 - 1]
         counts = 1 + draw.below(3), 1 + draw.below(3)
@@ -277,7 +252,7 @@ def metric_lines():
     for name, (classes, pictures) in METRIC_EDGES.items():
         yield f"edge {name} {classes} {edge_words(pictures)} {figures(pictures, classes)}"
     for case in range(300):
-        draw = Draw(SETS, case)
+        draw = philox.Draw(SEED, SETS, case)
         count = 1 + draw.below(40)
         classes = 1 + draw.below(5)
         yield f"set {figures([drawn_picture(draw, classes) for _ in range(count)], classes)}"

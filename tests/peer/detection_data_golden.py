@@ -35,27 +35,17 @@ CASES = (
 )
 
 
-class Draw:
-    def __init__(self, case):
-        self.case, self.next = case, 0
-
-    def below(self, bound, count=1):
-        offsets = numpy.arange(self.next, self.next + count)
-        self.next += count
-        return philox.bounded(offsets, bound, SEED, STREAM, self.case)
-
-
 def draw_case(number, case):
     """Picture (3, H, W) in [0, 1], boxes as corners, masks."""
-    draw = Draw(number)
+    draw = philox.Draw(SEED, STREAM, number)
     height, width = case["height"], case["width"]
-    picture = torch.from_numpy(draw.below(256, height * width * 3).reshape(height, width, 3)).permute(2, 0, 1) / 255
+    picture = torch.from_numpy(draw.many_below(256, height * width * 3).reshape(height, width, 3)).permute(2, 0, 1) / 255
     boxes, masks = [], []
     for _ in range(case["objects"]):
-        x, y = draw.below(4 * width)[0] / 4, draw.below(4 * height)[0] / 4
-        w, h = (1 + draw.below(4 * width)[0]) / 4, (1 + draw.below(4 * height)[0]) / 4
+        x, y = draw.below(4 * width) / 4, draw.below(4 * height) / 4
+        w, h = (1 + draw.below(4 * width)) / 4, (1 + draw.below(4 * height)) / 4
         boxes.append([x, y, x + w, y + h])
-        masks.append(draw.below(2, height * width).reshape(height, width))
+        masks.append(draw.many_below(2, height * width).reshape(height, width))
     boxes = torch.tensor(boxes, dtype=torch.float32)
     boxes[:, 0::2].clamp_(min=0, max=width)
     boxes[:, 1::2].clamp_(min=0, max=height)

@@ -27,3 +27,30 @@ def words(offsets, seed, stream, substream):
 def bounded(offsets, bound, seed, stream, substream):
     """Whole numbers in [0, bound)."""
     return ((words(offsets, seed, stream, substream) * numpy.asarray(bound, dtype=numpy.uint64)) >> _HALF).astype(numpy.int64)
+
+
+class Draw:
+    """Numbers of a stream one after another."""
+
+    BLOCK = 4096
+
+    def __init__(self, seed, stream, substream):
+        self.place, self.next, self.words = (seed, stream, substream), 0, []
+
+    def word(self):
+        if self.next == len(self.words):
+            self.words += words(numpy.arange(self.next, self.next + self.BLOCK), *self.place).tolist()
+        self.next += 1
+        return self.words[self.next - 1]
+
+    def below(self, bound):
+        return self.word() * bound >> 32
+
+    def one_in(self, chances):
+        return self.below(chances) == 0
+
+    def fraction(self):
+        return self.word() * 2.0**-32
+
+    def many_below(self, bound, count):
+        return numpy.array([self.below(bound) for _ in range(count)], dtype=numpy.int64)

@@ -24,16 +24,8 @@ def cosine(direction):
     return COSINES[angle] if angle <= 8 else -COSINES[16 - angle]
 
 
-class Draw:
-    def __init__(self, stream, substream):
-        self.place, self.next = (SEED, stream, substream), 0
-
-    def below(self, bound):
-        self.next += 1
-        return int(philox.bounded([self.next - 1], bound, *self.place)[0])
-
-    def color(self):
-        return numpy.array([self.below(256) for _ in range(3)])
+def drawn_color(draw):
+    return numpy.array([draw.below(256) for _ in range(3)])
 
 
 def turn(points, direction):
@@ -49,9 +41,9 @@ def draw_shape(draw, side, background):
     margin = half * 3 // 5
     x = margin + draw.below(16 * side - 2 * margin + 1)
     y = margin + draw.below(16 * side - 2 * margin + 1)
-    color = draw.color()
+    color = drawn_color(draw)
     while abs(color - background).sum() < 90:
-        color = draw.color()
+        color = drawn_color(draw)
     rows, columns = numpy.mgrid[0:side, 0:side].astype(numpy.int64) * 16 + 8
     columns, rows = columns - x, rows - y
     if kind == 1:
@@ -70,8 +62,8 @@ def draw_shape(draw, side, background):
 
 def scene(stream, substream, side, most_shapes):
     """The picture (side, side, 3) and a list of (label, bitmap) of what is visible."""
-    draw = Draw(stream, substream)
-    background = draw.color()
+    draw = philox.Draw(SEED, stream, substream)
+    background = drawn_color(draw)
     kept = []  # label, bitmap, pixels when it was drawn
     picture = numpy.broadcast_to(background, (side, side, 3)).astype(numpy.int64)
     for _ in range(1 + draw.below(most_shapes)):

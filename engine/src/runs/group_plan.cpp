@@ -53,7 +53,8 @@ std::optional<GroupPlan> read_plan(const fs::path& run_folder) {
         if (read.contains("twin")) {
             const auto& twin = read.at("twin");
             plan.twin = TwinOptions{twin.at("resync_every").get<std::int64_t>(),
-                                    twin.at("skip_together").get<bool>()};
+                                    twin.at("skip_together").get<bool>(),
+                                    twin.value("share_proposals", false)};
         }
         return plan;
     } catch (const std::exception&) {
@@ -87,7 +88,8 @@ std::string group_plan_json(const GroupPlan& plan) {
     }
     if (plan.twin)
         out["twin"] = {{"resync_every", plan.twin->resync_every},
-                       {"skip_together", plan.twin->skip_together}};
+                       {"skip_together", plan.twin->skip_together},
+                       {"share_proposals", plan.twin->share_proposals}};
     return out.dump(1);
 }
 

@@ -10,7 +10,10 @@ namespace engine {
 class Twin::Coupling::Keeper final : public StepObserver {
 public:
     explicit Keeper(Coupling& coupling) : coupling_(coupling) {}
-    void begin(const StepView&) override { coupling_.kept_.clear(); }
+    void begin(const StepView&) override {
+        coupling_.kept_.clear();
+        coupling_.begin_sharing();
+    }
     void before_update(const StepView& step) override {
         coupling_.kept_.merge(unscaled_gradients(step));
     }
@@ -23,7 +26,10 @@ private:
 class Twin::Coupling::Comparer final : public StepObserver {
 public:
     explicit Comparer(Coupling& coupling) : coupling_(coupling) {}
-    void begin(const StepView&) override { own_.clear(); }
+    void begin(const StepView&) override {
+        own_.clear();
+        coupling_.half(Side::reference).loop->trainer().set_decisions(coupling_.decisions_);
+    }
     void before_update(const StepView& step) override {
         own_.merge(unscaled_gradients(step));
         skipping_ = skips_too();
@@ -106,7 +112,17 @@ void Twin::Coupling::start() {
 /// Whether one half gets its state or its skips from the other one.
 bool Twin::Coupling::takes_over() const {
     const std::lock_guard lock(mutex_);
-    return options_.skip_together || options_.resync_every > 0;
+    return options_.skip_together || options_.share_proposals || options_.resync_every > 0;
+}
+
+/// The second one begins a step, whose decisions the reference takes.
+void Twin::Coupling::begin_sharing() {
+    {
+        const std::lock_guard lock(mutex_);
+        if (!options_.share_proposals) return;
+    }
+    decisions_ = std::make_shared<StepDecisions>();
+    half(Side::other).loop->trainer().set_decisions(decisions_);
 }
 
 bool Twin::Coupling::may_couple() const {
@@ -180,8 +196,10 @@ void Twin::Coupling::copy_state() {
 
 void Twin::Coupling::uncouple() {
     for (Half& each : halves_) {
-        if (each.loop != nullptr && each.observer && !each.left)
+        if (each.loop != nullptr && each.observer && !each.left) {
             each.loop->trainer().detach(*each.observer);
+            each.loop->trainer().set_decisions(nullptr);
+        }
         each.observer.reset();
     }
     writer_.reset();

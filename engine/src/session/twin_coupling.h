@@ -54,6 +54,7 @@ private:
     const Half& half(Side side) const { return halves_[static_cast<std::size_t>(side)]; }
     void start();
     bool takes_over() const;
+    void begin_sharing();
     bool may_couple() const;
     void couple();
     void finish_step();
@@ -65,6 +66,7 @@ private:
     std::vector<ParameterLayer> layers_;  ///< empty until both have joined
     std::optional<TwinRecordWriter> writer_;
     GradientMap kept_;           ///< of the second one's step
+    std::shared_ptr<StepDecisions> decisions_;  ///< likewise; null: they are not shared
     std::vector<TwinRow> rows_;  ///< of the step in progress
 
     mutable std::mutex mutex_;  // guards the rest

@@ -3,6 +3,13 @@
 #include <cstdint>
 #include <span>
 
+namespace kernels {
+
+/// log(1000 / 16): logarithms of decoded sides are cut there, so that exp() stays in range.
+inline constexpr double max_log_side = 4.135166556742356;
+
+}  // namespace kernels
+
 namespace kernels::cpu {
 
 /// One level of a region proposal network: logits (images, anchors), deltas (images, anchors, 4).

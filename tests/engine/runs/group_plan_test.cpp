@@ -77,7 +77,7 @@ TEST_F(GroupPlans, HaveTheirFoldersAndTheOptionsOfATwin) {
     plan.runs.clear();
     for (const char* precision : {"fp32", "amp-bf16"})
         plan.runs.push_back({of(precision, 7), fs::path("/a") / precision});
-    plan.twin = TwinOptions{.resync_every = 50, .skip_together = true};
+    plan.twin = TwinOptions{.resync_every = 50, .skip_together = true, .share_proposals = true};
     const RunSummary first = begin(0);
     const auto read = plan_of_group(std::vector{first});
     ASSERT_TRUE(read);
@@ -86,6 +86,7 @@ TEST_F(GroupPlans, HaveTheirFoldersAndTheOptionsOfATwin) {
     ASSERT_TRUE(read->twin);
     EXPECT_EQ(read->twin->resync_every, 50);
     EXPECT_TRUE(read->twin->skip_together);
+    EXPECT_TRUE(read->twin->share_proposals);
     EXPECT_TRUE(is_twin(std::vector{first}));
 }
 

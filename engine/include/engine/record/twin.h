@@ -15,6 +15,7 @@ namespace engine {
 struct TwinOptions {
     std::int64_t resync_every = 0;  ///< steps; 0: only on request
     bool skip_together = false;     ///< the reference skips the steps that the other one skips
+    bool share_proposals = false;   ///< the reference's detector takes the other one's proposals
 };
 
 /// Two sessions of the same settings in two precisions, in lockstep on one compute thread, with the

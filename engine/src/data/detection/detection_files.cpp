@@ -18,7 +18,7 @@
 namespace engine {
 namespace {
 
-constexpr std::int64_t max_canvas_side = 4096, max_objects = 2000, max_classes = 10'000;
+constexpr std::int64_t max_canvas_side = 4096, max_classes = 10'000;
 constexpr std::size_t max_named_pictures = 10, headers_at_once = 256;
 
 using Pictures = std::vector<DetectionPicture>;
@@ -107,7 +107,7 @@ public:
         }
         if (!options_.flag("keep_empty"))
             std::erase_if(found_.train, [](const DetectionPicture& each) {
-                return std::ranges::none_of(each.truth.annotations, trains);
+                return std::ranges::none_of(each.truth.annotations, &Annotation::trains);
             });
         limit(found_.train, config_.train_limit);
         limit(found_.test, config_.test_limit);
@@ -124,7 +124,6 @@ public:
 private:
     using Annotation = DetectionTruth::Annotation;
 
-    static bool trains(const Annotation& each) { return !each.crowd && !each.difficult; }
     std::array<Pictures*, 3> parts() { return {&found_.train, &found_.validation, &found_.test}; }
 
     [[noreturn]] static void refuse(Message message, Message hint = {}) {
@@ -259,29 +258,24 @@ private:
     void check_objects(Pictures& part) {
         for (DetectionPicture& picture : part) {
             DetectionTruth& truth = picture.truth;
-            if (std::ssize(truth.annotations) > max_objects)
+            if (std::ssize(truth.annotations) > DetectionTruth::max_objects)
                 refuse(msg("{}: more than {} objects in one picture", picture.file.string(),
-                           max_objects));
+                           DetectionTruth::max_objects));
             std::erase_if(truth.annotations, [&](const Annotation& each) {
-                if (has_area(each.box, truth)) return false;
+                if (lies_in_picture(each.box, truth.height, truth.width)) return false;
                 no_area_.add(picture);
                 return true;
             });
             for (Annotation& each : truth.annotations) {
                 if (reaches_out(each.box, truth)) clipped_.add(picture);
                 const bool has_mask = !std::holds_alternative<std::monostate>(each.mask);
-                if (trains(each)) (has_mask ? masked_ : maskless_).add(picture);
+                if (each.trains()) (has_mask ? masked_ : maskless_).add(picture);
                 if (std::isnan(each.area))
                     each.area = measured_area(each, truth.height, truth.width);
             }
         }
     }
 
-    static bool has_area(const std::array<double, 4>& box, const DetectionTruth& truth) {
-        const auto& [x, y, w, h] = box;
-        return std::isfinite(x) && std::isfinite(y) && std::isfinite(w) && std::isfinite(h) &&
-               w > 0 && h > 0 && x < truth.width && y < truth.height && x + w > 0 && y + h > 0;
-    }
     static bool reaches_out(const std::array<double, 4>& box, const DetectionTruth& truth) {
         const auto& [x, y, w, h] = box;
         return x < -1 || y < -1 || x + w > truth.width + 1 || y + h > truth.height + 1;
@@ -361,7 +355,7 @@ private:
         std::set<std::int32_t> out;
         for (const DetectionPicture& each : pictures)
             for (const Annotation& object : each.truth.annotations)
-                if (trains(object)) out.insert(object.label);
+                if (object.trains()) out.insert(object.label);
         return out;
     }
     std::string class_name(std::int32_t label) const {

@@ -37,8 +37,6 @@ std::vector<Between> bilinear_lines(std::int64_t from, std::int64_t to) {
     return out;
 }
 
-bool trains(const DetectionTruth::Annotation& each) { return !each.crowd && !each.difficult; }
-
 /// An interval of lines; empty where begin is not below end.
 struct LineRange {
     std::int64_t begin = 0, end = 0;
@@ -251,7 +249,7 @@ void DetectionCapacity::widen(const DetectionCapacity& other) {
 DetectionCapacity capacity_of(const DetectionTruth& truth, const CanvasSize& resized) {
     DetectionCapacity out;
     for (const DetectionTruth::Annotation& each : truth.annotations) {
-        if (!trains(each)) continue;
+        if (!each.trains()) continue;
         ++out.objects;
         const auto [across, down] = extent(each.mask, truth);
         if (across.size() == 0 || down.size() == 0) continue;
@@ -311,7 +309,7 @@ void write_objects(const SampleFields& out, const DetectionTruth& truth, const C
             to.begin());
     ObjectWriter writer(out);
     for (const DetectionTruth::Annotation& each : truth.annotations) {
-        if (!trains(each)) continue;
+        if (!each.trains()) continue;
         const std::array<float, 4> box = training_box(each.box, truth, size, flipped);
         if (box[2] - box[0] < least_side || box[3] - box[1] < least_side) continue;
         MaskBits mask;

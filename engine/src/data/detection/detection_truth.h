@@ -26,7 +26,11 @@ struct DetectionTruth {
         bool crowd = false;            ///< a group: detections in it are neither right nor wrong
         bool difficult = false;        ///< VOC: counts as a crowd does, with the usual overlap
         Mask mask{};
+
+        bool trains() const { return !crowd && !difficult; }
     };
+    /// The most objects of a picture that a reader takes.
+    static constexpr std::int64_t max_objects = 2000;
 
     ImageId image_id = std::int64_t{0};
     std::int32_t height = 0;

@@ -14,8 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::size_t max_instances = 2000;
-
 /// Names of the folders of pictures and of masks. Penn-Fudan's first.
 constexpr std::array<std::array<const char*, 2>, 2> mask_layouts{
     {{"PNGImages", "PedMasks"}, {"images", "masks"}}};
@@ -32,9 +30,9 @@ auto find_layout(const fs::path& folder) {
 /// Each value but 0 is one object, whose box is the extent of its pixels.
 DetectionTruth masked_truth(const NumberPicture& numbers, const fs::path& file) {
     auto found = numbered_masks(numbers.values, numbers.height, numbers.width);
-    if (found.size() > max_instances)
+    if (std::ssize(found) > DetectionTruth::max_objects)
         throw Error(ErrorCode::data, msg("{}: more than {} objects in one picture", file.string(),
-                                         max_instances));
+                                         DetectionTruth::max_objects));
     DetectionTruth out{.height = numbers.height, .width = numbers.width};
     for (auto& [number, each] : found) {
         DetectionTruth::Annotation& object = out.annotations.emplace_back();

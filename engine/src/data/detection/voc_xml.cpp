@@ -10,12 +10,13 @@
 #include <optional>
 #include <utility>
 
+#include "data/detection/detection_truth.h"
 #include "engine/base/error.h"
 
 namespace engine {
 namespace {
 
-constexpr std::size_t max_voc_objects = 2000, max_xml_depth = 64, max_value = 4096;
+constexpr std::size_t max_xml_depth = 64, max_value = 4096;
 
 /// The state of one reading.
 struct VocReading {
@@ -67,8 +68,8 @@ void begin_element(VocReading& reading, const char* name) {
     if (reading.path.front() != "annotation")
         return reading.stop(msg("its root is {} instead of annotation", name));
     if (!reading.is_at({"annotation", "object"})) return;
-    if (reading.out.objects.size() >= max_voc_objects)
-        return reading.stop(msg("it has more than {} objects", max_voc_objects));
+    if (std::ssize(reading.out.objects) >= DetectionTruth::max_objects)
+        return reading.stop(msg("it has more than {} objects", DetectionTruth::max_objects));
     reading.out.objects.emplace_back();
     reading.box_sides = 0;
 }

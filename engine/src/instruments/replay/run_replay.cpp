@@ -3,6 +3,7 @@
 #include "engine/base/error.h"
 #include "engine/record/twin.h"
 #include "engine/runs/checkpoint.h"
+#include "engine/runs/group_plan.h"
 #include "engine/settings/catalog.h"
 #include "instruments/replay/scratch_folder.h"
 #include "runs/stored_run.h"
@@ -96,6 +97,15 @@ std::int64_t skipped_for_another(const StepRecordReader& record, std::int64_t fi
     return 0;
 }
 
+/// Whether the run took the proposals of its twin, which no replay has.
+bool took_proposals(const OwnRun& run) {
+    if (TwinRecordReader::exists(run.folder)) return false;  // it is the one that made them
+    RunSummary summary = run.stored.summary;
+    summary.folder = run.folder;
+    const auto plan = plan_of_group({&summary, 1});
+    return plan && plan->twin && plan->twin->share_proposals;
+}
+
 /// A replay computes one run alone. Throws Error(state) if what it computes after `start` steps
 /// would not be what the run did.
 void check_is_alone(const OwnRun& run, std::int64_t start, std::int64_t step) {
@@ -105,6 +115,7 @@ void check_is_alone(const OwnRun& run, std::int64_t start, std::int64_t step) {
         throw_of_a_twin(id, step, at);
     if (const std::int64_t at = skipped_for_another(run.record, start + 1, step - 1))
         throw_of_a_twin(id, step, at);
+    if (start + 1 < step && took_proposals(run)) throw_of_a_twin(id, step, start + 1);
 }
 
 SessionOptions options_of(const OwnRun& run, std::int64_t step, std::int64_t newest) {

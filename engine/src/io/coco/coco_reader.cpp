@@ -248,12 +248,7 @@ bool CocoBuilder::keeps(CocoAnnotation& annotation) {
     if (place < 0) return file_.unknown_image.add(annotation.id), false;
     if (category < 0) return file_.unknown_category.add(annotation.id), false;
     const CocoImage& image = file_.images[static_cast<std::size_t>(place)];
-    const auto [x, y, width, height] = annotation.box;
-    // Written so that NaN is refused.
-    const bool lies_inside = x < image.width && y < image.height && x + width > 0 && y + height > 0;
-    const bool is_finite = std::all_of(annotation.box.begin(), annotation.box.end(),
-                                       [](double each) { return std::isfinite(each); });
-    if (!(width > 0 && height > 0 && lies_inside && is_finite))
+    if (!lies_in_picture(annotation.box, image.height, image.width))
         return file_.bad_box.add(annotation.id), false;
     annotation.image = place;
     annotation.category = category;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <cmath>
 
 namespace engine {
 namespace {
@@ -228,6 +229,12 @@ std::array<double, 4> mask_box(const RunLength& mask) {
     if (right < 0) return {};
     return {static_cast<double>(left), static_cast<double>(top),
             static_cast<double>(right - left + 1), static_cast<double>(bottom - top + 1)};
+}
+
+bool lies_in_picture(const std::array<double, 4>& box, std::int32_t height, std::int32_t width) {
+    const auto& [x, y, w, h] = box;
+    const bool finite = std::all_of(box.begin(), box.end(), [](double each) { return std::isfinite(each); });
+    return finite && w > 0 && h > 0 && x < width && y < height && x + w > 0 && y + h > 0;
 }
 
 double box_overlap(const std::array<double, 4>& detected, const std::array<double, 4>& truth,

@@ -70,6 +70,8 @@ std::int64_t common_area(const RunLength& a, const RunLength& b);
 /// that goes on in the next column has the whole height.
 std::array<double, 4> mask_box(const RunLength& mask);
 
+/// Whether a box (x, y, width, height) is finite and has an area within a picture.
+bool lies_in_picture(const std::array<double, 4>& box, std::int32_t height, std::int32_t width);
 /// Intersection over union of two boxes (x, y, width, height). Of a `crowd` the divisor is the
 /// area of `detected` alone. 0 for boxes that do not overlap.
 double box_overlap(const std::array<double, 4>& detected, const std::array<double, 4>& truth,

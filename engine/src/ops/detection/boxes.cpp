@@ -4,6 +4,7 @@
 
 #include "amp/dispatch.h"
 #include "engine/base/error.h"
+#include "kernels/select_boxes.h"
 #include "ops/pointwise/activation.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
@@ -103,7 +104,7 @@ Tensor box_decode(const Tensor& deltas0, const Tensor& anchors0,
             };
             const auto half = [&](std::int64_t i, const Tensor& side) {
                 const Tensor d = delta(i);
-                return mul(mul(exp(minimum(d, beside(d, max_log_side))), side), 0.5);
+                return mul(mul(exp(minimum(d, beside(d, kernels::max_log_side))), side), 0.5);
             };
             const Tensor x = add(mul(delta(0), from.w), from.x),
                          y = add(mul(delta(1), from.h), from.y), w = half(2, from.w),

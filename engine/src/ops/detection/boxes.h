@@ -19,12 +19,10 @@ inline constexpr Op box_encode_op(CastPolicy::f32,
                                   boxes_are_pixels, by_name<box_encode>, no_gradient);
 
 /// The inverse: deltas (N, 4 C), four for each of C classes, and anchors (N, 4) give boxes
-/// (N, 4 C). Logarithms are cut at `max_log_side`, so that exp() stays in range. No gradient.
+/// (N, 4 C). Logarithms are cut at kernels::max_log_side, so that exp() stays in range. No gradient.
 Tensor box_decode(const Tensor& deltas, const Tensor& anchors, const std::vector<double>& weights);
 inline constexpr Op box_decode_op(CastPolicy::f32,
                                   "box_decode(deltas, anchors; weights=[1, 1, 1, 1])",
                                   boxes_are_pixels, by_name<box_decode>, no_gradient);
-/// log(1000 / 16).
-inline constexpr double max_log_side = 4.135166556742356;
 
 }  // namespace engine

@@ -202,7 +202,8 @@ GroupMemberPlan unbegun(const GroupPlan& plan, const GroupPlan::Run& planned,
 void couple(std::vector<GroupMemberPlan>& members, const std::optional<GroupPlan>& plan) {
     const TwinOptions options = plan && plan->twin ? *plan->twin : TwinOptions{};
     GroupMemberPlan &first = members[0], &second = members[1];
-    const bool depends = options.skip_together || options.resync_every > 0;
+    const bool depends =
+        options.skip_together || options.share_proposals || options.resync_every > 0;
     if (depends && first.plan.step != second.plan.step)
         throw Error(ErrorCode::state,
                     msg("The two runs of this twin stopped at different steps, {} and {}. One of "

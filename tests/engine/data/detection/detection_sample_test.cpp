@@ -245,5 +245,28 @@ TEST(DetectionSample, DrawsSidesAndFlipsByThePlace) {
     EXPECT_FALSE(draw_detection(form, nullptr).flipped);
 }
 
+TEST(DetectionSample, TypicalObjectsFillTheSchema) {
+    for (const DetectionCapacity& capacity : {DetectionCapacity{5, 400}, {12, 3}, {1, 1}}) {
+        Sample sample({}, {.height = 96, .width = 160},
+                      {.short_sides = {96}, .long_side = 160, .by_batch = false});
+        sample.schema = detection_schema({"a", "b"}, {96, 160}, capacity, false);
+        for (std::size_t f = 0; f < sample.places.size(); ++f) {
+            sample.memory[f].assign(sample.schema.fields[f].sample_bytes(), std::byte{0xFF});
+            sample.places[f] = {.data = sample.memory[f].data(), .bytes = sample.memory[f].size()};
+        }
+        write_typical_objects(sample.fields(), sample.schema);
+        EXPECT_EQ(sample.count(), capacity.objects);
+        for (std::size_t i = 0; i < static_cast<std::size_t>(capacity.objects); ++i) {
+            const auto box = sample.box(i);
+            EXPECT_TRUE(box[0] >= 0 && box[1] >= 0 && box[2] <= 160 && box[3] <= 96);
+            EXPECT_TRUE(box[2] > box[0] && box[3] > box[1]);
+            const std::int64_t label = sample.fields().i64(field::labels)[i];
+            EXPECT_TRUE(label == 1 || label == 2);
+            const bool masked = sample.fields().i64(field::places)[5 * i + 2] > 0;
+            EXPECT_EQ(masked, capacity.words > 100);
+        }
+    }
+}
+
 }  // namespace
 }  // namespace engine

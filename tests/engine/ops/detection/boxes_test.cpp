@@ -7,6 +7,7 @@
 
 #include "amp/autocast.h"
 #include "drawn.h"
+#include "kernels/select_boxes.h"
 #include "support/expectations.h"
 #include "support/here.h"
 #include "tensor/cast.h"
@@ -77,7 +78,7 @@ TEST(BoxCoder, DecodesAsTorchvisionWithSidesThatAreCut) {
         for (std::size_t i = 0; i < deltas.size(); ++i) {
             const auto scaled = static_cast<float>(deltas[i]) * static_cast<float>(weights[i % 4]);
             deltas[i] = scaled * (i % 4 < 2 ? 1.0f : 1.5f);
-            cut = cut || (i % 4 > 1 && deltas[i] / weights[i % 4] > max_log_side);
+            cut = cut || (i % 4 > 1 && deltas[i] / weights[i % 4] > kernels::max_log_side);
         }
         EXPECT_TRUE(cut);
         const Values wanted = golden(std::string("box_decode.") + name);
