@@ -8,7 +8,6 @@ A case whose forward pass succeeds runs again with its first and second derivati
 
 import argparse
 import json
-import lzma
 import pathlib
 import random
 import re
@@ -20,8 +19,10 @@ import sys
 import tempfile
 import time
 
-GOLDEN = pathlib.Path(__file__).resolve().parents[1] / "peer" / "golden"
-ITEM = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "U8": 1, "BOOL": 1}
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "peer"))
+import golden_file
+from golden_file import ITEM
+
 NUMBERS = (0, 1, -1, 2, -2, 3, 7, 8, 9, 31, 255, 2**15, 2**24, 2**31 - 1, 2**31, -2**31, 2**32, 2**33 + 1, 2**40, 2**48,
            2**61, 2**62, -2**62, 2**63 - 1, -2**63, 2**64 - 1, 2**70, 0.5, -0.5, 1.5, 1e-300, 1e30, 1e300, -1e300)
 OTHERS = (None, True, False, "", "word", "inf", "-inf", "nan", "same", "fro", "sum", [], {})
@@ -37,42 +38,14 @@ def count_of(shape):
     return count
 
 
-def read_safetensors(path):
-    """{name: (dtype, shape, bytes)} of a packed or plain file."""
-    data = path.read_bytes()
-    if path.suffix == ".xz":
-        data = lzma.decompress(data)
-    length = struct.unpack("<Q", data[:8])[0]
-    header = json.loads(data[8:8 + length])
-    header.pop("__metadata__", None)
-    return {name: (entry["dtype"], entry["shape"], data[8 + length + entry["data_offsets"][0]:
-                                                       8 + length + entry["data_offsets"][1]])
-            for name, entry in header.items()}
-
-
-def write_safetensors(path, tensors):
-    header, at = {}, 0
-    for name, (dtype, shape, data) in tensors.items():
-        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + len(data)]}
-        at += len(data)
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    path.write_bytes(struct.pack("<Q", len(text)) + text + b"".join(data for _, _, data in tensors.values()))
-
-
 def golden_cases():
     """{op: [(line, tensors)]} of the arguments alone."""
     cases = {}
-    for lines in sorted(GOLDEN.glob("*.jsonl.xz")):
-        by_case = {}
-        for name, tensor in read_safetensors(lines.with_name(lines.name.replace(".jsonl", ".safetensors"))).items():
-            case, _, rest = name.partition("/")
-            if re.fullmatch(r"\d+(\.\d+)?", rest):
-                by_case.setdefault(int(case), {})[rest] = tensor
-        for i, text in enumerate(lzma.decompress(lines.read_bytes()).splitlines()):
-            line = json.loads(text)
+    for file in sorted(golden_file.GOLDEN.glob("*.jsonl.xz")):
+        for line, tensors in golden_file.read_cases(file.name.removesuffix(".jsonl.xz")):
             line = {key: line[key] for key in ("op", "attrs", "autocast") if key in line}
-            cases.setdefault(line["op"], []).append((line, by_case.get(i, {})))
+            arguments = {name: tensor for name, tensor in tensors.items() if re.fullmatch(r"\d+(\.\d+)?", name)}
+            cases.setdefault(line["op"], []).append((line, arguments))
     return cases
 
 
@@ -213,7 +186,7 @@ class Run:
         self.asked, self.refused, self.deaths, self.slow = 0, 0, [], []
 
     def ask(self, line, tensors, note):
-        write_safetensors(self.folder / "in", tensors)
+        (self.folder / "in").write_bytes(golden_file.safetensors_file(tensors))
         line = {**line, "in": str(self.folder / "in"), "out": str(self.folder / "out")}
         self.asked += 1
         answer, trouble = self.program.ask(json.dumps(line), self.options.patience)
@@ -233,14 +206,14 @@ class Run:
         print(f"{trouble.upper()} ({code}) {note} {json.dumps(line)} {shapes}\n{words}", flush=True)
         if self.options.keep:
             place = pathlib.Path(self.options.keep) / f"{trouble}_{len(self.deaths)}_{len(self.slow)}"
-            write_safetensors(place.with_suffix(".safetensors"), tensors)
+            place.with_suffix(".safetensors").write_bytes(golden_file.safetensors_file(tensors))
             place.with_suffix(".jsonl").write_text(json.dumps({**line, "in": str(place.with_suffix(".safetensors"))}))
 
     def case(self, line, tensors, note):
         if not self.ask(line, tensors, note):
             return
         try:
-            outputs = read_safetensors(self.folder / "out")
+            outputs = golden_file.read_tensors((self.folder / "out").read_bytes())
         except (OSError, ValueError, struct.error, MemoryError):
             return
         if any(dtype in ("F64", "F32", "F16", "BF16") and len(data) > 2**20 for dtype, _, data in outputs.values()):

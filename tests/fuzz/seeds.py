@@ -2,8 +2,7 @@
 """Writes the first inputs of the fuzz programs from the golden cases: seeds.py FOLDER makes FOLDER/op_script,
 FOLDER/safetensors, FOLDER/network, FOLDER/torch_file, FOLDER/pickle, FOLDER/picture, FOLDER/coco_json, FOLDER/rle_text,
 FOLDER/voc_xml and FOLDER/run_file. With the program as a second
-argument it trains a run of three steps, and makes FOLDER/checkpoint and FOLDER/run_folder of it. Needs numpy and
-safetensors."""
+argument it trains a run of three steps, and makes FOLDER/checkpoint and FOLDER/run_folder of it."""
 
 import base64
 import io
@@ -17,7 +16,8 @@ import tarfile
 import tempfile
 import zipfile
 
-import safetensors.torch
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "peer"))
+import golden_file
 
 
 def unpacked(path):
@@ -143,17 +143,12 @@ def main():
     count = 0
     for lines in sorted(golden.glob("*.jsonl.xz")):
         name = lines.name.partition(".")[0]
-        by_case = {}
-        for key, tensor in safetensors.torch.load(unpacked(golden / f"{name}.safetensors.xz")).items():
-            case, _, rest = key.partition("/")
-            if not rest.startswith(("expect/", "allowed/")):
-                by_case.setdefault(case, {})[rest] = tensor
-        for i, line in enumerate(unpacked(lines).splitlines()):
-            request = json.loads(line)
+        for i, (request, tensors) in enumerate(golden_file.read_cases(name)):
             request.pop("results", None)
             request.pop("refused", None)
             request.update({"in": "i", "out": "o", "device": "cpu"})
-            file = safetensors.torch.save(by_case.get(str(i), {}))
+            inputs = {key: tensor for key, tensor in tensors.items() if not key.startswith(("expect/", "allowed/"))}
+            file = golden_file.safetensors_file(inputs)
             (folder / "op_script" / f"{name}_{i}").write_bytes(json.dumps(request).encode() + b"\n" + file)
             if i % 20 == 0:
                 (folder / "safetensors" / f"{name}_{i}").write_bytes(file)

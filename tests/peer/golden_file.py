@@ -1,12 +1,15 @@
 """The files of golden/: packed by xz, and the same bytes for the same numbers (no time, metadata in order)."""
+import collections
 import io
 import json
 import lzma
+import math
 import pathlib
 import struct
 import tarfile
 
 GOLDEN = pathlib.Path(__file__).resolve().parent / "golden"
+ITEM = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "I64": 8, "I32": 4, "U8": 1, "BOOL": 1}
 
 
 def packed(data):
@@ -52,3 +55,68 @@ def write_tensors(name, tensors, metadata=None):
     import safetensors.torch
 
     return write(f"{name}.safetensors", with_ordered_metadata(safetensors.torch.save(tensors, metadata)))
+
+
+def read_tensors(data):
+    """{name: (dtype, shape, bytes)} of a safetensors file."""
+    length, = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8:8 + length])
+    header.pop("__metadata__", None)
+    places = {name: [8 + length + offset for offset in entry["data_offsets"]] for name, entry in header.items()}
+    return {name: (entry["dtype"], entry["shape"], data[slice(*places[name])]) for name, entry in header.items()}
+
+
+def safetensors_file(tensors):
+    """The file of {name: (dtype, shape, bytes)}."""
+    header, at = {}, 0
+    for name, (dtype, shape, data) in tensors.items():
+        header[name] = {"dtype": dtype, "shape": shape, "data_offsets": [at, at + len(data)]}
+        at += len(data)
+    text = json.dumps(header).encode()
+    text += b" " * (-len(text) % 8)
+    return struct.pack("<Q", len(text)) + text + b"".join(data for _, _, data in tensors.values())
+
+
+def write_cases(name, lines, data):
+    """Writes golden/NAME.jsonl.xz and golden/NAME.safetensors.xz of cases in the form of make_golden.py.
+
+    data is a safetensors file in which `N/INPUT`, `N/expect/RESULT` and `N/allowed/RESULT` belong to line N. Thousands of names
+    and offsets would be a fifth of the packed file. So each line gets `tensors`, dtype and sizes by name, and the file written has
+    the elements of each dtype, in the order of the lines and of the names in them, as one tensor, and those allowed as another.
+    """
+    joined, by_case = collections.defaultdict(bytes), collections.defaultdict(dict)
+    for key, tensor in sorted(read_tensors(data).items()):
+        case, _, rest = key.partition("/")
+        by_case[int(case)][rest] = tensor
+    text = ""
+    for number, line in enumerate(lines):
+        tensors = {}
+        for key, (dtype, shape, content) in by_case[number].items():
+            joined["allowed" if key.startswith("allowed/") else dtype] += content
+            if not key.startswith("allowed/"):
+                tensors[key] = " ".join(map(str, [dtype, *shape]))
+        text += json.dumps({**line, "tensors": tensors}, separators=(",", ":")) + "\n"
+    tensors = {}
+    for key, content in sorted(joined.items()):
+        dtype = "F32" if key == "allowed" else key
+        tensors[key] = dtype, [len(content) // ITEM[dtype]], content
+    write(f"{name}.jsonl", text.encode())
+    return write(f"{name}.safetensors", safetensors_file(tensors))
+
+
+def read_cases(name):
+    """[(line, {name: (dtype, shape, bytes)})] of write_cases(): `expect/RESULT` and `allowed/RESULT` with the inputs."""
+    joined = {key: io.BytesIO(content) for key, (_, _, content) in read_tensors(lzma.decompress(
+        (GOLDEN / f"{name}.safetensors.xz").read_bytes())).items()}
+    cases = []
+    for text in lzma.decompress((GOLDEN / f"{name}.jsonl.xz").read_bytes()).splitlines():
+        line, tensors = json.loads(text), {}
+        sizes = {key: words.split() for key, words in line.pop("tensors").items()}
+        floating = [key for key, words in sizes.items() if key.startswith("expect/") and words[0] in ("F32", "F64")]
+        for key in sorted([*sizes, *(key.replace("expect/", "allowed/", 1) for key in floating)]):
+            dtype, *shape = sizes[key.replace("allowed/", "expect/", 1)]
+            dtype = "F32" if key.startswith("allowed/") else dtype
+            shape = list(map(int, shape))
+            tensors[key] = dtype, shape, joined["allowed" if key.startswith("allowed/") else dtype].read(ITEM[dtype] * math.prod(shape))
+        cases.append((line, tensors))
+    return cases

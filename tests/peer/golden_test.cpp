@@ -4,9 +4,14 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -31,32 +36,60 @@ struct GoldenCase {
     TensorMap allowed;  // by result, elementwise; none for exact results
 };
 
-/// The tensors whose names begin with `prefix`, without it.
-TensorMap part(const TensorMap& all, const std::string& prefix) {
-    TensorMap found;
-    for (auto it = all.lower_bound(prefix); it != all.end() && it->first.starts_with(prefix);
-         ++it) {
-        found.emplace(it->first.substr(prefix.size()), it->second);
+/// The elements of a file's tensors, each of which holds those of many tensors in a row.
+class Elements {
+public:
+    explicit Elements(const std::filesystem::path& file) : joined_(peer::read_tensors(file)) {}
+
+    RawTensor next(const std::string& from, const std::vector<std::int64_t>& shape) {
+        const RawTensor& all = joined_.at(from);
+        const auto item = static_cast<std::int64_t>(all.bytes.size()) / all.shape.at(0);
+        const auto count = std::accumulate(shape.begin(), shape.end(), item, std::multiplies<>());
+        std::int64_t& at = taken_[from];
+        if (at + count > static_cast<std::int64_t>(all.bytes.size()))
+            throw std::runtime_error("too few elements of " + from);
+        const auto begin = all.bytes.begin() + at;
+        at += count;
+        return {all.dtype, shape, {begin, begin + count}};
     }
-    return found;
+    bool all_taken() const {
+        return std::all_of(joined_.begin(), joined_.end(), [&](const auto& entry) {
+            const auto taken = taken_.find(entry.first);
+            return taken != taken_.end() &&
+                   taken->second == static_cast<std::int64_t>(entry.second.bytes.size());
+        });
+    }
+
+private:
+    TensorMap joined_;
+    std::map<std::string, std::int64_t> taken_;  // bytes
+};
+
+GoldenCase read_case(const std::string& line, Elements& elements) {
+    GoldenCase one{json::parse(line), {}, {}, {}};
+    const json tensors = one.request.at("tensors");
+    one.request.erase("tensors");
+    for (const auto& [name, type] : tensors.items()) {
+        std::istringstream words(type.get<std::string>());
+        std::string dtype;
+        words >> dtype;
+        const std::vector<std::int64_t> shape(std::istream_iterator<std::int64_t>(words), {});
+        const bool expected = name.starts_with("expect/");
+        const std::string result = expected ? name.substr(7) : name;
+        (expected ? one.expect : one.inputs).emplace(result, elements.next(dtype, shape));
+        if (expected && dtype.starts_with("F"))
+            one.allowed.emplace(result, elements.next("allowed", shape));
+    }
+    return one;
 }
 
 void add_cases(const std::filesystem::path& lines_file, std::vector<GoldenCase>& cases) {
     std::filesystem::path tensors_file = lines_file;  // NAME.jsonl.xz
     tensors_file.replace_extension().replace_extension(".safetensors.xz");
-    const TensorMap all = peer::read_tensors(tensors_file);
+    Elements elements(tensors_file);
     std::istringstream lines(peer::unpacked(lines_file));
-    std::size_t index = 0;
-    for (std::string line; std::getline(lines, line); ++index) {
-        const std::string number = std::to_string(index) + "/";
-        GoldenCase one{
-            json::parse(line), {}, part(all, number + "expect/"), part(all, number + "allowed/")};
-        for (auto& [name, tensor] : part(all, number)) {
-            if (!name.starts_with("expect/") && !name.starts_with("allowed/"))
-                one.inputs.emplace(name, tensor);
-        }
-        cases.push_back(std::move(one));
-    }
+    for (std::string line; std::getline(lines, line);) cases.push_back(read_case(line, elements));
+    EXPECT_TRUE(elements.all_taken()) << tensors_file;
 }
 
 std::vector<GoldenCase> read_cases() {

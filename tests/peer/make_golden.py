@@ -2,17 +2,17 @@
 """Writes the golden cases: a few hundred single operations with PyTorch's answers and the allowed differences, small enough
 to be committed, so that the arithmetic is checked where there is no Python.
 
-golden/NAME.safetensors.xz holds for case N the tensors `N/0`, `N/grad_output`, ... as `halftone op` takes them, and for each
-result NAME `N/expect/NAME` (f32, f64 for f64 results) and `N/allowed/NAME` (f32), elementwise. golden/NAME.jsonl.xz holds one
-line a case: op, attrs, autocast, grad, grad_grad, and for each result its dtype, or the words of the error that it must
-be refused with.
+Case N has the tensors `N/0`, `N/grad_output`, ... as `halftone op` takes them, and for each result NAME `N/expect/NAME` (f32,
+f64 for f64 results) and `N/allowed/NAME` (f32), elementwise: golden/NAME.safetensors.xz holds their elements, type by type
+(golden_file.write_cases). golden/NAME.jsonl.xz holds one line a case: op, attrs, autocast, grad, grad_grad, dtypes and sizes of its
+tensors, and for each result its dtype, or the words of the error that it must be refused with.
 """
 
 import argparse
-import json
 import sys
 
 import numpy
+import safetensors.torch
 import torch
 
 import golden_file
@@ -103,9 +103,7 @@ def store_rejections(calls, lines, tensors):
 
 def save(name, lines, tensors):
     tensors = {name: tensor.detach().clone() for name, tensor in tensors.items()}
-    path = golden_file.write_tensors(name, tensors)  # half of it is names and offsets, which pack to a tenth
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    golden_file.write(f"{name}.jsonl", text.encode())
+    path = golden_file.write_cases(name, lines, safetensors.torch.save(tensors))
     print(f"{name}: {len(lines)} cases, {len(tensors)} tensors, {path.stat().st_size / 1e6:.2f} MB")
 
 
