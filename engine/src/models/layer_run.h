@@ -85,8 +85,8 @@ const LayerRun& layer_run(const LayerKind& kind);
 /// Which parameters products read in autocast's type, so that an optimizer may keep a copy of it.
 std::vector<bool> low_parameters(const NetworkGraph& graph);
 
-/// The type of the first value with a border of its own elements, `sides` before and after the last
-/// dimensions, from the last on.
+/// The first value with a border of its own elements: `sides` before and after the last dimensions,
+/// from the last on.
 ValueType edge_padding_type(const LayerTypes& layer, const std::vector<std::int64_t>& sides);
 
 // Layers that a plan joins with their neighbours.

@@ -84,8 +84,9 @@ LayerTypeFunction drops(const Op& op, bool by_factors) {
         const ValueType& x = layer.in.front();
         if (layer.arguments().number("p") == 0) return ValueTypes{x};
         if (!by_factors) return ValueTypes{layer.call(op, {x})};
-        ValueType factors = x;
-        factors.learns = false;
+        // One for each part.
+        ValueType factors;
+        factors.type = x.type;
         return ValueTypes{layer.call(op, {x, factors})};
     };
 }

@@ -86,7 +86,14 @@ LayerRun convolves(F f, const Op& op) {
 LayerFunction make_batch_norm(const LayerSetup& setup) {
     return gives_one([norm = batch_norm_layer(setup)](const Tensor& x, LayerPass& pass) { return norm(x, pass.training); });
 }
-LayerRun normalises_batch() { return {.make = make_batch_norm, .types = calls(batch_norm_op), .opens_module = true}; }
+
+ValueTypes batch_norm_types(const LayerTypes& layer) {
+    ValueType y = layer.call(batch_norm_op, {layer.in.front()});
+    layer.pass.set_made_of(y, layer.weights);
+    return {y};
+}
+
+LayerRun normalises_batch() { return {.make = make_batch_norm, .types = batch_norm_types, .opens_module = true}; }
 
 LayerFunction make_layer_norm(const LayerSetup& setup) {
     return gives_one([norm = layer_norm_layer(setup)](const Tensor& x) { return norm(x); });
@@ -114,7 +121,9 @@ ValueTypes instance_norm_types(const LayerTypes& layer) {
         weight.type = DType::f32;
         layer.chain(weight, {&expand_op, &reshape_op});
     }
-    return {layer.chain(layer.in.front(), {&reshape_op, &batch_norm_op, &reshape_op})};
+    ValueType y = layer.chain(layer.in.front(), {&reshape_op, &batch_norm_op});
+    layer.pass.set_made_of(y, layer.weights);
+    return {layer.call(reshape_op, {y})};
 }
 
 LayerFunction make_prelu(const LayerSetup& setup) {
@@ -194,12 +203,17 @@ LayerFunction make_constant(const LayerSetup& setup) {
 
 ValueType edge_padding_type(const LayerTypes& layer, const std::vector<std::int64_t>& sides) {
     const ValueType& given = layer.in.front();
-    ValueType x = given;
+    const Sizes& sizes = layer.input().sizes;
     // Its gradients are added up in f32.
-    if (x.learns) x.type = DType::f32;
-    for (std::size_t i = 0; i + 1 < sides.size(); i += 2)
-        if (sides[i] != 0 || sides[i + 1] != 0) x = layer.pass.show(index_select_op, x);
-    return given;
+    ValueType x = given.learns ? layer.pass.cast_inside(given, DType::f32) : given;
+    for (std::size_t i = 0; i + 1 < sides.size(); i += 2) {
+        if (sides[i] == 0 && sides[i + 1] == 0) continue;
+        const auto before = static_cast<double>(sizes[sizes.size() - 1 - i / 2].number);
+        const double elements = x.elements / before * (before + static_cast<double>(sides[i] + sides[i + 1]));
+        x = layer.pass.show(index_select_op, x);
+        layer.pass.set_elements(x, elements);
+    }
+    return layer.pass.cast_inside(x, given.type);
 }
 
 Linear linear_layer(const LayerSetup& setup) {

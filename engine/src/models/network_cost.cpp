@@ -1,68 +1,31 @@
 #include "models/network_cost.h"
 
 #include <algorithm>
-#include <map>
+#include <array>
 #include <set>
 
+#include "models/op_memory.h"
 #include "ops/attention/attention.h"
 #include "ops/conv/conv_transpose.h"
 #include "ops/conv/convolution.h"
 #include "ops/linalg/linear.h"
 #include "ops/linalg/matmul.h"
-#include "ops/linalg/norm.h"
 #include "ops/linalg/similarity.h"
 #include "ops/loss/cross_entropy.h"
 #include "ops/norm/batch_norm.h"
 #include "ops/norm/group_norm.h"
 #include "ops/norm/layer_norm.h"
-#include "ops/pointwise/activation.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/compare.h"
 #include "ops/pointwise/dropout.h"
 #include "ops/pointwise/piecewise.h"
-#include "ops/pointwise/rounding.h"
-#include "ops/pointwise/unary.h"
 #include "ops/pool/pool.h"
 #include "ops/recurrent/recurrent.h"
-#include "ops/reduce/extremum.h"
-#include "ops/reduce/softmax.h"
-#include "ops/shape/rearrange.h"
-#include "ops/shape/slice.h"
 #include "ops/shape/view.h"
 #include "tensor/memory/memory_cache.h"
 
 namespace engine::network {
 namespace {
-
-/// The values of an operation that its gradient reads.
-enum class Reads {
-    nothing,
-    input,             ///< the first operand
-    inputs,            ///< all operands
-    factors,           ///< each operand whose other one learns
-    result,
-    input_and_result
-};
-
-Reads read_by_gradient(const Op& op) {
-    static const std::map<const Op*, Reads> all = {
-        {&linear_op, Reads::input}, {&conv1d_op, Reads::input}, {&conv2d_op, Reads::input}, {&conv3d_op, Reads::input},
-        {&conv_transpose1d_op, Reads::input}, {&conv_transpose2d_op, Reads::input}, {&conv_transpose3d_op, Reads::input},
-        {&batch_norm_op, Reads::input}, {&batch_norm_relu_op, Reads::input_and_result}, {&instance_norm_op, Reads::input},
-        {&layer_norm_op, Reads::input}, {&rms_norm_op, Reads::input}, {&group_norm_op, Reads::input},
-        {&relu_op, Reads::result}, {&relu6_op, Reads::result}, {&tanh_op, Reads::result}, {&sigmoid_op, Reads::result},
-        {&gelu_op, Reads::input}, {&silu_op, Reads::input}, {&leaky_relu_op, Reads::input}, {&elu_op, Reads::input},
-        {&selu_op, Reads::input}, {&celu_op, Reads::input}, {&hardswish_op, Reads::input}, {&hardsigmoid_op, Reads::input},
-        {&mish_op, Reads::input}, {&softplus_op, Reads::input}, {&softsign_op, Reads::input}, {&log_sigmoid_op, Reads::input},
-        {&softmax_op, Reads::result}, {&log_softmax_op, Reads::result}, {&prelu_op, Reads::input}, {&mul_op, Reads::factors},
-        {&matmul_op, Reads::factors}, {&div_op, Reads::inputs}, {&maximum_op, Reads::inputs}, {&minimum_op, Reads::inputs},
-        {&abs_op, Reads::input}, {&square_op, Reads::input}, {&sqrt_op, Reads::result}, {&exp_op, Reads::result},
-        {&log_op, Reads::input}, {&clamp_op, Reads::input}, {&amax_op, Reads::input_and_result}, {&normalize_op, Reads::input},
-        {&cosine_similarity_op, Reads::inputs}, {&lp_pool1d_op, Reads::input}, {&lp_pool2d_op, Reads::input}, {&lp_pool3d_op, Reads::input},
-        {&scaled_dot_product_attention_op, Reads::inputs}, {&cross_entropy_op, Reads::input}};
-    const auto found = all.find(&op);
-    return found == all.end() ? Reads::nothing : found->second;
-}
 
 template <std::size_t count>
 bool is_one_of(const Op* op, const std::array<const Op*, count>& ops) {
@@ -90,12 +53,25 @@ bool passes_gradient(const Op* op) {
 
 double bytes(double elements, DType type) { return elements * static_cast<double>(size_of(type)); }
 
+constexpr std::array row_norms = {&layer_norm_op, &rms_norm_op};
+
+/// Whether its gradient is computed in the order in memory that its result has.
+bool keeps_order(const TypedCall& call) {
+    static constexpr std::array products = {&linear_op, &conv1d_op, &conv2d_op, &conv3d_op, &matmul_op, &scaled_dot_product_attention_op};
+    static constexpr std::array pools = {&max_pool2d_op, &avg_pool2d_op, &adaptive_max_pool2d_op, &adaptive_avg_pool2d_op};
+    if (call.op == &mul_op && call.used.back().is_number) return false;
+    return is_one_of(call.op, pools) || (read_by_gradient(*call.op) != Reads::nothing && !is_one_of(call.op, products));
+}
+
 class PassRun {
 public:
     PassRun(const NetworkGraph& graph, const TypedForward& forward, const std::vector<DType>& gradient_types)
         : graph_(graph), calls_(forward.calls), blocks_(forward.blocks), gradient_types_(gradient_types) {
         memory_.saved.assign(graph.nodes.size(), 0);
-        if (!calls_.empty() && forward.result.learns) add_loss(forward.result);
+        if (!calls_.empty() && forward.result.learns) {
+            add_loss(forward.result);
+            forget_unread();
+        }
         grads_.assign(calls_.size(), {});
         extra_.assign(calls_.size(), 0);
         readers_.assign(blocks_.size(), 0);
@@ -120,6 +96,7 @@ private:
         int block = -1;  // in gradient_blocks_; -1: none
         double elements = 0;
         DType type = DType::f32;
+        bool in_rows = false;  // and the value is not
     };
     struct GradientBlock {
         double bytes = 0;
@@ -144,13 +121,29 @@ private:
         calls_.push_back(std::move(call));
     }
 
+    /// Keeps nothing for results that the loss does not depend on.
+    void forget_unread() {
+        std::vector<bool> read(calls_.size(), false);
+        read.back() = true;
+        for (std::size_t i = calls_.size(); i-- > 0;) {
+            if (!read[i]) calls_[i].result.learns = false;
+            for (const ValueType& each : calls_[i].used)
+                if (read[i] && each.learns && each.made_by >= 0) read[at(each.made_by)] = true;
+        }
+    }
+
     std::vector<int> read_blocks(const TypedCall& call) const {
         if (!call.result.learns) return {};
         std::vector<int> out;
         const auto read = [&](const ValueType& value) {
             if (value.block >= 0) out.push_back(value.block);
         };
+        const auto read_wide = [&](const ValueType& value) {
+            if (!is_low(value.type)) read(value);
+        };
         const Reads reads = read_by_gradient(*call.op);
+        if (reads == Reads::wide) read_wide(call.used.front());
+        if (reads == Reads::wide_inputs) std::ranges::for_each(call.used, read_wide);
         if (reads == Reads::input || reads == Reads::input_and_result) read(call.used.front());
         if (reads == Reads::inputs) std::ranges::for_each(call.used, read);
         if (reads == Reads::factors && call.used.size() == 2) {
@@ -165,16 +158,38 @@ private:
     /// Bytes that an operation makes for its gradient alone.
     double extra_bytes(const TypedCall& call) const {
         static constexpr std::array norms = {&batch_norm_op, &batch_norm_relu_op};
-        static constexpr std::array row_norms = {&layer_norm_op, &rms_norm_op};
-        static constexpr std::array max_pools = {&max_pool1d_op, &max_pool2d_op, &max_pool3d_op, &adaptive_max_pool1d_op, &adaptive_max_pool2d_op, &adaptive_max_pool3d_op};
+        static constexpr std::array max_pools = {&max_pool1d_op, &max_pool2d_op, &adaptive_max_pool1d_op, &adaptive_max_pool2d_op};
+        static constexpr std::array gathering_pools = {&max_pool3d_op, &adaptive_max_pool3d_op};
+        static constexpr std::array power_pools = {&lp_pool1d_op, &lp_pool2d_op, &lp_pool3d_op};
         if (!call.result.learns || call.row < 0) return 0;
         const GraphNode& node = graph_.nodes[at(call.row)];
         if (is_one_of(call.op, norms)) return 2 * bytes(static_cast<double>(graph_.values[at(node.outputs.front())].type.sizes[1].number), DType::f32);
         if (is_one_of(call.op, row_norms) && call.used.size() > 1)
             return (call.op == &layer_norm_op ? 2 : 1) * bytes(call.result.elements / call.used[1].elements, DType::f32);
         if (is_one_of(call.op, max_pools)) return bytes(call.result.elements, DType::i32);
+        if (is_one_of(call.op, gathering_pools)) return bytes(call.result.elements, DType::i64);
+        // Operations that are made of others, whose values in between are f32.
+        const auto wide = [&](double count) { return bytes(count, DType::f32); };
+        const double input = call.used.front().elements, result = call.result.elements;
+        const bool copies = is_low(call.used.front().type);
+        if (call.op == &group_norm_op) return call.used.size() > 1 ? wide(result) : 0;
+        // The part below 0, and where it is.
+        if (call.op == &prelu_op) return wide(input) + bytes(input, DType::boolean);
+        // The means, their signs and sizes, and the sums.
+        if (is_one_of(call.op, power_pools)) return wide(4 * result) + (copies ? wide(input) : 0);
+        // Lengths and what divides; of two values also their directions.
+        if (call.op == &normalize_op) return wide(2 * input / count_along(node, "dim")) + (copies ? wide(input) : 0);
+        if (call.op == &cosine_similarity_op) return wide(4 * result + 2 * result * count_along(node, "dim") * (copies ? 2 : 1));
         if (call.op == &dropout_op || call.op == &where_op) return bytes(call.result.elements, DType::boolean);
         return is_recurrent(call.op) ? recurrent_bytes(call, node.arguments) : 0;
+    }
+
+    /// The size of a layer's first value along the dimension that an argument names.
+    double count_along(const GraphNode& node, std::string_view argument) const {
+        const Sizes& sizes = graph_.values[at(node.inputs.front())].type.sizes;
+        const std::int64_t given = node.arguments.whole(argument), rank = static_cast<std::int64_t>(sizes.size());
+        const Size& size = sizes[static_cast<std::size_t>(given < 0 ? given + rank : given)];
+        return size.is_number() ? static_cast<double>(size.number) : 1;
     }
 
     /// Products with the inputs, cell states, results of the layers below the last, and masks between
@@ -188,11 +203,22 @@ private:
         return bytes(numbers * call.result.elements, call.result.type) + (drops ? (layers - 1) * call.result.elements : 0);
     }
 
+    /// Whether a norm's gradient may lie in the memory of what it reads.
+    bool overwrites(const TypedCall& call) const {
+        const std::string_view kind = graph_.nodes[at(call.row)].kind->name;
+        return kind != "BatchNorm3d" && kind != "InstanceNorm2d";
+    }
+
     /// A recurrent layer's gradient has the products of all steps again, their gradients, and the
     /// states before each step.
     double scratch_bytes(const TypedCall& call) const {
-        if (adds_bias_in_f32(call)) return is_low(call.result.type) ? bytes(call.result.elements, call.result.type) + bytes(call.used.front().elements, DType::f32) : 0;
-        if (!is_recurrent(call.op)) return 0;
+        if (adds_bias_in_f32(call)) return is_low(call.result.type) ? 2 * bytes(call.result.elements, call.result.type) + bytes(call.used.front().elements, DType::f32) : 0;
+        if (call.op == &batch_norm_op && !overwrites(call)) return bytes(call.result.elements, call.result.type);
+        if (!is_recurrent(call.op)) {
+            const Scratch scratch = gradient_scratch(*call.op);
+            const double elements = std::ranges::max(call.used, {}, &ValueType::elements).elements;
+            return elements * (is_low(call.given.front().type) ? scratch.low : scratch.f32);
+        }
         const double gates = count_gates(call.op), sides = graph_.nodes[at(call.row)].arguments.flag("bidirectional") ? 2 : 1;
         const double numbers = (call.op == &gru_op ? 3 : 2) * gates + (call.op == &lstm_op ? 2 : 1);
         return bytes(numbers * call.result.elements / sides, call.result.type);
@@ -278,8 +304,17 @@ private:
         const TypedCall& call = calls_[index];
         const std::vector<int> read = read_blocks(call);
         Gradient dy = grads_[index];
+        const bool turned = (dy.in_rows && keeps_order(call)) || (is_one_of(call.op, row_norms) && call.used.front().order != ElementOrder::rows);
+        const double copy = turned ? block_bytes(bytes(dy.elements, dy.type)) : 0;
+        take(copy);
+        const double scratch = scratch_bytes(call);
         if (index + 1 == calls_.size()) dy = {new_gradient(bytes(call.result.elements, call.result.type)), call.result.elements, call.result.type};
         if (dy.block >= 0) {
+            // A recurrent layer's are gone before the gradient of its input is made.
+            if (is_recurrent(call.op)) {
+                take(scratch);
+                live_ -= scratch;
+            }
             std::vector<std::pair<int, Gradient>> found;
             for (std::size_t i = 0; i < call.used.size(); ++i) {
                 const ValueType &used = call.used[i], &given = call.given[i];
@@ -287,25 +322,28 @@ private:
                 found.emplace_back(given.made_by, operand_gradient(call, i, dy));
             }
             make_weight_gradients(index);
-            const double scratch = scratch_bytes(call);
-            take(scratch);
-            live_ -= scratch;
+            if (!is_recurrent(call.op)) {
+                take(scratch);
+                live_ -= scratch;
+            }
             release_gradient(dy.block);
             for (const auto& [maker, gradient] : found) give(maker, gradient);
         }
+        live_ -= copy;
         for (const int block : read) release_saved(block);
         live_ -= extra_[index];
     }
 
     Gradient operand_gradient(const TypedCall& call, std::size_t operand, const Gradient& dy) {
         const ValueType &used = call.used[operand], &given = call.given[operand];
-        Gradient out{-1, given.elements, given.type};
+        const bool is_copied = call.op == &reshape_op && call.result.block != used.block && given.order != ElementOrder::rows;
+        Gradient out{-1, given.elements, given.type, is_copied || (dy.in_rows && passes_gradient(call.op))};
         const bool is_norm = call.op == &batch_norm_op || call.op == &batch_norm_relu_op;
         const bool shares = passes_gradient(call.op) || (is_norm && operand > 0);
         if (shares && (used.elements == dy.elements || call.op == &cat_op) && used.type == dy.type) {
             out.block = dy.block;
             ++gradient_blocks_[at(dy.block)].holders;
-        } else if (is_norm && used.block >= 0 && readers_[at(used.block)] == 1) {
+        } else if (is_norm && overwrites(call) && used.block >= 0 && readers_[at(used.block)] == 1) {
             // On a CPU it overwrites what only this gradient reads.
             ++readers_[at(used.block)];
             live_ -= blocks_[at(used.block)];

@@ -11,7 +11,7 @@ struct PassMemory {
     std::vector<double> saved{};  ///< of each node: tensors kept for the backward pass, each where it is kept first
     double activations = 0;       ///< all of them, with those of the loss
     double gradients = 0;         ///< of the parameters
-    double peak = 0;              ///< the most at a time, without scratch of the operations' own
+    double peak = 0;              ///< the most at a time
 };
 
 /// The memory of a tensor on the CPU that has so many bytes.

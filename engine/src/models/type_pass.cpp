@@ -14,6 +14,7 @@
 #include "ops/shape/slice.h"
 #include "ops/shape/view.h"
 #include "ops/vision/upsample.h"
+#include "tensor/cast.h"
 
 namespace engine::network {
 namespace {
@@ -31,7 +32,7 @@ std::optional<DType> shown_type(std::span<const OperandType> operands) {
     return found == operands.end() ? std::nullopt : std::optional(found->type);
 }
 
-double bytes_of(const ValueType& value) { return value.elements * static_cast<double>(size_of(value.type)); }
+double count_bytes(const ValueType& value) { return value.elements * static_cast<double>(size_of(value.type)); }
 
 bool is_view(const Op& op) {
     return &op == &reshape_op || &op == &permute_op || &op == &narrow_op || &op == &slice_op || &op == &expand_op;
@@ -135,7 +136,7 @@ ValueType TypePass::called(const Op& op, const ForceRule* rule, std::span<const 
 }
 
 int TypePass::new_block(const ValueType& value) {
-    blocks_.push_back(bytes_of(value));
+    blocks_.push_back(count_bytes(value));
     return static_cast<int>(blocks_.size()) - 1;
 }
 
@@ -166,7 +167,8 @@ void TypePass::set_elements(ValueType& value, double elements) {
     if (value.made_by < 0) return;
     TypedCall& call = calls_[static_cast<std::size_t>(value.made_by)];
     call.result.elements = elements;
-    if (!is_view(*call.op) || call.result.block != call.used.front().block) blocks_[static_cast<std::size_t>(value.block)] = bytes_of(value);
+    // A view lies in its operand's memory, which does not grow.
+    if (!is_view(*call.op) || call.result.block != call.used.front().block) blocks_[static_cast<std::size_t>(value.block)] = count_bytes(value);
 }
 
 void TypePass::set_copied(ValueType& value) {
@@ -174,6 +176,22 @@ void TypePass::set_copied(ValueType& value) {
     value.block = new_block(value);
     value.order = ElementOrder::rows;
     calls_[static_cast<std::size_t>(value.made_by)].result = value;
+}
+
+void TypePass::set_made_of(ValueType& value, std::span<const ValueType> parameters) {
+    if (value.made_by < 0 || std::ranges::none_of(parameters, &ValueType::learns)) return;
+    value.learns = true;
+    calls_[static_cast<std::size_t>(value.made_by)].result = value;
+}
+
+ValueType TypePass::cast_inside(const ValueType& x, DType type) {
+    if (x.type == type) return x;
+    ValueType result;
+    static_cast<OperandType&>(result) = x;
+    result.type = type;
+    result.learns = x.learns;
+    note_call(cast_op, {&x, 1}, {x}, result);
+    return result;
 }
 
 int GraphLayer::dimension(std::string_view argument, int rank) const {

@@ -27,7 +27,7 @@ struct ValueType : OperandType {
     bool learns = false;   ///< parameters are among what it is made of
     double elements = 1;   ///< of one batch
     int made_by = -1;      ///< place in TypePass::calls(); -1: a parameter, an input or a number
-    int block = -1;        ///< of memory, in TypePass::blocks(); -1: the same
+    int block = -1;        ///< of memory, in TypePass::blocks(); -1: as made_by
     ElementOrder order = ElementOrder::rows;
 };
 using ValueTypes = std::vector<ValueType>;
@@ -43,7 +43,7 @@ struct TypedCall {
 /// A forward pass on types alone. Lists its operations.
 class TypePass {
 public:
-    /// Where an operation's result has its type from, without autocast's rules.
+    /// What decides the type of an operation's result where autocast's rules do not.
     enum class Gives {
         widest,         ///< the widest operand, as in PyTorch's promotion
         first,          ///< its first operand
@@ -65,9 +65,9 @@ public:
     ValueType show(const Op& op, const ValueType& x);
     /// Whether such a rule sets the type of an operation in this module.
     bool is_forced(const Op& op) const { return rule_for(op, true) != nullptr; }
-    /// Calls an operation on one value that calls others on it, of which rules of precision.force
-    /// set the types of some. The last of these is that of the result, under autocast alone: else it
-    /// goes back to the type that it would have had.
+    /// Calls an operation that is made of others, `parts`, whose types precision.force may set. Under
+    /// autocast the result has the type of the last part with a rule; otherwise the type that it has
+    /// without rules.
     ValueType call_made_of(const Op& op, const ValueType& x, std::initializer_list<const Op*> parts);
     /// The last operation computes the layers of these rows as well.
     void add_rows(std::vector<int> rows) { operations_.back().further = std::move(rows); }
@@ -83,6 +83,10 @@ public:
     void set_cast_input(ValueType& value) { value.block = new_block(value); }
     /// Says that the value, which a call gave, is a copy and no view.
     void set_copied(ValueType& value);
+    /// Says that the value, which a call gave, is made of one of these parameters too.
+    void set_made_of(ValueType& value, std::span<const ValueType> parameters);
+    /// A cast inside an operation, which is not listed. Gives x itself if it has this type.
+    ValueType cast_inside(const ValueType& x, DType type);
 
 private:
     const ForceRule* rule_for(const Op& op, bool has_floating) const;

@@ -83,7 +83,6 @@ public:
     }
 
 private:
-
     const GraphNode& node(int index) const { return graph_.nodes[at(index)]; }
 
     void run(const Join& join) {
@@ -115,11 +114,17 @@ private:
         pass_.row = index;
         pass_.around = around;
         pass_.module = layer_kind.opens_module || NetworkModules::is_module(own) ? own.module : around;
-        ValueTypes in, weights;
+        ValueTypes in;
         for (const int value : own.inputs) in.push_back(values_[at(value)]);
-        for (const int parameter : own.parameters) weights.push_back(parameters_[at(parameter)]);
+        const ValueTypes weights = weight_types(own);
         ValueTypes out = layer_kind.types({{graph_, own, modules_.used_outputs(index)}, in, weights, pass_});
         for (std::size_t i = 0; i < out.size(); ++i) set_value(own.outputs[i], out[i]);
+    }
+
+    ValueTypes weight_types(const GraphNode& layer) const {
+        ValueTypes out;
+        for (const int parameter : layer.parameters) out.push_back(parameters_[at(parameter)]);
+        return out;
     }
 
     void set_value(int index, ValueType value) {
@@ -142,12 +147,14 @@ private:
         const bool is_one = in.back().type == in.front().type || pass_.is_forced(batch_norm_relu_op);
         if (is_one) {
             out = pass_.call(batch_norm_relu_op, in, TypePass::Gives::first);
+            pass_.set_made_of(out, weight_types(norm));
             std::vector<int> further(join.nodes.begin() + 1, join.nodes.end());
             further.push_back(join.at);
             pass_.add_rows(std::move(further));
             return;
         }
-        const ValueType normed = pass_.call(batch_norm_op, {&in.front(), 1});
+        ValueType normed = pass_.call(batch_norm_op, {&in.front(), 1});
+        pass_.set_made_of(normed, weight_types(norm));
         const ValueType sum = pass_.call(add_op, ValueTypes{normed, in.back()});
         out = pass_.call(relu_op, {&sum, 1});
     }

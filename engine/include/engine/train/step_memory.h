@@ -10,9 +10,9 @@
 namespace engine {
 
 /// Memory of a training step on the CPU, predicted without running, in bytes. Not counted: scratch
-/// of libraries, the targets, and tensors that live only while one layer's gradient is computed,
-/// which decide in a small network of Mish, SiLU or InstanceNorm. As of one rank and one
-/// micro-batch, without recomputation.
+/// of libraries and the targets. What is kept is exact to a percent; tensors that live only while
+/// one layer's gradient is computed are estimated by its kind. As of one rank and one micro-batch,
+/// without recomputation.
 struct StepMemory {
     /// By row of CheckedNetwork: tensors that are kept for the backward pass. What several
     /// rows keep, or a view shares, counts at the first one.

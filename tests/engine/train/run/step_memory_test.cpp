@@ -40,15 +40,18 @@ Measured measured(const RunConfig& config) {
     return {accounts->kept, static_cast<double>(accounting.peak() - accounting.bytes(MemoryUse::workspace))};
 }
 
-RunConfig with_template(const std::string& name, const std::string& precision, Options options) {
-    RunConfig config = test::small_run(name == "mlp" ? "mlp" : "lenet", precision);
+RunConfig with_text(const std::string& text, RunConfig config, Options options) {
     config.batch_size = 32;
     config.model = {};
     config.model.kind = "file";
     config.model.options = std::move(options);
-    std::istringstream lines(network_template(name));
+    std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) config.model.network.all.push_back(line);
     return completed(config);
+}
+
+RunConfig with_template(const std::string& name, const std::string& precision, Options options) {
+    return with_text(network_template(name), test::small_run(name == "siamese" ? "mlp" : "lenet", precision), std::move(options));
 }
 
 struct Case {
@@ -62,13 +65,42 @@ INSTANTIATE_TEST_SUITE_P(Precisions, StepMemoryTest, testing::Values("fp32", "am
 /// The accounts hold small tensors of losses and layers' own scratch too.
 TEST_P(StepMemoryTest, IsThatOfTheAccountsWithinATenth) {
     for (const Case& each : {Case{"lenet"}, Case{"resnet18", {{"width", std::int64_t{16}}}}, Case{"vit", {{"depth", std::int64_t{2}}, {"width", std::int64_t{48}}, {"dropout", 0.1}}},
-                             Case{"lstm"}, Case{"autoencoder"}, Case{"unet"}}) {
+                             Case{"lstm"}, Case{"autoencoder"}, Case{"unet"}, Case{"mlp"}, Case{"siamese"}, Case{"mobilenetv2"}}) {
         SCOPED_TRACE(each.name);
         const RunConfig config = with_template(each.name, GetParam(), each.options);
         const StepMemory predicted = predict_step_memory(network_template(each.name), network_data(config), config);
         const Measured found = measured(config);
         EXPECT_NEAR(predicted.activations / found.activations, 1, 0.1);
         EXPECT_NEAR(predicted.peak / found.peak, 1, 0.1);
+    }
+}
+
+/// Layers behind a convolution whose results their gradients keep in another form than they came in.
+TEST_P(StepMemoryTest, OfAKindOfLayerIsThatOfTheAccounts) {
+    for (const char* layer : {"SiLU", "ELU", "Hardswish", "Mish", "Softplus", "Softsign", "LogSigmoid", "PReLU", "PReLU(num_parameters=8)", "GroupNorm(2)", "InstanceNorm2d(affine=true)",
+                              "Normalize(1)", "LPPool2d(2, 2)", "Dropout2d(0.5)", "DropPath(0.2)", "Pad(4, mode=reflect)", "Conv2d(8, 3, padding=1, padding_mode=replicate)", "Upsample(2, mode=bilinear)",
+                              "Max(1)", "Mean(1)", "Clamp(-1, 1)", "x = Abs\n  Where from x, c, x", "x = ReLU\n  Maximum from x, c", "x = ReLU\n  CosineSimilarity from x, c",
+                              "Unsqueeze(2)\n  MaxPool3d([1, 2, 2])"}) {
+        SCOPED_TRACE(layer);
+        const std::string text = "network(image):\n  c: Conv2d(8, 3)\n  " + std::string(layer) + "\n  Flatten\n  fc: Linear(outputs)\n";
+        const RunConfig config = with_text(text, test::small_run("lenet", GetParam()), {});
+        const StepMemory predicted = predict_step_memory(text, network_data(config), config);
+        const Measured found = measured(config);
+        EXPECT_NEAR(predicted.activations / found.activations, 1, 0.1);
+        if (GetParam() != "pure-fp16") {
+            EXPECT_NEAR(predicted.peak / found.peak, 1, 0.25);
+        }
+    }
+}
+
+TEST(StepMemory, ANormOfAnInputLearns) {
+    for (const char* norm : {"BatchNorm2d", "InstanceNorm2d(affine=true)", "BatchNorm2d\n  ReLU"}) {
+        const std::string text = "network(image):\n  " + std::string(norm) + "\n  GELU\n  Conv2d(4, 3)\n  Flatten\n  fc: Linear(outputs)\n";
+        const RunConfig config = with_text(text, test::small_run("lenet", "amp-fp16"), {});
+        const StepMemory predicted = predict_step_memory(text, network_data(config), config);
+        const std::size_t gelu = predicted.saved.size() - 4;
+        EXPECT_EQ(predicted.saved[gelu], 32 * 28 * 28 * 4) << norm;
+        EXPECT_NEAR(predicted.activations / measured(config).activations, 1, 0.1) << norm;
     }
 }
 
