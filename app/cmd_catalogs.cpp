@@ -102,7 +102,8 @@ json preset_list() {
                                          {"autocast", engine::word_of(s.autocast)},
                                          {"batch_norm", engine::word_of(s.batch_norm)},
                                          {"master_weights", s.master_weights},
-                                         {"scaler", engine::word_of(s.scaler)}}}}));
+                                         {"scaler", engine::word_of(s.scaler)},
+                                         {"recipe", engine::word_of(s.recipe)}}}}));
     }
     for (const auto& info : engine::scaler_presets()) {
         const auto& s = info.settings;

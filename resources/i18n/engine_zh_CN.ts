@@ -88,6 +88,26 @@
 <message><source>As AMP FP16, but in bfloat16: the range of fp32 and 7 fraction bits, so no loss scaling is needed.</source><translation>与 AMP FP16 相同，但使用 bfloat16：范围与 fp32 相同，尾数 7 位，因此不需要损失缩放。</translation></message>
 <message><source>Pure FP16</source><translation>纯 FP16</translation></message>
 <message><source>Weights, batch norm and updates in fp16, without loss scaling. Shows what breaks without mixed precision.</source><translation>权重、批归一化和更新都用 fp16，且没有损失缩放。展示不用混合精度会出什么问题。</translation></message>
+<message><source>FP8 delayed</source><translation>FP8 延迟缩放</translation></message>
+<message><source>As AMP BF16, with the products of linear layers in FP8: E4M3 forward, E5M2 backward. A tensor's scale follows from its largest values in earlier steps.</source><translation>与 AMP BF16 相同，但线性层的乘积用 FP8：前向 E4M3，反向 E5M2。张量的缩放因子由前面各步的最大值决定。</translation></message>
+<message><source>FP8 current</source><translation>FP8 即时缩放</translation></message>
+<message><source>As FP8 delayed, with the scale of each tensor from its own largest value.</source><translation>与 FP8 延迟缩放相同，但每个张量的缩放因子由它自己的最大值决定。</translation></message>
+<message><source>FP8 rowwise</source><translation>FP8 按行缩放</translation></message>
+<message><source>As AMP BF16, with the products of linear layers in FP8 E4M3 and a scale for each row of their operands.</source><translation>与 AMP BF16 相同，但线性层的乘积用 FP8 E4M3，操作数的每一行各有一个缩放因子。</translation></message>
+<message><source>FP8 blocks</source><translation>FP8 分块缩放</translation></message>
+<message><source>As AMP BF16, with the products of linear layers in FP8 E4M3 and a scale for each 128 values, or 128 × 128 of a weight.</source><translation>与 AMP BF16 相同，但线性层的乘积用 FP8 E4M3，每 128 个值（权重为 128 × 128）共用一个缩放因子。</translation></message>
+<message><source>NVFP4</source><translation>NVFP4</translation></message>
+<message><source>As AMP BF16, with the products of linear layers in FP4: an FP8 scale for each 16 values and an FP32 scale of the tensor; gradients are rounded at random.</source><translation>与 AMP BF16 相同，但线性层的乘积用 FP4：每 16 个值共用一个 FP8 缩放因子，整个张量另有一个 FP32 缩放因子；梯度随机舍入。</translation></message>
+<message><source>MXFP4</source><translation>MXFP4</translation></message>
+<message><source>As MXFP8, with FP4 and gradients that are rounded at random.</source><translation>与 MXFP8 相同，但用 FP4，且梯度随机舍入。</translation></message>
+<message><source>MXFP8</source><translation>MXFP8</translation></message>
+<message><source>As AMP BF16, with the products of linear layers in FP8 E4M3 and a power of two as the scale of each 32 values.</source><translation>与 AMP BF16 相同，但线性层的乘积用 FP8 E4M3，每 32 个值共用一个 2 的幂作为缩放因子。</translation></message>
+<message><source>Emulated: the same codes as on a card, slower than AMP BF16. Says nothing about a card's speed.</source><translation>模拟：编码与显卡相同，但比 AMP BF16 慢；不说明显卡上的速度。</translation></message>
+<message><source>Recipes in 8 and 4 bits are computed on a CPU.</source><translation>8 位和 4 位配方只在 CPU 上计算。</translation></message>
+<message><source>FP8, delayed scales</source><translation>FP8，延迟缩放</translation></message>
+<message><source>FP8, current scales</source><translation>FP8，即时缩放</translation></message>
+<message><source>FP8, scales of rows</source><translation>FP8，按行缩放</translation></message>
+<message><source>FP8, scales of blocks</source><translation>FP8，分块缩放</translation></message>
 <message><source>Production</source><translation>生产</translation></message>
 <message><source>PyTorch's values: the scale doubles after 2,000 overflow-free steps.</source><translation>PyTorch 的取值：连续 2,000 步无溢出后缩放因子加倍。</translation></message>
 <message><source>Classroom</source><translation>教学</translation></message>
@@ -115,7 +135,7 @@
 <message><source>Model</source><translation>模型</translation></message>
 <message><source>Start from</source><translation>初始权重</translation></message>
 <message><source>Precision</source><translation>精度</translation></message>
-<message><source>Number formats for computing and for storing the weights. The five settings below override its parts.</source><translation>计算和保存权重所用的数值格式；下面五项可分别覆盖其中的设置。</translation></message>
+<message><source>Number formats for computing and for storing the weights. The settings below override its parts.</source><translation>计算和保存权重所用的数值格式；下面各项可分别覆盖其中的设置。</translation></message>
 <message><source>Weights</source><translation>权重</translation></message>
 <message><source>Storage format of the weights. In fp16, an update below half a unit in the last place of its weight is lost.</source><translation>权重的保存格式。用 fp16 时，小于权重最低位一半（0.5 ulp）的更新会丢失。</translation></message>
 <message><source>Autocast</source><translation>自动转换</translation></message>
@@ -126,6 +146,8 @@
 <message><source>Keeps an fp32 copy of fp16 weights, so that small updates accumulate instead of being lost.</source><translation>为 fp16 权重保留一份 fp32 副本，使微小的更新能够累积而不丢失。</translation></message>
 <message><source>Loss scaling</source><translation>损失缩放</translation></message>
 <message><source>Multiplies the loss before the backward pass so that small fp16 gradients do not underflow to 0. Dynamic adapts the scale; static keeps it and never skips a step.</source><translation>在反向传播前放大损失，使很小的 fp16 梯度不会下溢为 0。动态会调整缩放因子；静态保持不变且从不跳过步。</translation></message>
+<message><source>Recipe</source><translation>配方</translation></message>
+<message><source>Formats and scales in 8 or 4 bits for the operands of products with weights, on a CPU. None: as autocast has them.</source><translation>在 CPU 上，与权重相乘的操作数所用的 8 位或 4 位格式和缩放因子。无：由自动转换决定。</translation></message>
 <message><source>Scaler preset</source><translation>缩放器预设</translation></message>
 <message><source>Values of the loss scaler: for real training, or with a scale that moves often enough to watch in a short run.</source><translation>损失缩放器的取值：用于实际训练，或让缩放因子变化得足够频繁，短时间即可观察。</translation></message>
 <message><source>Initial scale</source><translation>初始缩放因子</translation></message>
@@ -1674,6 +1696,8 @@
 <message><source>Half a unit in the last place of a typical weight is {}: a smaller update does not change the weight. Master weights in fp32 would keep them.</source><translation>典型权重的半个末位单位为 {}：更小的更新不会改变权重。fp32 主权重可以保留它们。</translation></message>
 <message><source>An epsilon of {} is 0 in FP16</source><translation>epsilon {} 在 FP16 中为 0</translation></message>
 <message><source>FP16 holds nothing below 2⁻²⁴ = 6e-8, so a variance of 0 is divided by 0.</source><translation>FP16 无法表示小于 2⁻²⁴ = 6e-8 的数，方差为 0 时就会除以 0。</translation></message>
+<message><source>Delayed scales remember {} steps, and the run has {}</source><translation>延迟缩放记住 {} 步，而本次运行只有 {} 步</translation></message>
+<message><source>A scale follows the largest value of these steps, so here that of the whole run: one outlier holds it down to the end.</source><translation>缩放因子由这些步的最大值决定，这里就是整个运行的最大值：一个离群值会把它压低到最后。</translation></message>
 <message><source>FP32 products on a GPU without TF32</source><translation>GPU 上的 FP32 乘积没有使用 TF32</translation></message>
 <message><source>From Ampere on, TF32 computes products several times as fast, with the range of FP32 and 10 fraction bits.</source><translation>从 Ampere 起，TF32 计算乘积快数倍，范围与 FP32 相同，尾数为 10 位。</translation></message>
 <message><source>Layer sizes that are not multiples of 8: {}</source><translation>层的大小不是 8 的倍数：{}</translation></message>
@@ -1778,6 +1802,17 @@
 <message><source>{} is not a way to round: use nearest or stochastic.</source><translation>{} 不是舍入方式：请用 nearest 或 stochastic。</translation></message>
 <message><source>--draws needs --round stochastic.</source><translation>--draws 需要 --round stochastic。</translation></message>
 <message><source>--amax and --mx-scale need --block.</source><translation>--amax 和 --mx-scale 需要 --block。</translation></message>
+<message><source>use fp32 weights, from which a recipe casts, or no recipe</source><translation>请用 fp32 权重（配方由它转换），或不用配方</translation></message>
+<message><source>use it on a CPU, or no recipe</source><translation>请在 CPU 上使用，或不用配方</translation></message>
+<message><source>use gradient_penalty 0: products of a recipe have no second derivative</source><translation>请把 gradient_penalty 设为 0：配方的乘积没有二阶导数</translation></message>
+<message><source>use one worker: the state of this recipe is that of one process</source><translation>请用一个工作进程：此配方的状态只属于一个进程</translation></message>
+<message><source>use precision.autocast bf16: the rotated rows of this recipe are bf16</source><translation>请用 precision.autocast bf16：此配方旋转后的行为 bf16</translation></message>
+<message><source>The gradient of a quantised product has no derivative.</source><translation>量化乘积的梯度没有导数。</translation></message>
+<message><source>Use a precision without a recipe.</source><translation>请选用不带配方的精度。</translation></message>
+<message><source>Set device to cpu.</source><translation>请把 device 设为 cpu。</translation></message>
+<message><source>Scales of the recipe: begin at 1.</source><translation>配方的缩放因子：从 1 开始。</translation></message>
+<message><source>Scales of the recipe: with their histories, where the layers and the length are the same.</source><translation>配方的缩放因子：层和长度相同时连同历史一起恢复。</translation></message>
+<message><source>This model has no product that FP8 covers: a linear layer beside its output layer.</source><translation>此模型没有 FP8 能计算的乘积：除输出层以外的线性层。</translation></message>
 <message><source>{} is not a value of {}: use {}.</source><translation>{} 不是 {} 的取值：请用 {}。</translation></message>
 <message><source>{} is not a format: use {}.</source><translation>{} 不是数值格式：请用 {}。</translation></message>
 <message><source>The run has ended, so there is no next step.</source><translation>运行已结束，没有下一步了。</translation></message>

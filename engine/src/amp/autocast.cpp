@@ -138,6 +138,7 @@ NoAutocast::NoAutocast(Device::Kind kind) noexcept
           AutocastState state = autocast_state();
           state.of(kind).enabled = false;
           state.force = nullptr;
+          state.quantized = nullptr;
           ++state.inside;
           return state;
       }()) {}

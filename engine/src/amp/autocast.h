@@ -14,6 +14,7 @@ namespace engine {
 // process.
 
 class ForceRules;
+class QuantizedLayers;
 
 /// State of a thread (autocast.md#region-state, 1.1).
 struct AutocastState {
@@ -27,6 +28,7 @@ struct AutocastState {
     int depth = 0;
     int inside = 0;                     ///< listed ops that this thread is in (NoAutocast)
     const ForceRules* force = nullptr;  ///< forced types (amp/dispatch.h); a copy does not own them
+    QuantizedLayers* quantized = nullptr;  ///< those of a recipe (amp/recipe.h); not owned either
 
     PerDevice& of(Device::Kind kind) { return kind == Device::Kind::cpu ? cpu : cuda; }
     const PerDevice& of(Device::Kind kind) const { return kind == Device::Kind::cpu ? cpu : cuda; }
@@ -103,8 +105,8 @@ private:
     std::string warning_;
 };
 
-/// While it lives, autocast is off on one device kind and no type is forced. Does not count as a
-/// region. For the inside of a listed op (autocast.md#policies, 1.4).
+/// While it lives, autocast is off on one device kind, no type is forced and no product quantised.
+/// Does not count as a region. For the inside of a listed op (autocast.md#policies, 1.4).
 class NoAutocast : AutocastScope {
 public:
     explicit NoAutocast(Device::Kind kind) noexcept;

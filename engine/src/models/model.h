@@ -46,6 +46,8 @@ public:
     bool sparse_gradients = false;  ///< of embedding tables (ops/index/sparse.h)
     bool recompute_blocks = false;  ///< blocks keep their inputs alone (activation checkpointing)
     std::vector<std::string> modules;  ///< full names of those that it opens; set by make_model()
+    std::vector<std::string> heads;    ///< modules of the output layer; set by make_model()
+    std::vector<std::string> blocks;   ///< built-in models': from the first on; set by make_model()
     const std::vector<Parameter>& parameters() const { return registry_.parameters; }
     const std::vector<Parameter>& buffers() const { return registry_.buffers; }
     /// Second names of tied parameters.

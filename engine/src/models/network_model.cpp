@@ -87,6 +87,8 @@ public:
         add_aliases();
         BufferPlaces buffers;
         plan_ = make_plan({graph_, registry_, device, tensors_, buffers, false});
+        for (const GraphNode& node : graph_.nodes)
+            if (multiplies(node)) heads = {node.module};
         has_blocks_ = std::ranges::any_of(graph_.bodies, [](const GraphBody& body) { return !body.block.empty(); });
         if (has_blocks_) block_plan_ = make_plan({graph_, registry_, device, tensors_, buffers, true});
         for (const int input : graph_.inputs) {
@@ -140,6 +142,12 @@ public:
     bool convolves_inputs_first() const override { return convolves_inputs_first_; }
 
 private:
+    /// Whether the layer multiplies its input by a weight.
+    bool multiplies(const GraphNode& node) const {
+        return layer_run(*node.kind).casts_first && std::ranges::any_of(node.parameters, [this](int index) {
+            return graph_.parameters[static_cast<std::size_t>(index)].sizes.size() >= 2;
+        });
+    }
     /// A layer with the weight of another has it under its own name too.
     void add_aliases() {
         for (const GraphNode& node : graph_.nodes) {

@@ -29,6 +29,7 @@ constexpr char checksum_file[] = "state.sha256";  // as sha256sum writes it
 constexpr char weights_file[] = "weights.safetensors";
 constexpr char optimizer_file[] = "optimizer.safetensors";
 constexpr char carried_file[] = "carried.safetensors";
+constexpr char quantization_file[] = "quantization.safetensors";
 constexpr std::int64_t version = 1;
 
 /// Steps of "checkpoint-60"; nothing for another name.
@@ -141,6 +142,8 @@ std::int64_t write_files(const fs::path& folder, const CheckpointContent& conten
     files[optimizer_file] = write_tensors(folder / optimizer_file, content.optimizer);
     if (!content.carried.empty())
         files[carried_file] = write_tensors(folder / carried_file, content.carried);
+    if (!content.quantization.empty())
+        files[quantization_file] = write_tensors(folder / quantization_file, content.quantization);
     std::int64_t bytes = 0;
     for (const json& file : files) bytes += file.at("bytes").get<std::int64_t>();
     state["version"] = version;
@@ -315,6 +318,8 @@ CheckpointContent read_checkpoint(const fs::path& checkpoint) {
     out.weights = read_tensors(checkpoint / weights_file, files);
     out.optimizer = read_tensors(checkpoint / optimizer_file, files);
     if (files.contains(carried_file)) out.carried = read_tensors(checkpoint / carried_file, files);
+    if (files.contains(quantization_file))
+        out.quantization = read_tensors(checkpoint / quantization_file, files);
     return out;
 }
 

@@ -12,7 +12,8 @@ namespace engine {
 /// "step" and "best", and for "version", "saved" and "files", which are added on writing.
 struct CheckpointContent {
     TensorMap weights, optimizer;
-    TensorMap carried;  ///< empty: no such file
+    TensorMap carried;       ///< empty: no such file
+    TensorMap quantization;  ///< empty: no such file
     std::shared_ptr<nlohmann::json> state;
 };
 

@@ -78,7 +78,7 @@ RunValue setting(const RunConfig& config, std::string_view path) {
     return out;
 }
 
-/// The five settings that a preset stands for.
+/// The six settings that a preset stands for.
 RunValue precision_setting(const PrecisionConfig& given, std::string_view name) {
     if (name == "force") return as_value(given.force);
     if (find_kind(precisions(), given.preset) == nullptr) return {};
@@ -87,6 +87,7 @@ RunValue precision_setting(const PrecisionConfig& given, std::string_view name) 
     if (name == "autocast") return as_value(precision.autocast);
     if (name == "batch_norm") return as_value(precision.batch_norm);
     if (name == "master_weights") return as_value(precision.master_weights);
+    if (name == "recipe") return as_value(precision.recipe);
     return as_value(precision.scaler);
 }
 

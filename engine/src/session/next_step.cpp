@@ -15,7 +15,7 @@ namespace {
 /// Out of the run's memory accounting: a copy that is kept must not show up in its record.
 void release_from_run(TrainingState& state) {
     const AccountingScope own(std::make_shared<MemoryAccounting>());
-    for (TensorMap* const tensors : {&state.weights, &state.optimizer, &state.carried}) {
+    for (TensorMap* const tensors : {&state.weights, &state.optimizer, &state.carried, &state.quantization}) {
         for (auto& [name, tensor] : *tensors) tensor = snapshot(tensor);
     }
 }

@@ -15,6 +15,14 @@ std::vector<PrecisionDescriptor> precision_rows() {
                         const Message& on_cpu = {}, const Message& on_gpu = {}) {
         return PrecisionDescriptor{kind, title, summary, settings, light, dark, on_cpu, on_gpu};
     };
+    const auto with_recipe = [](RecipeKind recipe) {
+        return ResolvedPrecision{fp32, AutocastFormat::bf16, fp32, false, ScalerMode::off, false,
+                                 {},   recipe};
+    };
+    const Message emulated =
+        msg("Emulated: the same codes as on a card, slower than AMP BF16. Says nothing "
+            "about a card's speed.");
+    const Message on_cpu_alone = msg("Recipes in 8 and 4 bits are computed on a CPU.");
     return {
         row("fp32", "FP32", "Everything in fp32: the baseline for the other precisions.",
             {fp32, off, fp32, false, ScalerMode::off}, 0x2b6cb0, 0x6cb2ff,
@@ -43,6 +51,32 @@ std::vector<PrecisionDescriptor> precision_rows() {
             "Weights, batch norm and updates in fp16, without loss scaling. Shows what breaks "
             "without mixed precision.",
             {fp16, off, fp16, false, ScalerMode::off}, 0xa61e4d, 0xff7ba5, breaks, breaks),
+        row("fp8-delayed", "FP8 delayed",
+            "As AMP BF16, with the products of linear layers in FP8: E4M3 forward, E5M2 backward. "
+            "A tensor's scale follows from its largest values in earlier steps.",
+            with_recipe(RecipeKind::fp8_delayed), 0x424fcc, 0x8f95ff, emulated, on_cpu_alone),
+        row("fp8-current", "FP8 current",
+            "As FP8 delayed, with the scale of each tensor from its own largest value.",
+            with_recipe(RecipeKind::fp8_current), 0x007a99, 0x35c8e8, emulated, on_cpu_alone),
+        row("fp8-rowwise", "FP8 rowwise",
+            "As AMP BF16, with the products of linear layers in FP8 E4M3 and a scale for each row "
+            "of their operands.",
+            with_recipe(RecipeKind::fp8_rowwise), 0x6b7300, 0xc3cf3d, emulated, on_cpu_alone),
+        row("fp8-block", "FP8 blocks",
+            "As AMP BF16, with the products of linear layers in FP8 E4M3 and a scale for each 128 "
+            "values, or 128 × 128 of a weight.",
+            with_recipe(RecipeKind::fp8_block), 0x94526f, 0xe3a7bf, emulated, on_cpu_alone),
+        row("mxfp8", "MXFP8",
+            "As AMP BF16, with the products of linear layers in FP8 E4M3 and a power of two as the "
+            "scale of each 32 values.",
+            with_recipe(RecipeKind::mxfp8), 0xb4009e, 0xf37be0, emulated, on_cpu_alone),
+        row("nvfp4", "NVFP4",
+            "As AMP BF16, with the products of linear layers in FP4: an FP8 scale for each 16 "
+            "values and an FP32 scale of the tensor; gradients are rounded at random.",
+            with_recipe(RecipeKind::nvfp4), 0x7a4a12, 0xd0a05a, emulated, on_cpu_alone),
+        row("mxfp4", "MXFP4",
+            "As MXFP8, with FP4 and gradients that are rounded at random.",
+            with_recipe(RecipeKind::mxfp4), 0x8f6b00, 0xf0cf4a, emulated, on_cpu_alone),
     };
 }
 
@@ -62,7 +96,9 @@ std::vector<std::string> default_precisions() {
 std::vector<std::string> amp_precisions() {
     std::vector<std::string> kinds;
     for (const PrecisionDescriptor& each : precisions()) {
-        if (each.settings.autocast == AutocastFormat::off) continue;
+        if (each.settings.autocast == AutocastFormat::off ||
+            each.settings.recipe != RecipeKind::none)
+            continue;
         const bool scales = each.settings.scaler != ScalerMode::off;
         kinds.insert(scales ? kinds.end() : kinds.begin(), each.kind);
     }

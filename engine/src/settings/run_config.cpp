@@ -54,6 +54,7 @@ ResolvedPrecision resolve(const PrecisionConfig& precision) {
     out.master_weights = precision.master_weights.value_or(out.master_weights);
     out.scaler = precision.scaler.value_or(out.scaler);
     out.force = precision.force;
+    out.recipe = precision.recipe.value_or(out.recipe);
     return out;
 }
 

@@ -261,6 +261,25 @@ private:
                 word_of(r.scaler),
                 msg("use off or static: without master weights the unscaled gradients are fp16 too "
                     "and underflow again"));
+        check_recipe(r);
+    }
+
+    void check_recipe(const ResolvedPrecision& r) {
+        const auto refuse = [&](bool refused, Message allowed) {
+            require(!refused || r.recipe == RecipeKind::none, "precision.recipe",
+                    word_of(r.recipe), std::move(allowed));
+        };
+        refuse(r.weights == WeightFormat::fp16,
+               msg("use fp32 weights, from which a recipe casts, or no recipe"));
+        refuse(c_.device.starts_with("cuda"), msg("use it on a CPU, or no recipe"));
+        refuse(c_.gradient_penalty != 0,
+               msg("use gradient_penalty 0: products of a recipe have no second derivative"));
+        const bool one_process = r.recipe == RecipeKind::fp8_delayed ||
+                                 r.recipe == RecipeKind::nvfp4 || r.recipe == RecipeKind::mxfp4;
+        refuse(one_process && c_.workers > 1,
+               msg("use one worker: the state of this recipe is that of one process"));
+        refuse(r.recipe == RecipeKind::nvfp4 && r.autocast != AutocastFormat::bf16,
+               msg("use precision.autocast bf16: the rotated rows of this recipe are bf16"));
     }
 
     void check_scaler() {

@@ -143,8 +143,8 @@ void for_each_setting(Config&& c, F&& f) {
         "Parameters whose names begin with one of these, such as conv1, are not trained. "
         "Batch-norm statistics still follow the data.");
     row(c.precision.preset, "precision.preset", "Precision",
-        "Number formats for computing and for storing the weights. The five settings below "
-        "override its parts.",
+        "Number formats for computing and for storing the weights. The settings below override its "
+        "parts.",
         "", one_of(kinds<precisions>));
     row(c.precision.weights, "precision.weights", "Weights",
         "Storage format of the weights. In fp16, an update below half a unit in the last place of "
@@ -160,6 +160,9 @@ void for_each_setting(Config&& c, F&& f) {
     row(c.precision.scaler, "precision.scaler", "Loss scaling",
         "Multiplies the loss before the backward pass so that small fp16 gradients do not "
         "underflow to 0. Dynamic adapts the scale; static keeps it and never skips a step.");
+    row(c.precision.recipe, "precision.recipe", "Recipe",
+        "Formats and scales in 8 or 4 bits for the operands of products with weights, on a CPU. None: as "
+        "autocast has them.");
     row(c.precision.force, "precision.force", "Forced types",
         "Types of modules and operations over all other settings, such as {\"layer1\": \"fp32\", "
         "\"fc:linear\": \"bf16\"}. The most specific key decides.");

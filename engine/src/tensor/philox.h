@@ -36,6 +36,7 @@ enum class StreamId : std::uint32_t {
     clicks_teacher = 22,  ///< what decides generated clicks; substream: the table
     shapes_train = 24,    ///< scenes of shapes; substream: index of the sample
     shapes_test = 25,     ///< substream: index of the sample
+    rounding = 32,        ///< of gradients to 4 bits; substream: step
 };
 
 /// Random numbers by position: a pure function of (seed, stream, substream, offset), the same on

@@ -106,6 +106,23 @@ void tf32_off(const LintSubject& s, Findings& out) {
          .fix = {"precision.preset=tf32"}});
 }
 
+/// The steps after which the first entry leaves the history of a delayed scale: Recipe::history.
+constexpr std::int64_t scale_history = 1024;
+
+void history_beyond_run(const LintSubject& s, Findings& out) {
+    if (s.precision.recipe != RecipeKind::fp8_delayed || s.steps == 0 || s.steps >= scale_history)
+        return;
+    out.push_back(
+        {.id = "fp8-history-longer-than-run",
+         .severity = LintSeverity::note,
+         .sentence = msg("Delayed scales remember {} steps, and the run has {}", scale_history,
+                         s.steps),
+         .reason = msg("A scale follows the largest value of these steps, so here that of the whole "
+                       "run: one outlier holds it down to the end."),
+         .handbook = "Delayed scales need a long run",
+         .fix = {"precision.recipe=" + word_of(RecipeKind::fp8_current)}});
+}
+
 }  // namespace
 
 void lint_precision(const LintSubject& subject, Findings& out) {
@@ -114,6 +131,7 @@ void lint_precision(const LintSubject& subject, Findings& out) {
     updates_below_fp16(subject, out);
     accumulate_with_batch_norm(subject, out);
     tf32_off(subject, out);
+    history_beyond_run(subject, out);
 }
 
 void lint_forced(const LintSubject& subject, Findings& out) {

@@ -118,7 +118,9 @@ StepTimes read_step_times(const RunFigures& run) {
 
 bool computes_in_16_bits(const RunFigures& run) {
     const PrecisionDescriptor* preset = find_kind(precisions(), run.precision);
-    return preset != nullptr && preset->settings.computes_in_16_bits();
+    // A recipe is emulated, so its speed says nothing about a card's.
+    return preset != nullptr && preset->settings.computes_in_16_bits() &&
+           preset->settings.recipe == RecipeKind::none;
 }
 
 std::string run_title(const RunFigures& run) {

@@ -43,7 +43,8 @@ std::vector<std::string> precisions_of_a_cpu() {
         RunConfig config;
         config.device = "cpu";
         config.precision.preset = precision.kind;
-        if (validate(config).empty()) out.push_back(precision.kind);
+        const bool has_recipe = precision.settings.recipe != RecipeKind::none;
+        if (validate(config).empty() && !has_recipe) out.push_back(precision.kind);
     }
     return out;
 }

@@ -30,6 +30,9 @@ const std::set<std::string> ambiguous = {"fp32",     "tf32", "step",  "constant"
 const std::multimap<std::string, std::string> allowed = {
     {"engine/include/engine/settings/run_config.h", "*"},        // the defaults
     {"engine/include/engine/record/event.h", "classification"},  // of runs before tasks
+    {"engine/include/engine/settings/setting_words.h", "*"},     // recipes, named as presets
+    {"engine/include/engine/number/number_block.h", "*"},        // formats, named as presets
+    {"ui/src/widgets/widget_state.cpp", "current"},              // a key
     {"engine/src/settings/catalog.cpp", "*"},                    // the presets' descriptors
     {"engine/src/models/resnet.cpp", "*"},                       // descriptors by a function
     {"engine/src/data/image/cifar.cpp", "*"},                    // read by its descriptors

@@ -85,7 +85,7 @@ TEST(Catalog, EveryPrecisionPassesValidation) {
             << info.kind;
         EXPECT_FALSE(info.summary.empty());
     }
-    EXPECT_EQ(precisions().size(), 6u);
+    EXPECT_EQ(precisions().size(), 13u);
 }
 
 TEST(Catalog, TheFirstScalerPresetIsTheDefault) {

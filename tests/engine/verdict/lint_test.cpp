@@ -60,6 +60,7 @@ std::vector<Hazard> hazards() {
         {"updates-below-fp16",
          {"precision.preset=pure-fp16", "optimizer.kind=adam", "optimizer.lr=1e-6"}},
         {"epsilon-below-fp16", {"teach.norm=composed", "teach.norm_epsilon=1e-8"}},
+        {"fp8-history-longer-than-run", {"precision.preset=fp8-delayed", "max_steps=500"}},
         {"tf32-off", {"precision.preset=fp32", "device=cuda"}, true},
         {"sizes-no-multiple-of-8",
          {"dataset.kind=spirals", "model.kind=mlp", "model.options.hidden=[30,64]"},

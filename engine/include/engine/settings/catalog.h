@@ -211,7 +211,7 @@ std::span<const PrecisionDescriptor> precisions();
 const std::string& baseline_precision();
 /// Presets of a comparison for which none are chosen: the baseline, and the preset of new settings.
 std::vector<std::string> default_precisions();
-/// Presets with autocast; those without loss scaling first.
+/// Presets with autocast and without a recipe; those without loss scaling first.
 std::vector<std::string> amp_precisions();
 /// Whether a preset computes products in BF16; no unknown one does.
 bool computes_in_bf16(std::string_view preset);

@@ -76,6 +76,7 @@ struct PrecisionConfig {
     std::optional<bool> master_weights = {};
     std::optional<ScalerMode> scaler = {};
     ForcedTypes force = {};  ///< over what the other settings say; empty: none
+    std::optional<RecipeKind> recipe = {};
 
     bool operator==(const PrecisionConfig&) const = default;
 };
@@ -262,7 +263,7 @@ struct ParsedConfig {
     std::vector<Message> notes;        ///< what is ignored: options of other kinds
 };
 
-/// The five settings of a precision after the preset and its overrides.
+/// The six settings of a precision after the preset and its overrides.
 struct ResolvedPrecision {
     WeightFormat weights = WeightFormat::fp32;
     AutocastFormat autocast = AutocastFormat::off;
@@ -271,6 +272,7 @@ struct ResolvedPrecision {
     ScalerMode scaler = ScalerMode::off;
     bool tf32 = false;  ///< f32 products in TensorFloat-32, where the device has it
     ForcedTypes force = {};
+    RecipeKind recipe = RecipeKind::none;  ///< of products with weights
 
     /// Matrix products or weights in FP16, apart from forced types.
     bool computes_in_fp16() const {
@@ -298,7 +300,7 @@ std::vector<SettingError> validate(const RunConfig& config);
 /// section.
 std::string to_json(const RunConfig& config, const std::vector<std::string>& compared = {});
 
-/// The preset's five settings with the overrides. The preset must be valid.
+/// The preset's six settings with the overrides. The preset must be valid.
 ResolvedPrecision resolve(const PrecisionConfig& precision);
 
 /// The settings with every option of the chosen kinds; missing ones get their defaults.

@@ -18,6 +18,17 @@ enum class ScalerMode : std::uint8_t { off, constant, dynamic };
 enum class ClipKind : std::uint8_t { none, norm, value };
 enum class Recompute : std::uint8_t { off, blocks };
 enum class ForcedType : std::uint8_t { fp32, fp16, bf16 };
+/// How the operands of products are cast to 8 or 4 bits (resources/handbook/low-bits.md).
+enum class RecipeKind : std::uint8_t {
+    none,
+    fp8_delayed,
+    fp8_current,
+    fp8_rowwise,
+    fp8_block,
+    mxfp8,
+    nvfp4,
+    mxfp4,
+};
 /// Losses that are wrong on purpose.
 enum class TeachLoss : std::uint8_t { intact, bce_probabilities, where_mismatch };
 enum class TeachNorm : std::uint8_t { intact, composed };
@@ -73,6 +84,16 @@ template <>
 inline constexpr std::array setting_words<ForcedType> = {Word{ForcedType::fp32, "fp32", "FP32"},
                                                          Word{ForcedType::fp16, "fp16", "FP16"},
                                                          Word{ForcedType::bf16, "bf16", "BF16"}};
+template <>
+inline constexpr std::array setting_words<RecipeKind> = {
+    Word{RecipeKind::none, "none", "None"},
+    Word{RecipeKind::fp8_delayed, "fp8-delayed", "FP8, delayed scales"},
+    Word{RecipeKind::fp8_current, "fp8-current", "FP8, current scales"},
+    Word{RecipeKind::fp8_rowwise, "fp8-rowwise", "FP8, scales of rows"},
+    Word{RecipeKind::fp8_block, "fp8-block", "FP8, scales of blocks"},
+    Word{RecipeKind::mxfp8, "mxfp8", "MXFP8"},
+    Word{RecipeKind::nvfp4, "nvfp4", "NVFP4"},
+    Word{RecipeKind::mxfp4, "mxfp4", "MXFP4"}};
 
 template <>
 inline constexpr std::array setting_words<TeachLoss> = {

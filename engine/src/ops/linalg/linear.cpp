@@ -9,6 +9,7 @@
 #include "kernels/reduce.h"
 #include "ops/linalg/gemm_operand.h"
 #include "ops/linalg/matmul.h"
+#include "ops/linalg/quantized_product.h"
 #include "ops/pointwise/activation.h"
 #include "ops/shape/sum.h"
 #include "ops/shape/view.h"
@@ -127,6 +128,39 @@ Tensor relu_gradient(const Tensor& dy, const Tensor& y) {
 constexpr Op linear_relu_op(CastPolicy::low, "linear_relu(x, weight, bias?)",
                             "A linear layer and its relu as one node of the tape.", nullptr);
 
+/// The layer by codes of x, and of the weight from which autocast cast the one that has the
+/// gradient. Recorded as `info`.
+Tensor quantized_linear(const Op& info, std::shared_ptr<QuantizedLayer> layer, const Tensor& x,
+                        const Tensor& weight, const Tensor& bias, const Tensor& uncast_weight,
+                        bool relu) {
+    QuantizedProducts products(std::move(layer), WeightShape::out_in);
+    std::array<Save, 3> kept;
+    const Tensor y = [&] {
+        const GradMode off(false);
+        const Tensor rows = rows_of(x);
+        const Tensor made = products.forward(rows, uncast_weight, bias, relu);
+        kept = products.saves(rows, uncast_weight.detach(), x.requires_grad(), weight.requires_grad());
+        Shape shape = x.shape();
+        shape[shape.rank() - 1] = weight.size(0);
+        return x.rank() == 2 ? made : view_of(made, shape, contiguous_strides(shape), 0);
+    }();
+    const Tensor inputs[] = {x, weight, bias};
+    return record_many(
+        info, inputs, y, {kept[0], kept[1], kept[2], relu ? save_output(y) : Save{}},
+        [products, relu](std::span<const Tensor> grads, const Saved& saved) {
+            const Tensor whole = relu ? relu_gradient(grads[0], saved[3]) : grads[0];
+            const Tensor dy = rows_of(whole);
+            auto [dx, dw] =
+                products.gradients(dy, saved, saved.needs_gradient(0), saved.needs_gradient(1));
+            if (dx.defined() && whole.rank() != 2) {
+                Shape shape = whole.shape();
+                shape[shape.rank() - 1] = dx.size(1);
+                dx = reshape(dx, shape);
+            }
+            return TensorList{dx, dw, saved.needs_gradient(2) ? bias_gradient(dy) : Tensor()};
+        });
+}
+
 /// One weight for each feature, so no dimension of results: x weight.
 Tensor linear_vector(const Tensor& x, const Tensor& weight, const Tensor& bias) {
     if (bias.defined()) {
@@ -147,6 +181,9 @@ Tensor linear(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
                               one_type(linear_op, {x, weight, bias});
                               if (weight.rank() == 1) return linear_vector(x, weight, bias);
                               check_linear(x, weight, bias);
+                              if (auto layer = quantized_layer(); layer && x.numel() > 0)
+                                  return quantized_linear(linear_op, std::move(layer), x, weight,
+                                                          bias, weight0, false);
                               const Tensor inputs[] = {x, weight, bias};
                               return record_many(linear_op, inputs, compute_linear(x, weight, bias),
                                                  {weight.requires_grad() ? save(x) : Save{},
@@ -159,6 +196,8 @@ Tensor linear_relu(const Tensor& x0, const Tensor& weight0, const Tensor& bias0)
     const auto [x, weight, bias] = autocast(linear_op, x0, weight0, bias0);
     one_type(linear_op, {x, weight, bias});
     check_linear(x, weight, bias);
+    if (auto layer = quantized_layer(); layer && x.numel() > 0)
+        return quantized_linear(linear_relu_op, std::move(layer), x, weight, bias, weight0, true);
     const Tensor y = compute_linear(x, weight, bias, true);
     const Tensor inputs[] = {x, weight, bias};
     return record_many(linear_relu_op, inputs, y,

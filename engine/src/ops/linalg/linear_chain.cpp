@@ -5,6 +5,7 @@
 
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
+#include "amp/recipe.h"
 #include "kernels/elementwise.h"
 #include "kernels/gemm.h"
 #include "kernels/reduce.h"
@@ -57,7 +58,7 @@ bool fits(const LinearTerms& layer, std::int64_t rows, std::int64_t in, DType ty
 }
 
 bool can_chain(const Tensor& x, std::span<const LinearTerms> layers, DType type) {
-    if (types_are_forced() || x.device().kind != Device::Kind::cpu || x.rank() != 2 || x.numel() == 0 ||
+    if (types_are_forced() || products_are_quantized() || x.device().kind != Device::Kind::cpu || x.rank() != 2 || x.numel() == 0 ||
         x.is_sparse() || !x.is_contiguous() || !is_floating(x.dtype()))
         return false;
     if (x.dtype() != type && !eligible(x, Device::Kind::cpu)) return false;

@@ -18,7 +18,7 @@ constexpr std::size_t max_linear_chain = 8;
 /// numbers. In small networks the overhead around the products is most of a step.
 ///
 /// Undefined where the layers cannot be one node:
-/// - types are forced,
+/// - types are forced, or products are quantised,
 /// - the tensors are on a GPU,
 /// - the layers are so large that their activations should be freed one by one,
 /// - autocast would have to cast a parameter (the optimizer's 16-bit copies need no cast),

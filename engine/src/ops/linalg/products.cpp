@@ -7,6 +7,7 @@
 #include "ops/linalg/gemm_operand.h"
 #include "ops/linalg/linear.h"
 #include "ops/linalg/matmul.h"
+#include "ops/linalg/quantized_product.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/inplace.h"
 #include "ops/shape/sum.h"
@@ -82,12 +83,44 @@ Tensor add_product(const Op& info, const Tensor& c, const Tensor& a, const Tenso
         });
 }
 
+namespace {
+
+/// bias + x weight by codes of x, and of the weight from which autocast cast the one that has the
+/// gradient.
+Tensor quantized_addmm(std::shared_ptr<QuantizedLayer> layer, const Tensor& bias, const Tensor& x,
+                       const Tensor& weight, const Tensor& uncast_weight) {
+    QuantizedProducts products(std::move(layer), WeightShape::in_out);
+    std::array<Save, 3> kept;
+    const Tensor y = [&] {
+        const GradMode off(false);
+        const Tensor made = products.forward(x, uncast_weight, bias, false);
+        kept = products.saves(x, uncast_weight.detach(), x.requires_grad(), weight.requires_grad());
+        return made;
+    }();
+    const Tensor inputs[] = {bias, x, weight};
+    return record_many(
+        addmm_op, inputs, y, {kept[0], kept[1], kept[2]},
+        [products](std::span<const Tensor> grads, const Saved& saved) {
+            const Tensor& dy = grads[0];
+            auto [dx, dw] =
+                products.gradients(dy, saved, saved.needs_gradient(1), saved.needs_gradient(2));
+            const Tensor db = saved.needs_gradient(0) ? sum_to(dy, {dy.size(1)}) : Tensor();
+            return TensorList{db, dx, dw};
+        });
+}
+
+}  // namespace
+
 Tensor addmm(const Tensor& c0, const Tensor& a0, const Tensor& b0, double beta, double alpha) {
     return addmm_op.call(c0, a0, b0, beta, alpha,
                          [&](const Tensor& c, const Tensor& a, const Tensor& b) {
                              check_rank(addmm_op, a, 2);
                              check_rank(addmm_op, b, 2);
                              one_type(addmm_op, {c, a, b});
+                             const bool is_layer = beta == 1 && alpha == 1 && c.rank() == 1 &&
+                                                   c.size(0) == b.size(1) && a.size(1) == b.size(0);
+                             if (auto layer = quantized_layer(); layer && is_layer && a.numel() > 0)
+                                 return quantized_addmm(std::move(layer), c, a, b, b0);
                              return add_product(addmm_op, c, a, b, beta, alpha);
                          });
 }

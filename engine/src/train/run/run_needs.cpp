@@ -152,6 +152,9 @@ const GpuGeneration& gpu_generation(int major, int minor) {
 
 std::optional<PrecisionLack> find_lack(const GpuGeneration& generation,
                                        const ResolvedPrecision& precision) {
+    if (precision.recipe != RecipeKind::none)
+        return PrecisionLack{msg("Recipes in 8 and 4 bits are computed on a CPU."),
+                             msg("Set device to cpu.")};
     const Message hint = msg("Set the precision to fp32 or amp-fp16.");
     if (precision.tf32 && !generation.tf32)
         return PrecisionLack{msg("TF32 needs an NVIDIA Ampere or newer GPU."), hint};

@@ -93,9 +93,10 @@ Message restored_scaler(const SavedRun& saved, const RunConfig& now) {
                whole(saved.training.scaler, "growth_tracker"));
 }
 
-/// Forced types change how a step computes and not what is stored.
+/// Forced types and recipes change how a step computes and not what is stored.
 PrecisionConfig stored_precision(PrecisionConfig precision) {
     precision.force.clear();
+    precision.recipe.reset();
     return precision;
 }
 
@@ -105,7 +106,8 @@ std::int64_t SavedRun::step() const { return saved_count(training.counts, "steps
 
 std::int64_t SavedRun::bytes() const {
     std::size_t bytes = 0;
-    for (const TensorMap* map : {&training.weights, &training.optimizer, &training.carried}) {
+    for (const TensorMap* map : {&training.weights, &training.optimizer, &training.carried,
+                                 &training.quantization}) {
         for (const auto& [name, tensor] : *map) bytes += tensor.bytes();
     }
     return static_cast<std::int64_t>(bytes);
@@ -120,7 +122,8 @@ std::int64_t write_saved_run(const std::filesystem::path& run_folder, const Save
     describe(state, saved);
     return write_checkpoint(run_folder,
                             {saved.training.weights, saved.training.optimizer,
-                             saved.training.carried, std::make_shared<json>(std::move(state))},
+                             saved.training.carried, saved.training.quantization,
+                             std::make_shared<json>(std::move(state))},
                             before_move);
 }
 
@@ -135,6 +138,7 @@ SavedRun read_saved_run(const std::filesystem::path& checkpoint) {
         out.training.weights = std::move(content.weights);
         out.training.optimizer = std::move(content.optimizer);
         out.training.carried = std::move(content.carried);
+        out.training.quantization = std::move(content.quantization);
         return out;
     } catch (const json::exception&) {
         throw Error(ErrorCode::data,
@@ -162,6 +166,11 @@ std::vector<Message> restored_parts(const SavedRun& saved, const RunConfig& now)
         msg("Random numbers: seed {}, after step {}.", saved.config.seed, steps)};
     if (!saved.training.carried.empty())
         out.push_back(msg("Carried state: {} tensors.", saved.training.carried.size()));
+    if (resolve(now.precision).recipe == RecipeKind::fp8_delayed)
+        out.push_back(saved.training.quantization.empty()
+                          ? msg("Scales of the recipe: begin at 1.")
+                          : msg("Scales of the recipe: with their histories, where the layers and "
+                                "the length are the same."));
     out.push_back(msg("Step record: up to step {}.", steps));
     return out;
 }

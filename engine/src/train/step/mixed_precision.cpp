@@ -14,8 +14,9 @@ DType to_dtype(AutocastFormat format) {
 
 MixedPrecision::MixedPrecision(const ResolvedPrecision& precision, const ScalerConfig& scaler,
                                Model& model, const Device& device,
-                               std::unique_ptr<LossScaler> broken)
+                               std::unique_ptr<LossScaler> broken, std::int64_t seed)
     : force_(force_rules(precision.force, model.modules)),
+      quantized_(make_quantized_layers(precision.recipe, model, seed)),
       scaler_(broken ? std::move(broken)
                      : std::make_unique<LossScaler>(precision.scaler, scaler, device)),
       watches_f16_(precision.scaler != ScalerMode::off && precision.computes_in_fp16()) {

@@ -9,25 +9,29 @@
 #include "amp/dispatch.h"
 #include "engine/settings/run_config.h"
 #include "models/forced_types.h"
+#include "models/recipes.h"
 #include "models/model.h"
 #include "optim/loss_scaler.h"
 #include "tasks/task.h"
 
 namespace engine {
 
-/// Applies the precision settings (interfaces.md, section 1): autocast region, forced types, casts
-/// around the model, and loss scaler.
+/// Applies the precision settings (interfaces.md, section 1): autocast region, forced types, recipe,
+/// casts around the model, and loss scaler.
 class MixedPrecision {
 public:
     /// Casts the model's weights as the settings say. Throws Error(settings) if they force the type
     /// of an unknown module or operation. `broken`: a scaler in place of that of the settings.
+    /// `seed`: of the run, from which a recipe draws.
     MixedPrecision(const ResolvedPrecision& precision, const ScalerConfig& scaler, Model& model,
-                   const Device& device, std::unique_ptr<LossScaler> broken = nullptr);
+                   const Device& device, std::unique_ptr<LossScaler> broken = nullptr,
+                   std::int64_t seed = 0);
 
-    /// f within the autocast region, if there is one, and with the forced types.
+    /// f within the autocast region, if there is one, with the forced types and the recipe.
     template <typename F>
     auto run(F&& f) const {
         const ForceScope forced(force_);
+        const RecipeScope quantized(quantized_.get());
         if (!region_) return f();
         const auto entered = region_->enter();
         return f();
@@ -46,6 +50,8 @@ public:
     /// updates them (decisions.md#low-precision-weights, D6): no step casts a weight.
     void attach_low_copies(const Model& model) const;
 
+    /// Null without a recipe.
+    QuantizedLayers* quantized() const { return quantized_.get(); }
     LossScaler& scaler() { return *scaler_; }
     const LossScaler& scaler() const { return *scaler_; }
     /// 0-d f32 on the device; undefined without a scaler.
@@ -55,6 +61,7 @@ public:
 
 private:
     std::shared_ptr<const ForceRules> force_;
+    std::unique_ptr<QuantizedLayers> quantized_;
     std::optional<AutocastRegion> region_;
     TaskStep::Casts casts_;
     std::unique_ptr<LossScaler> scaler_;

@@ -41,11 +41,13 @@ std::int32_t saved_counter(const SavedNumbers& saved, const char* name) {
 }  // namespace
 
 StepState::StepState(const Task& task, Model& model, std::span<Optimizer* const> optimizers,
-                     LossScaler& scaler, const Device& device, Communicator* ranks)
+                     LossScaler& scaler, QuantizedLayers* quantized, const Device& device,
+                     Communicator* ranks)
     : model_(model),
       optimizers_(optimizers),
       names_(task.optimizer_names()),
       scaler_(scaler),
+      quantized_(quantized),
       carried_(model, device, ranks),
       number_(Tensor::zeros({}, DType::i64, device)) {}
 
@@ -62,6 +64,7 @@ TrainingState StepState::saved_state() const {
             out.optimizer.emplace(prefix_of(part) + name, std::move(value));
     }
     out.carried = carried_.saved_state();
+    if (quantized_ != nullptr) out.quantization = quantized_->saved_state();
     out.scaler = scaler_.saved_state();
     return out;
 }
@@ -140,6 +143,8 @@ void StepState::load_state(const TrainingState& saved, const StateChange& change
     carried_.load_state(saved.carried);
     load_scaler(saved.scaler);
     const auto steps = static_cast<double>(saved_count(saved.counts, "steps"));
+    if (quantized_ != nullptr)
+        quantized_->load_state(saved.quantization, saved_count(saved.counts, "steps"));
     fill({{"steps", number_}}, {{"steps", Tensor::full({}, steps, DType::i64, Device{})}});
 }
 

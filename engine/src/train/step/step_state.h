@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "amp/recipe.h"
 #include "optim/loss_scaler.h"
 #include "tasks/task.h"
 #include "train/step/hidden_state.h"
@@ -15,9 +16,10 @@ namespace engine {
 /// recurrent model carries, and the step's number; refers to model, optimizers and scaler.
 class StepState {
 public:
-    /// `ranks`: see HiddenState. What is referred to must outlive this object.
+    /// `quantized`: null: no recipe. `ranks`: see HiddenState. What is referred to must outlive this object.
     StepState(const Task& task, Model& model, std::span<Optimizer* const> optimizers,
-              LossScaler& scaler, const Device& device, Communicator* ranks);
+              LossScaler& scaler, QuantizedLayers* quantized, const Device& device,
+              Communicator* ranks);
 
     HiddenState& carried() { return carried_; }
     /// 0-d i64 on the device: steps computed, from which dropout is drawn.
@@ -49,6 +51,7 @@ private:
     std::span<Optimizer* const> optimizers_;
     std::vector<std::string> names_;  // of the optimizers
     LossScaler& scaler_;
+    QuantizedLayers* quantized_;
     HiddenState carried_;
     Tensor number_;
 };

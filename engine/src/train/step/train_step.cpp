@@ -12,9 +12,11 @@ TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const De
                      std::unique_ptr<LossScaler> scaler)
     : device_(device),
       shared_(ranks != nullptr),
-      precision_(resolve(config.precision), config.scaler, model, device, std::move(scaler)),
+      precision_(resolve(config.precision), config.scaler, model, device, std::move(scaler),
+                 config.seed),
       update_(config, task, model, precision_, device, planned),
-      state_(task, model, update_.optimizers(), precision_.scaler(), device, ranks),
+      state_(task, model, update_.optimizers(), precision_.scaler(), precision_.quantized(), device,
+             ranks),
       observers_({0, task, model, precision_, update_.optimizers()}),
       forward_backward_(config, task, model, precision_, update_, state_, observers_, ranks),
       low_gradients_(keeps_low_gradients(config)) {
@@ -70,6 +72,7 @@ void TrainStep::end() {
     last.slots = slots_;
     on(device_, kernels::cpu::end_step, kernels::cuda::end_step)(figures_.data(), last,
                                                                  current_stream());
+    if (QuantizedLayers* const layers = precision_.quantized()) layers->end_step();
 }
 
 void TrainStep::forget_captured() {

@@ -16,6 +16,7 @@ struct TrainingState {
     /// has several of them.
     TensorMap optimizer;
     TensorMap carried;    ///< of a recurrent model, by number; empty: it carries nothing
+    TensorMap quantization;  ///< QuantizedLayers::saved_state(); empty: scales without a history
     SavedNumbers scaler;  ///< LossScaler::saved_state(); empty: there is no dynamic scaler
     /// steps, updates, samples, and updates_apart: those that the run counts beyond its optimizer.
     SavedNumbers counts;

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <array>
+#include <memory>
+
+#include "amp/recipe.h"
+#include "ops/linalg/linear.h"
+#include "tensor/tape.h"
+
+namespace engine {
+
+/// The three products of one call of a layer by codes (resources/handbook/low-bits.md). Codes are
+/// decoded to bf16, which is exact, multiplied with sums in f32, and scaled.
+class QuantizedProducts {
+public:
+    QuantizedProducts(std::shared_ptr<QuantizedLayer> layer, WeightShape shape)
+        : layer_(std::move(layer)), shape_(shape) {}
+
+    /// x (rows, in), weight in the layer's shape, bias (out) of x's type or undefined -> (rows,
+    /// out) of x's type.
+    Tensor forward(const Tensor& x, const Tensor& weight, const Tensor& bias, bool relu);
+    /// For the node of the product, and to be called once after forward(): codes and scales of x
+    /// for the weight's gradient, and the weight for that of x.
+    std::array<Save, 3> saves(const Tensor& x, const Tensor& weight, bool by_input,
+                              bool by_weight);
+
+    /// Gradients by x (rows, in) and by the weight, in dy's type; undefined where they are not
+    /// asked for. dy (rows, out). `saved`: those of saves(), from place 0 on.
+    struct Gradients {
+        Tensor input, weight;
+    };
+    Gradients gradients(const Tensor& dy, const Saved& saved, bool by_input, bool by_weight) const;
+
+private:
+    std::shared_ptr<QuantizedLayer> layer_;
+    WeightShape shape_;
+    QuantizedMatrix input_;  // after saves() without its tensors
+};
+
+}  // namespace engine

@@ -1,0 +1,214 @@
+#include "ops/linalg/quantized_product.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "autograd/backward.h"
+#include "ops/linalg/linear_chain.h"
+#include "ops/linalg/products.h"
+#include "ops/pointwise/activation.h"
+#include "tensor/cast.h"
+#include "tensor/philox.h"
+
+namespace engine {
+namespace {
+
+using enum ProductOperand;
+
+const Recipe recipes[] = {
+    {.rule = ScaleRule::tensor},
+    {.rule = ScaleRule::delayed, .history = 2},
+    {.rule = ScaleRule::row, .gradient = kernels::fp8_e4m3_layout},
+    {.rule = ScaleRule::block,
+     .gradient = kernels::fp8_e4m3_layout,
+     .block = 128,
+     .square_weights = true},
+    {.rule = ScaleRule::mx, .gradient = kernels::fp8_e4m3_layout, .block = 32},
+    {.rule = ScaleRule::mx,
+     .forward = kernels::fp4_e2m1_layout,
+     .gradient = kernels::fp4_e2m1_layout,
+     .block = 32,
+     .random_gradients = true},
+    {.rule = ScaleRule::nvfp4,
+     .forward = kernels::fp4_e2m1_layout,
+     .gradient = kernels::fp4_e2m1_layout,
+     .block = 16,
+     .square_weights = true,
+     .random_gradients = true,
+     .rotates_rows = true},
+};
+
+Tensor drawn(const Shape& shape, std::uint32_t substream, DType type = DType::f32) {
+    const RandomStream stream(1, StreamId::init, substream);
+    std::vector<double> values;
+    for (std::int64_t i = 0; i < shape.numel(); i += 2) {
+        const auto words = stream.block(static_cast<std::uint64_t>(i));
+        for (const float each : RandomStream::to_normals(words[0], words[1]))
+            values.push_back(static_cast<double>(each));
+    }
+    values.resize(static_cast<std::size_t>(shape.numel()));
+    return Tensor::of(values, shape, type, Device{});
+}
+
+/// The values of the codes in f64.
+std::vector<double> coded(const Recipe& recipe, const Tensor& x, ProductOperand operand,
+                          Contraction along) {
+    QuantizedLayer layer(recipe);
+    const QuantizedMatrix codes = layer.quantize(x, operand, along);
+    std::vector<double> out = codes.values(DType::f32, 0).values();
+    for (double& each : out) each *= codes.factor();
+    return out;
+}
+
+struct Side {
+    std::vector<double> values;
+    std::int64_t cols;
+    bool swap;
+    double at(std::int64_t i, std::int64_t j) const {
+        return values[static_cast<std::size_t>(swap ? j * cols + i : i * cols + j)];
+    }
+};
+
+/// found = a b + bias within the rounding of f32 sums of k terms, of the factor, and of bf16
+/// (half a unit in its last place is at most 2^-8 of the value).
+void expect_product(const Tensor& found, const Side& a, const Side& b, std::int64_t k,
+                    const Tensor& bias = {}) {
+    const std::int64_t rows = found.size(0), cols = found.size(1);
+    const std::vector<double> values = found.values();
+    for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = 0; j < cols; ++j) {
+            double sum = bias.defined() ? bias.values()[static_cast<std::size_t>(j)] : 0, size = 0;
+            for (std::int64_t t = 0; t < k; ++t) {
+                sum += a.at(i, t) * b.at(t, j);
+                size += std::abs(a.at(i, t) * b.at(t, j));
+            }
+            ASSERT_NEAR(values[static_cast<std::size_t>(i * cols + j)], sum,
+                        static_cast<double>(k + 4) * 0x1p-24 * size + 0x1p-8 * std::abs(sum) +
+                            1e-30)
+                << i << ' ' << j;
+        }
+}
+
+/// Quantises what runs in the module fc.
+class InAQuantizedLayer {
+public:
+    explicit InAQuantizedLayer(const Recipe& recipe) : layers(recipe, {}), scope_(&layers) {}
+    QuantizedLayers layers;
+
+private:
+    const ModuleName name_{"fc"};
+    const ModuleScope module_{name_};
+    RecipeScope scope_;
+};
+
+TEST(QuantizedProduct, OfALayerMultipliesTheValuesOfItsCodes) {
+    constexpr std::int64_t rows = 70, in = 150, out = 40;
+    for (const Recipe& recipe : recipes) {
+        Tensor x = drawn({rows, in}, 0, DType::bf16), w = drawn({out, in}, 1, DType::bf16),
+               bias = drawn({out}, 2, DType::bf16);
+        const Tensor dy = drawn({rows, out}, 3, DType::bf16);
+        for (Tensor* each : {&x, &w, &bias}) each->set_requires_grad(true);
+        const InAQuantizedLayer inside(recipe);
+        const Tensor y = linear(x, w, bias);
+        const auto cols_of = [&](const Tensor& t, ProductOperand operand, Contraction along,
+                                 bool swap) {
+            return Side{coded(recipe, t.detach(), operand, along), t.size(1), swap};
+        };
+        expect_product(y, cols_of(x, input, Contraction::cols, false),
+                       cols_of(w, weight, Contraction::cols, true), in, bias);
+        backward({&y, 1}, {&dy, 1});
+        expect_product(x.grad(), cols_of(dy, gradient, Contraction::cols, false),
+                       cols_of(w, weight, Contraction::rows, false), out);
+        expect_product(w.grad(), cols_of(dy, gradient, Contraction::rows, true),
+                       cols_of(x, input, Contraction::rows, false),
+                       recipe.rotates_rows ? (rows + 15) / 16 * 16 : rows);
+        EXPECT_EQ(bias.grad().dtype(), DType::bf16);
+        double sum = 0;
+        for (std::int64_t i = 0; i < rows; ++i)
+            sum += dy.values()[static_cast<std::size_t>(i * out)];
+        EXPECT_NEAR(bias.grad().values()[0], sum, std::abs(sum) * 0x1p-8 + 1e-4);
+    }
+}
+
+TEST(QuantizedProduct, IsTheSameForBothShapesOfWeightsAndAFusedRelu) {
+    for (const Recipe& recipe : recipes) {
+        if (recipe.random_gradients) continue;  // each cast draws its own numbers
+        Tensor x = drawn({2, 16, 64}, 0), w = drawn({48, 64}, 1), bias = drawn({48}, 2);
+        Tensor rows = drawn({32, 64}, 0), turned = Tensor::empty({64, 48}, DType::f32, Device{});
+        const std::vector<double> values = w.values();
+        for (std::size_t i = 0; i < values.size(); ++i)
+            turned.data_as<float>()[i % 64 * 48 + i / 64] = static_cast<float>(values[i]);
+        for (Tensor* each : {&x, &w, &bias, &rows, &turned}) each->set_requires_grad(true);
+        const InAQuantizedLayer inside(recipe);
+        const Tensor y = linear(x, w, bias);
+        ASSERT_EQ(y.shape(), (Shape{2, 16, 48}));
+        EXPECT_EQ(relu(y).values(), linear_relu(x, w, bias).values());
+        const Tensor other = addmm(bias, rows, turned);
+        EXPECT_EQ(other.values(), y.values());
+        const Tensor dy = Tensor::full(y.shape(), 0.5, DType::f32, Device{});
+        const Tensor dother = Tensor::full(other.shape(), 0.5, DType::f32, Device{});
+        backward({&y, 1}, {&dy, 1});
+        backward({&other, 1}, {&dother, 1});
+        EXPECT_EQ(x.grad().values(), rows.grad().values());
+        const std::vector<double> dw = w.grad().values(), dturned = turned.grad().values();
+        for (std::size_t i = 0; i < dw.size(); ++i)
+            ASSERT_EQ(dw[i], dturned[i % 64 * 48 + i / 64]);
+    }
+}
+
+TEST(QuantizedProduct, IsNotOneInsideAnOperationOrWithoutARecipe) {
+    const Tensor x = drawn({8, 32}, 0), w = drawn({16, 32}, 1);
+    const std::vector<double> plain = linear(x, w).values();
+    const InAQuantizedLayer inside(recipes[0]);
+    EXPECT_NE(linear(x, w).values(), plain);
+    const NoAutocast kept(Device::Kind::cpu);
+    EXPECT_EQ(linear(x, w).values(), plain);
+}
+
+TEST(QuantizedProduct, CastsFromTheWeightBeforeAutocast) {
+    const Tensor x = drawn({8, 32}, 0, DType::bf16);
+    Tensor w = drawn({16, 32}, 1);
+    w.set_requires_grad(true);
+    const AutocastRegion region(Device::Kind::cpu, true, DType::bf16);
+    const auto entered = region.enter();
+    const InAQuantizedLayer inside(recipes[0]);
+    const Tensor y = linear(x, w);
+    EXPECT_EQ(y.dtype(), DType::bf16);
+    expect_product(y, {coded(recipes[0], x, input, Contraction::cols), 32, false},
+                   {coded(recipes[0], w.detach(), weight, Contraction::cols), 32, true}, 32);
+    EXPECT_NE(coded(recipes[0], w.detach(), weight, Contraction::cols),
+              coded(recipes[0], to(w.detach(), DType::bf16), weight, Contraction::cols));
+}
+
+// The sum of both spans at the bound of bf16, and beyond it, where f32 operands take over.
+TEST(QuantizedProduct, HoldsAcrossAllExponentsOfBlocks) {
+    for (const int low : {-40, -54, -55, -100}) {
+        std::vector<double> a(64, 0), b(64, 0);
+        for (int i = 0; i < 32; ++i) {
+            a[static_cast<std::size_t>(i)] = b[static_cast<std::size_t>(i)] = std::ldexp(448, low);
+            a[static_cast<std::size_t>(32 + i)] = i == 0 ? 448 : 0;
+        }
+        b[32] = 0x1p-9;
+        const Tensor x = Tensor::of(a, {1, 64}, DType::f32, Device{});
+        const Tensor w = Tensor::of(b, {1, 64}, DType::f32, Device{});
+        const InAQuantizedLayer inside(recipes[4]);
+        const double expected = 448 * 0x1p-9 + 32 * std::ldexp(448.0 * 448.0, 2 * low);
+        EXPECT_NEAR(linear(x, w).values()[0], expected, expected * 0x1p-22) << low;
+    }
+}
+
+TEST(QuantizedProduct, LetsInfinitiesAndNanThrough) {
+    for (const Recipe& recipe : recipes) {
+        Tensor x = drawn({32, 32}, 0);
+        x.data_as<float>()[5 * 32 + 3] = std::numeric_limits<float>::infinity();
+        const InAQuantizedLayer inside(recipe);
+        const std::vector<double> y = linear(x, drawn({16, 32}, 1)).values();
+        for (std::size_t i = 0; i < y.size(); ++i)
+            EXPECT_EQ(std::isfinite(y[i]), i / 16 != 5) << i;
+    }
+}
+
+}  // namespace
+}  // namespace engine

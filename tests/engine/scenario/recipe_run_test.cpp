@@ -1,0 +1,68 @@
+#include "engine/settings/catalog.h"
+#include "resume_support.h"
+
+// Runs that train in 8 bits.
+namespace engine {
+namespace {
+
+RunConfig on_cpu(RunConfig config) {
+    config.device = "cpu";
+    config.max_steps = 7;
+    return config;
+}
+
+std::vector<std::string> presets_with_recipes() {
+    std::vector<std::string> out;
+    for (const PrecisionDescriptor& each : precisions())
+        if (each.settings.recipe != RecipeKind::none) out.push_back(each.kind);
+    return out;
+}
+
+class RecipeRun : public test::ResumedRuns {};
+
+TEST_F(RecipeRun, HasTheBitsOfOneThatWasNotStopped) {
+    for (const std::string& preset : presets_with_recipes()) {
+        SCOPED_TRACE(preset);
+        const RunConfig config = on_cpu(test::small_run("mlp", preset));
+        const test::Ended whole = train(config);
+        const test::Ended stopped = train_to(config, 3);
+        expect_same_end(whole, resume(stopped));
+    }
+}
+
+TEST_F(RecipeRun, DiffersFromAutocastAndLearns) {
+    for (const std::string& preset : presets_with_recipes()) {
+        SCOPED_TRACE(preset);
+        RunConfig config = on_cpu(test::small_transformer_run(preset));
+        config.max_steps = 40;
+        config.optimizer.kind = "adamw";
+        const std::vector<float> coded = test::losses_of(train(config).record);
+        config.precision.preset = "amp-bf16";
+        const std::vector<float> low = test::losses_of(train(config).record);
+        ASSERT_EQ(coded.size(), 40u);
+        EXPECT_NE(coded.front(), low.front());
+        EXPECT_NEAR(coded.front(), low.front(), 0.05);
+        EXPECT_NEAR(coded.back(), low.back(), 0.15);
+        EXPECT_LT(coded.back(), coded.front());
+    }
+}
+
+TEST_F(RecipeRun, IsTheSameWithRecomputedBlocks) {
+    for (const std::string& preset : presets_with_recipes()) {
+        SCOPED_TRACE(preset);
+        RunConfig config = on_cpu(test::small_transformer_run(preset));
+        const test::Computed one = train(config).figures;
+        config.recompute = Recompute::blocks;
+        EXPECT_EQ(train(config).figures, one);
+    }
+}
+
+TEST_F(RecipeRun, OfAModelWithoutAProductForItIsRefused) {
+    const test::Ended ended = train(on_cpu(test::small_text_run("fp8-current")));
+    const auto failures = ended.all<RunFailed>();
+    ASSERT_EQ(failures.size(), 1u);
+    EXPECT_THAT(failures.front().message.str(), testing::HasSubstr("no product that FP8 covers"));
+}
+
+}  // namespace
+}  // namespace engine
