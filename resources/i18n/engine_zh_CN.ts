@@ -2473,7 +2473,8 @@
 <message><source>the results of another rank are damaged</source><translation>另一个进程的结果已损坏</translation></message>
 <message><source>{}: passed over, since they hold no instances: {}</source><translation>{}：已跳过，因为其中没有实例标注：{}</translation></message>
 <message><source>{}: {} is a link that leads out of its folder</source><translation>{}：{} 是指向其文件夹之外的链接</translation></message>
-<message><source>coco: give one folder or one file, not {}</source><translation>coco：请给出一个文件夹或一个文件，而不是 {} 个</translation></message>
+<message><source>{}: give one folder or one file, not {}</source><translation>{}：请给出一个文件夹或一个文件，而不是 {} 个</translation></message>
+<message><source>Set dataset.path to its folder or file.</source><translation>请将 dataset.path 设为其文件夹或文件。</translation></message>
 <message><source>{}: Halftone does not read YOLO labels yet</source><translation>{}：Halftone 还不能读取 YOLO 标注</translation></message>
 <message><source>Export as COCO (Roboflow, CVAT, FiftyOne do).</source><translation>请导出为 COCO 格式（Roboflow、CVAT、FiftyOne 都支持）。</translation></message>
 <message><source>{}: no annotations in COCO's format</source><translation>{}：没有 COCO 格式的标注</translation></message>
@@ -2597,5 +2598,41 @@
 <message><source>Export the weights as safetensors.</source><translation>请将权重导出为 safetensors。</translation></message>
 <message><source>model.options.{}: use {} numbers</source><translation>model.options.{}：使用 {} 个数</translation></message>
 <message><source>model.options.mask_layers: use at least one number</source><translation>model.options.mask_layers：至少使用一个数</translation></message>
+<message><source>Short side</source><translation>短边</translation></message>
+<message><source>Shorter side of the images after resizing. Of several, training draws one for each picture, and evaluation takes the last.</source><translation>缩放后图像的短边。给出多个值时，训练为每张图片随机取一个，评估取最后一个。</translation></message>
+<message><source>Long side</source><translation>长边</translation></message>
+<message><source>Limit for the longer side of the images: a long picture gets a shorter short side.</source><translation>图像长边的上限：细长的图片短边会更短。</translation></message>
+<message><source>Canvas</source><translation>画布</translation></message>
+<message><source>Size of the images that the model gets, in which smaller pictures are padded.</source><translation>模型得到的图像尺寸，较小的图片在其中填充。</translation></message>
+<message><source>By batch</source><translation>按批次</translation></message>
+<message><source>The largest picture of the batch, rounded up to 32 pixels.</source><translation>批次中最大的图片，向上取整到 32 像素的倍数。</translation></message>
+<message><source>Fixed</source><translation>固定</translation></message>
+<message><source>One size for the run, so that a step can be captured on a GPU.</source><translation>整个运行使用同一尺寸，以便在 GPU 上捕获训练步。</translation></message>
+<message><source>Classes</source><translation>类别</translation></message>
+<message><source>Learn only these classes. Empty: all.</source><translation>只学习这些类别。留空：全部。</translation></message>
+<message><source>Keep empty pictures</source><translation>保留空图片</translation></message>
+<message><source>Trains on pictures without objects, too. They are always evaluated.</source><translation>也用没有物体的图片训练。评估总是包含它们。</translation></message>
+<message><source>Fraction of the pictures held out as the test set, drawn by the seed, where the files have no test part of their own.</source><translation>文件没有自带测试部分时，按种子随机留作测试集的图片比例。</translation></message>
+<message><source>What to do about pictures that are missing, or whose header cannot be read or does not fit their annotations.</source><translation>图片缺失、文件头无法读取或与标注不符时如何处理。</translation></message>
+<message><source>They are left out with a warning.</source><translation>跳过它们并给出警告。</translation></message>
+<message><source>Side of a scene, a multiple of 32. Shapes take 9 to 25 % of it in each direction from their middle.</source><translation>场景的边长，为 32 的倍数。形状从中心向各方向占其 9 % 到 25 %。</translation></message>
+<message><source>Shapes</source><translation>形状</translation></message>
+<message><source>The most shapes of a scene, which has 1 to this many.</source><translation>一个场景中形状的最大数量，实际为 1 到此值。</translation></message>
+<message><source>Drawn scenes of squares, discs and triangles with boxes and masks, made from the seed; nothing to download.</source><translation>由种子绘制的方形、圆形和三角形场景，带有边界框和掩码，无需下载。</translation></message>
+<message><source>Class numbers</source><translation>类别编号</translation></message>
+<message><source>Numbers of the classes in the model.</source><translation>类别在模型中的编号。</translation></message>
+<message><source>Dense</source><translation>连续</translation></message>
+<message><source>As in the file</source><translation>与文件相同</translation></message>
+<message><source>The category ids, with their gaps, as COCO weights of torchvision need them: 91 outputs.</source><translation>使用类别 id（保留间隔），torchvision 的 COCO 权重需要这样：91 个输出。</translation></message>
+<message><source>COCO</source><translation>COCO</translation></message>
+<message><source>Pictures with boxes and masks in COCO's JSON format, as COCO itself, Roboflow, CVAT and FiftyOne write it.</source><translation>采用 COCO JSON 格式的带边界框和掩码的图片，如 COCO 本身、Roboflow、CVAT 和 FiftyOne 所写。</translation></message>
+<message><source>a JSON file, or the folder with the annotations and the pictures</source><translation>一个 JSON 文件，或包含标注和图片的文件夹</translation></message>
+<message><source>Pascal VOC</source><translation>Pascal VOC</translation></message>
+<message><source>Pictures with boxes in Pascal VOC's XML format, and with masks where there is a folder SegmentationObject.</source><translation>采用 Pascal VOC XML 格式的带边界框的图片；有 SegmentationObject 文件夹时还带掩码。</translation></message>
+<message><source>the folder with Annotations and JPEGImages</source><translation>包含 Annotations 和 JPEGImages 的文件夹</translation></message>
+<message><source>Pictures with masks</source><translation>带掩码的图片</translation></message>
+<message><source>Pictures and, for each, a PNG whose values number the objects, such as the pedestrians of Penn-Fudan. Boxes are the extents of the masks, the last pixel included.</source><translation>图片及其对应的 PNG，像素值为物体编号，例如 Penn-Fudan 的行人。边界框是掩码的范围，包含最后一个像素。</translation></message>
+<message><source>the folder with PNGImages and PedMasks, or images and masks</source><translation>包含 PNGImages 和 PedMasks，或 images 和 masks 的文件夹</translation></message>
+<message><source>1, 2, 3, by their ids in the file.</source><translation>按文件中的 id 顺序编为 1、2、3。</translation></message>
 </context>
 </TS>

@@ -115,7 +115,7 @@ fs::path find_coco_picture(const CocoPart& part, const std::string& name) {
 class CocoOpener {
 public:
     CocoOpener(const DatasetConfig& config, const TypedOptions& options, std::stop_token stop)
-        : options_(options), stop_(std::move(stop)), path_(path_of(config)) {}
+        : options_(options), stop_(std::move(stop)), path_(detection_path(config, "coco")) {}
 
     DetectionFound find() {
         if (options_.word("label_ids") == "file" && !options_.words("classes").empty())
@@ -134,12 +134,6 @@ public:
     }
 
 private:
-    static fs::path path_of(const DatasetConfig& config) {
-        if (config.path.size() == 1) return config.path.front();
-        throw Error(ErrorCode::data,
-                    msg("coco: give one folder or one file, not {}", config.path.size()));
-    }
-
     [[noreturn]] void refuse_folder() const {
         if (holds_yolo_labels(path_))
             throw Error(ErrorCode::data,

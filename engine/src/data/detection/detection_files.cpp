@@ -431,6 +431,16 @@ private:
 
 }  // namespace
 
+std::filesystem::path detection_path(const DatasetConfig& config, const std::string& kind) {
+    if (config.path.empty())
+        throw Error(ErrorCode::data, msg("{}: no path is given", kind),
+                    msg("Set dataset.path to its folder or file."));
+    if (config.path.size() > 1)
+        throw Error(ErrorCode::data,
+                    msg("{}: give one folder or one file, not {}", kind, config.path.size()));
+    return config.path.front();
+}
+
 std::filesystem::path file_within(const std::filesystem::path& folder, const std::string& name,
                                   const std::filesystem::path& source) {
     namespace fs = std::filesystem;

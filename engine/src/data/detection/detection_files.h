@@ -32,6 +32,9 @@ struct DetectionFound {
     std::vector<Message> notes{};
 };
 
+/// The one path of the settings. Throws Error(data) if there is none, or several.
+std::filesystem::path detection_path(const DatasetConfig& config, const std::string& kind);
+
 /// The file that is called `name` in the folder, there or not. `source` gave the name, and stands
 /// in the errors. Throws Error(data) for a name or a link that leads out of the folder.
 std::filesystem::path file_within(const std::filesystem::path& folder, const std::string& name,

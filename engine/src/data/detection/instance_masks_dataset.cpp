@@ -62,9 +62,9 @@ std::vector<fs::path> pictures_in(const fs::path& folder) {
 
 DetectionFound find_masked_pictures(const DatasetConfig& config, const TypedOptions& options,
                                     const std::stop_token& stop) {
-    const fs::path folder = config.path.empty() ? fs::path() : fs::path(config.path.front());
+    const fs::path folder = detection_path(config, "instance-masks");
     const auto layout = find_layout(folder);
-    if (config.path.size() != 1 || layout == mask_layouts.end())
+    if (layout == mask_layouts.end())
         throw Error(ErrorCode::data,
                     msg("{}: no folder with pictures in PNGImages and masks in PedMasks, or in "
                         "images and masks",

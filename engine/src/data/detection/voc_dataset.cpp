@@ -41,7 +41,7 @@ std::string read_annotation(const fs::path& file) {
 class VocOpener {
 public:
     VocOpener(const DatasetConfig& config, std::stop_token stop) : stop_(std::move(stop)) {
-        if (config.path.size() == 1) folder_ = config.path.front();
+        folder_ = detection_path(config, "voc");
     }
 
     DetectionFound find() {

@@ -80,7 +80,7 @@ void expect_as_described(const DatasetDescriptor& info, const Dataset& train) {
     EXPECT_EQ(info.input, name(input.kind));
     if (info.files_decide) return;
     const Shape& shape = input.shape;
-    EXPECT_EQ(info.classes, train.schema()["label"].cardinality) << info.kind;
+    EXPECT_EQ(info.classes, train.schema().find(FieldKind::label)->cardinality) << info.kind;
     EXPECT_EQ(info.sample_shape, std::vector<std::int64_t>(shape.begin(), shape.end()));
 }
 

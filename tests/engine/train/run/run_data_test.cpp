@@ -1,7 +1,9 @@
 #include "train/run/run_data.h"
 
+#include <cstring>
 #include <fstream>
 
+#include "data/detection/detection_truth.h"
 #include "data/input_guide.h"
 #include "engine/base/error.h"
 #include "engine/train/trained_model.h"
@@ -302,6 +304,48 @@ TEST_F(RunDataTest, ClassesHaveTheNumbersThatTheRunGaveThem) {
     ASSERT_EQ(after.notes.size(), 1U);
     EXPECT_THAT(after.notes[0].str(), HasSubstr("classes have other numbers"));
     EXPECT_THROW(capsule_before(run.folder, 1), Error);
+}
+
+TEST_F(RunDataTest, DetectionDataKeepTheRunsClassesCanvasAndTruth) {
+    const auto write = [&](const std::string& first, const std::string& third, int objects) {
+        std::string boxes;
+        for (int i = 0; i < objects; ++i)
+            boxes += (i > 0 ? "," : "") + std::string(R"({"id":)") + std::to_string(i + 1) +
+                     R"(,"image_id":1,"category_id":)" + (i % 2 == 0 ? "3" : "1") +
+                     R"(,"bbox":[1,1,9,5]})";
+        folder_.write("p/a.json",
+                      R"({"images":[{"id":1,"file_name":"a.png","width":20,"height":10}],)"
+                      R"("annotations":[)" +
+                          boxes + R"(],"categories":[{"id":1,"name":")" + first +
+                          R"("},{"id":3,"name":")" + third + R"("}]})");
+    };
+    folder_.write("p/a.png", test::png_of(test::make_picture(20, 10)));
+    write("cat", "dog", 2);
+    RunConfig config = base("coco", "p");
+    config.dataset.options = {{"test_share", 0.0}};
+    const fs::path run = folder_ / "run";
+    fs::create_directory(run);
+    const DataParts before = open_dataset(config.dataset, 1);
+    keep_run_data(run, before, make_fingerprint(before, config.dataset));
+
+    write("dog", "cat", 3);
+    const RunData now = open_run_data(run, config, DataUse::evaluate, /*accept=*/true);
+    const Dataset& data = *now.parts.train.data;
+    EXPECT_THAT(data.schema()["labels"].names, testing::ElementsAre("cat", "dog"));
+    const std::vector<std::int64_t> first{0};
+    EXPECT_GT(data.canvas(first, nullptr).height, 0);
+    const auto truth = data.truth(0);
+    ASSERT_EQ(truth->annotations.size(), 3U);
+    EXPECT_EQ(truth->annotations[0].label, 1) << "the category 3 is now the cat";
+    EXPECT_EQ(truth->annotations[1].label, 2);
+    Batch batch;
+    Collator(now.parts.train, data.schema(), {.sampler = {.batch_size = 1, .shuffle = false}})
+        .make(batch, 0, 0);
+    std::vector<std::int64_t> labels(3);
+    const BatchField& read = batch.fields[data.schema().index("labels")];
+    ASSERT_GE(read.bytes.size(), sizeof(std::int64_t) * 3);
+    std::memcpy(labels.data(), read.bytes.data(), sizeof(std::int64_t) * 3);
+    EXPECT_THAT(labels, testing::ElementsAre(1, 2, 1));
 }
 
 TEST_F(RunDataTest, ADamagedListCostsTheComparisonAndNotTheRun) {
