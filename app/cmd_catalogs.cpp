@@ -118,9 +118,15 @@ json preset_list() {
     return out;
 }
 
+std::vector<engine::SettingsPreset> all_named_settings() {
+    auto all = engine::list_settings_presets();
+    for (auto& example : engine::list_example_settings()) all.push_back(std::move(example));
+    return all;
+}
+
 json settings_preset_list() {
     json out = json::array();
-    for (const auto& preset : engine::list_settings_presets()) {
+    for (const auto& preset : all_named_settings()) {
         json entry = {{"name", preset.name},          {"kind", "settings"},
                       {"title", preset.name},         {"summary", ""},
                       {"file", preset.file.string()}, {"valid", preset.parsed.errors.empty()}};
@@ -202,13 +208,7 @@ void print_ops() {
     }
 }
 
-/// Settings that the user has named. `train`, `compare` and the other commands with settings take
-/// the name in place of a file.
-void print_settings_presets() {
-    const auto presets = engine::list_settings_presets();
-    std::cout << "\nNamed settings, in "
-              << engine::one_line(engine::settings_presets_folder().string())
-              << (presets.empty() ? ": none. File > Presets in the window saves some.\n" : ":\n");
+void print_named_settings(const std::vector<engine::SettingsPreset>& presets) {
     const int width = name_width(presets);
     for (const auto& preset : presets) {
         const auto& config = preset.parsed.config;
@@ -220,6 +220,18 @@ void print_settings_presets() {
             std::cout << "cannot be used: " << engine::one_line(preset.parsed.errors.front().str())
                       << '\n';
     }
+}
+
+/// Settings with a name. `train`, `compare` and the other commands with settings take
+/// the name in place of a file.
+void print_settings_presets() {
+    const auto presets = engine::list_settings_presets();
+    std::cout << "\nNamed settings, in "
+              << engine::one_line(engine::settings_presets_folder().string())
+              << (presets.empty() ? ": none. File > Presets in the window saves some.\n" : ":\n");
+    print_named_settings(presets);
+    std::cout << "\nExamples:\n";
+    print_named_settings(engine::list_example_settings());
 }
 
 const char* policy_words(const std::string& policy) {

@@ -60,6 +60,8 @@ Candidates preset_names() {
     Candidates out;
     for (const auto& preset : engine::list_settings_presets())
         out.push_back({preset.name, "settings that you have named"});
+    for (const auto& example : engine::list_example_settings())
+        out.push_back({example.name, "an example"});
     return out;
 }
 

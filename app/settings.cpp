@@ -60,10 +60,18 @@ std::string file_or_preset(const std::string& name) {
     return preset ? preset->string() : name;
 }
 
+/// The text of a file, of a preset of the user, or of an example.
+std::optional<std::string> read_named_settings(const std::string& name) {
+    const std::string file = file_or_preset(name);
+    std::error_code error;
+    if (std::filesystem::exists(file, error)) return read_small_file(file);
+    return engine::find_example_settings(name);
+}
+
 std::optional<engine::ParsedConfig> read_comparison(const std::string& file,
                                                     const std::vector<std::string>& overrides,
                                                     const std::string& otherwise, bool needs_data) {
-    const auto json = file.empty() ? otherwise : read_small_file(file_or_preset(file));
+    const auto json = file.empty() ? otherwise : read_named_settings(file);
     if (!json) {
         report({{"(file)", file,
                  engine::msg("use a JSON file with settings that can be read, of at most 1 "

@@ -6,6 +6,7 @@
 #include "base/platform/this_user.h"
 #include "engine/base/error.h"
 #include "engine/io/named_file.h"
+#include "runs/builtin_settings.h"
 #include "settings/config_reader.h"
 
 namespace engine {
@@ -28,15 +29,19 @@ fs::path file_of(const std::string& name) {
     return settings_presets_folder() / (name + preset_ending);
 }
 
-/// Nothing for what is no regular file, or cannot be read.
-std::optional<SettingsPreset> read_preset(const fs::path& file) {
-    const auto text = read_regular_file(file, settings_bounds.bytes + 1);
-    if (!text) return std::nullopt;
-    SettingsPreset out{file.stem().string(), file, parse_run_config(*text)};
+SettingsPreset make_preset(const std::string& name, const fs::path& file, std::string_view text) {
+    SettingsPreset out{name, file, parse_run_config(text)};
     std::erase_if(out.parsed.errors, [&](const SettingError& error) {
         return error.field == "dataset.path" && out.parsed.config.dataset.path.empty();
     });
     return out;
+}
+
+/// Nothing for what is no regular file, or cannot be read.
+std::optional<SettingsPreset> read_preset(const fs::path& file) {
+    const auto text = read_regular_file(file, settings_bounds.bytes + 1);
+    if (!text) return std::nullopt;
+    return make_preset(file.stem().string(), file, *text);
 }
 
 }  // namespace
@@ -69,6 +74,19 @@ std::optional<fs::path> find_settings_preset(const std::string& name) {
     std::error_code error;
     if (!fs::is_regular_file(file, error)) return std::nullopt;
     return file;
+}
+
+std::vector<SettingsPreset> list_example_settings() {
+    std::vector<SettingsPreset> out;
+    for (const BuiltinSettings& each : builtin_settings_texts())
+        out.push_back(make_preset(fs::path(each.name).stem().string(), {}, each.text));
+    return out;
+}
+
+std::optional<std::string> find_example_settings(const std::string& name) {
+    for (const BuiltinSettings& each : builtin_settings_texts())
+        if (each.name == name + preset_ending) return std::string(each.text);
+    return std::nullopt;
 }
 
 fs::path save_settings_preset(const std::string& name, std::string_view json) {

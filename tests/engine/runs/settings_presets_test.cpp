@@ -51,6 +51,20 @@ TEST_F(SettingsPresetsTest, SavesListsFindsAndDeletes) {
     EXPECT_THROW(delete_settings_preset("a"), Error);
 }
 
+TEST_F(SettingsPresetsTest, ExamplesComeWithTheProgramAndParse) {
+    const auto examples = list_example_settings();
+    ASSERT_FALSE(examples.empty());
+    for (const SettingsPreset& each : examples) {
+        EXPECT_TRUE(each.file.empty()) << each.name;
+        EXPECT_TRUE(each.parsed.errors.empty())
+            << each.name << ": " << each.parsed.errors.front().str();
+        const auto text = find_example_settings(each.name);
+        ASSERT_TRUE(text) << each.name;
+        EXPECT_EQ(parse_run_config(*text).config, each.parsed.config);
+    }
+    EXPECT_FALSE(find_example_settings("nothing"));
+}
+
 TEST_F(SettingsPresetsTest, NamesStayInTheFolder) {
     for (const char* name : {"", ".", "..", ".hidden", "../x", "a/b", "a\\b", "a\nb", "/etc/passwd"}) {
         EXPECT_FALSE(find_settings_preset(name)) << name;
