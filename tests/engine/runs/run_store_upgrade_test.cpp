@@ -1,12 +1,16 @@
 // Histories, runs, checkpoints, settings and lessons that earlier releases wrote, as their programs
-// left them: runs/earlier/VERSION-COMMIT.zip. A change of a file's form adds one of the form before.
+// left them: runs/earlier/VERSION-COMMIT.zip.xz. A change of a file's form adds one of the form
+// before.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <vector>
 
+#include "data/byte_reader.h"
 #include "engine/base/error.h"
 #include "engine/lab/lesson.h"
 #include "engine/runs/checkpoint.h"
@@ -32,7 +36,11 @@ using testing::IsEmpty;
 class Upgrade : public testing::TestWithParam<const char*> {
 protected:
     Upgrade() {
-        ZipReader zip(fs::path(HALFTONE_SOURCE_DIR) / "tests/engine/runs/earlier" / GetParam());
+        std::vector<std::uint8_t> archive(1 << 20);
+        archive.resize(
+            open_packed(fs::path(HALFTONE_SOURCE_DIR) / "tests/engine/runs/earlier" / GetParam())
+                ->read(archive));
+        ZipReader zip(folder_.write("release.zip", archive));
         while (const ZipEntry* entry = zip.next()) {
             const fs::path file = folder_ / entry->name;
             fs::create_directories(file.parent_path());
@@ -168,7 +176,7 @@ TEST_P(Upgrade, ASettingOfALaterVersionIsToldAndNotReplacedInSilence) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Releases, Upgrade,
-                         testing::Values("0.1-6cc2d93c.zip", "0.1-b04385c3.zip"),
+                         testing::Values("0.1-6cc2d93c.zip.xz", "0.1-b04385c3.zip.xz"),
                          [](const auto& each) {
                              std::string name = each.param;
                              std::erase_if(name, [](char c) { return c == '.' || c == '-'; });

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Has a release write what run_store_upgrade_test.cpp reads: make_fixture.py HALFTONE LESSON OUT.zip
+"""Has a release write what run_store_upgrade_test.cpp reads: make_fixture.py HALFTONE LESSON OUT.zip.xz
 
-HALFTONE is the program of that release, LESSON one of its lessons. The archive, named VERSION-COMMIT.zip, has
+HALFTONE is the program of that release, LESSON one of its lessons. The archive, named VERSION-COMMIT.zip.xz, has
 
     runs/           a history of three tiny runs: one with checkpoints, two of a comparison
     runs.jsonl      the same as `halftone runs --json` listed it
@@ -10,6 +10,8 @@ HALFTONE is the program of that release, LESSON one of its lessons. The archive,
 Folders are written as /earlier. Needs nothing but Python.
 """
 
+import io
+import lzma
 import os
 import pathlib
 import sqlite3
@@ -56,10 +58,11 @@ def main(program, lesson, out):
         for file in sorted(root.rglob("*")):
             if file.is_file() and file.name not in ("lock", "index.lock"):
                 files["runs/" + file.relative_to(root).as_posix()] = file.read_bytes()
-        with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+        stored = io.BytesIO()  # xz packs the files together to less than half of what zip makes of each
+        with zipfile.ZipFile(stored, "w") as archive:
             for name, content in files.items():
-                archive.writestr(zipfile.ZipInfo(name, WHEN), content.replace(str(root).encode(), b"/earlier"),
-                                 compress_type=zipfile.ZIP_DEFLATED)
+                archive.writestr(zipfile.ZipInfo(name, WHEN), content.replace(str(root).encode(), b"/earlier"))
+        pathlib.Path(out).write_bytes(lzma.compress(stored.getvalue(), preset=9 | lzma.PRESET_EXTREME))
 
 
 if __name__ == "__main__":
