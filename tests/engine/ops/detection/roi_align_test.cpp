@@ -111,6 +111,30 @@ TEST(RoiAlign, HasTorchvisionsGradients) {
     }
 }
 
+TEST(RoiAlign, RoundsGradientsOf16BitsOnce) {
+    for (const DType low : {DType::f16, DType::bf16}) {
+        std::int64_t compared = 0;
+        for (std::int64_t i = 0; i < 200; ++i) {
+            const Case each{i};
+            if (each.dtype != low || each.k == 0) continue;
+            SCOPED_TRACE(i);
+            const auto gradient = [&](DType dtype) {
+                Tensor x = to(to(each.x(), low), dtype);
+                x.set_requires_grad(true);
+                const Tensor y = each.align(x);
+                const Tensor dy = to(to(draw(each.number() + 4000, y.shape(), -1, 1), low), dtype);
+                backward({&y, 1}, std::vector{dy});
+                return x.grad();
+            };
+            const Tensor narrow = gradient(low);
+            EXPECT_EQ(narrow.dtype(), low);
+            EXPECT_EQ(narrow.values(), to(gradient(DType::f32), low).values());
+            ++compared;
+        }
+        EXPECT_GT(compared, 10);
+    }
+}
+
 TEST(RoiAlign, HasTheGradientsOfFiniteDifferences) {
     const Tensor rois = Tensor::of({0, -1, 0.5, 4.5, 3, 1, 1, 1, 1, 1, 0, 2, 2, 9, 9}, {3, 5});
     for (const std::int64_t ratio : {-1, 2})
