@@ -9,8 +9,10 @@
 #include <vector>
 
 #include "commands.h"
+#include "engine/base/error.h"
 #include "engine/base/json.h"
 #include "engine/base/plain_text.h"
+#include "engine/models/recipe_info.h"
 #include "engine/number/figure_text.h"
 #include "engine/runs/settings_presets.h"
 #include "engine/settings/catalog.h"
@@ -122,6 +124,44 @@ std::vector<engine::SettingsPreset> all_named_settings() {
     auto all = engine::list_settings_presets();
     for (auto& example : engine::list_example_settings()) all.push_back(std::move(example));
     return all;
+}
+
+/// A recipe in JSON. Cards' own arithmetic is not used, so every one of them is emulated.
+json recipe_object(const engine::RecipeInfo& recipe) {
+    return {{"name", recipe.kind},
+            {"title", recipe.title},
+            {"forward", recipe.forward},
+            {"gradient", recipe.gradient},
+            {"scale", recipe.scale},
+            {"gradient_rounding", recipe.random_gradients ? "random" : "nearest"},
+            {"rotates_rows", recipe.rotates_rows},
+            {"engine", "emulated"}};
+}
+
+void print_recipe(const engine::RecipeInfo& recipe) {
+    std::cout << std::left << std::setw(14) << recipe.kind << recipe.title << ", emulated\n"
+              << "              input and weight " << recipe.forward << ", gradient "
+              << recipe.gradient << (recipe.random_gradients ? ", rounded at random" : "") << '\n'
+              << "              a scale for " << recipe.scale << '\n';
+    if (recipe.rotates_rows)
+        std::cout << "              rows are rotated for the gradient of a weight\n";
+}
+
+int recipes(const std::string& only, bool as_json) {
+    json out = json::array();
+    std::vector<std::string> names;
+    for (const engine::RecipeInfo& each : engine::recipe_infos()) {
+        names.push_back(each.kind);
+        if (!only.empty() && only != each.kind) continue;
+        out.push_back(recipe_object(each));
+        if (!as_json) print_recipe(each);
+    }
+    if (out.empty())
+        throw engine::Error(engine::ErrorCode::settings,
+                            engine::msg("{} is not a recipe: use {}.", only,
+                                        engine::join(names, ", ")));
+    if (as_json) std::cout << engine::dumped(out, 1) << '\n';
+    return 0;
 }
 
 json settings_preset_list() {
@@ -309,6 +349,14 @@ void describe_presets(Command command) {
         print_settings_presets();
         return 0;
     });
+}
+
+void describe_recipes(Command command) {
+    auto only = std::make_shared<std::string>();
+    auto as_json = std::make_shared<bool>(false);
+    command.text("NAME", *only, "One recipe");
+    command.flag("--json", *as_json, "A JSON list on standard output");
+    command.run([only, as_json] { return recipes(*only, *as_json); });
 }
 
 }  // namespace app

@@ -40,6 +40,24 @@ TEST(Catalogs, PresetsNameTheirSettingsAsSettingsFilesDo) {
     }
 }
 
+TEST(Catalogs, RecipesNameTheirFormatsAndScales) {
+    const auto all = nlohmann::json::parse(printed({"recipes", "--json"}));
+    ASSERT_EQ(all.size(), 7u);
+    EXPECT_EQ(all[0].at("name"), "fp8-delayed");
+    EXPECT_EQ(all[0].at("gradient"), "E5M2");
+    EXPECT_EQ(all[0].at("engine"), "emulated");
+    const auto one = nlohmann::json::parse(printed({"recipes", "nvfp4", "--json"}));
+    ASSERT_EQ(one.size(), 1u);
+    EXPECT_EQ(one[0].at("gradient_rounding"), "random");
+    EXPECT_THAT(printed({"recipes", "mxfp8"}),
+                AllOf(HasSubstr("input and weight E4M3, gradient E4M3"),
+                      HasSubstr("32 values along the contraction"), HasSubstr("emulated")));
+    Program unknown({"recipes", "fp6"});
+    unknown.finish();
+    EXPECT_EQ(unknown.exit_code(), 2);
+    EXPECT_THAT(unknown.errors(), HasSubstr("fp6 is not a recipe: use fp8-delayed"));
+}
+
 TEST(Catalogs, NumbersAndLintSayInTextWhatTheirPagesSay) {
     EXPECT_THAT(printed({"numbers", "0.1", "--format", "fp16"}),
                 AllOf(HasSubstr("below 0.09991455078125"), HasSubstr("above 0.10003662109375")));

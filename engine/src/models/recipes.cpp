@@ -4,6 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "engine/models/recipe_info.h"
+
 namespace engine {
 
 // Sources: Transformer Engine's DelayedScaling, Float8CurrentScaling and Float8BlockScaling,
@@ -57,6 +59,52 @@ std::unique_ptr<QuantizedLayers> make_quantized_layers(RecipeKind kind, const Mo
     }
     return std::make_unique<QuantizedLayers>(make_recipe(kind), std::move(kept), model.modules,
                                              seed);
+}
+
+namespace {
+
+std::string format_title(kernels::FloatLayout layout) {
+    return 'E' + std::to_string(layout.exponent_bits) + 'M' + std::to_string(layout.fraction_bits);
+}
+
+std::string scale_words(const Recipe& recipe) {
+    const std::string block = std::to_string(recipe.block);
+    const std::string square =
+        recipe.square_weights ? ", or " + block + " x " + block + " of a weight" : "";
+    switch (recipe.rule) {
+        case ScaleRule::tensor:
+            return "a tensor: largest value / amax";
+        case ScaleRule::delayed:
+            return "a tensor: largest value / the largest amax of the last " +
+                   std::to_string(recipe.history) + " steps";
+        case ScaleRule::row:
+            return "a vector along the contraction: largest value / amax, rounded down to a power "
+                   "of two";
+        case ScaleRule::block:
+            return block + " values along the contraction" + square +
+                   ": largest value / amax, rounded down to a power of two";
+        case ScaleRule::mx:
+            return block + " values along the contraction: amax / largest value, rounded up to a "
+                           "power of two (E8M0)";
+        case ScaleRule::nvfp4:
+            break;
+    }
+    return block + " values along the contraction" + square +
+           ": amax / 6 in E4M3, times a scale of the tensor, amax / 2688 in FP32";
+}
+
+}  // namespace
+
+std::vector<RecipeInfo> recipe_infos() {
+    std::vector<RecipeInfo> out;
+    for (const auto& word : setting_words<RecipeKind>) {
+        if (word.value == RecipeKind::none) continue;
+        const Recipe recipe = make_recipe(word.value);
+        out.push_back({std::string(word.name), std::string(word.title),
+                       format_title(recipe.forward), format_title(recipe.gradient),
+                       scale_words(recipe), recipe.random_gradients, recipe.rotates_rows});
+    }
+    return out;
 }
 
 }  // namespace engine
