@@ -30,8 +30,8 @@ std::unique_ptr<Model> detector(const std::string& kind, const Options& options,
     return made_model(kind, options, scenes, seed);
 }
 
-/// A small one.
-std::unique_ptr<Model> small(Options options, std::optional<std::int64_t> seed = 1) {
+/// A detector that takes a moment.
+std::unique_ptr<Model> small_detector(Options options, std::optional<std::int64_t> seed = 1) {
     options.insert({{"pyramid_channels", std::int64_t{8}},
                     {"hidden", std::int64_t{8}},
                     {"mask_layers", Sizes{8}}});
@@ -72,7 +72,7 @@ TEST(MaskRcnn, HasTorchvisionsNamesShapesAndCounts) {
 }
 
 TEST(MaskRcnn, WithoutMasksHasNoMaskHead) {
-    const auto model = small({{"masks", false}});
+    const auto model = small_detector({{"masks", false}});
     for (const Parameter& each : model->parameters())
         EXPECT_EQ(each.name.find("mask"), std::string::npos) << each.name;
     auto& detecting = dynamic_cast<DetectionModel&>(*model);
@@ -125,7 +125,7 @@ TEST(MaskRcnn, StartsFromTorchvisionsInitialWeights) {
 
 /// Parts of the body with a gradient after a step.
 std::set<std::string> trained_parts(std::int64_t layers, const std::string& norm) {
-    const auto model = small({{"train_layers", layers}, {"norm", norm}});
+    const auto model = small_detector({{"train_layers", layers}, {"norm", norm}});
     TensorList maps = model->forward({Tensor::full({1, 3, 64, 64}, 0.5, DType::f32)});
     Tensor loss = sum(maps[0]);
     for (std::size_t i = 1; i < maps.size(); ++i) loss = add(loss, sum(maps[i]));
@@ -160,7 +160,7 @@ double moved(const Model& model, const std::string& name) {
 TEST(MaskRcnn, StatisticsOfFrozenStagesMoveUnlessTheNormsAreFrozen) {
     const std::string mean = "backbone.body.layer1.0.bn1.running_mean";
     for (const bool frozen : {false, true}) {
-        const auto model = small({{"train_layers", std::int64_t{0}},
+        const auto model = small_detector({{"train_layers", std::int64_t{0}},
                                   {"norm", std::string(frozen ? "frozen" : "batch")}});
         model->forward({Tensor::full({1, 3, 64, 64}, 0.5, DType::f32)});
         EXPECT_EQ(moved(*model, mean) == 0, frozen);
@@ -168,7 +168,7 @@ TEST(MaskRcnn, StatisticsOfFrozenStagesMoveUnlessTheNormsAreFrozen) {
 }
 
 TEST(MaskRcnn, OpensTorchvisionsModules) {
-    const auto model = small({});
+    const auto model = small_detector({});
     auto& detecting = dynamic_cast<DetectionModel&>(*model);
     ModuleLog log;
     const ObserverScope attached(log);
@@ -190,12 +190,12 @@ TEST(MaskRcnn, OpensTorchvisionsModules) {
 
 TEST(MaskRcnn, RefusesListsOfAnotherLengthAndONNX) {
     const auto refused = [](const Options& options) {
-        return message_of(ErrorCode::settings, [&] { small(options); });
+        return message_of(ErrorCode::settings, [&] { small_detector(options); });
     };
     EXPECT_THAT(refused({{"anchor_sizes", Sizes{8, 16}}}), testing::HasSubstr("use 5 numbers"));
     EXPECT_THAT(refused({{"proposals_after", Sizes{8}}}), testing::HasSubstr("use 2 numbers"));
     EXPECT_THAT(refused({{"mask_layers", Sizes{}}}), testing::HasSubstr("at least one"));
-    const auto model = small({});
+    const auto model = small_detector({});
     EXPECT_THAT(message_of(ErrorCode::settings,
                            [&] { onnx_graph(*model, scenes, DType::f32); }),
                 testing::HasSubstr("ONNX"));
