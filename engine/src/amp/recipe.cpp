@@ -20,13 +20,15 @@ using kernels::Blocks;
 constexpr std::uint8_t nan_scale = 0xff;
 
 /// The code of the inverse of a scale that is a power of two.
-std::uint32_t inverse_code(float scale) { return 254u - (std::bit_cast<std::uint32_t>(scale) >> 23); }
+std::uint32_t inverse_code(float scale) {
+    return 254u - (std::bit_cast<std::uint32_t>(scale) >> 23);
+}
 
 std::uint32_t scale_code(const Recipe& recipe, float amax, kernels::FloatLayout layout) {
     switch (recipe.rule) {
-        case ScaleRule::row:
+        case ScaleBasis::row:
             return inverse_code(kernels::row_scale(amax, layout));
-        case ScaleRule::mx:
+        case ScaleBasis::mx:
             return kernels::mx_scale_code(amax, layout, recipe.mx_rule);
         default:
             return inverse_code(kernels::tensor_scale(amax, layout, true));
@@ -68,8 +70,8 @@ void set_scales(QuantizedMatrix& out, const Recipe& recipe, std::span<const Bloc
 Blocks Recipe::blocks(std::int64_t rows, std::int64_t cols, ProductOperand operand,
                       Contraction along) const {
     Blocks out{rows, cols, rows, cols};
-    if (rule == ScaleRule::tensor || rule == ScaleRule::delayed) return out;
-    const std::int64_t length = rule == ScaleRule::row ? std::max(rows, cols) : block;
+    if (rule == ScaleBasis::tensor || rule == ScaleBasis::delayed) return out;
+    const std::int64_t length = rule == ScaleBasis::row ? std::max(rows, cols) : block;
     const std::int64_t width = operand == ProductOperand::weight && square_weights ? length : 1;
     out.block_rows = std::min(rows, along == Contraction::rows ? length : width);
     out.block_cols = std::min(cols, along == Contraction::cols ? length : width);
@@ -140,7 +142,7 @@ void DelayedScale::restore(float scale, const std::vector<float>& history) {
 QuantizedLayer::QuantizedLayer(const Recipe& recipe, const RoundingDraws& draws,
                                std::uint64_t place)
     : recipe_(recipe), draws_(draws), place_(place) {
-    if (recipe.rule != ScaleRule::delayed) return;
+    if (recipe.rule != ScaleBasis::delayed) return;
     for (const auto operand :
          {ProductOperand::input, ProductOperand::weight, ProductOperand::gradient})
         delayed_.emplace_back(recipe.layout(operand), recipe.history);
@@ -163,11 +165,11 @@ BlockRange QuantizedLayer::measure(QuantizedMatrix& out, const Tensor& x, Produc
         ranges.data(),
         {x.data(), x.dtype(), out.blocks.rows, out.blocks.cols, out.blocks.cols}, out.blocks);
     const BlockRange all = range_of_all(ranges);
-    if (recipe_.rule == ScaleRule::nvfp4) {
+    if (recipe_.rule == ScaleBasis::nvfp4) {
         set_two_levels(out, ranges, all.amax, factors);
         return all;
     }
-    if (recipe_.rule != ScaleRule::tensor && recipe_.rule != ScaleRule::delayed) {
+    if (recipe_.rule != ScaleBasis::tensor && recipe_.rule != ScaleBasis::delayed) {
         set_scales(out, recipe_, ranges, factors);
         return all;
     }

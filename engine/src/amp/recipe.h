@@ -24,7 +24,7 @@ enum class ProductOperand { input, weight, gradient /* of y */ };
 enum class Contraction { rows, cols };
 
 /// Magnitudes that decide about a scale.
-enum class ScaleRule {
+enum class ScaleBasis {
     tensor,   ///< the tensor's own
     delayed,  ///< the tensor's in earlier steps
     row,      ///< those of a vector along the contraction
@@ -35,7 +35,7 @@ enum class ScaleRule {
 
 /// How the operands of products are cast. Immutable.
 struct Recipe {
-    ScaleRule rule = ScaleRule::tensor;
+    ScaleBasis rule = ScaleBasis::tensor;
     kernels::FloatLayout forward = kernels::fp8_e4m3_layout;  ///< of input and weight
     kernels::FloatLayout gradient = kernels::fp8_e5m2_layout;
     std::int64_t block = 0;        ///< values of a block along the contraction
@@ -50,7 +50,7 @@ struct Recipe {
     }
     /// Whether the codes of an operand do not depend on its contraction.
     bool has_one_set(ProductOperand operand) const {
-        return rule == ScaleRule::tensor || rule == ScaleRule::delayed ||
+        return rule == ScaleBasis::tensor || rule == ScaleBasis::delayed ||
                (operand == ProductOperand::weight && square_weights);
     }
     kernels::Blocks blocks(std::int64_t rows, std::int64_t cols, ProductOperand operand,

@@ -16,18 +16,18 @@ Recipe make_recipe(RecipeKind kind) {
                                    e2m1 = kernels::fp4_e2m1_layout;
     switch (kind) {
         case fp8_delayed:
-            return {.rule = ScaleRule::delayed};
+            return {.rule = ScaleBasis::delayed};
         case fp8_rowwise:
-            return {.rule = ScaleRule::row, .gradient = e4m3};
+            return {.rule = ScaleBasis::row, .gradient = e4m3};
         case fp8_block:
-            return {.rule = ScaleRule::block,
+            return {.rule = ScaleBasis::block,
                     .gradient = e4m3,
                     .block = 128,
                     .square_weights = true};
         case mxfp8:
-            return {.rule = ScaleRule::mx, .gradient = e4m3, .block = 32};
+            return {.rule = ScaleBasis::mx, .gradient = e4m3, .block = 32};
         case nvfp4:
-            return {.rule = ScaleRule::nvfp4,
+            return {.rule = ScaleBasis::nvfp4,
                     .forward = e2m1,
                     .gradient = e2m1,
                     .block = 16,
@@ -35,7 +35,7 @@ Recipe make_recipe(RecipeKind kind) {
                     .random_gradients = true,
                     .rotates_rows = true};
         case mxfp4:
-            return {.rule = ScaleRule::mx,
+            return {.rule = ScaleBasis::mx,
                     .forward = e2m1,
                     .gradient = e2m1,
                     .block = 32,
@@ -44,7 +44,7 @@ Recipe make_recipe(RecipeKind kind) {
         case fp8_current:
             break;
     }
-    return {.rule = ScaleRule::tensor};
+    return {.rule = ScaleBasis::tensor};
 }
 
 std::unique_ptr<QuantizedLayers> make_quantized_layers(RecipeKind kind, const Model& model,
@@ -72,21 +72,21 @@ std::string scale_words(const Recipe& recipe) {
     const std::string square =
         recipe.square_weights ? ", or " + block + " x " + block + " of a weight" : "";
     switch (recipe.rule) {
-        case ScaleRule::tensor:
+        case ScaleBasis::tensor:
             return "a tensor: largest value / amax";
-        case ScaleRule::delayed:
+        case ScaleBasis::delayed:
             return "a tensor: largest value / the largest amax of the last " +
                    std::to_string(recipe.history) + " steps";
-        case ScaleRule::row:
+        case ScaleBasis::row:
             return "a vector along the contraction: largest value / amax, rounded down to a power "
                    "of two";
-        case ScaleRule::block:
+        case ScaleBasis::block:
             return block + " values along the contraction" + square +
                    ": largest value / amax, rounded down to a power of two";
-        case ScaleRule::mx:
+        case ScaleBasis::mx:
             return block + " values along the contraction: amax / largest value, rounded up to a "
                            "power of two (E8M0)";
-        case ScaleRule::nvfp4:
+        case ScaleBasis::nvfp4:
             break;
     }
     return block + " values along the contraction" + square +

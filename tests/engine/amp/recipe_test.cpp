@@ -13,7 +13,7 @@ namespace {
 
 using enum ProductOperand;
 
-Recipe recipe(ScaleRule rule, std::int64_t block = 0) {
+Recipe recipe(ScaleBasis rule, std::int64_t block = 0) {
     return {.rule = rule, .gradient = kernels::fp8_e4m3_layout, .block = block};
 }
 
@@ -37,7 +37,7 @@ std::vector<double> decoded(const QuantizedMatrix& matrix) {
 }
 
 TEST(Recipe, CodesOfATensorReachTheLargestValue) {
-    QuantizedLayer layer(recipe(ScaleRule::tensor));
+    QuantizedLayer layer(recipe(ScaleBasis::tensor));
     const Tensor x = sample();
     const QuantizedMatrix codes = layer.quantize(x, input, Contraction::cols);
     EXPECT_FALSE(codes.scales.defined());
@@ -53,13 +53,13 @@ TEST(Recipe, CodesOfATensorReachTheLargestValue) {
 
 TEST(Recipe, ScalesOfBlocksArePowersOfTwoOfTheirOwn) {
     for (const Recipe& each :
-         {recipe(ScaleRule::mx, 32), recipe(ScaleRule::block, 32), recipe(ScaleRule::row)}) {
+         {recipe(ScaleBasis::mx, 32), recipe(ScaleBasis::block, 32), recipe(ScaleBasis::row)}) {
         QuantizedLayer layer(each);
         const Tensor x = sample();
         for (const Contraction along : {Contraction::cols, Contraction::rows}) {
             const QuantizedMatrix codes = layer.quantize(x, input, along);
             const std::int64_t blocks = along == Contraction::rows        ? 64
-                                        : each.rule == ScaleRule::row ? 4
+                                        : each.rule == ScaleBasis::row ? 4
                                                                       : 8;
             ASSERT_EQ(codes.scales.numel(), blocks);
             const std::vector<double> before = x.values(), after = decoded(codes);
@@ -73,11 +73,11 @@ TEST(Recipe, ScalesOfABlockThatIsNotFiniteAreNan) {
     std::vector<double> values(128, 1);
     values[40] = std::numeric_limits<double>::infinity();
     const Tensor x = host(values, {2, 64});
-    QuantizedLayer blocks(recipe(ScaleRule::mx, 32));
+    QuantizedLayer blocks(recipe(ScaleBasis::mx, 32));
     const auto in_blocks = decoded(blocks.quantize(x, input, Contraction::cols));
     for (std::size_t i = 0; i < in_blocks.size(); ++i)
         EXPECT_EQ(std::isnan(in_blocks[i]), i >= 32 && i < 64) << i;
-    QuantizedLayer whole(recipe(ScaleRule::tensor));
+    QuantizedLayer whole(recipe(ScaleBasis::tensor));
     const auto in_tensor = decoded(whole.quantize(x, input, Contraction::cols));
     for (std::size_t i = 0; i < in_tensor.size(); ++i)
         EXPECT_EQ(std::isnan(in_tensor[i]), i == 40) << i;
@@ -88,14 +88,14 @@ TEST(Recipe, BlocksOfZerosDoNotWidenTheSpanOfExponents) {
     values[32] = 448;
     values[64] = 7;
     const Tensor x = host(values, {1, 96});
-    QuantizedLayer layer(recipe(ScaleRule::mx, 32));
+    QuantizedLayer layer(recipe(ScaleBasis::mx, 32));
     const QuantizedMatrix codes = layer.quantize(x, input, Contraction::cols);
     EXPECT_EQ(codes.top, 0);
     EXPECT_EQ(codes.span, 6);
 }
 
 TEST(Recipe, WeightsAreCastOnceAfterEachChange) {
-    QuantizedLayer layer(recipe(ScaleRule::tensor));
+    QuantizedLayer layer(recipe(ScaleBasis::tensor));
     const Tensor w = sample();
     const QuantizedMatrix first = layer.weight(w, Contraction::cols);
     EXPECT_EQ(layer.weight(w.detach(), Contraction::rows).codes.impl(), first.codes.impl());
@@ -107,7 +107,7 @@ TEST(Recipe, WeightsAreCastOnceAfterEachChange) {
 }
 
 TEST(Recipe, GradientsInFourBitsDrawTheirNumbersByPlaceAndStep) {
-    Recipe four = recipe(ScaleRule::mx, 32);
+    Recipe four = recipe(ScaleBasis::mx, 32);
     four.forward = four.gradient = kernels::fp4_e2m1_layout;
     four.random_gradients = true;
     const auto codes = [](QuantizedLayer& layer, ProductOperand operand) {
@@ -131,7 +131,7 @@ TEST(Recipe, GradientsInFourBitsDrawTheirNumbersByPlaceAndStep) {
 
 // The values keep their products: both operands are rotated by one orthogonal matrix.
 TEST(Recipe, RotatedRowsSpreadAnOutlierAndKeepLengths) {
-    Recipe four = recipe(ScaleRule::nvfp4, 16);
+    Recipe four = recipe(ScaleBasis::nvfp4, 16);
     four.forward = four.gradient = kernels::fp4_e2m1_layout;
     four.rotates_rows = true;
     QuantizedLayer layer(four);
@@ -172,7 +172,7 @@ TEST(DelayedScale, FollowsTheLargestOfTheLastSteps) {
 }
 
 TEST(DelayedScale, DecidesBeforeItMeasures) {
-    QuantizedLayers layers({.rule = ScaleRule::delayed, .history = 4}, {});
+    QuantizedLayers layers({.rule = ScaleBasis::delayed, .history = 4}, {});
     const auto layer = layers.find("fc1");
     const Tensor x = host({896, 1, 0, 0}, {1, 4});
     EXPECT_EQ(decoded(layer->quantize(x, input, Contraction::cols))[0], 448) << "saturates";
@@ -187,7 +187,7 @@ TEST(DelayedScale, DecidesBeforeItMeasures) {
 }
 
 TEST(QuantizedLayers, KeepModulesWithAllInsideThem) {
-    QuantizedLayers layers(recipe(ScaleRule::tensor), {"head"});
+    QuantizedLayers layers(recipe(ScaleBasis::tensor), {"head"});
     EXPECT_EQ(layers.find("head"), nullptr);
     EXPECT_EQ(layers.find("head.fc"), nullptr);
     EXPECT_EQ(layers.find(""), nullptr);
@@ -198,7 +198,7 @@ TEST(QuantizedLayers, KeepModulesWithAllInsideThem) {
 }
 
 TEST(QuantizedLayers, TakeUpTheScalesThatTheySaved) {
-    const Recipe delayed{.rule = ScaleRule::delayed, .history = 2};
+    const Recipe delayed{.rule = ScaleBasis::delayed, .history = 2};
     QuantizedLayers first(delayed, {});
     first.find("a.b")->quantize(host({7, 0}, {1, 2}), gradient, Contraction::cols);
     first.end_step();
@@ -210,7 +210,7 @@ TEST(QuantizedLayers, TakeUpTheScalesThatTheySaved) {
     second.load_state(saved, 1);
     EXPECT_EQ(second.find("a.b")->delayed()[2].scale(), 57344.0f / 7);
     EXPECT_EQ(second.find("other")->delayed()[2].scale(), 1);
-    QuantizedLayers longer({.rule = ScaleRule::delayed, .history = 3}, {});
+    QuantizedLayers longer({.rule = ScaleBasis::delayed, .history = 3}, {});
     longer.load_state(saved, 1);
     EXPECT_EQ(longer.find("a.b")->delayed()[2].scale(), 1) << "a history of another length";
 }

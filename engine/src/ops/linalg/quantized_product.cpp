@@ -11,8 +11,6 @@
 namespace engine {
 namespace {
 
-using enum ProductOperand;
-
 /// A factor of an operand beside its codes' values, as a product applies it.
 struct CodedOperand {
     const QuantizedMatrix& matrix;
@@ -60,7 +58,7 @@ Tensor coded_product(const CodedOperand& a, const CodedOperand& b, DType type,
 }
 
 /// The contraction of the weight in y = x w, or in dx = dy w.
-Contraction along(WeightShape shape, bool forward) {
+Contraction weight_contraction(WeightShape shape, bool forward) {
     return (shape == WeightShape::out_in) == forward ? Contraction::cols : Contraction::rows;
 }
 
@@ -68,16 +66,16 @@ Contraction along(WeightShape shape, bool forward) {
 
 Tensor QuantizedProducts::forward(const Tensor& x, const Tensor& weight, const Tensor& bias,
                                   bool relu) {
-    input_ = layer_->quantize(x, input, Contraction::cols);
-    const QuantizedMatrix w = layer_->weight(weight, along(shape_, true));
+    input_ = layer_->quantize(x, ProductOperand::input, Contraction::cols);
+    const QuantizedMatrix w = layer_->weight(weight, weight_contraction(shape_, true));
     return coded_product({input_, false}, {w, shape_ == WeightShape::out_in}, x.dtype(),
                          bias.defined() ? row_major(bias) : bias, relu);
 }
 
 std::array<Save, 3> QuantizedProducts::saves(const Tensor& x, const Tensor& weight, bool by_input,
                                              bool by_weight) {
-    if (by_weight && !layer_->recipe().has_one_set(input))
-        input_ = layer_->quantize(x, input, Contraction::rows);
+    if (by_weight && !layer_->recipe().has_one_set(ProductOperand::input))
+        input_ = layer_->quantize(x, ProductOperand::input, Contraction::rows);
     const Tensor codes = std::exchange(input_.codes, {}), scales = std::exchange(input_.scales, {});
     const auto kept = [](const Tensor& t, bool needed) {
         return needed && t.defined() ? save(t) : Save{};
@@ -95,13 +93,13 @@ QuantizedProducts::Gradients QuantizedProducts::gradients(const Tensor& dy, cons
     Gradients out;
     QuantizedMatrix g;
     if (by_input) {
-        g = layer_->quantize(dy, gradient, Contraction::cols);
-        const QuantizedMatrix w = layer_->weight(saved[2], along(shape_, false));
+        g = layer_->quantize(dy, ProductOperand::gradient, Contraction::cols);
+        const QuantizedMatrix w = layer_->weight(saved[2], weight_contraction(shape_, false));
         out.input = coded_product({g, false}, {w, !out_in}, dy.dtype());
     }
     if (!by_weight) return out;
-    if (!by_input || !layer_->recipe().has_one_set(gradient))
-        g = layer_->quantize(dy, gradient, Contraction::rows);
+    if (!by_input || !layer_->recipe().has_one_set(ProductOperand::gradient))
+        g = layer_->quantize(dy, ProductOperand::gradient, Contraction::rows);
     QuantizedMatrix x = input_;
     x.codes = saved[0];
     x.scales = saved[1];
