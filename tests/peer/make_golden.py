@@ -43,10 +43,10 @@ def small_case(op, mode, second, seed, limit):
     return best
 
 
-def rounded_up(bound):
-    """The bound rounded up to f32."""
+def shortened(bound):
+    """The bound in f32, rounded up, and of it the first eight significant bits: at most 1 in 128 stricter, and half the bytes."""
     above = numpy.nextafter(bound.numpy().astype(numpy.float32), numpy.float32(numpy.inf))
-    return torch.from_numpy(numpy.asarray(above))
+    return torch.from_numpy(numpy.asarray(above)).view(torch.int32).bitwise_and(-65536).view(torch.float32)
 
 
 def store(case, index, tensors):
@@ -68,7 +68,7 @@ def store(case, index, tensors):
             bound = bound + torch.where(finite, (single.double() - value).abs(), torch.zeros_like(value))
             value = single
         tensors[f"{index}/expect/{name}"] = value.contiguous()
-        tensors[f"{index}/allowed/{name}"] = rounded_up(bound.contiguous())
+        tensors[f"{index}/allowed/{name}"] = shortened(bound.contiguous())
     return {**request, "results": results}
 
 
