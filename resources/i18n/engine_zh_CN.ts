@@ -1475,7 +1475,8 @@
 <message><source>The network has more weights than the 2 GiB of an ONNX file hold.</source><translation>网络的权重超过了 ONNX 文件所能容纳的 2 GiB。</translation></message>
 <message><source>{} runs again where no line of a text can name it.</source><translation>{} 再次运行之处，文本中没有一行能写出它的名称。</translation></message>
 <message><source>{}: its initial weights cannot be written as a text.</source><translation>{}：它的初始权重无法写成文本。</translation></message>
-<message><source>No text without options makes this network: a module that runs again has other layers then.</source><translation>没有不带选项的文本能写出这个网络：再次运行的模块那时有不同的层。</translation></message>
+<message><source>A module that runs again with other layers needs conditions.</source><translation>再次运行时层不同的模块需要条件。</translation></message>
+<message><source>No text without options makes this network.</source><translation>没有不带选项的文本能写出这个网络。</translation></message>
 <message><source>Network (text)</source><translation>网络（文本）</translation></message>
 <message><source>The network as a text that can be changed and trained.</source><translation>网络写成文本，可以修改和训练。</translation></message>
 <message><source>{} has no text in the network notation.</source><translation>{} 没有网络记法的文本。</translation></message>
@@ -1911,6 +1912,7 @@
 <message><source>A run is written NAME "label": path=value ...</source><translation>运行应写成 NAME "label": path=value ...</translation></message>
 <message><source>A run continues another one with “resume: RUN at STEP”.</source><translation>用“resume: RUN at STEP”可从另一个运行继续。</translation></message>
 <message><source>“{}” is not a setting: use path=value.</source><translation>“{}”不是设置项：请写成 path=value。</translation></message>
+<message><source>The run {} cannot start: line {} of the network: {}</source><translation>运行 {} 无法开始：网络第 {} 行：{}</translation></message>
 <message><source>The run {} cannot start: {}</source><translation>运行 {} 无法开始：{}</translation></message>
 <message><source>The pace is a number such as “250 steps/s”.</source><translation>速度限制是一个数，例如“250 steps/s”。</translation></message>
 <message><source>{} cannot continue {}: name a run of the lesson that does not itself resume.</source><translation>{} 不能从 {} 继续，因为后者不是独立开始的运行。</translation></message>

@@ -78,6 +78,14 @@ TEST(NetworkCommand, WritesOnnxWithInitialWeights) {
     std::ifstream in(model, std::ios::binary);
     const std::string bytes{std::istreambuf_iterator<char>(in), {}};
     for (const char* part : {"features", "fc1.weight", "Softsign", "Gemm"}) EXPECT_THAT(bytes, HasSubstr(part));
+    const auto with_seed = [&](const char* seed) {
+        Program drawn({"network", file, "--set", "dataset.kind=spirals", "--set", seed, "--to", "onnx"});
+        drawn.finish();
+        EXPECT_EQ(drawn.exit_code(), 0) << drawn.errors();
+        return drawn.output_text();
+    };
+    EXPECT_EQ(with_seed("seed=7"), with_seed("seed=7"));
+    EXPECT_NE(with_seed("seed=7"), with_seed("seed=8"));
 }
 
 TEST(NetworkCommand, DoesNotWriteOverItsOwnFile) {

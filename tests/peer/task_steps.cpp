@@ -1,13 +1,15 @@
 // task_steps SETTINGS.json IN.safetensors OUT.safetensors [IN OUT ...]: one training step for each
 // pair of files, each from the file's own weights and state, for language_model_steps.py,
-// transformer_steps.py, regression_steps.py, convnet_steps.py, drawing_steps.py and dlrm_steps.py.
+// transformer_steps.py, regression_steps.py, convnet_steps.py, drawing_steps.py, dlrm_steps.py and
+// exported_steps.py.
 //
 // SETTINGS: those of a run, as `halftone train` reads them; the loss scale is scaler.init_scale.
 // IN: "tokens" and "target" i64 (streams, window), with "masked" of the same shape for masked
 // tokens, and "words" i64, how many the text has (without it: those of "decoder.bias"); or
 // "features" (rows, F) and "target" (rows, 1) f32; or "image" (N, C, H, W) f32 and "label" (N) i64,
 // with "latent" (N, L) f32 for an adversarial pair; or "dense" (rows, F) f32, "ids" (rows, T) and
-// "label" (rows) i64; "state.0" (h) and "state.1" (c) where there is a state, which is zeros
+// "label" (rows) i64; "classes" or "table_rows" i64, where the weights' names do not say how many
+// there are; "state.0" (h) and "state.1" (c) where there is a state, which is zeros
 // without them; every other tensor is a weight by PyTorch's name. OUT: "loss" and "metrics" f64,
 // "grad.NAME" f32 (unscaled), "state.0", "state.1" f32 as the next step would read them, and as i64
 // "found_inf", "resets" (streams whose state was zeroed) and "changed" (weights that the step
@@ -85,8 +87,9 @@ Input table_input(const Tensor& features, const Tensor& target, TensorMap rest) 
     return in;
 }
 
-/// The number of classes, from the last layer of a classifier; 1 for models that draw.
-std::int64_t classes_of(const TensorMap& weights) {
+/// The number of classes, given or from the last layer of a classifier; 1 for models that draw.
+std::int64_t count_classes(TensorMap& weights) {
+    if (const Tensor given = take(weights, "classes"); given.defined()) return static_cast<std::int64_t>(given.item());
     for (const char* name : {"fc.bias", "classifier.1.bias"}) {
         const auto found = weights.find(name);
         if (found != weights.end()) return found->second.numel();
@@ -98,7 +101,7 @@ std::int64_t classes_of(const TensorMap& weights) {
 Input picture_input(const Tensor& image, const Tensor& label, const Tensor& latent,
                     TensorMap rest) {
     Input in;
-    const std::vector<std::string> names(static_cast<std::size_t>(classes_of(rest)), "class");
+    const std::vector<std::string> names(static_cast<std::size_t>(count_classes(rest)), "class");
     in.schema = classified_images({image.size(1), image.size(2), image.size(3)}, {}, names);
     in.batch = {{in_layout(image, Layout::channels_last), label}, image.size(0), image.size(0)};
     if (latent.defined()) in.batch.fields.push_back(latent);
@@ -108,12 +111,13 @@ Input picture_input(const Tensor& image, const Tensor& label, const Tensor& late
 
 Input click_input(const Tensor& dense, const Tensor& ids, const Tensor& label, TensorMap rest) {
     Input in;
+    const Tensor rows = take(rest, "table_rows");
     in.schema.add({.name = "dense", .kind = FieldKind::features, .shape = {dense.size(1)}});
     in.schema.add({.name = "ids",
                    .kind = FieldKind::indices,
                    .dtype = DType::i64,
                    .shape = {ids.size(1)},
-                   .cardinality = rest.at("emb_l.0.weight").size(0)});
+                   .cardinality = rows.defined() ? static_cast<std::int64_t>(rows.item()) : rest.at("emb_l.0.weight").size(0)});
     in.schema.add(
         {.name = "label", .kind = FieldKind::label, .dtype = DType::i64, .cardinality = 2});
     in.batch = {{dense, ids, label}, dense.size(0), dense.size(0)};

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "engine/network/network.h"
 #include "engine/record/step_record.h"
 #include "engine/settings/catalog.h"
 #include "lab/lesson_text.h"
@@ -56,11 +57,22 @@ LessonRun read_run(const LessonLine& line, const std::vector<std::string>& share
     return run;
 }
 
+/// Refuses a network that does not fit the run's data, where the settings alone say their sizes.
+void check_network_of_run(const Lesson& lesson, const LessonRun& run, const RunConfig& config) {
+    if (lesson.network.empty() || find_dataset(config.dataset.kind)->files_decide) return;
+    std::string text;
+    for (const std::string& line : lesson.network) text += line + '\n';
+    for (const NetworkFault& fault : check_network(text, network_data(config)).faults)
+        if (!fault.note)
+            throw LessonError{run.line, msg("The run {} cannot start: line {} of the network: {}", run.name, fault.place.line, fault.text.str())};
+}
+
 void check_settings(const Lesson& lesson, const LessonRun& run) {
     const ParsedConfig parsed = lesson_settings(lesson, run, 1);
     if (!parsed.errors.empty())
         throw LessonError{
             run.line, msg("The run {} cannot start: {}", run.name, parsed.errors.front().str())};
+    check_network_of_run(lesson, run, parsed.config);
 }
 
 double pace_in(const LessonLine& line, const std::string& value) {

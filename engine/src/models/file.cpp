@@ -228,17 +228,27 @@ std::optional<FinalProbabilities> final_probabilities(const ModelConfig& config,
         if (maker < 0) return {};
         const network::GraphNode& node = graph.nodes[static_cast<std::size_t>(maker)];
         if (node.kind->name != wanted) {
-            if (!network::layer_run(*node.kind).view) return {};
+            if (!network::layer_run(*node.kind).view || node.kind->name == "Positions") return {};
             value = node.inputs.front();
             continue;
         }
+        // In a block or a repeat the line makes other layers too.
+        const auto on_line = [&](const network::GraphNode& each) { return each.place.line == node.place.line && each.kind == node.kind; };
+        if (std::ranges::count_if(graph.nodes, on_line) > 1) return {};
         FinalProbabilities found{wanted, node.place.line, config.network};
         std::string& line = found.without.all[static_cast<std::size_t>(found.line - 1)];
         const std::size_t begin = line.find(wanted, static_cast<std::size_t>(node.place.column - 1));
         if (begin == line.npos) return {};
         std::size_t end = begin + wanted.size();
-        if (line.substr(end).starts_with('(')) end = line.find(')', end) + 1;
-        if (end == 0) return {};  // its brackets end on another line
+        int open = 0;
+        for (; end < line.size() && (open > 0 || line[end] == '('); ++end) {
+            if (line[end] == '(') ++open;
+            if (line[end] == ')' && --open == 0) {
+                ++end;
+                break;
+            }
+        }
+        if (open > 0) return {};  // its brackets end on another line
         line.replace(begin, end - begin, "Identity");
         return found;
     }

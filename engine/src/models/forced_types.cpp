@@ -34,8 +34,8 @@ bool is_among(const std::vector<std::string>& modules, const std::string& name) 
 }
 
 /// A module, an operation, or both; empty: neither is known.
-std::optional<ForceRule> rule_of(const std::string& key, DType type,
-                                 const std::vector<std::string>& modules) {
+std::optional<ForceRule> find_rule(const std::string& key, DType type,
+                                   const std::vector<std::string>& modules) {
     const auto colon = key.find(':');
     if (colon == std::string::npos) {
         if (is_among(modules, key)) return ForceRule{key, key, "", type};
@@ -68,7 +68,7 @@ std::shared_ptr<const ForceRules> force_rules(const ForcedTypes& forced,
     std::vector<ForceRule> rules;
     std::string refused;
     for (const auto& [key, type] : forced) {
-        if (const auto rule = rule_of(key, to_dtype(type), modules)) {
+        if (const auto rule = find_rule(key, to_dtype(type), modules)) {
             rules.push_back(*rule);
             continue;
         }

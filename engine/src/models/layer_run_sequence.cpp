@@ -96,7 +96,7 @@ LayerRun recurs(RecurrentKind kind, const Op& op) {
 
 bool is_masked(const GraphLayer& layer) { return layer.arguments().given("mask"); }
 /// Queries, keys and values are one value.
-bool is_of_one(const GraphLayer& layer) { return layer.node.inputs.size() == (is_masked(layer) ? 2 : 1); }
+bool takes_one_value(const GraphLayer& layer) { return layer.node.inputs.size() == (is_masked(layer) ? 2 : 1); }
 
 LayerFunction make_multihead_attention(const LayerSetup& setup) {
     MultiheadAttention layer;
@@ -108,7 +108,7 @@ LayerFunction make_multihead_attention(const LayerSetup& setup) {
     layer.in_proj_bias = setup.parameter(1);
     layer.out_weight = setup.parameter(2);
     layer.out_bias = setup.parameter(3);
-    return gives_one([layer, masked = is_masked(setup), one = is_of_one(setup), causal = setup.arguments().flag("causal")](const TensorList& in, LayerPass& pass) {
+    return gives_one([layer, masked = is_masked(setup), one = takes_one_value(setup), causal = setup.arguments().flag("causal")](const TensorList& in, LayerPass& pass) {
         MultiheadAttention::Call call{.mask = masked ? in.back() : Tensor(), .is_causal = causal};
         const Tensor &query = in.front(), &key = one ? in.front() : in[1];
         if (pass.training && layer.dropout > 0) {
@@ -139,7 +139,7 @@ ValueType attention_types(const LayerTypes& layer, const ValueType& q, const Val
 ValueTypes multihead_attention_types(const LayerTypes& layer) {
     const ValueType in_weight = layer.weights[0], in_bias = layer.weights[1];
     ValueTypes projected;
-    if (is_of_one(layer)) {
+    if (takes_one_value(layer)) {
         ValueType all = layer.call(linear_op, {layer.in.front(), in_weight, in_bias});
         layer.pass.set_elements(all, 3 * layer.in.front().elements);
         for (int part = 0; part < 3; ++part) {
@@ -158,7 +158,7 @@ ValueTypes multihead_attention_types(const LayerTypes& layer) {
 }
 
 LayerFunction make_attention(const LayerSetup& setup) {
-    return gives_one([masked = is_masked(setup), one = is_of_one(setup), heads = setup.arguments().whole("num_heads"), causal = setup.arguments().flag("causal")](const TensorList& in) {
+    return gives_one([masked = is_masked(setup), one = takes_one_value(setup), heads = setup.arguments().whole("num_heads"), causal = setup.arguments().flag("causal")](const TensorList& in) {
         const Tensor &k = one ? in.front() : in[1], &v = one ? in.front() : in[2];
         const Tensor y = scaled_dot_product_attention(in_heads(in.front(), heads), in_heads(k, heads), in_heads(v, heads), masked ? in.back() : Tensor(), {.is_causal = causal});
         return flatten(transpose(y, 1, 2), 2, 3);
@@ -166,11 +166,11 @@ LayerFunction make_attention(const LayerSetup& setup) {
 }
 
 ValueTypes split_attention_types(const LayerTypes& layer) {
-    const bool one = is_of_one(layer);
+    const bool one = takes_one_value(layer);
     return {attention_types(layer, layer.in.front(), layer.in[one ? 0 : 1], layer.in[one ? 0 : 2])};
 }
 
-/// Cosines and sines of the angles, T x pairs, for as many places as were needed yet: base^(-2i / features) a place for pair i.
+/// Cosines and sines of the angles, T x pairs, for the longest T so far: base^(-2i / features) a place for pair i.
 class TurningAngles {
 public:
     TurningAngles(std::int64_t pairs, double base, Device device) : pairs_(pairs), base_(base), device_(device) {}

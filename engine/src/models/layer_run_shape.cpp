@@ -203,11 +203,9 @@ LayerFunction make_pad(const LayerSetup& setup) {
 ValueTypes pad_types(const LayerTypes& layer) {
     const std::vector<std::int64_t> sides = padded_sides(layer);
     if (layer.arguments().word("mode") != "zeros") return {edge_padding_type(layer, sides)};
-    ValueType x = layer.in.front();
-    if (std::ranges::any_of(sides, [](std::int64_t each) { return each > 0; })) return {layer.call(constant_pad_nd_op, {x})};
-    for (std::size_t i = 0; i + 1 < sides.size(); i += 2)
-        if (sides[i] < 0 || sides[i + 1] < 0) x = layer.call(narrow_op, {x});
-    return {x};
+    const ValueType& x = layer.in.front();
+    const bool pads = std::ranges::any_of(sides, [](std::int64_t each) { return each > 0; });
+    return {pads ? layer.call(constant_pad_nd_op, {x}) : x};
 }
 
 template <typename F>

@@ -5,7 +5,7 @@
 
 #include "network/graph.h"
 
-/// Where the layers of a network run: what its plan and the prediction of its types both follow.
+/// The order and the modules in which the layers of a network run, in its plan and on types.
 namespace engine::network {
 
 /// Layers that are computed together, in place of the one at `at`.

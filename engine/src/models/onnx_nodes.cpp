@@ -30,7 +30,7 @@ namespace {
 
 OnnxValue same(OnnxTrace&, const TracedCall&, const OnnxValues& in) { return in[0]; }
 
-/// Beyond the end of any dimension.
+/// An end of a slice that is larger than any dimension.
 constexpr std::int64_t end_of_any = std::numeric_limits<std::int64_t>::max();
 
 /// The dimension in which the result differs from its first input.

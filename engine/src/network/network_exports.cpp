@@ -102,8 +102,11 @@ std::string network_to_text(std::string_view text, const NetworkData& data) {
     std::string out = network::to_text(graph, gives, data.outputs);
     NetworkData without_options = data;
     without_options.options.clear();
-    if (!network::are_equal(graph, faultless_graph(out, without_options)))
-        throw Error(ErrorCode::settings, msg("No text without options makes this network: a module that runs again has other layers then."));
+    std::vector<NetworkFault> faults;
+    const network::NetworkGraph again = network::expand_network(network::parse_network(out, faults), without_options, faults);
+    if (!std::ranges::all_of(faults, &NetworkFault::note) || !network::are_equal(graph, again))
+        throw Error(ErrorCode::settings, msg("No text without options makes this network."),
+                    msg("A module that runs again with other layers needs conditions."));
     return out;
 }
 

@@ -137,13 +137,6 @@ bool are_alike(const FoldedLines& a, const FoldedLines& b) {
     });
 }
 
-/// A block that some uses share.
-struct FoldedBlock {
-    std::string name{};
-    FoldedLines lines{};
-    std::vector<std::string> parameters{};
-};
-
 class Folder {
 public:
     explicit Folder(const std::vector<BlockUse>& uses) : uses_(uses), calls_(uses.size()) {}

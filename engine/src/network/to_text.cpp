@@ -41,8 +41,8 @@ bool is_plain_label(const std::string& label) {
 
 std::string quoted_label(const std::string& label) { return is_plain_label(label) ? label : '"' + label + '"'; }
 
-/// Writes the bodies of a graph once. A value that a line needs and that has no name yet is wanted:
-/// the next time it gets one.
+/// Writes the bodies of a graph once. Where a line takes a value without a name, it notes the value
+/// as wanted, and the next writer names it.
 class TextWriter {
 public:
     TextWriter(const NetworkGraph& graph, std::int64_t outputs, const TextInitials& initials, std::set<int>& wanted)
@@ -52,6 +52,7 @@ public:
     }
 
     std::vector<BlockUse> uses{};
+    bool names_all = true;  ///< values that lines take
 
     std::vector<TextStatement> run() {
         TextScope& scope = new_scope(nullptr, {}, {}, true);
@@ -119,11 +120,14 @@ private:
             const std::string first = reference(graph_.nodes[index(named.node)].outputs.front(), here);
             if (first != "above" && first != "in") return first + '.' + named.role;
             wanted_.insert(graph_.nodes[index(named.node)].outputs.front());
+            names_all = false;
             return "?";
         }
         if (value == current_ && (best.empty() || best.find('.') != best.npos)) return "above";
-        if (best.empty()) wanted_.insert(value);
-        return best.empty() ? "?" : best;
+        if (!best.empty()) return best;
+        wanted_.insert(value);
+        names_all = false;
+        return "?";
     }
 
     std::string references(const std::vector<int>& values, const TextScope& here) {
@@ -328,6 +332,7 @@ std::string to_text(const NetworkGraph& graph, const std::string& gives, std::in
         TextWriter writer(graph, outputs, initials, wanted);
         const std::vector<TextStatement> body = writer.run();
         if (wanted.size() > before) continue;
+        if (!writer.names_all) return {};
         const FoldedText folded = fold_text(writer.uses, body);
         std::string out;
         for (const std::string& line : initials.lines) out += line + '\n';

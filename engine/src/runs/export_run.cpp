@@ -238,6 +238,9 @@ std::string network_to_onnx(std::string_view text, const NetworkData& data, std:
     if (check_network(text, data).parameter_count() > most_weights)
         throw Error(ErrorCode::data, msg("The network has more weights than the 2 GiB of an ONNX file hold."));
     const auto model = make_network_model(text, data.options, shape, seed, Device{});
+    if (const std::int64_t context = model->context(); context > 0)
+        for (FieldSpec& field : shape.inputs)
+            if (field.windowed) field.shape = {std::min(usual_window, context)};
     return onnx_model(onnx_graph(*model, shape, DType::f32), {});
 }
 

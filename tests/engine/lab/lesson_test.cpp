@@ -196,6 +196,13 @@ TEST(Lesson, RunsTrainTheNetworkOfTheLesson) {
     EXPECT_EQ(differences(lesson, other).size(), 1u);
 }
 
+TEST(Lesson, AFaultyNetworkIsRefusedWhenItIsRead) {
+    for (const auto& [text, fault] : {std::pair("network(features):\n  Linear(3\n", "model.network"), {"network(features):\n  fc1: Linear(3)\n", "line 2 of the network"}}) {
+        const Lesson lesson = parse_lesson(with(own_lesson(text), "model.options.width=4", "batch_size=8"), "own");
+        EXPECT_THAT(problems_of(lesson), testing::AllOf(HasSubstr("cannot start"), HasSubstr(fault))) << text;
+    }
+}
+
 TEST(Lesson, ANetworkInAFileIsRefused) {
     const Lesson file = parse_lesson(with(small_lesson(), "model.kind=mlp model.options.hidden=[8,8]",
                                           "model.path=/etc/passwd"), "file");

@@ -129,6 +129,15 @@ TEST(NetworkTypes, ForcedTypesAreAsTheXraySeesThem) {
             expect_as_seen(text, all_inputs, {}, {{op, ForcedType::fp16}});
         expect_as_seen(text, all_inputs, {}, {{"scores", ForcedType::bf16}});
         expect_as_seen(text, all_inputs, {}, {{"scores:linear", ForcedType::fp32}});
+        // All layers of the body in a forced container.
+        std::string inside = "box: from features\n";
+        for (std::size_t from = 0, to = 0; from < std::string_view(body).size(); from = to + 1) {
+            to = std::min(std::string_view(body).find('\n', from), std::string_view(body).size());
+            inside += "  " + std::string(body).substr(from, to - from) + '\n';
+        }
+        for (const ForcedType type : {ForcedType::fp32, ForcedType::fp16, ForcedType::bf16}) expect_as_seen(with_scores(inside), all_inputs, {}, {{"box", type}});
+        for (const char* op : {"softmax", "layer_norm", "lstm", "scaled_dot_product_attention", "batch_norm_relu", "where"})
+            expect_as_seen(text, all_inputs, {}, {{op, ForcedType::bf16}});
     }
 }
 

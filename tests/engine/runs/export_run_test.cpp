@@ -4,14 +4,17 @@
 #include <algorithm>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "data/dataset.h"
 #include "data/input_guide.h"
 #include "engine/io/work_scope.h"
+#include "engine/network/network.h"
 #include "engine/runs/export.h"
 #include "io/onnx/read_onnx.h"
 #include "io/safetensors/tensor_file.h"
 #include "models/model.h"
+#include "models/network_model.h"
 #include "record/step_record.h"
 #include "runs/checkpoint.h"
 #include "support/expectations.h"
@@ -97,7 +100,28 @@ TEST_F(ExportRun, WritesTheNetworkForPyTorchWithItsWeightsBeside) {
     find_export("pytorch")->write(run, dir_ / "model.py", {.checkpoint = "1"});
     EXPECT_THAT(content(dir_ / "model.py"), HasSubstr("self.fc3 = nn.Linear(84, 20)"));
     const auto wanted = load_tensors(run / "checkpoint-1" / "weights.safetensors");
-    EXPECT_EQ(load_tensors(dir_ / "model.safetensors").at("fc3.bias").values(), wanted.at("fc3.bias").values());
+    const TensorMap weights = load_tensors(dir_ / "model.safetensors");
+    EXPECT_EQ(weights.at("fc3.bias").values(), wanted.at("fc3.bias").values());
+    std::set<std::string> names, checked;
+    for (const auto& each : weights) names.insert(each.first);
+    for (const NetworkParameter& each : check_network(network_template("lenet"), {.inputs = {{"image", {1, 28, 28}, {}}}, .outputs = 20}).parameters) checked.insert(each.name);
+    EXPECT_EQ(names, checked);
+}
+
+TEST_F(ExportRun, AWrittenNetworkHasTheInitialWeightsOfItsSeed) {
+    const std::string text = "network(features):\n  fc: Linear(outputs)\n";
+    const NetworkData data{.inputs = {{"features", {5}, {}}}, .outputs = 3};
+    const auto weight = [&](std::int64_t seed) { return ReadOnnx(network_to_onnx(text, data, seed)).initializers.at("fc.weight").data; };
+    const auto model = make_network_model(text, {}, {{{.name = "features", .kind = FieldKind::features, .shape = {5}}}, 3}, 7, Device{});
+    const Tensor& drawn = model->parameters().front().tensor;
+    EXPECT_EQ(weight(7), std::string(drawn.data_as<char>(), drawn.bytes()));
+    EXPECT_NE(weight(7), weight(8));
+}
+
+TEST_F(ExportRun, AWrittenNetworkOfFewPositionsHasAWindowThatFits) {
+    const NetworkData data{.inputs = {{"tokens", {}, {9}}}, .outputs = 9};
+    const std::string text = "network(tokens) gives token scores:\n  e: Embedding(4)\n  p: Positions(4)\n  Add from e, p\n  fc: Linear(outputs)\n";
+    EXPECT_TRUE(ReadOnnx(network_to_onnx(text, data, 1)).initializers.contains("p.weight"));
 }
 
 TEST_F(ExportRun, WritesTheTextOfABuiltInModelWithTheOptionsOfTheRun) {

@@ -117,6 +117,16 @@ TEST(Lint, EveryFindingIsFoundAndItsFixRemovesIt) {
     }
 }
 
+TEST(Lint, ProbabilitiesAreRemovedWithTheirBracketsAndNotFromABlock) {
+    const RunConfig config = settings({R"json(model.network=["network(image):", "  Flatten", "  fc: Linear(outputs)", "  Softmax(dim=(1))"])json"});
+    const auto findings = lint(config);
+    const LintFinding* finding = find(findings, "network-ends-in-probabilities");
+    ASSERT_NE(finding, nullptr);
+    EXPECT_EQ(with_fix(config, *finding).config.model.network.all.back(), "  Identity");
+    const char* const block = R"json(model.network=["block Last(n):", "  Linear(n)", "  Softmax(1)", "network(image):", "  Flatten", "  Last(8)", "  Last(outputs)"])json";
+    EXPECT_EQ(find(lint(settings({block})), "network-ends-in-probabilities"), nullptr);
+}
+
 TEST(Lint, ANetworkMayEndInLogarithmsOfProbabilities) {
     const char* const network = R"json(model.network=["network(image):", "  Flatten", "  fc: Linear(outputs)", "  LogSoftmax(1)"])json";
     EXPECT_EQ(find(lint(settings({network})), "network-ends-in-probabilities"), nullptr);
