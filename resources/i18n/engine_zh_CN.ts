@@ -2448,6 +2448,7 @@
 <message><source>Notation</source><translation>记法</translation></message>
 <message><source>Version of the notation of the network&apos;s text. The program writes it.</source><translation>网络文本所用记法的版本。由程序写入。</translation></message>
 <message><source>model.sha256: {}: the text of the network has another hash</source><translation>model.sha256：{}：网络文本的散列值与此不同</translation></message>
+<message><source>The picture cannot be drawn as a PDF.</source><translation>无法将图片绘制为 PDF。</translation></message>
 <message><source>{} has an error, which the page Network shows.</source><translation>{} 有一个错误，见“网络”页面。</translation></message>
 <message><source>{} has {} errors, which the page Network lists.</source><translation>{} 有 {} 个错误，见“网络”页面。</translation></message>
 <message><source>The text of the network in the settings of run {} has another hash than model.sha256: it was changed.</source><translation>运行 {} 的设置中，网络文本的散列值与 model.sha256 不符：文本已被改动。</translation></message>

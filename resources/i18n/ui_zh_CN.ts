@@ -2671,7 +2671,7 @@ above</source><translation>其上
 <message><source>Replace the error at the cursor</source><translation>替换光标处的错误</translation></message>
 <message><source>Next use of the block</source><translation>块的下一次使用</translation></message>
 <message><source>Previous use of the block</source><translation>块的上一次使用</translation></message>
-<message><source>%1 layers · %2 parameters · %3 for one sample · result %4</source><translation>%1 层 · %2 个参数 · 每个样本 %3 · 输出 %4</translation></message>
+<message><source>%1 layers · result %2</source><translation>%1 层 · 输出 %2</translation></message>
 <message><source>A network that comes with the program. It can be read here; a copy can be changed.</source><translation>程序自带的网络。此处只能阅读；可以编辑其副本。</translation></message>
 <message><source>Edit a copy</source><translation>编辑副本</translation></message>
 <message><source>Network</source><translation>网络</translation></message>
@@ -2711,6 +2711,26 @@ above</source><translation>其上
         <name>ui::NetworkEditor</name>
 <message><source>Text of the network</source><translation>网络的文本</translation></message>
 <message><source>%1 of %2</source><translation>第 %1 个，共 %2 个</translation></message>
+    </context>
+    <context>
+        <name>NetworkExport</name>
+<message><source>ONNX with initial weights</source><translation>ONNX（含初始权重）</translation></message>
+<message><source>Shapes, types and costs</source><translation>形状、类型和代价</translation></message>
+    </context>
+    <context>
+        <name>ui::NetworkMemoryBars</name>
+<message><source>Predicted peak memory of a step</source><translation>每步峰值内存的预测</translation></message>
+<message><source>predicted peak at batch %1</source><translation>预测峰值（批次 %1）</translation></message>
+<message><source>batch %1 fits</source><translation>批次 %1 可容纳</translation></message>
+<message><source>no batch fits</source><translation>任何批次都容纳不下</translation></message>
+<message><source>%1: %2, of which activations %3, gradients %4, weights %5, optimizer %6</source><translation>%1：%2，其中激活 %3，梯度 %4，权重 %5，优化器 %6</translation></message>
+    </context>
+    <context>
+        <name>ui::NetworkTotals</name>
+<message><source>parameters</source><translation>参数量</translation></message>
+<message><source>forward pass, one sample</source><translation>前向计算（一个样本）</translation></message>
+<message><source>%1 tensors</source><translation>%1 个张量</translation></message>
+<message><source>A step of %1 samples: %2</source><translation>每步 %1 个样本：%2</translation></message>
     </context>
     <context>
         <name>NetworkTypes</name>

@@ -8,13 +8,15 @@
 #include <QToolButton>
 
 #include "network/network_model.h"
+#include "theme/theme.h"
 
 namespace ui {
 namespace {
 
 struct NetworkOptionsTest : testing::Test {
     NetworkModel model{{}, nullptr};
-    NetworkOptions options{&model, nullptr};
+    Theme theme;
+    NetworkOptions options{&theme, &model, nullptr};
 
     bool settles() {
         return QTest::qWaitFor([this] { return !model.isChecking() && model.now().text == model.text() && model.now().data.options == model.options(); }, 30'000);

@@ -1,3 +1,5 @@
+#include <gmock/gmock.h>
+
 #include <QClipboard>
 #include <QFile>
 #include <QGuiApplication>
@@ -9,10 +11,10 @@
 #include <algorithm>
 
 #include "commands/file_works.h"
-#include "engine/network/network_exports.h"
 #include "engine/settings/catalog.h"
 #include "network/network_columns.h"
 #include "network/network_editor.h"
+#include "network/network_export.h"
 #include "network/network_files.h"
 #include "network/network_model.h"
 #include "network/network_overview.h"
@@ -185,7 +187,7 @@ TEST_F(NetworkPageTest, ExportListsTheFormsOfTheEngine) {
     QPushButton* button = this->button(u"Export"_s);
     ASSERT_NE(button, nullptr);
     EXPECT_TRUE(button->isEnabled());
-    EXPECT_EQ(button->menu()->actions().size(), static_cast<qsizetype>(engine::network_forms().size()));
+    EXPECT_EQ(button->menu()->actions().size(), static_cast<qsizetype>(networkExports().size()));
     this->button(u"Edit a copy"_s)->click();
     editor()->moveCursor(QTextCursor::End);
     QTest::keyClicks(editor(), u"  Dense(3)"_s);
@@ -269,6 +271,24 @@ TEST_F(NetworkPageTest, ArrowKeysMoveByCellAndEnterOpensTheMenuOfTheHead) {
     QTest::keyClick(columns, Qt::Key_Down);
     EXPECT_FALSE(columns->isAtHead());
     EXPECT_EQ(editor()->currentLine(), 1);
+}
+
+TEST_F(NetworkPageTest, ARunThatStartsAtOnceTrainsTheTextAsItStands) {
+    settings.set(u"dataset.kind"_s, u"glyphs"_s);
+    settings.set(u"model.kind"_s, u"lenet"_s);
+    window->findChild<NetworkFiles*>()->showTemplate(u"lenet"_s);
+    button(u"Edit a copy"_s)->click();
+    ASSERT_TRUE(settles());
+    QTextCursor cursor = model()->document()->find(u"120"_s);
+    ASSERT_FALSE(cursor.isNull());
+    cursor.insertText(u"121"_s);
+    ASSERT_TRUE(model()->isChecking());
+    emit commands.settingsNeeded();
+    EXPECT_THAT(settings.config().model.network.all, testing::Contains("  fc1: Linear(121)"));
+    model()->document()->find(u"Linear(84)"_s).insertText(u"Dense(84)"_s);
+    emit commands.settingsNeeded();
+    EXPECT_FALSE(commands.buttons().compare.enabled) << "the text has an error";
+    ASSERT_TRUE(settles());
 }
 
 TEST_F(NetworkPageTest, LinesShowTheBytesThatAStepKeeps) {

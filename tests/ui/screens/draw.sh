@@ -1,11 +1,13 @@
 #!/bin/bash
 # draw.sh BUILD OUT [--only PART]...: draws eleven pages in five states, two themes and two languages
 # on three screens into OUT/SCREEN and checks each picture's layout (some pages need a run; the
-# screens are drawn side by side), then pages with forced types and a clock as an axis, and controls
-# that no page shows by itself (controls.h). The list of faults lies in OUT/SCREEN/faults.txt. Fails
+# screens are drawn side by side), then pages with forced types and a clock as an axis, the page
+# Network without a text, with a text, errors, a traced step and the text of a run, and controls
+# that no page shows by itself (controls.h). Network is drawn on a fourth screen, too. The list of faults lies in OUT/SCREEN/faults.txt. Fails
 # if there is one.
 #
 #   1024x768   the smallest screen; 700 pixels of its height are the window's
+#   1280x800   the page Network
 #   1440x900   with text of 150 %
 #   3840x2160  a scale of 2
 set -u
@@ -23,6 +25,7 @@ draw() {
 }
 jobs=()
 draw 1024x768 1024 700 "$@" & jobs+=($!)
+draw 1280x800 1280 800 --only _network_ & jobs+=($!)
 draw 1440x900-150 1440 900 --font 1.5 "$@" & jobs+=($!)
 QT_SCALE_FACTOR=2 draw 3840x2160-2 1920 1080 "$@" & jobs+=($!)
 failed=0

@@ -10,10 +10,16 @@
 #include <QStyleFactory>
 #include <QTemporaryDir>
 #include <QTextStream>
+#include <QToolButton>
 #include <algorithm>
+#include <utility>
 
+#include "engine/settings/catalog.h"
 #include "microscope/microscope_model.h"
+#include "network/network_editor.h"
+#include "network/network_files.h"
 #include "network/network_model.h"
+#include "network/network_sheet.h"
 #include "pages/page_stack.h"
 #include "plots/plot_options.h"
 #include "screens/controls.h"
@@ -36,7 +42,63 @@ struct State {
     bool ends;
     std::vector<std::string> changes;  ///< of the settings, as "path=value"
     QStringList pages = {};            ///< empty: all
+    /// Brings the shown page into the state, in each new window.
+    void (*prepare)(WindowStage& stage) = nullptr;
+    bool trainsText = false;  ///< the runs train a text, that of the template mlp
 };
+
+NetworkModel* networkOf(const WindowStage& stage) { return stage.window->findChild<NetworkModel*>(); }
+
+bool checks(WindowStage& stage) {
+    auto* model = networkOf(stage);
+    return waitFor([model] { return !model->isChecking() && model->now().text == model->text(); });
+}
+
+/// A copy of ResNet-18 for pictures of 3 x 32 x 32, with its third block on show.
+void editResidual(WindowStage& stage) {
+    auto* files = stage.window->findChild<NetworkFiles*>();
+    files->showTemplate(u"resnet18"_s);
+    files->edit();
+    networkOf(stage)->setImage({3, 32, 32});
+    checks(stage);
+    const auto& lines = networkOf(stage)->now().lines;
+    const auto block = std::ranges::find(lines, NetworkLine::Kind::block, &NetworkLine::kind);
+    networkOf(stage)->choose(static_cast<int>(block - lines.begin()) + 1, 2);
+    stage.window->findChild<NetworkEditor*>()->goTo(static_cast<int>(block - lines.begin()) + 2);
+}
+
+/// Two errors: shapes that do not fit, and a layer that there is not.
+void makeErrors(WindowStage& stage) {
+    editResidual(stage);
+    QString text = networkOf(stage)->text();
+    text.replace(u"    Conv2d(out, 1, stride=stride, bias=false)"_s, u"    Conv2d(out, 1, bias=false)"_s).replace(u"fc: Linear"_s, u"fc: Dense"_s);
+    networkOf(stage)->replaceText(text);
+    checks(stage);
+    stage.window->findChild<NetworkEditor*>()->goToFault(true);
+}
+
+/// The trained text, with the types of a traced step.
+void traceText(WindowStage& stage) {
+    auto* pages = stage.window->findChild<PageStack*>();
+    pages->showPage(u"xray"_s);
+    auto* xray = stage.window->findChild<XrayModel*>();
+    if (!xray->ownTrace()) xray->traceStep();
+    waitFor([xray] { return !xray->busy(); });
+    pages->showPage(u"network"_s);
+    checks(stage);
+    stage.window->findChild<NetworkEditor*>()->goTo(6);
+}
+
+/// The text of the run, to read, before one that has a line more.
+void showRunText(WindowStage& stage) {
+    checks(stage);
+    auto* model = networkOf(stage);
+    model->replaceText(model->text().replace(u"    ReLU\n"_s, u"    ReLU\n    Dropout(0.1)\n"_s));
+    checks(stage);
+    for (auto* button : stage.window->findChildren<QToolButton*>())
+        if (button->isVisible() && button->text() == NetworkSheet::runTextTitle(model->comparedRun())) button->click();
+    checks(stage);
+}
 
 const std::vector<State>& states() {
     static const std::vector<State> all = {
@@ -49,6 +111,11 @@ const std::vector<State>& states() {
         {"static", 2, true, {"precision.scaler=static", "scaler.init_scale=1099511627776"}},
         {"forced", 1, true, {R"(precision.force={"fc1": "fp32"})"}, {u"xray"_s}},
         {"clock", 2, true, {"epochs=6"}, {u"training"_s}},
+        {"cards", 0, true, {"dataset.kind=glyphs", "model.kind=dcgan"}, {u"network"_s}},
+        {"checked", 0, true, {"dataset.kind=glyphs", "model.kind=lenet"}, {u"network"_s}, editResidual},
+        {"errors", 0, true, {"dataset.kind=glyphs", "model.kind=lenet"}, {u"network"_s}, makeErrors},
+        {"traced", 2, true, {}, {u"network"_s}, traceText, true},
+        {"runtext", 2, true, {}, {u"network"_s}, showRunText, true},
     };
     return all;
 }
@@ -113,6 +180,7 @@ public:
         QSettings().clear();
         stage_.commands.setTrialLimit(std::chrono::milliseconds(0));
         if (state.runs > 0) train(state);
+        if (state.runs == 0 && !state.changes.empty()) stage_.settings.load(engine::parse_run_config("{}", state.changes).config);
     }
     ~Screens() {
         stage_.commands.stop();
@@ -127,6 +195,7 @@ public:
             stage_.language.setChoice(QString::fromLatin1(language_));
             stage_.theme.setChoice(picture.theme);
             stage_.openWindow(wanted_.size);
+            prepared_ = false;
         }
         stage_.theme.setChoice(picture.theme);
         if (picture.state.name == "clock") stage_.link.options()->setX(XKind::clock);
@@ -138,6 +207,7 @@ public:
             return 0;
         }
         stage_.settle();
+        if (picture.state.prepare != nullptr && !std::exchange(prepared_, true)) picture.state.prepare(stage_);
         waitFor([this] { return !isComputing(); });  // what the page computes when it is opened
         stage_.settle();
         const QStringList faults = ScreenCheck(*stage_.window).faults(wanted_.size);
@@ -179,7 +249,14 @@ private:
         const auto parsed = engine::parse_run_config("{}", settingsOf(state));
         for (const auto& error : parsed.errors)
             QTextStream(stderr) << QString::fromStdString(error.str()) << "\n";
-        stage_.settings.load(parsed.config, {u"fp32"_s, u"amp-fp16"_s});
+        engine::RunConfig config = parsed.config;
+        if (state.trainsText) {
+            config.model = {};
+            config.model.kind = "file";
+            for (const QString& line : textLines(QString::fromStdString(engine::network_template("mlp")))) config.model.network.all.push_back(line.toStdString());
+            config = engine::completed(config);
+        }
+        stage_.settings.load(config, {u"fp32"_s, u"amp-fp16"_s});
         if (state.runs == 1)
             stage_.commands.start();
         else
@@ -203,6 +280,7 @@ private:
     const Wanted& wanted_;
     WindowStage stage_;
     const char* language_ = "";
+    bool prepared_ = false;
 };
 
 QByteArray makeLargeScreen(const QTemporaryDir& folder) {

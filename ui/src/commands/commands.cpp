@@ -167,11 +167,13 @@ void Commands::startTwin(const engine::TwinOptions& options) {
 
 void Commands::compare() {
     if (actor_) return actor_->start();
+    emit settingsNeeded();
     if (buttons().compare.enabled) launch(settings_->comparisonConfigs(), false);
 }
 
 void Commands::start() {
     if (actor_) return;  // its start is the first button
+    emit settingsNeeded();
     if (!buttons().start.enabled) return;
     if (settings_->config().workers > 1)
         workers_.start(settings_->config());
@@ -234,6 +236,7 @@ void Commands::togglePause() {
 
 void Commands::step() {
     if (actor_) return actor_->step();
+    emit settingsNeeded();
     if (!buttons().step.enabled) return;
     const bool under = buttons().pause.enabled;
     if (under) {

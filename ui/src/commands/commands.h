@@ -131,6 +131,8 @@ signals:
     void networkOpened();
     /// The settings panel is to have the focus.
     void settingsWanted();
+    /// A run is about to start from the settings: what is still being typed goes into them now.
+    void settingsNeeded();
     /// An experiment was started.
     void started();
     /// Hazards that the first steps of these settings show.

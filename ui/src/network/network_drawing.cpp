@@ -110,6 +110,21 @@ void NetworkDrawing::paintRows(QPainter& painter) {
     paintFrames(painter, layout);
     paintRails(painter, layout);
     paintBoxes(painter, layout);
+    paintFused(painter, layout);
+}
+
+void NetworkDrawing::paintFused(QPainter& painter, const Layout& layout) const {
+    painter.setPen(theme_->tokens().dim);
+    for (const auto& op : layout.view.types.operations) {
+        if (op.further.empty()) continue;
+        const auto lineOf = [&layout](int row) { return layout.view.network.rows[static_cast<std::size_t>(row)].place.line; };
+        const int first = lineOf(op.row), last = lineOf(std::ranges::max(op.further));
+        if (!layout.has(last) || layout.row(first).row != op.row || first >= last) continue;  // another run is on show
+        const double left = layout.box(first).left() - size::grid - 1, top = layout.middle(first), bottom = layout.middle(last);
+        if (bottom < 0 || top > height()) continue;
+        const QPointF corners[] = {{left + 3, top}, {left, top}, {left, bottom}, {left + 3, bottom}};
+        painter.drawPolyline(corners, 4);
+    }
 }
 
 void NetworkDrawing::paintFrames(QPainter& painter, const Layout& layout) const {

@@ -30,6 +30,8 @@ private:
     void paintFrames(QPainter& painter, const Layout& layout) const;
     void paintRails(QPainter& painter, const Layout& layout) const;
     void paintBoxes(QPainter& painter, const Layout& layout) const;
+    /// Brackets around layers that are computed in one operation.
+    void paintFused(QPainter& painter, const Layout& layout) const;
     bool isLit(int line) const;
     QString about(int line) const override;
 

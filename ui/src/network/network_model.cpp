@@ -190,6 +190,15 @@ void NetworkModel::check() {
         });
 }
 
+void NetworkModel::checkNow() {
+    if (!isChecking()) return;
+    wait_.stop();
+    again_ = checking_;  // what is under way has an older text
+    const QString text = this->text();
+    data_ = readData(text.toStdString());
+    take(viewOf(text, data_, steps(), limit(), now_.chosen));
+}
+
 void NetworkModel::take(NetworkView view) {
     now_ = std::move(view);
     // An option that the text has given another type has its default again.
@@ -262,10 +271,14 @@ engine::PrecisionConfig NetworkModel::precision() const {
 std::vector<engine::RunConfig> NetworkModel::steps() const {
     std::vector<engine::RunConfig> steps;
     if (settings_ != nullptr) steps = settings_->comparisonConfigs();
+    steps.push_back(shownSettings());
+    return steps;
+}
+
+engine::RunConfig NetworkModel::shownSettings() const {
     engine::RunConfig shown = settings_ != nullptr ? settings_->config() : engine::RunConfig();
     shown.precision = precision();
-    steps.push_back(std::move(shown));
-    return steps;
+    return shown;
 }
 
 void NetworkModel::setPreset(const std::string& preset) {

@@ -54,6 +54,8 @@ public:
     bool isStale() const { return !now_.network.usable(); }
     /// The text has changed since its check.
     bool isChecking() const { return checking_ || wait_.isActive(); }
+    /// Ends a check that is due or under way, at once.
+    void checkNow();
     /// Faults that keep the text from being used.
     std::vector<engine::NetworkFault> faults() const;
 
@@ -74,6 +76,8 @@ public:
     /// Empty: none is set.
     void setPreset(const std::string& preset);
     bool isPresetSet() const { return !preset_.empty(); }
+    /// The settings, in the precision whose types are predicted.
+    engine::RunConfig shownSettings() const;
     /// A traced step; without types, none was. Types are predicted for its preset again.
     void setMeasured(TracedStep step);
     /// The types of each row in it; empty: no step of this text was traced. A line that the traced

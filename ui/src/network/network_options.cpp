@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "network/network_model.h"
+#include "network/network_totals.h"
 #include "text/format.h"
 #include "theme/theme.h"
 #include "widgets/choices.h"
@@ -98,12 +99,14 @@ double sliderValue(const OptionSpec& spec, int position, int steps) {
     return std::clamp(std::round(value / digits) * digits, spec.lowest, spec.highest);
 }
 
-NetworkOptions::NetworkOptions(NetworkModel* model, QWidget* parent) : QFrame(parent), model_(model) {
+NetworkOptions::NetworkOptions(const Theme* theme, NetworkModel* model, QWidget* parent) : QFrame(parent), model_(model) {
     setObjectName(u"card"_s);
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     auto* column = makeColumn(this, {size::inside, size::grid, size::inside, size::grid}, 0);
     auto* inside = new QWidget(this);
     fields_ = new FlowLayout(inside, size::inside);
+    totals_ = new NetworkTotals(theme, model, inside);
+    fields_->addWidget(totals_);
     column->addWidget(inside);
     connect(model, &NetworkModel::checked, this, &NetworkOptions::refresh);
     refresh();
@@ -114,7 +117,6 @@ void NetworkOptions::refresh() {
     const bool same = specs.size() == shown_.size() && std::ranges::equal(specs, shown_, areEqual, {}, &Field::spec);
     // A text with a fault may have lost its options for a moment: nothing moves while it is typed.
     if (!same && (model_->now().network.usable() || shown_.empty() || specs.size() > shown_.size())) rebuild(specs);
-    setVisible(!shown_.empty());
     for (const Field& field : shown_) {
         const auto& set = model_->options();
         const auto given = set.find(field.spec.name);
@@ -128,11 +130,12 @@ void NetworkOptions::refresh() {
 void NetworkOptions::rebuild(const std::vector<OptionSpec>& specs) {
     shown_.clear();
     while (QLayoutItem* item = fields_->takeAt(0)) {
-        delete item->widget();
+        if (item->widget() != totals_) delete item->widget();
         delete item;
     }
     shown_.reserve(specs.size());
     for (const OptionSpec& spec : specs) fields_->addWidget(makeField(spec));
+    fields_->addWidget(totals_);
     updateGeometry();
 }
 

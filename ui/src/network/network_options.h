@@ -14,13 +14,16 @@ namespace ui {
 
 class FlowLayout;
 class NetworkModel;
+class NetworkTotals;
+class Theme;
 
 /// The options that a text declares, above it: a number is a field and a slider, a list a field, a
-/// word a choice, a flag a box. They set the values of this network, not its text. GUI thread.
+/// word a choice, a flag a box. They set the values of this network, not its text. Behind them stand
+/// the network's totals. GUI thread.
 class NetworkOptions final : public QFrame {
     Q_OBJECT
 public:
-    NetworkOptions(NetworkModel* model, QWidget* parent);
+    NetworkOptions(const Theme* theme, NetworkModel* model, QWidget* parent);
 
 private:
     struct Field {
@@ -40,6 +43,7 @@ private:
 
     NetworkModel* model_;
     FlowLayout* fields_;
+    NetworkTotals* totals_;  ///< behind the last field
     std::vector<Field> shown_;
 };
 

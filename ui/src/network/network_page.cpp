@@ -13,13 +13,13 @@
 #include "engine/base/plain_text.h"
 #include "engine/instruments/captured_step.h"
 #include "engine/network/network.h"
-#include "engine/network/network_exports.h"
 #include "engine/settings/catalog.h"
 #include "feed/event_feed.h"
 #include "feed/run_track.h"
 #include "models/settings_model.h"
 #include "network/network_columns.h"
 #include "network/network_editor.h"
+#include "network/network_export.h"
 #include "network/network_files.h"
 #include "network/network_foot.h"
 #include "network/network_model.h"
@@ -64,7 +64,7 @@ private:
     QWidget* makeCards();
     void useTemplate(const QString& name);
     void showRunText();
-    void exportTo(std::size_t form);
+    void exportTo(const NetworkExport& form);
     void chooseFile();
     void save(const std::function<void()>& then = {});
     /// Does it at once, or asks first what becomes of changes that are not saved.
@@ -118,7 +118,7 @@ NetworkPage::NetworkPage(const Context& context, QWidget* parent)
       question_(new NetworkQuestion(this)) {
     auto* column = makeColumn(this, {}, size::gap);
     column->addLayout(makeBar());
-    options_ = new NetworkOptions(model_, this);
+    options_ = new NetworkOptions(context.theme, model_, this);
     foot_ = new NetworkFoot(context.theme, model_, sheet_->editor(), this);
     cards_ = makeCards();
     addWidgets(column, {question_, options_});
@@ -137,6 +137,7 @@ NetworkPage::NetworkPage(const Context& context, QWidget* parent)
     connect(context_.feed, &EventFeed::tracksChanged, this, &NetworkPage::followRun);
     connect(context_.link, &PlotLink::selectedChanged, this, &NetworkPage::followRun);
     followRun();
+    connect(context_.commands, &Commands::settingsNeeded, model_, &NetworkModel::checkNow);
     connect(context_.commands, &Commands::networkOpened, this, [this] {
         const QString file = context_.commands->takeNetwork();
         if (!file.isEmpty()) replaceText([this, file] { files_->open(file); });
@@ -190,25 +191,18 @@ void NetworkPage::useTemplate(const QString& name) {
 QPushButton* NetworkPage::makeExports() {
     auto* button = new QPushButton(tr("Export"), this);
     auto* menu = new QMenu(button);
-    const auto& forms = engine::network_forms();
-    for (std::size_t i = 0; i < forms.size(); ++i) {
-        const QString title = u"%1 (.%2)…"_s.arg(engineText(forms[i].title), QString::fromStdString(forms[i].ending));
-        connect(menu->addAction(title), &QAction::triggered, this, [this, i] { exportTo(i); });
-    }
+    for (const NetworkExport& form : networkExports())
+        connect(menu->addAction(u"%1 (.%2)…"_s.arg(form.title, form.ending)), &QAction::triggered, this, [this, form] { exportTo(form); });
     button->setMenu(menu);
     return button;
 }
 
-void NetworkPage::exportTo(std::size_t form) {
-    const auto& chosen = engine::network_forms()[form];
-    const QString ending = QString::fromStdString(chosen.ending);
+void NetworkPage::exportTo(const NetworkExport& form) {
     const QString stem = QFileInfo(files_->name()).completeBaseName();
-    const auto named = askForFile(this, tr("Export the network"), stem + u'.' + ending,
-                                  {{u"%1 (*.%2)"_s.arg(engineText(chosen.title), ending), ending}});
+    const auto named = askForFile(this, tr("Export the network"), stem + u'.' + form.ending, {{u"%1 (*.%2)"_s.arg(form.title, form.ending), form.ending}});
     if (!named) return;
-    const auto& view = model_->good();
-    context_.commands->works()->write(named->file, [file = named->file, write = chosen.write, text = view.text.toStdString(), data = view.data, types = view.types.rows] {
-        writerOf(file, QByteArray::fromStdString(write(text, data, types)))();
+    context_.commands->works()->write(named->file, [file = named->file, make = form.make, view = model_->good(), settings = model_->shownSettings()] {
+        writerOf(file, make(view, settings))();
     });
 }
 
@@ -414,15 +408,13 @@ void NetworkPage::refresh() {
     const bool any = !files_->name().isEmpty();
     name_->setVisible(any);
     cards_->setVisible(!any);
-    for (QWidget* each : {static_cast<QWidget*>(sheet_), foot_}) each->setVisible(any);
-    if (!any) options_->hide();
+    for (QWidget* each : {static_cast<QWidget*>(sheet_), foot_, options_}) each->setVisible(any);
     save_->setEnabled(any && (files_->isEdited() || files_->file().isEmpty()));
     export_->setEnabled(any && !model_->isStale());
     export_->setToolTip(model_->isStale() ? tr("The text has an error.") : tr("The network in another form, with these sizes and options"));
     const auto& network = model_->good().network;
-    totals_->setText(model_->good().text.isEmpty() ? unmeasured() : tr("%1 layers · %2 parameters · %3 for one sample · result %4")
-                         .arg(count(std::ssize(network.rows)), count(network.parameter_count()), flopsText(network.flops()),
-                              network.shape.empty() ? unmeasured() : shapeText(network.shape)));
+    totals_->setText(model_->good().text.isEmpty() ? unmeasured() : tr("%1 layers · result %2")
+                         .arg(count(std::ssize(network.rows)), network.shape.empty() ? unmeasured() : shapeText(network.shape)));
     totals_->setEnabled(!model_->isStale());
     const auto known = model_->data();
     const QString title = model_->dataTitle();

@@ -130,12 +130,14 @@ void NetworkSheet::followScrolling() {
     follow();
 }
 
+QString NetworkSheet::runTextTitle(const QString& run) { return tr("text of %1").arg(run); }
+
 void NetworkSheet::showNote() {
     const auto faults = model_->faults().size();
     const auto notes = model_->now().network.faults.size() - faults;
     restyle(note_, "role", faults > 0 ? u"bad"_s : u"dim"_s);
     runText_->setVisible(!model_->comparedRun().isEmpty() && !model_->changed().empty());
-    runText_->setText(tr("text of %1").arg(model_->comparedRun()));
+    runText_->setText(runTextTitle(model_->comparedRun()));
     if (faults > 0)
         note_->setText(faults == 1 ? tr("1 error") : tr("%1 errors").arg(count(std::int64_t(faults))));
     else if (const QString run = model_->comparedRun(); !run.isEmpty())

@@ -25,6 +25,8 @@ public:
     NetworkEditor* editor() const { return editor_; }
     /// Goes to the field for words to find.
     void find();
+    /// Of the button that shows the text of a run.
+    static QString runTextTitle(const QString& run);
 
 signals:
     /// The text of the run on screen is to be shown.
