@@ -67,7 +67,7 @@ void editResidual(WindowStage& stage) {
     stage.window->findChild<NetworkEditor*>()->goTo(static_cast<int>(block - lines.begin()) + 2);
 }
 
-/// Two errors: shapes that do not fit, and a layer that there is not.
+/// Two errors: shapes that do not fit, and an unknown layer.
 void makeErrors(WindowStage& stage) {
     editResidual(stage);
     QString text = networkOf(stage)->text();

@@ -83,7 +83,7 @@ void NetworkModel::findLimit() {
         });
 }
 
-/// Of several cards the first stands for all.
+/// The first card stands for all.
 double NetworkModel::limit() const {
     const bool cpu = settings_ == nullptr || settings_->config().device == "cpu" || cardLimit_ == 0;
     return cpu ? machineLimit_ : cardLimit_;

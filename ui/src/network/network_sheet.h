@@ -25,7 +25,7 @@ public:
     NetworkEditor* editor() const { return editor_; }
     /// Goes to the field for words to find.
     void find();
-    /// Of the button that shows the text of a run.
+    /// The title of the button that shows the text of a run.
     static QString runTextTitle(const QString& run);
 
 signals:
