@@ -2458,6 +2458,7 @@ above</source><translation>其上
         <name>ui::PresetMenu</name>
 <message><source>Presets</source><translation>预设</translation></message>
 <message><source>Your settings</source><translation>您的设置</translation></message>
+<message><source>Examples</source><translation>示例</translation></message>
 <message><source>Save the settings as a preset…</source><translation>将设置保存为预设…</translation></message>
 <message><source>Save the settings as a preset</source><translation>将设置保存为预设</translation></message>
 <message><source>Delete a preset</source><translation>删除预设</translation></message>

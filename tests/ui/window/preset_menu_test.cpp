@@ -38,6 +38,14 @@ TEST_F(PresetMenuTest, SavesTheSettingsUnderANameAndLoadsThem) {
     EXPECT_NE(settings.toJson(), saved);
 }
 
+TEST_F(PresetMenuTest, LoadsAnExample) {
+    QAction* load = item(u"example shapes"_s);
+    ASSERT_NE(load, nullptr);
+    ASSERT_TRUE(load->isEnabled());
+    load->trigger();
+    EXPECT_TRUE(settings.toJson().contains("maskrcnn-resnet18"));
+}
+
 TEST_F(PresetMenuTest, SaysWhyOneCannotBeLoaded) {
     engine::save_settings_preset("broken", R"({"batch_size": "many"})");
     QAction* load = item(u"broken"_s);

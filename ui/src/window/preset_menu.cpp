@@ -25,17 +25,10 @@ void PresetMenu::fill() {
     const auto presets = engine::list_settings_presets();
     // Not a section: the style sheet draws its line alone.
     if (!presets.empty()) addAction(tr("Your settings"))->setEnabled(false);
-    for (const auto& preset : presets) {
-        auto* action = addAction(QString::fromStdString(preset.name).replace(u'&', u"&&"_s));
-        action->setObjectName(QString::fromStdString(preset.name));
-        const auto& errors = preset.parsed.errors;
-        action->setEnabled(errors.empty());
-        action->setToolTip(errors.empty() ? QString::fromStdString(preset.file.string())
-                                          : settingErrorText(errors.front()));
-        connect(action, &QAction::triggered, this, [this, parsed = preset.parsed] {
-            context_.settings->load(parsed.config, stringList(parsed.compared), parsed.notes);
-        });
-    }
+    for (const auto& preset : presets) addPreset(preset, QString::fromStdString(preset.name));
+    addAction(tr("Examples"))->setEnabled(false);
+    for (const auto& example : engine::list_example_settings())
+        addPreset(example, u"example "_s + QString::fromStdString(example.name));
     addSeparator();
     auto* save = addAction(tr("Save the settings as a preset…"));
     save->setEnabled(context_.settings->errors().empty());
@@ -47,6 +40,18 @@ void PresetMenu::fill() {
         connect(doomed->addAction(QString(name).replace(u'&', u"&&"_s)), &QAction::triggered, this,
                 [this, name] { remove(name); });
     }
+}
+
+void PresetMenu::addPreset(const engine::SettingsPreset& preset, const QString& objectName) {
+    auto* action = addAction(QString::fromStdString(preset.name).replace(u'&', u"&&"_s));
+    action->setObjectName(objectName);
+    const auto& errors = preset.parsed.errors;
+    action->setEnabled(errors.empty());
+    action->setToolTip(errors.empty() ? QString::fromStdString(preset.file.string())
+                                      : settingErrorText(errors.front()));
+    connect(action, &QAction::triggered, this, [this, parsed = preset.parsed] {
+        context_.settings->load(parsed.config, stringList(parsed.compared), parsed.notes);
+    });
 }
 
 void PresetMenu::askForName() {

@@ -4,10 +4,14 @@
 
 #include "view/context.h"
 
+namespace engine {
+struct SettingsPreset;
+}
+
 namespace ui {
 
-/// The settings that the user has named: loads them, saves the present ones under a name, deletes
-/// them. The names are the files in engine::settings_presets_folder(). GUI thread.
+/// The settings that the user has named, and examples: loads them, saves the present ones under a
+/// name, deletes them. The user's are the files in engine::settings_presets_folder(). GUI thread.
 class PresetMenu final : public QMenu {
     Q_OBJECT
 public:
@@ -18,6 +22,7 @@ public:
 
 private:
     void fill();
+    void addPreset(const engine::SettingsPreset& preset, const QString& objectName);
     void askForName();
     void remove(const QString& name);
 
