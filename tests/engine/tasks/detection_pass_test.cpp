@@ -1,0 +1,305 @@
+#include "tasks/detection_pass.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "autograd/backward.h"
+#include "made_models.h"
+#include "model_golden.h"
+#include "ops/shape/view.h"
+#include "support/golden_file.h"
+
+// Losses, gradients and detections of a small Mask R-CNN against torchvision's, as
+// tests/peer/detection_model.py writes them, with how far ours may be from its.
+namespace engine::test {
+namespace {
+
+using Sizes = std::vector<std::int64_t>;
+
+const GoldenFile& golden() {
+    static const GoldenFile file("detection_model");
+    return file;
+}
+
+struct Object {
+    std::int64_t left, top, right, bottom, label;
+};
+using Objects = std::vector<std::vector<Object>>;
+const Objects usual{{{10, 8, 50, 60, 1}, {40, 30, 120, 90, 2}, {70, 5, 92, 25, 3}},
+                    {{5, 5, 35, 85, 2}}};
+
+constexpr std::int64_t height = 96, width = 128, most_objects = 3, classes = 4;
+constexpr std::int64_t picture_sizes[2][2] = {{96, 128}, {90, 100}};
+
+std::unique_ptr<Model> small_detector(const std::string& norm, bool masks) {
+    Options options{{"norm", norm},
+                    {"masks", masks},
+                    {"pyramid_channels", std::int64_t{16}},
+                    {"hidden", std::int64_t{32}},
+                    {"mask_layers", Sizes{16}},
+                    {"proposals_before", Sizes{20, 12}},
+                    {"proposals_after", Sizes{40, 24}}};
+    auto model = made_model("maskrcnn-resnet18", options, pictures({3, height, width}, classes),
+                            std::nullopt);
+    std::uint32_t stream = 0;
+    const auto fill = [&](const Parameter& each) {
+        ++stream;
+        const bool matrix = each.tensor.rank() > 1;
+        const auto has = [&](const char* part) { return each.name.find(part) != each.name.npos; };
+        const double gain = has("cls_logits") || has("bbox_pred") || has("cls_score") ? 0.3 : 1;
+        const bool scale = each.name.ends_with("running_var") || each.name.ends_with(".weight");
+        const double factor =
+            matrix ? gain * std::sqrt(3.0 / static_cast<double>(each.tensor.numel() /
+                                                                each.tensor.size(0)))
+            : scale ? 0.25
+                    : 0.1;
+        std::vector<float> values(static_cast<std::size_t>(each.tensor.numel()));
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = static_cast<float>(uniform(stream, static_cast<std::uint32_t>(i)) * factor +
+                                           (!matrix && scale ? 1 : 0));
+        each.tensor.copy_from_host(values.data());
+    };
+    for (const Parameter& each : model->parameters()) fill(each);
+    for (const Parameter& each : model->buffers())
+        if (is_floating(each.tensor.dtype())) fill(each);
+    return model;
+}
+
+Tensor whole(const Sizes& values, const Shape& shape) {
+    const Tensor out = Tensor::empty(shape, DType::i64, Device{});
+    out.copy_from_host(values.data());
+    return out;
+}
+
+/// The script's pictures, each with an ellipse in every object's box.
+Scenes made_scenes(const Objects& objects) {
+    Scenes out;
+    std::vector<double> pixels(2 * 3 * height * width, 0), boxes(2 * most_objects * 4, 0);
+    Sizes sizes, labels(2 * most_objects, 0), places(2 * most_objects * 5, 0);
+    constexpr std::size_t words = 512;
+    Sizes bits(2 * words, 0);
+    for (std::size_t n = 0; n < 2; ++n) {
+        const auto [h, w] = picture_sizes[n];
+        sizes.insert(sizes.end(), {h, w, h, w});
+        std::uint32_t index = 0;
+        for (std::int64_t c = 0; c < 3; ++c)
+            for (std::int64_t y = 0; y < h; ++y)
+                for (std::int64_t x = 0; x < w; ++x)
+                    pixels[static_cast<std::size_t>(
+                        ((static_cast<std::int64_t>(n) * 3 + c) * height + y) * width + x)] =
+                        static_cast<float>(uniform(1000 + static_cast<std::uint32_t>(n), index++));
+        std::size_t used = 0;
+        for (std::size_t g = 0; g < objects[n].size(); ++g) {
+            const Object& object = objects[n][g];
+            const std::size_t row = n * most_objects + g;
+            const std::int64_t ow = object.right - object.left, oh = object.bottom - object.top;
+            const double corners[] = {
+                static_cast<double>(object.left), static_cast<double>(object.top),
+                static_cast<double>(object.right), static_cast<double>(object.bottom)};
+            std::copy_n(corners, 4, &boxes[row * 4]);
+            labels[row] = object.label;
+            const std::int64_t place[] = {object.left, object.top, ow, oh,
+                                          static_cast<std::int64_t>(used)};
+            std::copy_n(place, 5, &places[row * 5]);
+            const auto each = static_cast<std::size_t>((ow + 63) / 64);
+            for (std::int64_t y = 0; y < oh; ++y, used += each)
+                for (std::int64_t x = 0; x < ow; ++x) {
+                    const std::int64_t dx = 2 * x + 1 - ow, dy = 2 * y + 1 - oh;
+                    if (dx * dx * oh * oh + dy * dy * ow * ow <= ow * ow * oh * oh)
+                        bits[n * words + used + static_cast<std::size_t>(x / 64)] |=
+                            static_cast<std::int64_t>(std::uint64_t{1} << (x % 64));
+                }
+        }
+    }
+    out.images = Tensor::of(pixels, {2, 3, height, width}, DType::f32, Device{});
+    out.sizes = whole(sizes, {2, 4});
+    out.boxes = Tensor::of(boxes, {2, most_objects, 4}, DType::f32, Device{});
+    out.labels = whole(labels, {2, most_objects});
+    out.places = whole(places, {2, most_objects, 5});
+    out.bits = whole(bits, {2, words});
+    out.draws = whole({0x123456789ABCDEF, 0x0FEDCBA987654321}, {2});
+    return out;
+}
+
+DetectionPass pass_of(Model& model, const Scenes& scenes, const Proposals* given = nullptr) {
+    const DeviceBatch none;
+    return detect(TaskStep(model, none, {}, nullptr), scenes, given);
+}
+
+std::vector<double> losses_of(const DetectionPass& pass) {
+    std::vector<double> out{pass.classifier.item(), pass.box_reg.item()};
+    if (pass.mask.defined()) out.push_back(pass.mask.item());
+    out.insert(out.end(), {pass.objectness.item(), pass.rpn_box_reg.item()});
+    return out;
+}
+
+struct GoldenCase {
+    const char* name;
+    const char* norm;
+    bool masks;
+    Objects objects;
+};
+
+class DetectionStep : public testing::TestWithParam<GoldenCase> {};
+
+TEST_P(DetectionStep, HasTorchvisionsLossesAndGradients) {
+    const auto& [name, norm, masks, objects] = GetParam();
+    const auto model = small_detector(norm, masks);
+    const DetectionPass pass = pass_of(*model, made_scenes(objects));
+    std::vector<double> losses = losses_of(pass);
+    losses.push_back(pass.total.item());
+    const std::string prefix = std::string(name) + ".";
+    const auto wanted = golden().values(prefix + "losses");
+    ASSERT_EQ(wanted.size(), 2 * losses.size());
+    for (std::size_t i = 0; i < losses.size(); ++i)
+        EXPECT_NEAR(losses[i], wanted[2 * i], wanted[2 * i + 1]) << "loss " << i;
+    EXPECT_FALSE(pass.found.defined());
+
+    backward(pass.total);
+    int compared = 0;
+    for (const Parameter& each : model->parameters()) {
+        ASSERT_TRUE(each.tensor.grad().defined()) << each.name;
+        if (!golden().has(prefix + each.name)) continue;
+        ++compared;
+        const auto figures = golden().values(prefix + each.name);
+        const auto values = each.tensor.grad().values();
+        double squares = 0, apart = 0;
+        for (const double value : values) squares += value * value;
+        const std::size_t kept = figures.size() - 2;
+        for (std::size_t i = 0; i < kept; ++i)
+            apart += std::pow(values[i * values.size() / kept] - figures[i + 2], 2);
+        EXPECT_NEAR(std::sqrt(squares), figures[0], figures[1]) << each.name;
+        EXPECT_LE(std::sqrt(apart), figures[1]) << each.name;
+    }
+    EXPECT_GE(compared, 10);
+}
+
+INSTANTIATE_TEST_SUITE_P(Cases, DetectionStep,
+                         testing::Values(GoldenCase{"batch", "batch", true, usual},
+                                         GoldenCase{"frozen", "frozen", true, usual},
+                                         GoldenCase{"boxes", "batch", false, usual},
+                                         GoldenCase{"one_empty", "frozen", true, {usual[0], {}}},
+                                         GoldenCase{"all_empty", "frozen", true, {{}, {}}}),
+                         [](const auto& info) { return std::string(info.param.name); });
+
+class DetectionsOf : public testing::TestWithParam<const char*> {};
+
+TEST_P(DetectionsOf, AnEvaluationAreTorchvisions) {
+    const auto model = small_detector(GetParam(), true);
+    model->training = false;
+    const GradMode off(false);
+    const DetectionPass pass = pass_of(*model, made_scenes(usual));
+    const std::string prefix = "found." + std::string(GetParam()) + ".";
+    const auto losses = losses_of(pass), wanted_losses = golden().values(prefix + "losses");
+    for (std::size_t i = 0; i < losses.size(); ++i)
+        EXPECT_NEAR(losses[i], wanted_losses[i], 1e-5 * std::abs(wanted_losses[i]) + 1e-6) << i;
+    constexpr std::size_t columns = 6 + 784;
+    ASSERT_EQ(pass.found.shape(), (Shape{2, 100, columns}));
+    const auto found = pass.found.values();
+    for (std::size_t n = 0; n < 2; ++n) {
+        const auto wanted = golden().values(prefix + std::to_string(n)),
+                   masks = golden().values(prefix + std::to_string(n) + ".masks");
+        for (std::size_t i = 0; i < 100; ++i) {
+            const double* row = &found[(n * 100 + i) * columns];
+            if (i >= masks.size()) {
+                EXPECT_EQ(row[5], 0) << "an empty row";
+                continue;
+            }
+            SCOPED_TRACE(i);
+            for (std::size_t k = 0; k < 4; ++k) EXPECT_NEAR(row[k], wanted[i * 6 + k], 1e-3);
+            EXPECT_NEAR(row[4], wanted[i * 6 + 4], 1e-5);
+            EXPECT_EQ(row[5], wanted[i * 6 + 5]);
+            double sum = 0;
+            for (std::size_t k = 6; k < columns; ++k) sum += row[k];
+            EXPECT_NEAR(sum / 784, masks[i], 1e-5);
+        }
+    }
+}
+
+INSTANTIATE_TEST_SUITE_P(Norms, DetectionsOf, testing::Values("batch", "frozen"),
+                         [](const auto& info) { return std::string(info.param); });
+
+TEST(DetectionPass, GivenProposalsTakeThePlaceOfItsOwn) {
+    const auto model = small_detector("frozen", true);
+    const Scenes scenes = made_scenes(usual);
+    const DetectionPass own = pass_of(*model, scenes),
+                        again = pass_of(*model, scenes, &own.proposals);
+    EXPECT_EQ(losses_of(again), losses_of(own));
+    const Proposals none{Tensor::zeros({2, 40, 4}, DType::f32, Device{}),
+                         Tensor::zeros({2}, DType::i64, Device{})};
+    const DetectionPass without = pass_of(*model, scenes, &none);
+    EXPECT_EQ(without.objectness.item(), own.objectness.item());
+    EXPECT_NE(without.classifier.item(), own.classifier.item()) << "of the objects alone";
+}
+
+TEST(DetectionPass, WithoutAnyRegionItsLossesAreFiniteAndSoAreGradients) {
+    const auto model = small_detector("frozen", true);
+    const Proposals none{Tensor::zeros({2, 40, 4}, DType::f32, Device{}),
+                         Tensor::zeros({2}, DType::i64, Device{})};
+    const DetectionPass pass = pass_of(*model, made_scenes({{}, {}}), &none);
+    EXPECT_EQ(pass.classifier.item(), 0);
+    EXPECT_EQ(pass.box_reg.item(), 0);
+    EXPECT_EQ(pass.mask.item(), 0);
+    backward(pass.total);
+    for (const Parameter& each : model->parameters())
+        for (const double value : each.tensor.grad().values())
+            ASSERT_TRUE(std::isfinite(value)) << each.name;
+    model->training = false;
+    const GradMode off(false);
+    for (const double value : pass_of(*model, made_scenes({{}, {}}), &none).found.values())
+        ASSERT_EQ(value, 0);
+}
+
+TEST(DetectionPass, ANumberThatIsNoneInAPictureMakesALossThatIsNone) {
+    const auto model = small_detector("frozen", true);
+    Scenes scenes = made_scenes(usual);
+    scenes.images.data_as<float>()[5] = std::numeric_limits<float>::quiet_NaN();
+    EXPECT_TRUE(std::isnan(pass_of(*model, scenes).total.item()));
+}
+
+TEST(DetectionPass, ObjectsWithoutAMaskAreLeftOutOfTheMaskLossAlone) {
+    const auto model = small_detector("frozen", true);
+    const Scenes scenes = made_scenes(usual);
+    const DetectionPass all = pass_of(*model, scenes);
+    Scenes fewer = made_scenes(usual);
+    fewer.places.data_as<std::int64_t>()[2] = 0;
+    const DetectionPass some = pass_of(*model, fewer);
+    EXPECT_EQ(some.box_reg.item(), all.box_reg.item());
+    EXPECT_NE(some.mask.item(), all.mask.item());
+    for (int i = 0; i < 2 * most_objects; ++i) fewer.places.data_as<std::int64_t>()[i * 5 + 2] = 0;
+    EXPECT_EQ(pass_of(*model, fewer).mask.item(), 0);
+}
+
+/// Rows of a tensor in the other order.
+Tensor swapped(const Tensor& x) { return cat({narrow(x, 0, 1, 1), narrow(x, 0, 0, 1)}, 0); }
+
+TEST(DetectionPass, ThePlaceOfAPictureInABatchDoesNotMatter) {
+    const auto model = small_detector("frozen", true);
+    const Scenes scenes = made_scenes(usual);
+    const Scenes other{swapped(scenes.images), swapped(scenes.sizes),  swapped(scenes.boxes),
+                       swapped(scenes.labels), swapped(scenes.places), swapped(scenes.bits),
+                       swapped(scenes.draws)};
+    const auto first = losses_of(pass_of(*model, scenes)),
+               second = losses_of(pass_of(*model, other));
+    for (std::size_t i = 0; i < first.size(); ++i)
+        EXPECT_NEAR(first[i], second[i], 1e-6 * first[i]) << i;
+}
+
+TEST(DetectionPass, PicturesWithoutKnownObjectsHaveDetectionsAlone) {
+    const auto model = small_detector("batch", false);
+    model->training = false;
+    const GradMode off(false);
+    Scenes scenes = made_scenes(usual);
+    const Tensor known = pass_of(*model, scenes).found;
+    scenes.boxes = {};
+    const DetectionPass pass = pass_of(*model, scenes);
+    EXPECT_FALSE(pass.total.defined());
+    ASSERT_EQ(pass.found.shape(), (Shape{2, 100, 6}));
+    EXPECT_EQ(pass.found.values(), known.values());
+}
+
+}  // namespace
+}  // namespace engine::test
