@@ -183,7 +183,7 @@ INSTANTIATE_TEST_SUITE_P(Cases, DetectionStep,
                                          GoldenCase{"boxes", "batch", false, usual},
                                          GoldenCase{"one_empty", "frozen", true, {usual[0], {}}},
                                          GoldenCase{"all_empty", "frozen", true, {{}, {}}}),
-                         [](const auto& info) { return std::string(info.param.name); });
+                         [](const auto& each) { return std::string(each.param.name); });
 
 class DetectionsOf : public testing::TestWithParam<const char*> {};
 
@@ -220,7 +220,7 @@ TEST_P(DetectionsOf, AnEvaluationAreTorchvisions) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Norms, DetectionsOf, testing::Values("batch", "frozen"),
-                         [](const auto& info) { return std::string(info.param); });
+                         [](const auto& each) { return std::string(each.param); });
 
 TEST(DetectionPass, GivenProposalsTakeThePlaceOfItsOwn) {
     const auto model = small_detector("frozen", true);
