@@ -375,6 +375,7 @@
 <message><source>there is no such field; did you mean {}?</source><translation>没有这个字段；是否想写 {}？</translation></message>
 <message><source>in a file, write {} inside the object {}</source><translation>在设置文件中，请把 {} 写在对象 {} 里</translation></message>
 <message><source>use an object with fields</source><translation>请使用带字段的对象</translation></message>
+<message><source>use an object with fields, for instance {}={}</source><translation>请使用带字段的对象，例如 {}={}</translation></message>
 <message><source>use a whole number that fits into 64 bits</source><translation>请使用 64 位能表示的整数</translation></message>
 <message><source>use a number that fits into 64 bits</source><translation>请使用 64 位浮点数能表示的数</translation></message>
 <message><source>use a number, 0 or more, that fits into fp32</source><translation>请使用 fp32 能表示的不小于 0 的数</translation></message>
@@ -2030,7 +2031,8 @@
 <message><source>Use a name without slashes that does not begin with a dot.</source><translation>请使用不含斜杠、不以点开头的名称。</translation></message>
 <message><source>The preset {} cannot be deleted.</source><translation>无法删除预设 {}。</translation></message>
 <message><source>Check that you may write to {}.</source><translation>请检查您是否有权写入 {}。</translation></message>
-<message><source>use a JSON file with settings that can be read, of at most 1 MiB, or the name of a preset that `halftone presets` lists</source><translation>请使用可读取的、不超过 1 MiB 的 JSON 设置文件，或 `halftone presets` 列出的预设名称</translation></message>
+<message><source>use a JSON file with settings that can be read, of at most 1 MiB, or the name of settings that `halftone presets` lists</source><translation>请使用可读取的、不超过 1 MiB 的 JSON 设置文件，或 `halftone presets` 列出的设置名称</translation></message>
+<message><source>is one setting: use --set {}={}</source><translation>这是单个设置项：请使用 --set {}={}</translation></message>
 <message><source>The static loss scale, {}, overflows with any gradient above {}</source><translation>静态缩放因子 {} 会使任何大于 {} 的梯度溢出</translation></message>
 <message><source>Answers are handed in under a name.</source><translation>答案须署名提交。</translation></message>
 <message><source>Type your name.</source><translation>请输入您的姓名。</translation></message>
@@ -2156,6 +2158,13 @@
 <message><source>{}: nothing comes without a name; sizes of the input follow from it. Write {}.</source><translation>{}：没有不带名字的参数；输入的大小由输入得出。请写 {}。</translation></message>
 <message><source>{}: {} alone comes without a name; sizes of the input follow from it. Write {}.</source><translation>{}：只有 {} 可以不带名字；输入的大小由输入得出。请写 {}。</translation></message>
 <message><source>{}: {} come without names; sizes of the input follow from it. Write {}.</source><translation>{}：{} 可以不带名字；输入的大小由输入得出。请写 {}。</translation></message>
+<message><source>{}: {} alone comes without a name; sizes of the input follow from it. Write {}; or {}, if {} is no size of the input.</source><translation>{}：只有 {} 可以不带名字；输入的大小由输入得出。请写 {}；如果 {} 不是输入的大小，请写 {}。</translation></message>
+<message><source>{}: {} come without names; sizes of the input follow from it. Write {}; or {}, if {} is no size of the input.</source><translation>{}：{} 可以不带名字；输入的大小由输入得出。请写 {}；如果 {} 不是输入的大小，请写 {}。</translation></message>
+<message><source>{}: nothing comes without a name. Write {}.</source><translation>{}：没有不带名字的参数。请写 {}。</translation></message>
+<message><source>{}: {} alone comes without a name. Write {}.</source><translation>{}：只有 {} 可以不带名字。请写 {}。</translation></message>
+<message><source>{}: {} come without names. Write {}.</source><translation>{}：{} 可以不带名字。请写 {}。</translation></message>
+<message><source>{}: {} takes no arguments.</source><translation>{}：{} 没有参数。</translation></message>
+<message><source>{}: too many arguments without a name. The arguments of {} are {}.</source><translation>{}：不带名字的参数太多。{} 的参数有：{}。</translation></message>
 <message><source>{} has no argument {}.</source><translation>{} 没有参数 {}。</translation></message>
 <message><source>{} has no argument {}. Did you mean {}?</source><translation>{} 没有参数 {}。是否想写 {}？</translation></message>
 <message><source>{} is given twice.</source><translation>{} 给了两次。</translation></message>
@@ -2412,7 +2421,9 @@
 <message><source>{}: there is no such value, option or parameter here.</source><translation>{}：这里没有这个值、选项或参数。</translation></message>
 <message><source>{}: there is no such value, option or parameter here. Did you mean {}?</source><translation>{}：这里没有这个值、选项或参数。是否想写 {}？</translation></message>
 <message><source>size takes one list: size([1, 2]) is 2.</source><translation>size 取一个列表：size([1, 2]) 是 2。</translation></message>
-<message><source>{}: there is no such function here.</source><translation>{}：这里没有这个函数。</translation></message>
+<message><source>{}: there is no such function here. The rules for initial weights are {}.</source><translation>{}：这里没有这个函数。初始权重的规则有：{}。</translation></message>
+<message><source>{}: there is no such function here. The only one is size, the number of items of a list.</source><translation>{}：这里没有这个函数。唯一的函数是 size，即列表的项数。</translation></message>
+<message><source>{}: above is a value behind from alone. Give the line above a name, as in x = ReLU, and write x{}.</source><translation>{}：above 只在 from 之后是一个值。请给上一行一个名字，例如 x = ReLU，然后写 x{}。</translation></message>
 <message><source>{} is not a list.</source><translation>{} 不是列表。</translation></message>
 <message><source>A list of more than {} items, with those of the lists in it.</source><translation>列表连同其中各列表的项超过 {} 个。</translation></message>
 <message><source>More than {} lists inside one another.</source><translation>列表嵌套超过 {} 层。</translation></message>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <optional>
 
 #include "engine/base/near_name.h"
 #include "engine/base/plain_text.h"
@@ -155,27 +157,6 @@ std::string joined_names(const std::vector<const LayerArgument*>& arguments) {
     return text;
 }
 
-/// More arguments without a name than the kind takes: most often sizes of the input.
-[[noreturn]] void too_many(const LayerKind& kind, const Statement& statement, Evaluator& evaluator, const Surroundings& in) {
-    if (in.is_reported(statement.callee->place)) throw Unknown{};
-    const auto known = positional(kind);
-    std::vector<std::string> texts;
-    for (const Argument& argument : statement.arguments)
-        if (argument.name.empty()) texts.push_back(brief(evaluator.evaluate(argument.value, in, initial_words())));
-    const auto call = [&](std::size_t from) {
-        std::string text = kind.name;
-        for (std::size_t i = from; i < texts.size(); ++i) text += (i == from ? "(" : ", ") + texts[i];
-        return from < texts.size() ? text + ")" : text;
-    };
-    const std::string fits = call(texts.size() - known.size());
-    const TextPlace place = statement.callee->place;
-    if (known.empty())
-        throw Failure{place, msg("{}: nothing comes without a name; sizes of the input follow from it. Write {}.", call(0), fits), {}};
-    throw Failure{place,
-                  known.size() == 1 ? msg("{}: {} alone comes without a name; sizes of the input follow from it. Write {}.", call(0), joined_names(known), fits)
-                                    : msg("{}: {} come without names; sizes of the input follow from it. Write {}.", call(0), joined_names(known), fits), {}};
-}
-
 const LayerArgument& named_argument(const LayerKind& kind, const Argument& argument, const Surroundings& in) {
     const auto found = std::ranges::find(kind.arguments, argument.name, [](const LayerArgument& each) { return each.option.name; });
     if (found != kind.arguments.end()) return *found;
@@ -187,6 +168,122 @@ const LayerArgument& named_argument(const LayerKind& kind, const Argument& argum
     place.length = static_cast<int>(argument.name.size());
     if (near.empty()) throw Failure{place, msg("{} has no argument {}.", kind.name, argument.name), {}};
     throw Failure{place, msg("{} has no argument {}. Did you mean {}?", kind.name, argument.name, near), near};
+}
+
+/// Names of the arguments that come without one in PyTorch, or else all in the order of the kind.
+std::vector<std::string> order_of_arguments(const LayerKind& kind, bool of_pytorch) {
+    if (of_pytorch && !kind.pytorch_order.empty()) return kind.pytorch_order;
+    std::vector<std::string> names;
+    for (const LayerArgument& each : kind.arguments) {
+        if (each.form == ArgumentForm::initial || each.form == ArgumentForm::tensor || each.form == ArgumentForm::value) break;
+        names.push_back(each.option.name);
+    }
+    return names;
+}
+
+const LayerArgument* find_argument(const LayerKind& kind, std::string_view name) {
+    const auto found = std::ranges::find(kind.arguments, name, [](const LayerArgument& each) -> std::string_view { return each.option.name; });
+    return found == kind.arguments.end() ? nullptr : &*found;
+}
+
+/// Whether a value may have been meant for an argument. `strict`: a number without a fraction is no number with one.
+bool fits(const LayerArgument& argument, const Value& value, bool strict) {
+    if (argument.form != ArgumentForm::plain) return value.whole() || value.as<ValueList>() != nullptr || (argument.form == ArgumentForm::padding && value.as<std::string>() != nullptr);
+    const OptionValue& usual = argument.option.default_value;
+    if (std::holds_alternative<bool>(usual)) return value.as<bool>() != nullptr;
+    if (std::holds_alternative<std::int64_t>(usual)) return value.whole().has_value();
+    if (std::holds_alternative<double>(usual)) return value.as<double>() != nullptr || (!strict && value.whole());
+    return value.as<std::string>() != nullptr;
+}
+
+/// Texts of arguments, by name.
+using ArgumentTexts = std::map<std::string_view, std::string>;
+
+/// The call with names for what does not come without one, and `named` besides; nothing: an argument that the kind does
+/// not have, or twice.
+std::optional<std::string> named_call(const LayerKind& kind, const std::vector<std::string>& order, const std::vector<Value>& values, bool strict, ArgumentTexts texts) {
+    for (std::size_t i = 0; i < values.size(); ++i) {
+        const bool* flag = values[i].as<bool>();
+        const std::string name = i < order.size() ? order[i] : flag != nullptr && !kind.weighted ? "inplace" : "?";
+        if (name.empty()) {
+            const auto* sizes = values[i].as<ValueList>();
+            if (sizes != nullptr && sizes->size() > 1 && find_argument(kind, "dims") != nullptr) texts["dims"] = std::to_string(sizes->size());
+            continue;
+        }
+        const LayerArgument* argument = find_argument(kind, name);
+        const bool is_usual = flag != nullptr && (name == "inplace" || (name == "batch_first" && *flag));
+        if (argument == nullptr && is_usual) continue;
+        if (argument == nullptr || !fits(*argument, values[i], strict)) return {};
+        if (!texts.emplace(argument->option.name, brief(values[i])).second) return {};
+    }
+    std::string text, named;
+    for (const LayerArgument& each : kind.arguments) {
+        const auto given = texts.find(each.option.name);
+        if (given == texts.end() && each.required) return {};
+        if (given == texts.end()) continue;
+        if (each.positional)
+            text += (text.empty() ? "" : ", ") + given->second;
+        else
+            named += ", " + each.option.name + '=' + given->second;
+    }
+    text += text.empty() && !named.empty() ? named.substr(2) : named;
+    return text.empty() ? kind.name : kind.name + '(' + text + ')';
+}
+
+/// Whether a number is the size of a layer's input that PyTorch takes. Nothing: the line does not name its input.
+std::optional<bool> is_size_of_input(const Statement& statement, const Value& value, const Surroundings& in) {
+    const std::string_view name = statement.from.size() == 1 ? statement.from.front().fixed() : std::string_view();
+    const TensorType* type = name.empty() ? nullptr : in.tensor(name);
+    if (type == nullptr || type->rank() < 2 || !value.whole()) return {};
+    const Size wanted{*value.whole(), Size::Symbol::none};
+    return type->sizes[1] == wanted || type->sizes.back() == wanted;
+}
+
+/// More arguments without a name than the kind takes: most often PyTorch's, which begin with sizes of the input. The
+/// suggestion means the same.
+[[noreturn]] void too_many(const LayerKind& kind, const Statement& statement, Evaluator& evaluator, const Surroundings& in) {
+    if (in.is_reported(statement.callee->place)) throw Unknown{};
+    const auto known = positional(kind);
+    const std::vector<std::string> order = order_of_arguments(kind, true);
+    std::vector<Value> values;
+    ArgumentTexts named;
+    std::string call;
+    for (const Argument& argument : statement.arguments) {
+        if (!argument.name.empty()) {
+            const LayerArgument& takes = named_argument(kind, argument, in);
+            named[takes.option.name] = takes.form == ArgumentForm::value ? argument.value.text : brief(evaluator.evaluate(argument.value, in, words_of(takes)));
+            continue;
+        }
+        const LayerArgument* takes = values.size() < order.size() ? find_argument(kind, order[values.size()]) : nullptr;
+        const auto words = takes != nullptr ? words_of(*takes) : std::span<const std::string>();
+        values.push_back(evaluator.evaluate(argument.value, in, words.empty() ? initial_words() : words));
+        call += (call.empty() ? "(" : ", ") + brief(values.back());
+    }
+    call = kind.name + call + ')';
+    const TextPlace place = statement.callee->place;
+    const auto first = std::ranges::find(order, std::string());
+    const auto size_at = static_cast<std::size_t>(first - order.begin());
+    const bool has_size = size_at < values.size();
+    const auto meant = named_call(kind, order, values, false, named);
+    std::optional<std::string> other;
+    if (has_size && !is_size_of_input(statement, values[size_at], in).value_or(false)) other = named_call(kind, order_of_arguments(kind, false), values, true, named);
+    if (!meant && !other) {
+        std::vector<std::string> names;
+        for (const LayerArgument& each : kind.arguments) names.push_back(each.option.name);
+        throw Failure{place, names.empty() ? msg("{}: {} takes no arguments.", call, kind.name) : msg("{}: too many arguments without a name. The arguments of {} are {}.", call, kind.name, join(names)), {}};
+    }
+    const std::string write = meant ? *meant : *other, names = joined_names(known);
+    if (known.empty())
+        throw Failure{place, has_size ? msg("{}: nothing comes without a name; sizes of the input follow from it. Write {}.", call, write)
+                                      : msg("{}: nothing comes without a name. Write {}.", call, write), {}};
+    if (has_size && meant && other)
+        throw Failure{place, known.size() == 1 ? msg("{}: {} alone comes without a name; sizes of the input follow from it. Write {}; or {}, if {} is no size of the input.", call, names, write, *other, brief(values[size_at]))
+                                               : msg("{}: {} come without names; sizes of the input follow from it. Write {}; or {}, if {} is no size of the input.", call, names, write, *other, brief(values[size_at])), {}};
+    if (has_size && meant)
+        throw Failure{place, known.size() == 1 ? msg("{}: {} alone comes without a name; sizes of the input follow from it. Write {}.", call, names, write)
+                                               : msg("{}: {} come without names; sizes of the input follow from it. Write {}.", call, names, write), {}};
+    throw Failure{place, known.size() == 1 ? msg("{}: {} alone comes without a name. Write {}.", call, names, write)
+                                           : msg("{}: {} come without names. Write {}.", call, names, write), {}};
 }
 
 }  // namespace

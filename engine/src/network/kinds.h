@@ -111,6 +111,8 @@ struct LayerKind {
     bool weighted = false;  ///< has parameters, so needs a module
     int dimensions = 0;    ///< of `sizes` and `padding`
     LayerArguments::Table::Entries defaults{};  ///< of arguments; layer_kinds() fills them
+    /// Arguments that come without a name in PyTorch, where these are others than `arguments`; "": a size of the input.
+    std::vector<std::string> pytorch_order{};
     std::vector<std::string> roles{};  ///< parameters that init lines may name; weight and bias mean all of them
 };
 

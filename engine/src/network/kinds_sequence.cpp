@@ -50,6 +50,8 @@ void recurrent(LayerCall& call) {
 }
 
 LayerKind recurrent_kind(const char* name, const char* help) {
+    std::vector<std::string> order = {"", "hidden_size", "num_layers", "bias", "batch_first", "dropout", "bidirectional"};
+    if (std::string_view(name) == "RNN") order.insert(order.begin() + 3, "nonlinearity");
     return {.name = name,
             .help = help,
             .arguments = {arg::required(arg::whole("hidden_size", 1, "Size of the hidden state.", 1, 1 << 24)), arg::whole("num_layers", 1, "Number of stacked layers.", 1, 1000),
@@ -57,6 +59,7 @@ LayerKind recurrent_kind(const char* name, const char* help) {
                           arg::flag("bidirectional", false, "Bidirectional: a second network reads the sequence backwards."), arg::flag("carry", false, "Keeps the state for the next batch.")},
             .shape = recurrent,
             .weighted = true,
+            .pytorch_order = std::move(order),
             .roles = {"weight", "bias", "weight_ih", "weight_hh", "bias_ih", "bias_hh"}};
 }
 
@@ -157,6 +160,7 @@ LayerKind kind_MultiheadAttention() {
     LayerKind kind = attention_kind("MultiheadAttention", "Attention with its projections.");
     kind.arguments.push_back(arg::number("dropout", 0, "Dropout probability of the attention weights.", 0, 1));
     kind.shape = multihead_attention;
+    kind.pytorch_order = {"", "num_heads", "dropout"};
     kind.weighted = true;
     kind.roles = {"weight", "bias", "in_proj_weight", "in_proj_bias"};
     return kind;

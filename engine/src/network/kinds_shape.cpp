@@ -203,7 +203,8 @@ LayerKind pool_kind(const char* name, int dimensions, bool maximum) {
             .help = maximum ? "The largest number of each window." : "The mean of each window.",
             .arguments = std::move(arguments),
             .shape = pool,
-            .dimensions = dimensions};
+            .dimensions = dimensions,
+            .pytorch_order = maximum ? std::vector<std::string>{"kernel_size", "stride", "padding", "dilation", "return_indices", "ceil_mode"} : std::vector<std::string>()};
 }
 
 LayerKind adaptive_kind(const char* name, int dimensions, bool maximum) {

@@ -122,6 +122,8 @@ LayerKind convolution_kind(const char* name, int dimensions, bool transposed) {
             .shape = transposed ? transposed_convolution : convolution,
             .weighted = true,
             .dimensions = dimensions,
+            .pytorch_order = transposed ? std::vector<std::string>{"", "out_channels", "kernel_size", "stride", "padding", "output_padding", "groups", "bias", "dilation"}
+                                        : std::vector<std::string>{"", "out_channels", "kernel_size", "stride", "padding", "dilation", "groups", "bias", "padding_mode"},
             .roles = {"weight", "bias"}};
 }
 
@@ -149,6 +151,7 @@ LayerKind channel_norm_kind(const char* name, int dimensions, bool batch) {
                    .shape = channel_norm,
                    .weighted = true,
                    .dimensions = dimensions,
+                   .pytorch_order = {"", "eps", "momentum", "affine"},
                    .roles = {"weight", "bias"}};
     if (batch) kind.arguments.push_back(arg::number("momentum", 0.1, "Weight of the batch in the running statistics.", 0, 1));
     kind.arguments.push_back(arg::flag("affine", batch, "Learns a weight and a bias for each channel."));
@@ -267,6 +270,7 @@ LayerKind kind_Linear() {
             .arguments = {arg::required(arg::whole("out_features", 1, "Number of output features.")), arg::flag("bias", true, "Adds a bias to each output."), weight},
             .shape = linear,
             .weighted = true,
+            .pytorch_order = {"", "out_features", "bias"},
             .roles = {"weight", "bias"}};
 }
 LayerKind kind_Conv1d() { return convolution_kind("Conv1d", 1, false); }
@@ -286,6 +290,7 @@ LayerKind kind_LayerNorm() {
                           arg::flag("bias", true, "Adds a bias to each element.")},
             .shape = layer_norm,
             .weighted = true,
+            .pytorch_order = {"", "eps", "elementwise_affine", "bias"},
             .roles = {"weight", "bias"}};
 }
 LayerKind kind_RMSNorm() {
@@ -294,6 +299,7 @@ LayerKind kind_RMSNorm() {
             .arguments = {arg::whole("dims", 1, "Number of last dimensions that are normalised."), arg::number("eps", 0x1p-23, "Added to the mean square, against division by zero.", 0)},
             .shape = rms_norm,
             .weighted = true,
+            .pytorch_order = {"", "eps"},
             .roles = {"weight"}};
 }
 LayerKind kind_GroupNorm() {
@@ -302,6 +308,7 @@ LayerKind kind_GroupNorm() {
             .arguments = {arg::required(arg::whole("num_groups", 1, "Number of groups of channels.")), arg::number("eps", 1e-5, "Added to the variance, against division by zero.", 0)},
             .shape = group_norm,
             .weighted = true,
+            .pytorch_order = {"num_groups", "", "eps"},
             .roles = {"weight", "bias"}};
 }
 LayerKind kind_PReLU() {
@@ -318,6 +325,7 @@ LayerKind kind_Embedding() {
             .arguments = {arg::required(arg::whole("embedding_dim", 1, "Size of each embedding vector."))},
             .shape = embedding,
             .weighted = true,
+            .pytorch_order = {"", "embedding_dim"},
             .roles = {"weight"}};
 }
 LayerKind kind_EmbeddingTables() {
@@ -335,6 +343,7 @@ LayerKind kind_EmbeddingBag() {
                           arg::word("mode", "mean", {{"mean", "mean"}, {"sum", "sum"}}, "How the rows of a sample are combined.")},
             .shape = embedding_bag,
             .weighted = true,
+            .pytorch_order = {"", "embedding_dim"},
             .roles = {"weight"}};
 }
 LayerKind kind_Positions() {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/base/near_name.h"
+#include "engine/base/plain_text.h"
 #include "network/initial.h"
 #include "network/lines.h"
 
@@ -354,6 +355,8 @@ Value Evaluator::path(const Expression& expression, const Surroundings& in, std:
     if (in.tensor(text) != nullptr)
         fail(expression, msg("{} is a value of the network, not a number. Its sizes are {}.channels, .height, .width and .length.", text, text));
     if (in.is_reported(expression.place)) throw Unknown{};
+    if (text == "above" || text.starts_with("above."))
+        fail(expression, msg("{}: above is a value behind from alone. Give the line above a name, as in x = ReLU, and write x{}.", text, text.size() > 5 ? text.substr(5) : ".channels"));
     std::vector<std::string> known = in.known_names();
     known.insert(known.end(), choices.begin(), choices.end());
     const std::string near = nearest_name(text, known);
@@ -368,8 +371,12 @@ Value Evaluator::call(const Expression& expression, const Surroundings& in, std:
         if (list == nullptr) fail(expression, msg("size takes one list: size([1, 2]) is 2."));
         return {static_cast<std::int64_t>(list->size())};
     }
-    if (std::ranges::find(choices, expression.text) == choices.end())
-        fail(expression, msg("{}: there is no such function here.", expression.text));
+    if (std::ranges::find(choices, expression.text) == choices.end()) {
+        const auto rules = initial_rules();
+        const bool takes_rule = choices.size() == rules.size() && std::ranges::equal(choices, rules);
+        fail(expression, takes_rule ? msg("{}: there is no such function here. The rules for initial weights are {}.", expression.text, join(rules))
+                                    : msg("{}: there is no such function here. The only one is size, the number of items of a list.", expression.text));
+    }
     ValueCall out{expression.text, {}};
     for (const Expression& part : expression.parts) out.arguments.push_back(evaluate(part, in, initial_words()));
     return {std::move(out)};

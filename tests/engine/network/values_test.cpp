@@ -29,6 +29,12 @@ TEST(NetworkValues, OperatorsComputeAsWritten) {
     EXPECT_EQ(computed("image.channels + image.height"), 35);
 }
 
+TEST(NetworkValues, TheLineAboveHasSizesUnderItsNameAlone) {
+    EXPECT_EQ(fault_text("ReLU\nLinear(above.width)"), "2:8: above.width: above is a value behind from alone. Give the line above a name, as in x = ReLU, and write x.width.");
+    EXPECT_EQ(fault_text("ReLU\nLinear(above)"), "2:8: above: above is a value behind from alone. Give the line above a name, as in x = ReLU, and write x.channels.");
+    EXPECT_EQ(fault_text("x = ReLU\nLinear(x.width)\nLinear(outputs)"), "");
+}
+
 TEST(NetworkValues, AFractionIsNoWholeNumber) {
     EXPECT_THAT(refused("7/2"), testing::HasSubstr("out_features takes a whole number, not 3.5."));
     EXPECT_EQ(computed("4.0"), 4);
@@ -79,7 +85,8 @@ TEST(NetworkValues, TypesAreNotMixed) {
     EXPECT_THAT(refused("[1][1]"), testing::HasSubstr("There is no item 1 in a list of 1"));
     EXPECT_THAT(refused("3[0]"), testing::HasSubstr("3 is not a list."));
     EXPECT_THAT(refused("size(3)"), testing::HasSubstr("size takes one list"));
-    EXPECT_THAT(refused("area(3)"), testing::HasSubstr("there is no such function"));
+    EXPECT_THAT(refused("area(3)"), testing::HasSubstr("area: there is no such function here. The only one is size, the number of items of a list."));
+    EXPECT_THAT(fault_text("a: Linear(3, init=gaussian(0.1))"), testing::HasSubstr("gaussian: there is no such function here. The rules for initial weights are zeros, ones, "));
 }
 
 TEST(NetworkValues, SizesThatOnlyTheDataKnowAreNamed) {
