@@ -60,6 +60,9 @@ FORMS = {
     "a container that runs again with other layers": "c: from features\n  Linear(8) if in.width > 8\n  Abs\nd = Slice(1, 0, 8) from features\ne = c from d\nConcat from e, c",
     "values called as functions of the file": "x = Flatten(2) from image\nUnflatten(2, [4, 36])\nrotary: Rotary\nmask_of_heads = Flatten(2)\nm: Parameter([4, 1, 3], init=ones)\n"
                                               "attention: MultiheadAttention(4, mask=m) from mask_of_heads\nsum = Add from attention, mask_of_heads\nagain = Flatten(2) from rotary\nAdd from sum, again",
+    **{f"a parameter {sizes} with {rule}": f"p: Parameter({sizes}, init={rule})\nMul from image, p" for rule in (
+        "constant(0.1)", "uniform(0.5)", "normal(0.02)", "trunc_normal(0.02)", "xavier_uniform", "xavier_normal", "kaiming_uniform(fan_in, relu)",
+        "kaiming_normal(fan_out, linear)", "orthogonal") for sizes in ("[12]", "[3, 12, 12]")},
     "names that modules of PyTorch have": "half: Linear(24) from features\ntype: Parameter([24])\nAdd from half, type\n\"a-b\": Linear(24)\nclass: Linear(24)\nT.x: Linear(3)",
 }
 HEAD = "block Residual(n):\n  fc: Linear(n)\n  fit: Linear(n, bias=false) from in if in.width != n\n  Add from fc, fit if in.width < 30\n  ReLU\n"
@@ -90,6 +93,12 @@ def imported(path):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+def is_own_tensor(network, name):
+    """Whether the tensor is one of a class that the file defines, and none of a layer of PyTorch."""
+    owner = network.get_submodule(name.rpartition(".")[0])
+    return type(owner) is torch.nn.Module or type(owner).__module__ == "model" and type(owner).__name__ != "Positions"
 
 
 class Checker:
@@ -133,6 +142,15 @@ class Checker:
         shape = " x ".join(["N", *map(str, network(*values).shape[1:])])
         if "T" not in said["shape"] and shape != said["shape"]:
             raise ValueError(f"gives {shape}, not {said['shape']}")
+        # A parameter of its own begins with the values of its line.
+        for each in said["parameters"]:
+            rule, value = each["initial"], tensors[each["name"]].detach()
+            kind, _, number = rule.partition("(")
+            if not is_own_tensor(network, each["name"]) or each["fixed"]:
+                continue
+            expected = {"zeros": 0.0, "ones": 1.0, "constant": float(number[:-1]) if kind == "constant" else 0.0}.get(kind)
+            if (value != expected).any() if expected is not None else not value.any():
+                raise ValueError(f"{each['name']} begins with {value.flatten()[:3].tolist()}, not {rule}")
         weights = {name: torch.rand_like(value) + 0.1 if value.is_floating_point() else value for name, value in network.state_dict().items()}
         weights = {name: weights[first[id(value)]] for name, value in tensors.items()}
         write_safetensors(self.folder / "model.safetensors", weights)

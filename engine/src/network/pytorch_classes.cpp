@@ -182,6 +182,8 @@ private:
         made.name = class_name(bodies_.place(group.bodies.front()));
         made.arguments = columns.arguments;
         std::stable_partition(made.arguments.begin(), made.arguments.end(), [](const PythonArgument& each) { return each.usual.empty(); });
+        constexpr std::ptrdiff_t most_without_name = 3;
+        const bool named = std::ranges::count_if(made.arguments, [](const PythonArgument& each) { return each.usual.empty(); }) > most_without_name;
         for (std::size_t body = 0; body < group.bodies.size(); ++body) {
             std::vector<Python> items;
             for (const PythonArgument& argument : made.arguments) {
@@ -190,7 +192,7 @@ private:
                 std::string text = column[body].value_or(argument.usual);
                 if (text.empty()) text = **std::ranges::find_if(column, [](const auto& each) { return each.has_value(); });
                 Python value = python_slot(argument.name, std::move(text));
-                items.push_back(argument.usual.empty() ? std::move(value) : python_named(argument.name, std::move(value), argument.usual));
+                items.push_back(argument.usual.empty() && !named ? std::move(value) : python_named(argument.name, std::move(value), argument.usual));
             }
             constructors_[static_cast<std::size_t>(group.bodies[body])] = python_call(made.name, std::move(items));
         }

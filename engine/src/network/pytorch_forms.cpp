@@ -1,6 +1,7 @@
 #include "network/pytorch_forms.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 
 #include "engine/base/error.h"
@@ -144,11 +145,44 @@ PytorchForm positions_form(const PytorchLayer& layer) {
     return {.module = python_call("Positions", {slot("context", layer.whole("context")), slot("width", layer.size(2))}), .helpers = {"Positions"}};
 }
 
+/// The rule for a tensor with fewer than two dimensions, for which torch.nn.init has no fans: both are its size.
+InitialRule without_fans(const InitialRule& rule, double size) {
+    const bool kaiming = !rule.words.empty();
+    if (!kaiming && !rule.rule.starts_with("xavier")) return rule;
+    const double variance = (kaiming && rule.words[1] == "relu" ? 2 : 1) / size;
+    if (rule.rule.ends_with("uniform")) return {"uniform", {std::sqrt(3 * variance)}, {}};
+    return {"normal", {std::sqrt(variance)}, {}};
+}
+
+/// A tensor with the rule's values, as torch.nn.init draws them.
+Python initial_values(const InitialRule& rule, std::vector<Python> sizes) {
+    const auto number = [&](const char* name, double value) { return python_slot(name, number_text(value)); };
+    if (rule.rule == "zeros" || rule.rule == "ones") {
+        if (sizes.empty()) sizes.emplace_back("()");
+        return python_call("torch." + rule.rule, std::move(sizes));
+    }
+    if (rule.rule == "constant") return python_call("torch.full", {python_list(std::move(sizes)), number("value", rule.numbers[0])});
+    if (sizes.empty()) sizes.emplace_back("()");
+    if (rule.rule == "orthogonal" && sizes.size() == 1) return python_call("F.normalize", {python_call("torch.randn", std::move(sizes)), python_named("dim", "0")});
+    std::vector<Python> items = {python_call("torch.empty", std::move(sizes))};
+    if (rule.rule == "uniform") {
+        items.push_back(number("low", -rule.numbers[0]));
+        items.push_back(number("high", rule.numbers[0]));
+    } else if (!rule.numbers.empty()) {
+        items.push_back(python_named("std", number("std", rule.numbers[0])));
+    } else if (!rule.words.empty()) {
+        items.push_back(python_named("mode", python_string(rule.words[0])));
+        items.push_back(python_named("nonlinearity", python_string(rule.words[1])));
+    }
+    return python_call("nn.init." + rule.rule + '_', std::move(items));
+}
+
 PytorchForm bare_form(const PytorchLayer& layer) {
     std::vector<Python> sizes;
     for (const std::int64_t each : layer.list("sizes")) sizes.push_back(slot("size", each));
-    if (sizes.empty()) sizes.emplace_back("()");
-    Python values = python_call("torch.zeros", std::move(sizes));
+    const GraphParameter& parameter = layer.graph.parameters[static_cast<std::size_t>(layer.node.parameters.front())];
+    const bool has_fans = sizes.size() > 1;
+    Python values = initial_values(has_fans ? parameter.initial : without_fans(parameter.initial, parameter.sizes.empty() ? 1 : static_cast<double>(parameter.sizes.front())), std::move(sizes));
     if (layer.name() == "Buffer") return {.module = std::move(values)};
     return {.module = python_call("nn.Parameter", {std::move(values)})};
 }

@@ -45,7 +45,7 @@ def read_safetensors(path):
 def load(path):
     """Makes the network with the weights of a safetensors file.
 
-    Network() alone has PyTorch's initial weights, not those that the text names.
+    The layers of Network() alone have PyTorch's initial weights, not those that the text names.
     """
     network = Network()
     network.load_state_dict(read_safetensors(path), strict=True)

@@ -73,6 +73,12 @@ TEST(ToPytorch, AMergeThatSomeUsesLackIsGuarded) {
     EXPECT_THAT(python, testing::HasSubstr("self.add_module(\"1\", Part(8, 8, add=True))\n"));
 }
 
+TEST(ToPytorch, ManyArgumentsOfABlockHaveTheirNames) {
+    const std::string python = classes("block Deep(a, b, c):\n  Linear(a)\n  Linear(b)\n  Linear(c)\n"
+                                       "network(features):\n  Deep(8, 9, 11)\n  Deep(12, 13, outputs)\n");
+    EXPECT_THAT(python, testing::HasSubstr("(in_features=20, out_features=8, out_features_2=9, out_features_3=11)"));
+}
+
 TEST(ToPytorch, UsesWithOtherLayersAreClassesOfTheirOwn) {
     const std::string python = classes("block Deep(n, count):\n"
                                        "  repeat count as i:\n"
@@ -110,9 +116,47 @@ TEST(ToPytorch, ParametersNamesAndSecondOutputs) {
                                        "  Linear(outputs)\n");
     EXPECT_THAT(python, testing::HasSubstr("        self._modules[\"half\"] = nn.Flatten(start_dim=2)\n"));
     EXPECT_THAT(python, testing::HasSubstr("        self.add_module(\"Type\", nn.LSTM(1024, 4, batch_first=True, bidirectional=True))\n"));
-    EXPECT_THAT(python, testing::HasSubstr("        self.a = nn.Module()\n        self.a.b = nn.Parameter(torch.zeros(8))\n        self.add_module(\"1x1\", nn.Linear(8, 8))\n"));
+    EXPECT_THAT(python, testing::HasSubstr("        self.a = nn.Module()\n        self.a.b = nn.Parameter(torch.ones(8))\n        self.add_module(\"1x1\", nn.Linear(8, 8))\n"));
     EXPECT_THAT(python, testing::HasSubstr("        _, state = self.Type(x)\n        x = torch.cat((state[0][-2], state[0][-1]), 1)\n        x = self._modules[\"1x1\"](x)\n        x = x * self.a.b\n"));
     EXPECT_THROW(classes("network(features):\n  training: Linear(outputs)\n"), Error);
+}
+
+/// With zeros in place of its values a layer scale lets no gradient through.
+TEST(ToPytorch, AParameterHasTheInitialValuesOfItsLine) {
+    const auto parameter = [](const std::string& sizes, const std::string& rule) {
+        const std::string python = classes("network(image):\n  p: Parameter(" + sizes + (rule.empty() ? "" : ", init=" + rule) + ")\n  Mul from image, p\n  Flatten\n  head: Linear(outputs)\n");
+        const std::size_t from = python.find("self.p = ") + 9;
+        std::string line = python.substr(from, python.find("\n        self.head", from) - from);
+        for (std::size_t at = line.find('\n'); at != line.npos; at = line.find('\n')) line.erase(at, line.find_first_not_of(' ', at + 1) - at);
+        return line;
+    };
+    EXPECT_EQ(parameter("[3, 1, 1]", ""), "nn.Parameter(torch.zeros(3, 1, 1))");
+    EXPECT_EQ(parameter("[3, 1, 1]", "ones"), "nn.Parameter(torch.ones(3, 1, 1))");
+    EXPECT_EQ(parameter("[3, 1, 1]", "constant(0.1)"), "nn.Parameter(torch.full([3, 1, 1], 0.1))");
+    EXPECT_EQ(parameter("[]", "constant(0.1)"), "nn.Parameter(torch.full([], 0.1))");
+    EXPECT_EQ(parameter("[3, 1, 1]", "uniform(0.5)"), "nn.Parameter(nn.init.uniform_(torch.empty(3, 1, 1), -0.5, 0.5))");
+    EXPECT_EQ(parameter("[32]", "normal(0.02)"), "nn.Parameter(nn.init.normal_(torch.empty(32), std=0.02))");
+    EXPECT_EQ(parameter("[32]", "trunc_normal(0.02)"), "nn.Parameter(nn.init.trunc_normal_(torch.empty(32), std=0.02))");
+    EXPECT_EQ(parameter("[32, 32]", "xavier_uniform"), "nn.Parameter(nn.init.xavier_uniform_(torch.empty(32, 32)))");
+    EXPECT_EQ(parameter("[32, 32]", "orthogonal"), "nn.Parameter(nn.init.orthogonal_(torch.empty(32, 32)))");
+    EXPECT_EQ(parameter("[32]", "xavier_normal"), "nn.Parameter(nn.init.normal_(torch.empty(32), std=0.1767766952966369))");
+    EXPECT_EQ(parameter("[32]", "kaiming_uniform(fan_in, relu)"), "nn.Parameter(nn.init.uniform_(torch.empty(32), -0.4330127018922193, 0.4330127018922193))");
+    EXPECT_EQ(parameter("[32]", "orthogonal"), "nn.Parameter(F.normalize(torch.randn(32), dim=0))");
+    EXPECT_THAT(classes("init Parameter.weight = constant(0.1)\nnetwork(image):\n  p: Parameter([32])\n  Mul from image, p\n  Flatten\n  Linear(outputs)\n"),
+                testing::HasSubstr("self.p = nn.Parameter(torch.full([32], 0.1))\n"));
+}
+
+TEST(ToPytorch, ALayerScaleOfABlockIsAnArgument) {
+    const std::string python = classes("block Scaled(n):\n"
+                                       "  gamma: Parameter([32], init=constant(n))\n"
+                                       "  Mul from in, gamma\n"
+                                       "network(image):\n"
+                                       "  Scaled(0.1)\n"
+                                       "  Scaled(0.01)\n"
+                                       "  Flatten\n"
+                                       "  Linear(outputs)\n");
+    EXPECT_THAT(python, testing::HasSubstr("    def __init__(self, value):\n        super().__init__()\n        self.gamma = nn.Parameter(torch.full([32], value))\n"));
+    EXPECT_THAT(python, testing::HasSubstr("Scaled(0.01)"));
 }
 
 TEST(ToPytorch, ValuesAreNotCalledAsTheFunctionsOfTheFile) {
