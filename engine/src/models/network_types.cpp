@@ -20,7 +20,11 @@ std::vector<std::string> types_by_row(const std::vector<PredictedType>& operatio
     std::vector<std::vector<std::string>> types(rows);
     for (const PredictedType& op : operations) {
         std::vector<std::string>& own = types[static_cast<std::size_t>(op.row)];
-        if (!op.type.empty() && std::ranges::find(own, op.type) == own.end()) own.push_back(op.type);
+        for (const std::string& type : {op.type, op.result}) {
+            if (type.empty()) continue;
+            std::erase(own, type);
+            own.push_back(type);
+        }
     }
     std::vector<std::string> out;
     for (const std::vector<std::string>& each : types) out.push_back(join(each));

@@ -94,7 +94,7 @@ ValueType TypePass::call_made_of(const Op& op, const ValueType& x, std::initiali
     if (is_whole || !low_ || !type || *type == y.type) return y;
     y.type = *type;
     operations_.back().rule = "inside";
-    operations_.back().type = name(*type);
+    operations_.back().type = operations_.back().result = name(*type);
     set_elements(y, y.elements);
     calls_.back().result = y;
     return y;
@@ -130,6 +130,7 @@ ValueType TypePass::called(const Op& op, const ForceRule* rule, std::span<const 
         computes = result.type;
     }
     if (computes) shown.type = name(*computes);
+    if (computes && is_floating(result.type)) shown.result = name(result.type);
     operations_.push_back(std::move(shown));
     note_call(op, operands, used, result);
     return result;

@@ -32,8 +32,14 @@ Tensor filled(const FieldSpec& field) {
 
 /// One line an operation of the forward pass.
 template <typename Op>
-std::string line(const Op& op, const std::string& type) {
-    return op.module + ' ' + op.op + ' ' + type + ' ' + op.rule + ' ' + op.key;
+std::string line(const Op& op, const std::string& type, const std::string& result) {
+    return op.module + ' ' + op.op + ' ' + type + " to " + result + ' ' + op.rule + ' ' + op.key;
+}
+
+/// The type that an operation wrote; a cast is predicted by what it is made for.
+std::string written_type(const XrayOp& op) {
+    const std::string type = op.outputs.empty() || op.op == cast_op.name ? std::string() : op.outputs.front().dtype;
+    return !op.compute_dtype.empty() && type.find('f') != type.npos ? type : std::string();
 }
 
 std::vector<std::string> seen(const std::string& text, const ModelShape& shape, const Options& options, const PrecisionConfig& settings) {
@@ -59,13 +65,13 @@ std::vector<std::string> seen(const std::string& text, const ModelShape& shape, 
     precision.run([&] { return model->forward(inputs); });
     trace.end(step);
     std::vector<std::string> out;
-    for (const XrayOp& op : trace.take()) out.push_back(line(op, op.compute_dtype));
+    for (const XrayOp& op : trace.take()) out.push_back(line(op, op.compute_dtype, written_type(op)));
     return out;
 }
 
 std::vector<std::string> predicted(const std::string& text, const ModelShape& shape, const Options& options, const PrecisionConfig& settings) {
     std::vector<std::string> out;
-    for (const PredictedType& op : predict_types(text, network_data(shape, options), settings)) out.push_back(line(op, op.type));
+    for (const PredictedType& op : predict_types(text, network_data(shape, options), settings)) out.push_back(line(op, op.type, op.op == cast_op.name ? std::string() : op.result));
     return out;
 }
 
@@ -179,6 +185,13 @@ TEST(NetworkTypes, BelongToRows) {
     std::vector<int> rows;
     for (const PredictedType& op : predict_types(text, network_data(pictures({1, 4, 4}, 3), {}), {.preset = "amp-fp16"})) rows.push_back(op.row);
     EXPECT_EQ(rows, (std::vector<int>{0, 1, 3, 4}));
+}
+
+TEST(NetworkTypes, ARowEndsWithTheTypeOfItsResult) {
+    const std::string text = written("network(image)", "c: Conv2d(4, 3)\nSoftmax(1)\nFlatten\nLinear(outputs)");
+    const auto rows = [&](const char* preset) { return types_by_row(predict_types(text, network_data(pictures({1, 4, 4}, 3), {}), {.preset = preset}), 4); };
+    EXPECT_THAT(rows("amp-fp16"), testing::ElementsAre("f16", "f16, f32", "f32", "f16"));
+    EXPECT_THAT(rows("fp32"), testing::ElementsAre("f32", "f32", "f32", "f32"));
 }
 
 TEST(NetworkTypes, RefuseAKeyThatIsNoModuleAndNoOperation) {

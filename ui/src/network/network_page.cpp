@@ -396,8 +396,12 @@ void NetworkPage::followTrace() {
             step.lines = stringList(config.model.network.all);
         else if (NetworkFiles::isTemplate(kind))  // its text makes the network of this kind
             step.lines = textLines(QString::fromStdString(engine::network_template(config.model.kind)));
-        for (const engine::XrayOp& op : xray_->ownTrace()->ops)
-            if (op.pass == engine::XrayPass::forward) step.types.push_back({op.module, op.op, op.compute_dtype});
+        for (const engine::XrayOp& op : xray_->ownTrace()->ops) {
+            if (op.pass != engine::XrayPass::forward) continue;
+            const std::string written = op.outputs.empty() ? std::string() : op.outputs.front().dtype;
+            const bool hasFractions = !op.compute_dtype.empty() && (written.starts_with('f') || written.starts_with("bf"));
+            step.types.push_back({op.module, op.op, op.compute_dtype, hasFractions ? written : std::string()});
+        }
     }
     model_->setMeasured(std::move(step));
 }

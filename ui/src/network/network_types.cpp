@@ -78,8 +78,8 @@ NetworkTypes predictTypes(const std::string& text, const engine::CheckedNetwork&
 
 std::vector<std::string> measuredByRow(const NetworkTypes& predicted, const std::vector<MeasuredType>& measured, bool same) {
     using Name = std::pair<std::string, std::string>;
-    std::map<Name, std::vector<std::string>> types;
-    for (const MeasuredType& each : measured) types[{each.module, each.op}].push_back(each.type);
+    std::map<Name, std::vector<const MeasuredType*>> types;
+    for (const MeasuredType& each : measured) types[{each.module, each.op}].push_back(&each);
     std::map<Name, std::size_t> expected;
     for (const auto& op : predicted.operations) ++expected[{op.module, op.op}];
     if (!same) std::erase_if(types, [&expected](const auto& each) { return each.second.size() != expected[each.first]; });
@@ -89,7 +89,8 @@ std::vector<std::string> measuredByRow(const NetworkTypes& predicted, const std:
         const Name name{op.module, op.op};
         const std::size_t place = taken[name]++;
         if (const auto& own = types[name]; place < own.size()) {
-            op.type = own[place];
+            op.type = own[place]->type;
+            op.result = own[place]->result;
             found.push_back(std::move(op));
         }
     }

@@ -32,7 +32,8 @@ NetworkTypes predictTypes(const std::string& text, const engine::CheckedNetwork&
 /// An operation of the forward pass of a traced step.
 struct MeasuredType {
     std::string module, op;
-    std::string type;  ///< that it computed in
+    std::string type{};    ///< that it computed in
+    std::string result{};  ///< that it wrote; empty: no numbers with fractions
 
     friend bool operator==(const MeasuredType&, const MeasuredType&) = default;
 };

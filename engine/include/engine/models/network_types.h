@@ -17,6 +17,7 @@ struct PredictedType {
     std::string module{};  ///< full name; "": outside all modules
     std::string op{};
     std::string type{};  ///< that it computes in: "f16"; "": it takes whole numbers alone
+    std::string result{};  ///< type that it writes: softmax takes f16 and writes f32; "": whole numbers
     std::string rule{};  ///< as XrayOp::rule
     std::string key{};   ///< of precision.force; "" where no type is forced
     std::string why{};   ///< the rule in one sentence
@@ -29,8 +30,9 @@ struct PredictedType {
 /// module or operation.
 std::vector<PredictedType> predict_types(std::string_view text, const NetworkData& data, const PrecisionConfig& precision);
 
-/// The types of each row's operations, each once: "f16", "f16, f32". Empty: it has none that
-/// computes in numbers with fractions, or is computed in the row of a layer before it.
+/// The types of each row's operations and of their results, each once and that of the last result
+/// at the end: "f16", "f16, f32". Empty: it has none that computes in numbers with fractions, or is
+/// computed in the row of a layer before it.
 std::vector<std::string> types_by_row(const std::vector<PredictedType>& operations, std::size_t rows);
 
 }  // namespace engine
