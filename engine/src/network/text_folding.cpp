@@ -1,6 +1,7 @@
 #include "network/text_folding.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -16,6 +17,7 @@ struct FoldedLine {
     std::vector<TextArgument> arguments{};
     std::string tail{};
     bool is_repeat = false;  ///< its argument stands without brackets
+    std::string block{};     ///< that it uses, by its name in the text
 
     friend bool operator==(const FoldedLine&, const FoldedLine&) = default;
 };
@@ -137,18 +139,36 @@ bool are_alike(const FoldedLines& a, const FoldedLines& b) {
     });
 }
 
+/// A block that some uses share.
+struct FoldedBlock {
+    std::string head{};
+    FoldedLines lines{};
+};
+
 class Folder {
 public:
     explicit Folder(const std::vector<BlockUse>& uses) : uses_(uses), calls_(uses.size()) {}
 
     FoldedText run(const std::vector<TextStatement>& body) {
         FoldedText out;
-        for (const FoldedLine& line : lines(body, 1)) write_line(out.body, line);
-        out.blocks = std::move(blocks_);
+        const FoldedLines own = lines(body, 1);
+        for (const FoldedLine& line : own) write_line(out.body, line);
+        write_blocks(out.blocks, own);
         return out;
     }
 
 private:
+    /// The blocks that these lines use, each once and behind those that it uses: a text written once more has this order too.
+    void write_blocks(std::string& out, const FoldedLines& lines) {
+        for (const FoldedLine& line : lines) {
+            auto block = blocks_.extract(line.block);
+            if (block.empty()) continue;
+            write_blocks(out, block.mapped().lines);
+            out += block.mapped().head;
+            for (const FoldedLine& each : block.mapped().lines) write_line(out, each);
+        }
+    }
+
     FoldedLines lines(const std::vector<TextStatement>& body, int depth) {
         std::vector<FoldedItem> items;
         for (const TextStatement& statement : body) {
@@ -157,6 +177,7 @@ private:
                 const FoldedLine& call = this->call(static_cast<std::size_t>(statement.block));
                 line.head += call.head;
                 line.arguments = call.arguments;
+                line.block = call.block;
             }
             FoldedItem item{statement.label, {std::move(line)}};
             const FoldedLines inner = lines(statement.body, depth + 1);
@@ -172,8 +193,7 @@ private:
         return *calls_[use];
     }
 
-    /// One block for all uses of this name, or several where they differ in more than numbers. Those
-    /// that it uses come before it.
+    /// One block for all uses of this name, or several where they differ in more than numbers.
     void make_blocks(const std::string& name) {
         struct Group {
             std::vector<std::size_t> uses{};
@@ -217,14 +237,13 @@ private:
             }
         }
         const std::string made = unique_name(name, block_names_);
-        blocks_ += "block " + made + '(';
-        for (std::size_t i = 0; i < parameters.size(); ++i) blocks_ += (i == 0 ? "" : ", ") + parameters[i];
-        blocks_ += ')';
-        for (std::size_t i = 0; i < uses_[uses.front()].inputs.size(); ++i) blocks_ += (i == 0 ? " of " : ", ") + uses_[uses.front()].inputs[i];
-        blocks_ += ":\n";
-        for (const FoldedLine& line : own) write_line(blocks_, line);
+        std::string head = "block " + made + '(';
+        for (std::size_t i = 0; i < parameters.size(); ++i) head += (i == 0 ? "" : ", ") + parameters[i];
+        head += ')';
+        for (std::size_t i = 0; i < uses_[uses.front()].inputs.size(); ++i) head += (i == 0 ? " of " : ", ") + uses_[uses.front()].inputs[i];
+        blocks_.emplace(made, FoldedBlock{head + ":\n", std::move(own)});
         for (std::size_t use = 0; use < uses.size(); ++use) {
-            FoldedLine call{.head = made};
+            FoldedLine call{.head = made, .block = made};
             for (std::size_t i = 0; i < parameters.size(); ++i)
                 call.arguments.push_back({.keyword = i == 0 ? std::string() : parameters[i], .text = columns[i][use], .slot = parameters[i]});
             calls_[uses[use]] = std::move(call);
@@ -234,7 +253,7 @@ private:
     const std::vector<BlockUse>& uses_;
     std::vector<std::optional<FoldedLine>> calls_;
     std::set<std::string> block_names_;
-    std::string blocks_;
+    std::map<std::string, FoldedBlock> blocks_;
 };
 
 }  // namespace

@@ -94,6 +94,18 @@ network(image):
                 HasSubstr("  Flatten\n  repeat 3 as i:\n    fc{i + 3}: Linear(12)\n    ReLU\n  Linear(outputs)\n"));
 }
 
+/// Parts of a block that are used between others stand where they are used first, so that a text written again keeps them there.
+TEST(ToText, BlocksStandInTheOrderOfTheirFirstUse) {
+    const std::string text = written("block Inner(n, act = true):\n  Linear(n)\n  ReLU if act\n"
+                                     "block Part(n, act, wide = false):\n  Inner(n, act)\n  Tanh if not act\n  Inner(n) if wide\n"
+                                     "block Other():\n  Inner(9, false)\n  Part(9, true, true)\n"
+                                     "network(features):\n  Part(8, true)\n  Other()\n  Part(8, false)\n  Linear(outputs)\n",
+                                     small_data());
+    std::string order;
+    for (std::size_t at = text.find("block "); at != text.npos; at = text.find("block ", at + 1)) order += text.substr(at + 6, text.find('(', at) - at - 6) + ' ';
+    EXPECT_EQ(order, "Inner Part Inner_2 Part_2 Other Part_3 ");
+}
+
 TEST(ToText, TheNumbersOfOptionsAreWritten) {
     NetworkData data = usual_network_data(network_template("mlp"));
     data.options = {{"hidden", std::vector<std::int64_t>{5, 7, 7}}};
