@@ -102,7 +102,7 @@ public:
             add_box({.text = value.name, .shape = to_string(value.type.sizes), .is_input = true}, {input});
         }
         int next = 0;
-        add_nodes(next, static_cast<int>(graph.nodes.size()), 0, drawing.depth);
+        add_nodes(next, static_cast<int>(graph.nodes.size()), 0, {}, drawing.depth);
     }
 
     std::vector<DrawnBox> boxes{};
@@ -119,22 +119,22 @@ private:
         boxes.push_back(std::move(box));
     }
 
-    /// Nodes from `next` to `end`, with the bodies from `body` on. Returns the height of the highest frame inside.
-    int add_nodes(int& next, int end, std::size_t body, int depth) {
+    /// Nodes from `next` to `end` of the module `around`, with the bodies from `body` on. Returns the height of the highest frame inside.
+    int add_nodes(int& next, int end, std::size_t body, const std::string& around, int depth) {
         int height = 0;
         while (next < end) {
             while (body < graph_.bodies.size() && (graph_.bodies[body].end <= next || graph_.bodies[body].first == graph_.bodies[body].end)) ++body;
             const bool in_body = body < graph_.bodies.size() && graph_.bodies[body].first <= next;
             if (!in_body) {
                 const GraphNode& node = graph_.nodes[static_cast<std::size_t>(next)];
-                const std::string label = node.labelled && (node.own_module || node.kind->bare) ? last_part(node.module) + ": " : "";
+                const std::string label = node.labelled && (node.own_module || node.kind->bare) ? label_in(around, node.module) + ": " : "";
                 add_nodes_as_box(label + node.kind->name, next, next + 1);
                 ++next;
                 continue;
             }
             const GraphBody& inner = graph_.bodies[body];
             const std::vector<std::size_t> runs = runs_.find(body);
-            std::string text = title(inner);
+            std::string text = title(inner, around, runs.size() > 1);
             if (runs.size() > 1) text += " \u00d7" + std::to_string(runs.size());
             if (!inner.block.empty() && depth == 0) {
                 add_nodes_as_box(text, inner.first, inner.end);
@@ -143,7 +143,7 @@ private:
                 const std::size_t frame = frames.size();
                 frames.push_back({.text = text, .top = bottom});
                 bottom += title_height;
-                const int inside = add_nodes(next, inner.end, body + 1, inner.block.empty() ? depth : depth - 1);
+                const int inside = add_nodes(next, inner.end, body + 1, inner.module, inner.block.empty() ? depth : depth - 1);
                 frames[frame].bottom = bottom += frame_margin - (row_height - box_height) / 2;
                 frames[frame].height = inside + 1;
                 bottom += frame_margin / 2;
@@ -157,8 +157,13 @@ private:
         return height;
     }
 
-    static std::string title(const GraphBody& body) {
-        const std::string label = last_part(body.module);
+    /// A module's name as the body around it has it: "stage1.0".
+    static std::string label_in(const std::string& around, const std::string& module) { return lies_in(module, around) ? below(module, around) : last_part(module); }
+
+    /// `several`: the runs of a repeat as one.
+    static std::string title(const GraphBody& body, const std::string& around, bool several) {
+        std::string label = label_in(around, body.module);
+        if (const std::size_t dot = label.rfind('.'); several && dot != label.npos && std::all_of(label.begin() + static_cast<std::ptrdiff_t>(dot) + 1, label.end(), is_digit)) label.resize(dot);
         std::string text = body.block.empty() ? label : body.block;
         const bool counted = std::ranges::all_of(label, is_digit);
         if (!body.block.empty() && !counted) text = label + ": " + text;

@@ -81,6 +81,17 @@ TEST(ToSvg, EqualRunsOfARepeatAreDrawnOnce) {
     EXPECT_EQ(rectangles(taken, "frame").size(), 2u);
 }
 
+/// "stage.0" is a name with a dot and no container.
+TEST(ToSvg, LabelsAreWrittenWhole) {
+    const std::string text = "block Wide(n):\n  Linear(n)\n  ReLU\nnetwork(features):\n  repeat 3 as i:\n    stage.{i}: Wide(8 + i)\n  first:\n    Wide(9)\n    side.a: Linear(9)\n"
+                             "  Linear(8)\n  repeat 2 as i:\n    last.{i}: Wide(8)\n  Linear(outputs)\n";
+    for (const int depth : {0, 1}) {
+        const std::string svg = network_to_svg(text, small_data(), {.depth = depth});
+        for (const char* label : {">stage.0: Wide</text>", ">stage.2: Wide</text>", ">Wide</text>", ">side.a: Linear</text>", ">last: Wide \u00d72</text>"})
+            EXPECT_NE(svg.find(label), svg.npos) << label << depth;
+    }
+}
+
 TEST(ToSvg, TextsAreTextAndEscaped) {
     const std::string svg = network_to_svg("network(features):\n  \"a<b&c\": Linear(outputs)\n", small_data());
     EXPECT_NE(svg.find(">a&lt;b&amp;c: Linear</text>"), svg.npos);
