@@ -106,6 +106,7 @@ std::pair<std::string, engine::OptionValue> read_option(const std::string& text)
 struct NetworkSettings {
     engine::NetworkData data;
     engine::RunConfig run;
+    bool usual_sizes = true;  ///< no data set gave them
 };
 
 /// The settings that --set, --precision and --force make of the defaults, with the network of this file;
@@ -121,8 +122,8 @@ std::optional<NetworkSettings> read_network_settings(const NetworkArguments& arg
     const auto faults = std::erase_if(parsed.errors, [](const auto& error) { return error.field == "model.network"; });
     report(parsed.errors);
     if (!parsed.errors.empty()) return std::nullopt;
-    const auto with = [&](engine::NetworkData data) { return NetworkSettings{std::move(data), parsed.config}; };
-    if (args.overrides.empty() || faults > 0) return with(engine::usual_network_data(text));
+    const auto with = [&](engine::NetworkData data, bool usual = false) { return NetworkSettings{std::move(data), parsed.config, usual}; };
+    if (args.overrides.empty() || faults > 0) return with(engine::usual_network_data(text), true);
     const engine::DatasetDescriptor* const kind = engine::find_dataset(parsed.config.dataset.kind);
     if (!kind->files_decide) return with(engine::network_data(parsed.config));
     return with(engine::network_data(parsed.config, engine::preview_dataset(parsed.config.dataset, parsed.config.seed, 0)));
@@ -187,19 +188,34 @@ void write_export(const NetworkArguments& args, const std::string& text, const N
     engine::write_named_file(args.output, out);
 }
 
-void print_table(const engine::NetworkReport& report) {
+/// "image 3 x 224 x 224 (not set), 10 outputs (not set)".
+std::string sizes_text(const NetworkArguments& args, const NetworkSettings& settings) {
+    const auto origin = [&](bool given) { return settings.usual_sizes && !given ? " (not set)" : ""; };
+    std::string out;
+    for (const engine::NetworkInput& input : settings.data.inputs) {
+        std::string sizes = engine::join(input.sizes, " x ");
+        if (!input.counts.empty()) sizes += (sizes.empty() ? "below " : ", below ") + std::to_string(std::ranges::max(input.counts));
+        out += (out.empty() ? "" : ", ") + input.field + ' ' + sizes + origin(!args.inputs.empty());
+    }
+    if (settings.data.outputs > 0) out += ", " + std::to_string(settings.data.outputs) + " outputs" + origin(args.outputs > 0);
+    const bool has_data = !settings.usual_sizes && (args.inputs.empty() || args.outputs == 0);
+    return has_data ? out + " of the data set " + settings.run.dataset.kind : out;
+}
+
+void print_table(const engine::NetworkReport& report, const std::string& sizes, const std::string& precision) {
     const engine::CheckedNetwork& network = report.network;
     engine::Table table{{"line", "name", "layer", "shape", "parameters", "FLOPs", "saved", "type"}};
     for (std::size_t i = 0; i < network.rows.size(); ++i) {
         const auto& row = network.rows[i];
         table.rows.push_back({row.place.line, row.module, row.layer, row.shape, row.parameters, engine::Cell(row.flops, "%.4g"),
-                              engine::estimated_bytes_text(report.memory.saved[i]), report.types[i]});
+                              network.usable() ? engine::Cell(engine::estimated_bytes_text(report.memory.saved[i])) : engine::Cell(""), report.types[i]});
     }
     std::cout << to_text(table, 4);
     print_formatted("%zu layers, %lld parameters, %.4g FLOPs for one sample; the result is %s\n", network.rows.size(),
                     static_cast<long long>(network.parameter_count()), network.flops(), network.shape.empty() ? "?" : network.shape.c_str());
+    print_formatted("for %s\n", sizes.c_str());
     if (!network.usable()) return;
-    print_formatted("a step on %lld samples keeps %s for its backward pass and needs about %s\n", static_cast<long long>(report.batch_size),
+    print_formatted("a step in %s on a batch of %lld keeps %s for its backward pass and needs about %s\n", precision.c_str(), static_cast<long long>(report.batch_size),
                     engine::estimated_bytes_text(report.memory.activations).c_str(),
                     engine::estimated_bytes_text(report.memory.peak).c_str());
 }
@@ -223,7 +239,7 @@ int check(const NetworkArguments& args) {
     else if (args.json)
         std::cout << engine::network_to_json(engine::report_network(*text, settings->data, settings->run), args.file);
     else if (args.format.empty())
-        print_table(engine::report_network(*text, settings->data, settings->run));
+        print_table(engine::report_network(*text, settings->data, settings->run), sizes_text(args, *settings), settings->run.precision.preset);
     return network.usable() ? 0 : engine::exit_code(engine::ErrorCode::settings);
 }
 

@@ -115,6 +115,33 @@ TEST(NetworkCommand, WritesFaultsWithTheirPlaces) {
     EXPECT_THAT(program.errors(), HasSubstr(file + ":4:30: wrong: there is no such value"));
 }
 
+TEST(NetworkCommand, NamesWhatItsFiguresAreFor) {
+    test_support::TempFolder folder;
+    const std::string file = (folder / "a.network").string();
+    std::ofstream(file) << "network(image):\n  Flatten\n  fc: Linear(outputs)\n";
+    Program plain({"network", file});
+    plain.finish();
+    EXPECT_THAT(plain.output_text(), HasSubstr("\nfor image 3 x 224 x 224 (not set), 10 outputs (not set)\na step in amp-fp16 on a batch of "));
+    Program sized({"network", file, "--input", "image=1x8x8", "--precision", "fp32"});
+    sized.finish();
+    EXPECT_THAT(sized.output_text(), HasSubstr("\nfor image 1 x 8 x 8, 10 outputs (not set)\na step in fp32 on a batch of "));
+    Program data({"network", file, "--set", "dataset.kind=glyphs", "--set", "batch_size=16"});
+    data.finish();
+    EXPECT_THAT(data.output_text(), HasSubstr("\nfor image 1 x 28 x 28, 20 outputs of the data set glyphs\na step in "));
+    EXPECT_THAT(data.output_text(), HasSubstr(" on a batch of 16 keeps "));
+}
+
+TEST(NetworkCommand, ATextWithAFaultHasNoFiguresOfMemory) {
+    test_support::TempFolder folder;
+    const std::string file = (folder / "a.network").string();
+    std::ofstream(file) << "network(image):\n  Flatten\n  fc: Linear(8)\n  Dense(3)\n";
+    Program program({"network", file});
+    program.finish();
+    EXPECT_EQ(program.exit_code(), 2);
+    EXPECT_THAT(program.output_text(), HasSubstr("Linear(8)"));
+    EXPECT_THAT(program.output_text(), testing::Not(HasSubstr("0 B")));
+}
+
 TEST(NetworkCommand, TakesSizesAndOptions) {
     test_support::TempFolder folder;
     const std::string file = (folder / "a.network").string();

@@ -27,12 +27,12 @@ std::string network_to_json(const NetworkReport& report, const std::string& file
     for (std::size_t i = 0; i < network.rows.size(); ++i) {
         const auto& row = network.rows[i];
         layers.push_back({{"line", row.place.line}, {"module", row.module}, {"layer", row.layer}, {"shape", row.shape},
-                          {"parameters", row.parameters}, {"flops", row.flops}, {"saved_bytes", report.memory.saved[i]}, {"type", report.types[i]},
+                          {"parameters", row.parameters}, {"flops", row.flops}, {"saved_bytes", network.usable() ? ordered_json(report.memory.saved[i]) : ordered_json()}, {"type", report.types[i]},
                           {"operations", ordered_json::array()}, {"inputs", row.inputs}});
     }
     for (const auto& op : report.operations)
         layers[static_cast<std::size_t>(op.row)]["operations"].push_back(
-            {{"module", op.module}, {"op", op.op}, {"type", op.type}, {"rule", op.rule}, {"key", op.key}, {"why", op.why}});
+            {{"module", op.module}, {"op", op.op}, {"type", op.type}, {"result", op.result}, {"rule", op.rule}, {"key", op.key}, {"why", op.why}});
     for (const auto& parameter : network.parameters)
         parameters.push_back({{"name", parameter.name}, {"sizes", parameter.sizes}, {"initial", parameter.initial}, {"fixed", parameter.fixed}});
     for (const std::size_t place : network.state) {
@@ -42,7 +42,7 @@ std::string network_to_json(const NetworkReport& report, const std::string& file
             state.push_back({{"name", network.buffers[place - network.parameters.size()].name}, {"sizes", network.buffers[place - network.parameters.size()].sizes}});
     }
     const StepMemory& memory = report.memory;
-    const ordered_json bytes = {{"batch_size", report.batch_size}, {"activations", memory.activations}, {"weights", memory.weights}, {"masters", memory.masters},
+    const ordered_json bytes = !network.usable() ? ordered_json() : ordered_json{{"batch_size", report.batch_size}, {"activations", memory.activations}, {"weights", memory.weights}, {"masters", memory.masters},
                                 {"low_copies", memory.low_copies}, {"optimizer", memory.optimizer}, {"gradients", memory.gradients}, {"peak", memory.peak}};
     const ordered_json out = {{"file", file}, {"usable", network.usable()}, {"faults", std::move(faults)}, {"gives", network.gives},
                               {"shape", network.shape}, {"parameter_count", network.parameter_count()}, {"flops", network.flops()}, {"memory", bytes},
