@@ -218,7 +218,7 @@ void describe_bench(Command command) {
     auto args = std::make_shared<BenchArguments>();
     command
         .text("CONFIG", args->config,
-              "Settings, a JSON file or the name of a preset; without one, the defaults")
+              "Settings, a JSON file or the name of saved settings; without one, the defaults")
         .not_empty();
     command.repeated_text("--set", args->overrides, "path=value").takes("PATH=VALUE");
     constexpr std::int64_t most = 1'000'000;

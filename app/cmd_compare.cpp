@@ -294,7 +294,7 @@ void describe_compare(Command command) {
     auto args = std::make_shared<CompareArguments>();
     command
         .text("CONFIG", args->config,
-              "Settings, a JSON file or the name of a preset; without one, the default comparison")
+              "Settings, a JSON file or the name of saved settings; without one, the default comparison")
         .not_empty();
     command.repeated_text("--set", args->overrides, "path=value").takes("PATH=VALUE");
     command.text("--precision", args->precisions,

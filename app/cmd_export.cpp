@@ -1,9 +1,11 @@
+#include <algorithm>
 #include <iostream>
 
 #include "commands.h"
 #include "engine/base/error.h"
 #include "engine/base/plain_text.h"
 #include "engine/io/named_file.h"
+#include "engine/network/network_exports.h"
 #include "engine/number/figure_text.h"
 #include "engine/report/report.h"
 #include "engine/runs/checkpoint.h"
@@ -87,6 +89,10 @@ int export_report(const ExportArguments& args) {
 /// Options that do not go with the format are mistakes.
 const engine::ExportInfo& checked(const ExportArguments& args) {
     const engine::ExportInfo* info = engine::find_export(args.format);
+    const bool is_of_text = std::ranges::find(engine::network_forms(), args.format, &engine::NetworkForm::name) != engine::network_forms().end();
+    if (info == nullptr && is_of_text)
+        refuse_export("--to: " + args.format + ": not a form of export of a run",
+               "halftone network FILE --to " + args.format + " writes it from a network's text, which halftone export RUN --to network writes.");
     if (info == nullptr)
         refuse_export("--to: " + args.format + ": not a form of export",
                "Use one of " + format_names(", ") + ".");

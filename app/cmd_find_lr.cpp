@@ -75,7 +75,7 @@ void describe_find_lr(Command command) {
     auto args = std::make_shared<FindArguments>();
     command
         .text("CONFIG", args->config,
-              "Settings, a JSON file or the name of a preset; without one, the defaults")
+              "Settings, a JSON file or the name of saved settings; without one, the defaults")
         .not_empty();
     command.repeated_text("--set", args->overrides, "path=value").takes("PATH=VALUE");
     command.number("--steps", args->steps, "Updates from the lowest rate to the highest")

@@ -84,7 +84,7 @@ void describe_lint(Command command) {
     auto args = std::make_shared<LintArguments>();
     command
         .text("CONFIG", args->config,
-              "Settings, a JSON file or the name of a preset; without one, the defaults. Findings do not change the exit "
+              "Settings, a JSON file or the name of saved settings; without one, the defaults. Findings do not change the exit "
               "code, 0")
         .not_empty();
     command.repeated_text("--set", args->overrides, "path=value").takes("PATH=VALUE");

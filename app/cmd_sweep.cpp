@@ -196,7 +196,7 @@ void describe_sweep(Command command) {
     auto args = std::make_shared<SweepArguments>();
     command
         .text("CONFIG", args->config,
-              "Settings, a JSON file or the name of a preset; without one, the defaults")
+              "Settings, a JSON file or the name of saved settings; without one, the defaults")
         .not_empty();
     command.repeated_text("--grid", args->request.grid,
                           "path=value,value: a field and its values; several make a grid").takes("PATH=VALUE,VALUE");

@@ -32,7 +32,7 @@ int train(const TrainArguments& args) {
 
 void describe_train(Command command) {
     auto args = std::make_shared<TrainArguments>();
-    command.text("CONFIG", args->config, "Settings, a JSON file or the name of a preset; without one, the defaults")
+    command.text("CONFIG", args->config, "Settings, a JSON file or the name of saved settings; without one, the defaults")
         .not_empty();
     command.repeated_text("--set", args->overrides, "path=value, for instance optimizer.lr=0.01").takes("PATH=VALUE");
     command

@@ -243,7 +243,7 @@ int train(const TwinArguments& args) {
 void describe_twin(Command command) {
     auto args = std::make_shared<TwinArguments>();
     command
-        .text("CONFIG", args->config, "Settings, a JSON file or the name of a preset; without one, the default comparison")
+        .text("CONFIG", args->config, "Settings, a JSON file or the name of saved settings; without one, the default comparison")
         .not_empty();
     command.repeated_text("--set", args->overrides, "path=value").takes("PATH=VALUE");
     command

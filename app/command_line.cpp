@@ -132,11 +132,26 @@ Command CommandLine::add(const char* name, const char* summary) {
     return {app_->add_subcommand(dashed, summary), &exit_code_, &dashed_};
 }
 
-/// The arguments. Values that begin with a dash would be parsed as options, so they get a mark,
-/// which text() and dashed_texts() remove.
+bool CommandLine::has_command(const std::string& name) const {
+    return std::ranges::any_of(app_->get_subcommands({}), [&name](const CLI::App* command) { return command->get_name() == name; });
+}
+
+/// The arguments. "help COMMAND" is "COMMAND --help". A command comes first: after a file it would
+/// be run, and the file would not count. Values that begin with a dash would be parsed as options,
+/// so they get a mark, which text() and dashed_texts() remove.
 std::vector<std::string> CommandLine::arranged(int argc, char** argv) const {
     std::vector<std::string> out(argv + 1, argv + argc);
-    if (out.empty() || !dashed_.contains(out.front())) return out;
+    if (out.empty()) return out;
+    const bool asks = out.front() == "help";
+    if (asks && out.size() == 1) return {"--help"};
+    if (asks) out.erase(out.begin());
+    if (asks && has_command(out.front())) return {out.front(), "--help"};
+    const auto shows_text = [](const std::string& each) { return each == "-h" || each == "--help" || each == "--version"; };
+    if (!out.front().starts_with('-') && !has_command(out.front()) && std::ranges::none_of(out, shows_text)) {
+        out.insert(out.begin(), "--");  // the rest are files
+        return out;
+    }
+    if (!dashed_.contains(out.front())) return out;
     const auto separator = std::find(out.begin(), out.end(), "--");
     const auto behind = separator == out.end() ? separator : out.erase(separator);
     for (auto it = out.begin(); it != out.end(); ++it) {

@@ -105,13 +105,14 @@ public:
     /// none. Prints help and usage errors itself, with exit codes 0 and usage_error. Exceptions of
     /// the command reach the caller.
     std::optional<int> run(int argc, char** argv);
-    /// Given beside a command, or without one.
+    /// Given without a command.
     const std::vector<std::string>& files() const { return files_; }
     std::string help() const;
     /// The command that a misspelt one stands for; empty if none comes near.
     std::string nearest_command(std::string_view wrong) const;
 
 private:
+    bool has_command(const std::string& name) const;
     std::vector<std::string> arranged(int argc, char** argv) const;
 
     std::unique_ptr<CLI::App> app_;

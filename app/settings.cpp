@@ -68,14 +68,34 @@ std::optional<std::string> read_named_settings(const std::string& name) {
     return engine::find_example_settings(name);
 }
 
+namespace {
+
+/// The setting that a word chooses, "precision.preset" for "fp32", or "model.path" for a network; empty: none.
+std::string setting_chosen_by(const std::string& word) {
+    const auto names = [&word](const auto& all) { return std::ranges::any_of(all, [&word](const auto& each) { return each.name == word; }); };
+    if (word.ends_with(".network")) return "model.path";
+    if (names(engine::precisions())) return "precision.preset";
+    if (names(engine::models())) return "model.kind";
+    if (names(engine::datasets())) return "dataset.kind";
+    if (names(engine::optimizers())) return "optimizer.kind";
+    return names(engine::scaler_presets()) ? "scaler.preset" : "";
+}
+
+engine::Message how_to_name_settings(const std::string& given) {
+    if (const std::string chosen = setting_chosen_by(given); !chosen.empty())
+        return engine::msg("is one setting: use --set {}={}", chosen, given);
+    return engine::msg("use a JSON file with settings that can be read, of at most 1 MiB, or the name of settings that `halftone presets` lists");
+}
+
+}  // namespace
+
 std::optional<engine::ParsedConfig> read_comparison(const std::string& file,
                                                     const std::vector<std::string>& overrides,
                                                     const std::string& otherwise, bool needs_data) {
-    const auto json = file.empty() ? otherwise : read_named_settings(file);
+    std::optional<std::string> json = otherwise;
+    if (!file.empty()) json = file.ends_with(".network") ? std::nullopt : read_named_settings(file);
     if (!json) {
-        report({{"(file)", file,
-                 engine::msg("use a JSON file with settings that can be read, of at most 1 "
-                             "MiB, or the name of a preset that `halftone presets` lists")}});
+        report({{"(file)", file, how_to_name_settings(file)}});
         return std::nullopt;
     }
     engine::ParsedConfig parsed = engine::parse_run_config(*json, overrides);

@@ -63,6 +63,35 @@ TEST(CommandLine, NamesTheCommandThatAMisspeltOneStandsFor) {
     }
 }
 
+TEST(CommandLine, HelpBeforeACommandPrintsItsHelpAndRunsNothing) {
+    for (const std::string command : {"train", "network", "find-lr"}) {
+        Program asked({"help", command});
+        asked.finish();
+        EXPECT_EQ(asked.exit_code(), 0) << asked.errors();
+        Program given({command, "--help"});
+        given.finish();
+        EXPECT_EQ(asked.output_text(), given.output_text());
+        EXPECT_FALSE(fs::exists(asked.runs()));
+    }
+    Program alone({"help"});
+    alone.finish();
+    EXPECT_THAT(alone.output_text(), HasSubstr("find-lr"));
+    Program wrong({"help", "traun"});
+    wrong.finish();
+    EXPECT_EQ(wrong.exit_code(), 2);
+    EXPECT_THAT(wrong.errors(), testing::EndsWith("did you mean halftone train?\n"));
+}
+
+TEST(CommandLine, ACommandBehindAFileIsNotRun) {
+    for (const auto& args : std::vector<std::vector<std::string>>{{"settings.json", "train", "--set", "max_steps=1"}, {"no-command", "train"}}) {
+        Program program(args);
+        program.finish();
+        EXPECT_EQ(program.exit_code(), 2);
+        EXPECT_THAT(program.errors(), HasSubstr(args.front() + ": neither a command nor a file"));
+        EXPECT_FALSE(fs::exists(program.runs()));
+    }
+}
+
 TEST(CommandLine, TheVersionNamesTheCommitThatWasBuilt) {
     Program program({"--version"});
     program.finish();
@@ -106,6 +135,24 @@ TEST(CommandLine, CatalogsAreJson) {
         for_people.finish();
         EXPECT_EQ(for_people.exit_code(), 0);
         EXPECT_THAT(for_people.output_text(), HasSubstr(list[0].at("name").get<std::string>()));
+    }
+}
+
+TEST(CommandLine, AWordThatChoosesOneSettingIsSaidWithItsField) {
+    const test_support::TempFolder folder;
+    const std::string network = folder.write("a.network", "network(features):\n  Linear(outputs)\n");
+    for (const auto& [word, field] : std::vector<std::pair<std::string, std::string>>{{"fp32", "precision.preset"}, {"classroom", "scaler.preset"}, {"lenet", "model.kind"},
+                                                                                        {"glyphs", "dataset.kind"}, {"adam", "optimizer.kind"}, {network, "model.path"}}) {
+        Program program({"train", word});
+        program.finish();
+        EXPECT_EQ(program.exit_code(), 2);
+        EXPECT_EQ(program.errors(), "(file): " + word + ": is one setting: use --set " + field + "=" + word + "\n");
+    }
+    for (const auto& [section, fields] : std::vector<std::pair<std::string, std::string>>{{"precision=fp32", "precision.preset=fp32"}, {"model=lenet", "model.kind=lenet"}}) {
+        Program program({"train", "--set", section});
+        program.finish();
+        EXPECT_EQ(program.exit_code(), 2);
+        EXPECT_THAT(program.errors(), HasSubstr("use an object with fields, for instance " + fields + "\n"));
     }
 }
 

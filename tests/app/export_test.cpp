@@ -87,6 +87,8 @@ TEST_F(Export, RefusesWhatDoesNotGoTogether) {
     run({"export", "1", "--to", "tar"}, 2);
     EXPECT_THAT(errors_, HasSubstr("--to: tar: not a form of export"));
     EXPECT_THAT(errors_, HasSubstr("safetensors, onnx, pytorch, network, tensorboard, csv, json, run"));
+    run({"export", "1", "--to", "svg"}, 2);
+    EXPECT_THAT(errors_, HasSubstr("halftone network FILE --to svg writes it from a network's text, which halftone export RUN --to network writes."));
     run({"export", "1", "--to", "csv", "--dtype", "fp16"}, 2);
     EXPECT_THAT(errors_, HasSubstr("--dtype: csv is written as it is"));
     run({"export", "1", "--to", "onnx", "--dtype", "bf16"}, 2);

@@ -147,7 +147,7 @@ void print_settings() {
 
 void print_commands() {
     print_title("Commands", "commands",
-                "What `halftone` can do; `halftone COMMAND --help` lists the options of one. "
+                "What `halftone` can do; `halftone COMMAND --help` or `halftone help COMMAND` lists the options of one. "
                 "[Interfaces](interfaces.md#2-commands) has the exit codes. Without a command the "
                 "window opens.");
     std::printf("\n");

@@ -78,7 +78,11 @@ struct KnownNames {
 void refuse_unknown_of_section(const std::string& section, const json& value,
                                const KnownNames& known, SettingErrors& setting_errors) {
     if (!value.is_object()) {
-        setting_errors.add(section, shown_json(value), msg("use an object with fields"));
+        const std::string choice = section + (known.has(known.paths, section + ".preset") ? ".preset" : ".kind");
+        constexpr std::size_t longest_name = 40;
+        const bool is_name = value.is_string() && value.get_ref<const std::string&>().size() <= longest_name && known.has(known.paths, choice);
+        setting_errors.add(section, shown_json(value), is_name ? msg("use an object with fields, for instance {}={}", choice, value.get_ref<const std::string&>())
+                                                               : msg("use an object with fields"));
         return;
     }
     for (const auto& [name, field] : value.items()) {
