@@ -2301,6 +2301,7 @@
 <message><source>{}: the input is {}, smaller than the window. Remove this layer, or use images of at least {} x {}.</source><translation>{}：输入为 {}，小于窗口。请移除此层，或使用至少 {} x {} 的图像。</translation></message>
 <message><source>{}: there is no such input. Did you mean {}?</source><translation>{}：没有这种输入。是否想写 {}？</translation></message>
 <message><source>{}: there is no such input. Use {}.</source><translation>{}：没有这种输入。请用 {}。</translation></message>
+<message><source>DropPath: no sum takes its result, so whole samples become 0. It belongs on a branch: Add from above, x.</source><translation>DropPath：没有求和使用它的结果，整个样本会变为 0。它应放在分支上：Add from above, x。</translation></message>
 <message><source>{}: this block hides the layer of its name.</source><translation>{}：此块遮蔽了同名的层。</translation></message>
 <message><source>{}: this input comes twice.</source><translation>{}：此输入出现两次。</translation></message>
 <message><source>{}: this layer has nothing that {} could set.</source><translation>{}：此层没有可由 {} 设置的参数。</translation></message>

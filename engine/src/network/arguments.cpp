@@ -263,7 +263,7 @@ std::optional<bool> is_size_of_input(const Statement& statement, const Value& va
     const TextPlace place = statement.callee->place;
     const auto first = std::ranges::find(order, std::string());
     const auto size_at = static_cast<std::size_t>(first - order.begin());
-    const bool has_size = size_at < values.size();
+    const bool has_size = first != order.end() && size_at < values.size();
     const auto meant = named_call(kind, order, values, false, named);
     std::optional<std::string> other;
     if (has_size && !is_size_of_input(statement, values[size_at], in).value_or(false)) other = named_call(kind, order_of_arguments(kind, false), values, true, named);

@@ -29,7 +29,10 @@ public:
             calls_ = &calls;
             check_blocks();
             expand();
-            if (!expansion_.has_faults()) environment.note_unused_inits();
+            if (!expansion_.has_faults()) {
+                environment.note_unused_inits();
+                note_dropped_samples();
+            }
         } catch (const Overrun& overrun) {
             expansion_.report(overrun.failure);
         }
@@ -38,6 +41,18 @@ public:
     }
 
 private:
+    /// A path that is dropped and not added to another one leaves nothing of its samples.
+    void note_dropped_samples() {
+        std::vector<bool> merged(graph_.values.size(), false);
+        for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
+            const bool is_merged = merged[static_cast<std::size_t>(node->outputs.front())];
+            if (node->kind->name == "DropPath" && node->arguments.number("p") > 0 && !is_merged)
+                expansion_.note(node->place, msg("DropPath: no sum takes its result, so whole samples become 0. It belongs on a branch: Add from above, x."));
+            if (node->kind->merges || (!node->kind->weighted && is_merged))
+                for (const int input : node->inputs) merged[static_cast<std::size_t>(input)] = true;
+        }
+    }
+
     void check_blocks() {
         std::set<std::string> names;
         for (const BlockLine& block : syntax_.blocks) {

@@ -94,6 +94,14 @@ TEST(NetworkExpand, AFaultHidesNoOtherAndBringsNone) {
     EXPECT_THAT(texts[2], testing::StartsWith("5:14: Linear has no argument kernel"));
 }
 
+TEST(NetworkExpand, ADropPathThatNoSumTakesIsNoted) {
+    const char* note = "2:1: DropPath: no sum takes its result, so whole samples become 0. It belongs on a branch: Add from above, x.";
+    EXPECT_THAT(fault_texts(check_body("Linear(20)\nDropPath(0.1)\nLinear(outputs)")), testing::ElementsAre(note));
+    for (const char* right : {"Linear(20)\nDropPath(0.1)\nAdd from above, in\nLinear(outputs)", "Linear(20)\nDropPath(0.1)\nIdentity\nAdd from in, above\nLinear(outputs)",
+                              "Linear(20)\nDropPath(0)\nLinear(outputs)"})
+        EXPECT_THAT(fault_texts(check_body(right)), testing::IsEmpty()) << right;
+}
+
 TEST(NetworkExpand, AFaultOfABlockIsReportedOnce) {
     const auto network = check_network("block B(n):\n  Linear(n)\n  MaxPool2d(2)\nnetwork(features):\n  repeat 3: B(20)\n  Linear(outputs)\n", small_data());
     EXPECT_EQ(network.faults.size(), 1u);
