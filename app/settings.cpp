@@ -72,7 +72,7 @@ namespace {
 
 /// The setting that a word chooses, "precision.preset" for "fp32", or "model.path" for a network; empty: none.
 std::string setting_chosen_by(const std::string& word) {
-    const auto names = [&word](const auto& all) { return std::ranges::any_of(all, [&word](const auto& each) { return each.name == word; }); };
+    const auto names = [&word](const auto& all) { return std::ranges::any_of(all, [&word](const auto& each) { return each.kind == word; }); };
     if (word.ends_with(".network")) return "model.path";
     if (names(engine::precisions())) return "precision.preset";
     if (names(engine::models())) return "model.kind";
