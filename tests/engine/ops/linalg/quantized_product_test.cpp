@@ -45,8 +45,8 @@ Tensor drawn(const Shape& shape, std::uint32_t substream, DType type = DType::f3
     std::vector<double> values;
     for (std::int64_t i = 0; i < shape.numel(); i += 2) {
         const auto words = stream.block(static_cast<std::uint64_t>(i));
-        for (const float each : RandomStream::to_normals(words[0], words[1]))
-            values.push_back(static_cast<double>(each));
+        for (const double each : RandomStream::to_normals(words[0], words[1]))
+            values.push_back(each);
     }
     values.resize(static_cast<std::size_t>(shape.numel()));
     return Tensor::of(values, shape, type, Device{});
