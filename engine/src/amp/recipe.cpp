@@ -152,31 +152,50 @@ float QuantizedLayer::delayed_scale(ProductOperand operand) const {
     return delayed_.empty() ? 0 : delayed_[static_cast<std::size_t>(operand)].scale();
 }
 
-void QuantizedLayer::note(ProductOperand operand, const BlockRange& range) {
-    const bool measures = !inference_mode() && !recomputing();
-    if (measures && !delayed_.empty()) delayed_[static_cast<std::size_t>(operand)].measured(range);
+void CastFigures::add(const CastFigures& other) {
+    counts.nonzero += other.counts.nonzero;
+    counts.zeroed += other.counts.zeroed;
+    counts.saturated += other.counts.saturated;
+    counts.nonfinite += other.counts.nonfinite;
+    elements += other.elements;
+    headroom = std::min(headroom, other.headroom);
 }
 
-/// Sets the scales of `out` for x, and the factors of its blocks before the cast.
-BlockRange QuantizedLayer::measure(QuantizedMatrix& out, const Tensor& x, ProductOperand operand,
-                                   std::vector<float>& factors) const {
+void QuantizedLayer::note(ProductOperand operand, const Cast& made) {
+    if (inference_mode() || recomputing()) return;
+    const auto index = static_cast<std::size_t>(operand);
+    step_[index].add(made.figures);
+    if (!delayed_.empty()) delayed_[index].measured(made.range);
+}
+
+/// The scales of `out`, and the factors of its blocks before the cast.
+void QuantizedLayer::set_factors(QuantizedMatrix& out, ProductOperand operand,
+                                 std::span<const BlockRange> ranges, float amax,
+                                 std::vector<float>& factors) const {
+    if (recipe_.rule == ScaleBasis::nvfp4) return set_two_levels(out, ranges, amax, factors);
+    if (recipe_.rule != ScaleBasis::tensor && recipe_.rule != ScaleBasis::delayed)
+        return set_scales(out, recipe_, ranges, factors);
+    factors.front() = delayed_.empty() ? kernels::tensor_scale(amax, out.layout, false)
+                                       : delayed_scale(operand);
+    out.inverse = 1.0f / factors.front();
+}
+
+/// Also sets the scales.
+QuantizedLayer::Cast QuantizedLayer::measure(QuantizedMatrix& out, const Tensor& x,
+                                             ProductOperand operand,
+                                             std::vector<float>& factors) const {
     std::vector<BlockRange> ranges(factors.size());
     kernels::cpu::block_ranges(
         ranges.data(),
         {x.data(), x.dtype(), out.blocks.rows, out.blocks.cols, out.blocks.cols}, out.blocks);
-    const BlockRange all = range_of_all(ranges);
-    if (recipe_.rule == ScaleBasis::nvfp4) {
-        set_two_levels(out, ranges, all.amax, factors);
-        return all;
-    }
-    if (recipe_.rule != ScaleBasis::tensor && recipe_.rule != ScaleBasis::delayed) {
-        set_scales(out, recipe_, ranges, factors);
-        return all;
-    }
-    factors.front() = delayed_.empty() ? kernels::tensor_scale(all.amax, out.layout, false)
-                                       : delayed_scale(operand);
-    out.inverse = 1.0f / factors.front();
-    return all;
+    Cast made{.range = range_of_all(ranges), .figures = {}};
+    set_factors(out, operand, ranges, made.range.amax, factors);
+    float most = 0;
+    for (std::size_t i = 0; i < ranges.size(); ++i)
+        if (!std::isnan(factors[i])) most = std::max(most, factors[i] * ranges[i].amax);
+    made.figures.elements = x.numel();
+    made.figures.headroom = std::log2(kernels::largest_value(out.layout) / most);
+    return made;
 }
 
 /// The words of the next cast of a gradient in this step.
@@ -201,9 +220,8 @@ Tensor rotated(const Tensor& x) {
 
 }  // namespace
 
-/// `range`: what x held.
 QuantizedMatrix QuantizedLayer::cast(const Tensor& x0, ProductOperand operand, Contraction along,
-                                     BlockRange& range) {
+                                     Cast& made) {
     Tensor x = in_layout(x0, Layout::contiguous);
     const bool weight = operand == ProductOperand::weight;
     if (recipe_.rotates_rows && !weight && along == Contraction::rows) x = rotated(x);
@@ -211,27 +229,28 @@ QuantizedMatrix QuantizedLayer::cast(const Tensor& x0, ProductOperand operand, C
     QuantizedMatrix out{.layout = recipe_.layout(operand),
                         .blocks = recipe_.blocks(rows, cols, operand, along)};
     std::vector<float> factors(static_cast<std::size_t>(out.blocks.count()));
-    range = measure(out, x, operand, factors);
+    made = measure(out, x, operand, factors);
     out.codes = Tensor::empty({rows, cols}, DType::u8, x.device());
     std::optional<kernels::RandomRoundingWords> words;
     if (recipe_.random_gradients && operand == ProductOperand::gradient)
         words = draw(operand, along);
-    kernels::cpu::quantize_blocks(out.codes.data_as<std::uint8_t>(),
-                                  {x.data(), x.dtype(), rows, cols, cols}, out.blocks,
-                                  factors.data(), out.layout, words ? &*words : nullptr);
+    made.figures.counts = kernels::cpu::quantize_blocks(
+        out.codes.data_as<std::uint8_t>(), {x.data(), x.dtype(), rows, cols, cols}, out.blocks,
+        factors.data(), out.layout, words ? &*words : nullptr);
     return out;
 }
 
-void QuantizedLayer::end_step() {
+StepCasts QuantizedLayer::end_step() {
     std::ranges::fill(casts_, 0);
     for (DelayedScale& each : delayed_) each.update();
+    return std::exchange(step_, {});
 }
 
 QuantizedMatrix QuantizedLayer::quantize(const Tensor& x, ProductOperand operand,
                                          Contraction along) {
-    BlockRange range;
-    QuantizedMatrix out = cast(x, operand, along, range);
-    note(operand, range);
+    Cast made;
+    QuantizedMatrix out = cast(x, operand, along, made);
+    note(operand, made);
     return out;
 }
 
@@ -246,13 +265,13 @@ QuantizedMatrix QuantizedLayer::weight(const Tensor& weight, Contraction along) 
                        cached.codes.blocks.rows == weight.size(0);
     if (!valid) {
         const UseScope use(MemoryUse::cast_cache);
-        cached.codes = cast(weight, operand, along, cached.range);
+        cached.codes = cast(weight, operand, along, cached.cast);
         cached.source = source.storage;
         cached.offset = source.offset;
         cached.version = weight.version();
         cached.scale = scale;
     }
-    note(operand, cached.range);
+    note(operand, cached.cast);
     return cached.codes;
 }
 
@@ -329,8 +348,11 @@ void QuantizedLayers::end_step() {
                     msg("This model has no product that FP8 covers: a linear layer beside its "
                         "output layer."),
                     msg("Use a precision without a recipe."));
+    casts_ = {};
     for (const auto& [module, layer] : layers_) {
-        if (layer != nullptr) layer->end_step();
+        if (layer == nullptr) continue;
+        const StepCasts step = layer->end_step();
+        for (std::size_t i = 0; i < step.size(); ++i) casts_[i].add(step[i]);
     }
     ++draws_.step;
 }

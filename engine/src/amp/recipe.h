@@ -1,7 +1,10 @@
 #pragma once
 
+#include <array>
+#include <limits>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -104,6 +107,20 @@ private:
     kernels::BlockRange step_;
 };
 
+/// The casts of an operand.
+struct CastFigures {
+    kernels::CastCounts counts;
+    std::int64_t elements = 0;
+    /// log2 of the largest value over the largest scaled magnitude, the least of all blocks. Infinity:
+    /// zeros alone.
+    float headroom = std::numeric_limits<float>::infinity();
+
+    void add(const CastFigures& other);
+};
+
+/// By ProductOperand, in a step.
+using StepCasts = std::array<CastFigures, 3>;
+
 /// Numbers of rounding at random in a step.
 struct RoundingDraws {
     std::int64_t seed = 0;
@@ -129,29 +146,39 @@ public:
 
     /// Of an operand, by ProductOperand.
     std::vector<DelayedScale>& delayed() { return delayed_; }
-    void end_step();
+    /// Returns the casts of the step.
+    StepCasts end_step();
 
 private:
+    /// What an operand held, and what became of it.
+    struct Cast {
+        kernels::BlockRange range;
+        CastFigures figures;
+    };
     struct CachedWeight {
         std::weak_ptr<Storage> source;  // of the weight or a view of it
         std::int64_t offset = 0;
         std::uint32_t version = 0;
         float scale = 1;
         QuantizedMatrix codes;
-        kernels::BlockRange range;
+        Cast cast;
     };
 
     QuantizedMatrix cast(const Tensor& x, ProductOperand operand, Contraction along,
-                         kernels::BlockRange& range);
+                         Cast& made);
     kernels::RandomRoundingWords draw(ProductOperand operand, Contraction along);
-    kernels::BlockRange measure(QuantizedMatrix& out, const Tensor& x, ProductOperand operand,
-                                std::vector<float>& factors) const;
+    Cast measure(QuantizedMatrix& out, const Tensor& x, ProductOperand operand,
+                 std::vector<float>& factors) const;
+    void set_factors(QuantizedMatrix& out, ProductOperand operand,
+                     std::span<const kernels::BlockRange> ranges, float amax,
+                     std::vector<float>& factors) const;
     float delayed_scale(ProductOperand operand) const;
-    void note(ProductOperand operand, const kernels::BlockRange& range);
+    void note(ProductOperand operand, const Cast& made);
 
     const Recipe recipe_;
     const RoundingDraws& draws_;
     std::uint64_t place_;
+    StepCasts step_{};
     std::uint64_t casts_[2] = {};        // of gradients in this step, by Contraction
     std::vector<DelayedScale> delayed_;  // empty unless the rule is `delayed`
     CachedWeight weights_[2];            // by Contraction
@@ -174,6 +201,8 @@ public:
     std::shared_ptr<QuantizedLayer> find(std::string_view module);
     /// The end of a step that trains.
     void end_step();
+    /// Of the last step.
+    const StepCasts& casts() const { return casts_; }
 
     /// State of delayed scales: NAME.x.scale, NAME.x.history, and those of w and g.
     TensorMap saved_state() const;
@@ -188,6 +217,7 @@ private:
     RoundingDraws draws_;
     std::map<std::string, std::shared_ptr<QuantizedLayer>, std::less<>> layers_;
     TensorMap loaded_;  // of layers that have not run yet
+    StepCasts casts_{};
 };
 
 /// Products of this thread are quantised while it lives; inside it NoAutocast suspends that. Null:

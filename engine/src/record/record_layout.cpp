@@ -53,6 +53,8 @@ bool has(const OptionalColumns& optional, StepColumn::Presence presence) {
             return optional.card;
         case of_cpu_meter:
             return optional.cpu_meter;
+        case of_recipe:
+            return optional.recipe;
     }
     return true;
 }

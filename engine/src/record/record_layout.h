@@ -100,6 +100,7 @@ struct OptionalColumns {
     bool exchange = false;   ///< between ranks
     bool card = false;       ///< figures of the GPU
     bool cpu_meter = false;  ///< energy of the processor
+    bool recipe = false;     ///< casts of operands in 8 and 4 bits
 };
 
 /// A header for StepRecord with nothing published. It has these columns, and of metric_1, metric_2,

@@ -186,6 +186,25 @@ TEST(DelayedScale, DecidesBeforeItMeasures) {
     EXPECT_EQ(decoded(layer->quantize(x, input, Contraction::cols))[0], 896);
 }
 
+TEST(QuantizedLayers, CountTheCastsOfAStep) {
+    QuantizedLayers layers({.rule = ScaleBasis::delayed, .history = 2}, {});
+    const auto layer = layers.find("fc");
+    layer->quantize(host({896, 0.0001, 0, 1}, {1, 4}), input, Contraction::cols);
+    const Tensor w = host({7, 3.5}, {1, 2});
+    layer->weight(w, Contraction::cols);
+    layers.end_step();
+    const auto& [x, weights, gradients] = layers.casts();
+    EXPECT_EQ(x.elements, 4);
+    EXPECT_EQ(x.counts.nonzero, 3);
+    EXPECT_EQ(x.counts.zeroed, 1);
+    EXPECT_EQ(x.counts.saturated, 1);
+    EXPECT_EQ(x.headroom, -1) << "448 / 896";
+    EXPECT_EQ(weights.headroom, 6);
+    EXPECT_EQ(gradients.elements, 0);
+    layers.end_step();
+    EXPECT_EQ(layers.casts()[0].elements, 0);
+}
+
 TEST(QuantizedLayers, KeepModulesWithAllInsideThem) {
     QuantizedLayers layers(recipe(ScaleBasis::tensor), {"head"});
     EXPECT_EQ(layers.find("head"), nullptr);

@@ -13,7 +13,7 @@
 namespace engine::test {
 
 inline constexpr record_layout::OptionalColumns every_column{
-    .exchange = true, .card = true, .cpu_meter = true};
+    .exchange = true, .card = true, .cpu_meter = true, .recipe = true};
 
 /// A row in which every field has a different value that depends on the step.
 inline StepRecord row_of(std::int64_t step) {

@@ -33,7 +33,7 @@ float StepRecord::*metric_column(std::span<const Metric> metrics, std::size_t in
 
 /// A column of the record, as step_columns.inc describes it.
 struct StepColumn {
-    enum class Presence { always, added, of_exchange, of_card, of_cpu_meter };
+    enum class Presence { always, added, of_exchange, of_card, of_cpu_meter, of_recipe };
     const char* name;
     Presence presence;
     std::string_view title, unit, definition;

@@ -125,7 +125,8 @@ record_layout::OptionalColumns RunLoop::start_meter() {
     const MachineMeter& meter = steps_.start_meter();
     return {.exchange = ranks_.line() != nullptr,
             .card = meter.has_card(),
-            .cpu_meter = meter.has_cpu()};
+            .cpu_meter = meter.has_cpu(),
+            .recipe = resolve(config_.precision).recipe != RecipeKind::none};
 }
 
 void RunLoop::go_on(const Continuation& from) {

@@ -181,12 +181,14 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
     }
     if (before_) before_->check();
     for (const Batch& batch : batches) samples_ += batch.samples;
+    const QuantizedLayers* const quantized = step_->precision().quantized();
     rows_.push({.step = ++steps_,
                 .samples = samples_,
                 .memory_bytes = accounting()->total(),
                 .peak_bytes = accounting()->peak(),
                 .scale_floor = step_->observers().scale_floor(steps_),
-                .exchange = ranks() ? step_->forward_backward().exchange_timer() : ExchangeTimer()});
+                .exchange = ranks() ? step_->forward_backward().exchange_timer() : ExchangeTimer(),
+                .casts = quantized ? std::optional(quantized->casts()) : std::nullopt});
 }
 
 std::optional<CompletedStep> Trainer::take(bool all) {

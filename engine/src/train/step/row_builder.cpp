@@ -4,6 +4,7 @@
 #include <array>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <thread>
 #include <utility>
 
@@ -34,6 +35,28 @@ void fill_machine(StepRecord& row, const MachineFigures& machine) {
     row.cpu_joules = machine.cpu_joules;
 }
 
+float share(std::int64_t part, std::int64_t whole, float of_nothing) {
+    return whole > 0 ? static_cast<float>(static_cast<double>(part) / static_cast<double>(whole))
+                     : of_nothing;
+}
+
+void fill_casts(StepRecord& row, const std::optional<StepCasts>& casts) {
+    constexpr float StepRecord::*zeroed[] = {&StepRecord::x_zeroed_share,
+                                             &StepRecord::w_zeroed_share,
+                                             &StepRecord::g_zeroed_share};
+    constexpr float StepRecord::*saturated[] = {&StepRecord::x_saturated_share,
+                                                &StepRecord::w_saturated_share,
+                                                &StepRecord::g_saturated_share};
+    const StepCasts all = casts.value_or(StepCasts{});
+    float headroom = std::numeric_limits<float>::infinity();
+    for (std::size_t i = 0; i < all.size(); ++i) {
+        row.*zeroed[i] = share(all[i].counts.zeroed, all[i].counts.nonzero, unknown);
+        row.*saturated[i] = share(all[i].counts.saturated, all[i].elements, unknown);
+        headroom = std::min(headroom, all[i].headroom);
+    }
+    row.scale_headroom = std::isinf(headroom) ? unknown : headroom;
+}
+
 /// The columns of the host; those that are not known yet are unknown.
 StepRecord submitted_row(const SubmittedStep& step) {
     StepRecord row{};
@@ -44,12 +67,8 @@ StepRecord submitted_row(const SubmittedStep& step) {
     row.scale_floor = step.scale_floor;
     row.exchange_ms = row.exchange_hidden_share = unknown;
     fill_machine(row, {});
+    fill_casts(row, step.casts);
     return row;
-}
-
-float share(std::int64_t part, std::int64_t whole, float of_nothing) {
-    return whole > 0 ? static_cast<float>(static_cast<double>(part) / static_cast<double>(whole))
-                     : of_nothing;
 }
 
 /// Learning rate, loss scale and counts.

@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "amp/recipe.h"
 #include "engine/base/error.h"
 #include "engine/record/step_record.h"
 #include "kernels/step_ends.h"
@@ -20,6 +21,7 @@ struct SubmittedStep {
     std::int64_t step, samples, memory_bytes, peak_bytes;
     float scale_floor = std::numeric_limits<float>::quiet_NaN();  ///< as the observers have it
     ExchangeTimer exchange{};                                     ///< none in one process
+    std::optional<StepCasts> casts{};                             ///< none without a recipe
 };
 
 /// Where a step begins, and the multiplier that evaluations have given its learning rate.
