@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
+#include <utility>
 
 #include "autograd/backward.h"
 #include "made_models.h"
@@ -34,6 +36,22 @@ const Objects usual{{{10, 8, 50, 60, 1}, {40, 30, 120, 90, 2}, {70, 5, 92, 25, 3
 constexpr std::int64_t height = 96, width = 128, most_objects = 3, classes = 4;
 constexpr std::int64_t picture_sizes[2][2] = {{96, 128}, {90, 100}};
 
+/// The script's value().
+std::vector<float> weight(std::uint32_t stream, const Parameter& of) {
+    const bool matrix = of.tensor.rank() > 1;
+    const auto has = [&](const char* part) { return of.name.find(part) != of.name.npos; };
+    const double gain = has("cls_logits") || has("bbox_pred") || has("cls_score") ? 0.3 : 1;
+    const bool scale = of.name.ends_with("running_var") || of.name.ends_with(".weight");
+    const auto fan_in = static_cast<double>(of.tensor.numel() / of.tensor.size(0));
+    const double factor = matrix ? gain * std::sqrt(3.0 / fan_in) : scale ? 0.25 : 0.1;
+    const double middle = !matrix && scale ? 1 : 0;
+    std::vector<float> values(static_cast<std::size_t>(of.tensor.numel()));
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = static_cast<float>(uniform(stream, static_cast<std::uint32_t>(i)) * factor +
+                                       middle);
+    return values;
+}
+
 std::unique_ptr<Model> small_detector(const std::string& norm, bool masks) {
     Options options{{"norm", norm},
                     {"masks", masks},
@@ -44,23 +62,13 @@ std::unique_ptr<Model> small_detector(const std::string& norm, bool masks) {
                     {"proposals_after", Sizes{40, 24}}};
     auto model = made_model("maskrcnn-resnet18", options, pictures({3, height, width}, classes),
                             std::nullopt);
-    std::uint32_t stream = 0;
+    // Eleven million numbers: drawn once for each list of tensors.
+    static std::map<std::pair<std::string, bool>, std::vector<std::vector<float>>> kept;
+    auto& drawn = kept[{norm, masks}];
+    std::size_t at = 0;
     const auto fill = [&](const Parameter& each) {
-        ++stream;
-        const bool matrix = each.tensor.rank() > 1;
-        const auto has = [&](const char* part) { return each.name.find(part) != each.name.npos; };
-        const double gain = has("cls_logits") || has("bbox_pred") || has("cls_score") ? 0.3 : 1;
-        const bool scale = each.name.ends_with("running_var") || each.name.ends_with(".weight");
-        const double factor =
-            matrix ? gain * std::sqrt(3.0 / static_cast<double>(each.tensor.numel() /
-                                                                each.tensor.size(0)))
-            : scale ? 0.25
-                    : 0.1;
-        std::vector<float> values(static_cast<std::size_t>(each.tensor.numel()));
-        for (std::size_t i = 0; i < values.size(); ++i)
-            values[i] = static_cast<float>(uniform(stream, static_cast<std::uint32_t>(i)) * factor +
-                                           (!matrix && scale ? 1 : 0));
-        each.tensor.copy_from_host(values.data());
+        if (at == drawn.size()) drawn.push_back(weight(static_cast<std::uint32_t>(at) + 1, each));
+        each.tensor.copy_from_host(drawn[at++].data());
     };
     for (const Parameter& each : model->parameters()) fill(each);
     for (const Parameter& each : model->buffers())
