@@ -10,6 +10,7 @@ import json
 import lzma
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import tarfile
@@ -49,14 +50,33 @@ def picture_seeds(folder, golden):
 
 
 def network_seeds(folder, golden):
-    """Texts of networks: the templates, those of the golden steps, and network_seeds.txt.xz: inputs that a run of the fuzz program kept."""
+    """Texts of networks: the templates and those of the golden steps."""
     (folder / "network").mkdir(parents=True, exist_ok=True)
-    here = pathlib.Path(__file__).resolve().parent
-    texts = [file.read_bytes() for file in sorted((here.parents[1] / "resources" / "networks").glob("*.network"))]
+    texts = [file.read_bytes() for file in sorted((pathlib.Path(__file__).resolve().parents[2] / "resources" / "networks").glob("*.network"))]
     texts += [json.loads(line)["text"].encode() for line in unpacked(golden / "network_steps.txt.xz").splitlines()]
-    texts += [base64.b64decode(line) for line in unpacked(here / "network_seeds.txt.xz").splitlines()]
     for number, text in enumerate(texts):
         (folder / "network" / str(number)).write_bytes(text)
+
+
+def network_dictionary(folder):
+    """Words for -dict: kinds, their arguments and the notation's own."""
+    source = pathlib.Path(__file__).resolve().parents[2] / "engine" / "src" / "network"
+    words = set(re.findall(r"HALFTONE_LAYER\((\w+)\)", (source / "kinds.inc").read_text()))
+    for file in source.glob("kinds_*.cpp"):
+        words |= set(re.findall(r'arg::\w+\("(\w+)"', file.read_text()))
+    words |= {"option ", "init ", "block ", "network(", "output ", "let ", "repeat ", " from ", " if ", " as ", " in ", " of ", " gives ", "scores", "image", "features", "tokens",
+              "indices", "above", "outputs", "and", "or", "not", "true", "false", "else", "size(", "in.width", "in.channels", "..", "//", "weight=", "init=", "bias_init=", "zeros",
+              "normal(0.02)", "orthogonal", "kaiming_normal(fan_out, relu)", "4611686018427387903", "2^62", "1e308", "\\x0a  ", "\\x0a    "}
+    (folder / "network.dict").write_text("".join(f'"{word}"\n' for word in sorted(words)))
+
+
+def kept_seeds(folder):
+    """NAME_seeds.txt.xz: inputs that runs of the fuzz programs kept, and damaged seeds."""
+    for file in pathlib.Path(__file__).resolve().parent.glob("*_seeds.txt.xz"):
+        name = {"mask_png": "picture"}.get(file.name.partition("_seeds")[0], file.name.partition("_seeds")[0])
+        (folder / name).mkdir(parents=True, exist_ok=True)
+        for number, line in enumerate(unpacked(file).splitlines()):
+            (folder / name / f"kept{number}").write_bytes(base64.b64decode(line))
 
 
 def coco_seeds(folder, golden):
@@ -134,6 +154,8 @@ def main():
         (folder / kind).mkdir(parents=True, exist_ok=True)
     torch_seeds(folder, golden)
     network_seeds(folder, golden)
+    network_dictionary(folder)
+    kept_seeds(folder)
     run_seeds(folder)
     picture_seeds(folder, golden)
     coco_seeds(folder, golden)

@@ -4,7 +4,7 @@ engine's step of the text (STEPS: `ninja task_steps`) from the same weights on t
 
 The reference is the generated module in f64. Each figure may be FACTOR times as far from it as the farthest of RUNS runs in which weights and
 inputs are moved by up to PERTURBATION of themselves, four roundings, and at the least FLOOR of the largest gradient, or of the loss.
-PyTorch's own step in f32 is measured beside it. The parameter count must be PyTorch's, and the FLOPs of convolutions and linear layers those of its counter.
+PyTorch's own step in f32 is measured beside it. The parameter count must be PyTorch's, and the FLOPs of convolutions, linear layers and attention those of its counter.
 """
 import argparse
 import copy
@@ -29,7 +29,7 @@ SMALL = ["depth=2", "width=24"]
 TEMPLATES = {"mlp": ((), []), "siamese": ((), []), "clicks": ((), []), "lenet": ((1, 28, 28), []), "lstm": ((1, 28, 28), []), "vit": ((3, 16, 16), SMALL), "unet": ((3, 16, 16), []),
              "autoencoder": ((3, 16, 16), []), "vgg11": ((3, 32, 32), []), "resnet18": ((3, 32, 32), []), "resnet50": ((3, 32, 32), []), "resnext50": ((3, 32, 32), []),
              "mobilenetv2": ((3, 32, 32), [])}
-PRODUCTS = re.compile(r"(Conv|Linear)")
+PRODUCTS = re.compile("(Conv|Linear|MultiheadAttention)")
 
 
 class Case:
@@ -102,7 +102,7 @@ def compare(case, program, steps, folder):
     module = network_pytorch.imported(model).Network()
     count = sum(p.numel() for p in module.parameters())
     with FlopCounterMode(display=False) as counter, torch.no_grad():
-        copy.deepcopy(module).eval()(*case.inputs)
+        copy.deepcopy(module)(*case.inputs)
     ours = sum(row["flops"] for row in said["layers"] if PRODUCTS.match(row["layer"]))
     theirs = counter.get_total_flops() / BATCH
     weights = {name: value.clone() for name, value in module.state_dict().items()}

@@ -6,6 +6,7 @@
 #include "engine/session/session.h"
 #include "io/safetensors/tensor_file.h"
 #include "made_models.h"
+#include "models/network_model.h"
 #include "support/device_support.h"
 #include "support/expectations.h"
 #include "temp_folder.h"
@@ -114,6 +115,21 @@ TEST_F(NewHead, IsDrawnWhereTheFileHasNoneOrAPartOfIt) {
             EXPECT_EQ(error.hint().str().find("model.new_head") != std::string::npos, whole);
         }
     }
+}
+
+TEST_F(NewHead, OfAWrittenNetworkIsItsLastLayer) {
+    const auto made = [](std::int64_t outputs, std::int64_t seed) {
+        return make_network_model("network(features):\n  scale: Parameter([8])\n  Mul from in, scale\n  body:\n    Linear(6)\n    BatchNorm1d\n    ReLU\n  fc: Linear(outputs)\n  LogSoftmax(1)\n", {},
+                                  {{{.name = "x", .kind = FieldKind::features, .shape = {8}}}, outputs}, seed, Device{});
+    };
+    const auto from = made(10, 1), other = made(7, 2);
+    const std::string file = weights_of(*from);
+    const auto drawn = saved_state(*other);
+    EXPECT_THROW(load_weights(*other, file), Error);
+    load_weights(*other, file, Head::drawn_if_other);
+    const auto now = saved_state(*other), read = saved_state(*from);
+    for (const auto& [name, tensor] : now)
+        EXPECT_EQ(tensor.values(), (name.starts_with("fc.") ? drawn : read).at(name).values()) << name;
 }
 
 class FineTuning : public testing::Test {
