@@ -344,32 +344,54 @@ void with_elements(const ConstMatrix& x, const F& f) {
     if (x.dtype == DType::bf16) f(static_cast<const BFloat16*>(x.data));
 }
 
+/// to_small_float_at_random(), faster.
+struct RandomRounding {
+    CodeConstants c;
+    FloatLayout layout;
+
+    std::uint8_t code(float scaled, std::uint32_t random, CastCounts& counts) const {
+        const auto bits = std::bit_cast<std::int32_t>(scaled);
+        const std::int32_t magnitude = bits & 0x7fffffff;
+        if (magnitude >= f32_infinity_bits) {
+            ++counts.nonfinite;
+            return static_cast<std::uint8_t>(to_small_float(scaled, layout, Saturate::finite));
+        }
+        counts.saturated += magnitude > c.largest_bits ? 1 : 0;
+        const std::int32_t held = std::min(magnitude, c.largest_bits);
+        const std::int32_t exponent = std::max(held >> 23, c.smallest_exponent);
+        // In units of the distance to the next value, which is a power of two.
+        const float units = std::bit_cast<float>((254 + c.fraction - exponent) << 23);
+        const float size = std::bit_cast<float>(held) * units;
+        const auto low = static_cast<std::int32_t>(size);
+        const bool up = static_cast<float>(random) < (size - static_cast<float>(low)) * 65536.0f;
+        const std::int32_t magnitude_code =
+            low + ((exponent - c.smallest_exponent) << c.fraction) + (up ? 1 : 0);
+        counts.zeroed += magnitude_code == 0 ? 1 : 0;  // zeros are taken off again
+        const std::int32_t sign = bits < 0 ? 1 << (31 - c.sign_shift) : 0;
+        return static_cast<std::uint8_t>(magnitude_code | sign);
+    }
+};
+
 CastCounts round_rows_at_random(std::uint8_t* codes, const ConstMatrix& x, const float* columns,
                                 std::int64_t first, std::int64_t last, FloatLayout layout,
                                 const RandomRoundingWords& random) {
     CastCounts counts;
-    const float largest = from_small_float(layout.largest(), layout);
+    const RandomRounding rounding{CodeConstants(layout), layout};
     with_elements(x, [&](const auto* data) {
         PhiloxBlock words{};
-        std::int64_t block = -1;
-        for (std::int64_t i = first * x.cols; i < last * x.cols; ++i) {
-            const std::uint64_t word = random.first + static_cast<std::uint64_t>(i / 2);
-            if (const auto at = static_cast<std::int64_t>(word / 4); at != block) {
-                block = at;
-                words = random.stream.block(word / 4);
+        std::uint64_t block = ~std::uint64_t{0};
+        for (std::int64_t row = first; row < last; ++row)
+            for (std::int64_t col = 0; col < x.cols; ++col) {
+                const auto i = static_cast<std::uint64_t>(row * x.cols + col);
+                const std::uint64_t word = random.first + i / 2;
+                if (word / 4 != block) words = random.stream.block(block = word / 4);
+                const std::uint32_t both = words[word % 4];
+                const float value = as_float(data[row * x.ld + col]);
+                counts.nonzero += value != 0 ? 1 : 0;
+                codes[i] = rounding.code(value * columns[col],
+                                         i % 2 == 0 ? both & 0xffffu : both >> 16, counts);
             }
-            const std::uint32_t both = words[word % 4];
-            const float value = as_float(data[i / x.cols * x.ld + i % x.cols]);
-            const float scaled = value * columns[i % x.cols];
-            const std::uint32_t code = to_small_float_at_random(
-                scaled, layout, static_cast<std::uint16_t>(i % 2 == 0 ? both : both >> 16));
-            codes[i] = static_cast<std::uint8_t>(code);
-            const float size = std::fabs(scaled);
-            counts.nonzero += value != 0 ? 1 : 0;
-            counts.zeroed += value != 0 && (code & layout.mask()) == 0 ? 1 : 0;
-            counts.nonfinite += std::isfinite(scaled) ? 0 : 1;
-            counts.saturated += std::isfinite(scaled) && size > largest ? 1 : 0;
-        }
+        counts.zeroed -= (last - first) * x.cols - counts.nonzero;
     });
     return counts;
 }
