@@ -59,6 +59,17 @@ TEST_F(DetectionTask, HasMasksWhereTheModelHas) {
     EXPECT_THAT(metric_keys(config), testing::IsEmpty());
 }
 
+TEST_F(DetectionTask, HasABatchOfItsDataWhereTheSettingsHaveNone) {
+    const auto batch_size = [](const std::string& json) {
+        return parse_run_config(json).config.batch_size;
+    };
+    EXPECT_EQ(batch_size("{}"), RunConfig().batch_size);
+    EXPECT_EQ(batch_size(R"({"dataset": {"kind": "shapes"}})"), 8);
+    EXPECT_EQ(batch_size(R"({"dataset": {"kind": "coco"}})"), 2);
+    EXPECT_EQ(batch_size(R"({"dataset": {"kind": "shapes"}, "batch_size": 128})"), 128);
+    EXPECT_EQ(parse_run_config("{}", {"dataset.kind=shapes"}).config.batch_size, 8);
+}
+
 TEST_F(DetectionTask, DrawsByTheSamplesPlaceAlone) {
     const std::vector<std::int64_t> epoch0 = draws(batch(data.train, 4, 0, 0, true));
     const RandomStream random(3, StreamId::task, 0);
