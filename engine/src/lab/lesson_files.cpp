@@ -18,7 +18,7 @@ constexpr std::size_t max_lessons = 200;
 
 /// A course in the order in which it is taught; other lessons follow by name.
 constexpr std::array course = {
-    "number-formats", "underflow",     "overflow",                    // numbers
+    "number-formats", "underflow",     "overflow", "fp8-bits",        // numbers
     "lost-updates",   "loss-scale",    "autocast", "dtype-mismatch",  // the AMP recipe
     "fp16-sums",      "batch-norm",    "epsilon",                     // fragile operations
     "clipping",       "accumulation",                                 // the training loop
