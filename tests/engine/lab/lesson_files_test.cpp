@@ -116,7 +116,7 @@ TEST(LessonFiles, TheBuiltInLessonsHaveNoProblem) {
     }
 }
 
-TEST(LessonFiles, TheCourseHasSeventeenLessonsChapterByChapter) {
+TEST(LessonFiles, TheCourseHasEighteenLessonsChapterByChapter) {
     const auto& lessons = builtin_lessons().lessons;
     EXPECT_EQ(lessons.size(), 18u);
     for (const char* language : {"en", "zh"}) {

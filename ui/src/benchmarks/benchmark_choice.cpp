@@ -18,11 +18,13 @@ namespace {
 
 constexpr int boxIndent = 5;  // of a check box's square
 
-/// Precisions that store or compute in 16 bits.
+/// Precisions that store or compute in 16 bits, whose speed here is their own: recipes are emulated.
 QStringList lowPresets() {
     QStringList presets;
     for (const auto& info : engine::precisions()) {
-        if (info.settings.computes_in_16_bits()) presets << QString::fromStdString(info.kind);
+        const bool emulated = info.settings.recipe != engine::RecipeKind::none;
+        if (info.settings.computes_in_16_bits() && !emulated)
+            presets << QString::fromStdString(info.kind);
     }
     return presets;
 }
