@@ -30,6 +30,7 @@ CheckpointContent content(std::int64_t step, bool best = false) {
         .weights = {{"fc.weight", numbers({1, 2, 3})}},
         .optimizer = {{"fc.weight.momentum_buffer", numbers({4, 5, 6})}},
         .carried = {},
+        .quantization = {},
         .state = std::make_shared<json>(json{{"step", step}, {"best", best}, {"note", "kept"}})};
 }
 

@@ -21,7 +21,7 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-const GoldenFile& golden() {
+const GoldenFile& detector_golden() {
     static const GoldenFile file("detection_model");
     return file;
 }
@@ -160,7 +160,7 @@ TEST_P(DetectionStep, HasTorchvisionsLossesAndGradients) {
     std::vector<double> losses = losses_of(pass);
     losses.push_back(pass.total.item());
     const std::string prefix = std::string(name) + ".";
-    const auto wanted = golden().values(prefix + "losses");
+    const auto wanted = detector_golden().values(prefix + "losses");
     ASSERT_EQ(wanted.size(), 2 * losses.size());
     for (std::size_t i = 0; i < losses.size(); ++i)
         EXPECT_NEAR(losses[i], wanted[2 * i], wanted[2 * i + 1]) << "loss " << i;
@@ -170,9 +170,9 @@ TEST_P(DetectionStep, HasTorchvisionsLossesAndGradients) {
     int compared = 0;
     for (const Parameter& each : model->parameters()) {
         ASSERT_TRUE(each.tensor.grad().defined()) << each.name;
-        if (!golden().has(prefix + each.name)) continue;
+        if (!detector_golden().has(prefix + each.name)) continue;
         ++compared;
-        const auto figures = golden().values(prefix + each.name);
+        const auto figures = detector_golden().values(prefix + each.name);
         const auto values = each.tensor.grad().values();
         double squares = 0, apart = 0;
         for (const double value : values) squares += value * value;
@@ -201,15 +201,15 @@ TEST_P(DetectionsOf, AnEvaluationAreTorchvisions) {
     const GradMode off(false);
     const DetectionPass pass = pass_of(*model, made_scenes(usual));
     const std::string prefix = "found." + std::string(GetParam()) + ".";
-    const auto losses = losses_of(pass), wanted_losses = golden().values(prefix + "losses");
+    const auto losses = losses_of(pass), wanted_losses = detector_golden().values(prefix + "losses");
     for (std::size_t i = 0; i < losses.size(); ++i)
         EXPECT_NEAR(losses[i], wanted_losses[i], 1e-5 * std::abs(wanted_losses[i]) + 1e-6) << i;
     constexpr std::size_t columns = 6 + 784;
     ASSERT_EQ(pass.found.shape(), (Shape{2, 100, columns}));
     const auto found = pass.found.values();
     for (std::size_t n = 0; n < 2; ++n) {
-        const auto wanted = golden().values(prefix + std::to_string(n)),
-                   masks = golden().values(prefix + std::to_string(n) + ".masks");
+        const auto wanted = detector_golden().values(prefix + std::to_string(n)),
+                   masks = detector_golden().values(prefix + std::to_string(n) + ".masks");
         for (std::size_t i = 0; i < 100; ++i) {
             const double* row = &found[(n * 100 + i) * columns];
             if (i >= masks.size()) {
