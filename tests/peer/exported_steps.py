@@ -79,7 +79,7 @@ class Case:
 
 
 def worst(exact, perturbed, found):
-    """Of the loss and of the gradients: how far they are, as shares of what is allowed."""
+    """How far the loss and the farthest gradient are, as shares of what is allowed."""
     loss = abs(found[0] - exact[0]) / max(FLOOR * abs(exact[0]), *(FACTOR * abs(p[0] - exact[0]) for p in perturbed))
     largest = max(float(g.norm()) for g in exact[1].values())
     shares = [(float((found[1][name].double() - g).norm()) / max(FLOOR * largest, *(FACTOR * float((p[1][name] - g).norm()) for p in perturbed)), name)
