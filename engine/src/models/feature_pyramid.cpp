@@ -37,12 +37,17 @@ FeaturePyramid::FeaturePyramid(TensorRegistry& registry, const std::string& name
             pyramid_conv(registry, layer(".layer_blocks.", i), channels, channels, 3));
 }
 
-TensorList FeaturePyramid::operator()(const TensorList& stages) const {
+Tensor FeaturePyramid::lateral(std::size_t index, const Tensor& map) const {
     const ModuleScope opened(module_);
-    TensorList maps(stages.size());
+    return inner_[index](map);
+}
+
+TensorList FeaturePyramid::operator()(const TensorList& laterals) const {
+    const ModuleScope opened(module_);
+    TensorList maps(laterals.size());
     Tensor sum;
-    for (std::size_t i = stages.size(); i-- > 0;) {
-        const Tensor lateral = inner_[i](stages[i]);
+    for (std::size_t i = laterals.size(); i-- > 0;) {
+        const Tensor& lateral = laterals[i];
         sum = sum.defined()
                   ? add(lateral, upsample(UpsampleMode::nearest, sum,
                                           {{lateral.size(2), lateral.size(3)}, {}}))

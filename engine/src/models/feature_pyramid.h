@@ -18,8 +18,10 @@ public:
     /// `widths`: channels of the maps that come in.
     FeaturePyramid(TensorRegistry& registry, const std::string& name,
                    std::span<const std::int64_t> widths, std::int64_t channels);
-    /// Sums of maps are f32 in a region, as torchvision's are.
-    TensorList operator()(const TensorList& stages) const;
+    /// A map that comes in, with the pyramid's channels.
+    Tensor lateral(std::size_t index, const Tensor& map) const;
+    /// The maps of all laterals. Sums are f32 in a region, as torchvision's are.
+    TensorList operator()(const TensorList& laterals) const;
 
 private:
     ModuleName module_, half_;

@@ -144,12 +144,14 @@ void MaskRcnn::build_mask_head(const HeadSizes& sizes) {
 
 TensorList MaskRcnn::features(const Tensor& pictures) {
     Tensor h = body_.stem(*this, pictures);
-    TensorList stages;
+    // Each lateral before the next stage: so the gradients of a map are added up in the same order
+    // whether that stage is recomputed or not.
+    TensorList laterals;
     for (std::size_t i = 0; i < ResNetBody::stage_count; ++i) {
         h = body_.stage(*this, i, std::move(h));
-        stages.push_back(h);
+        laterals.push_back(pyramid_.lateral(i, h));
     }
-    return pyramid_(stages);
+    return pyramid_(laterals);
 }
 
 DetectionModel::AnchorScores MaskRcnn::anchor_head(const TensorList& maps) {
