@@ -16,7 +16,7 @@
 
 // Losses, gradients and detections of a small Mask R-CNN against torchvision's, as
 // tests/peer/detection_model.py writes them, with how far ours may be from its.
-namespace engine::test {
+namespace engine::test::detection {
 namespace {
 
 using Sizes = std::vector<std::int64_t>;
@@ -310,4 +310,4 @@ TEST(DetectionPass, PicturesWithoutKnownObjectsHaveDetectionsAlone) {
 }
 
 }  // namespace
-}  // namespace engine::test
+}  // namespace engine::test::detection
