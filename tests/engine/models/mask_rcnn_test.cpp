@@ -17,7 +17,7 @@
 #include "support/module_log.h"
 
 // tests/peer/detection_model.py writes torchvision's names; detection_pass_test compares steps.
-namespace engine::test {
+namespace engine::test::maskrcnn {
 namespace {
 
 using testing::Contains;
@@ -202,4 +202,4 @@ TEST(MaskRcnn, RefusesListsOfAnotherLengthAndONNX) {
 }
 
 }  // namespace
-}  // namespace engine::test
+}  // namespace engine::test::maskrcnn
