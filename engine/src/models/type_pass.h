@@ -43,7 +43,7 @@ struct TypedCall {
 /// A forward pass on types alone. Lists its operations.
 class TypePass {
 public:
-    /// What decides the type of an operation's result where autocast's rules do not.
+    /// Sources of a result's type where autocast's rules decide nothing.
     enum class Gives {
         widest,         ///< the widest operand, as in PyTorch's promotion
         first,          ///< its first operand
