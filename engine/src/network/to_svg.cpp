@@ -60,6 +60,7 @@ private:
         if (next.first != body.end || next.end - next.first != body.end - body.first || body.inputs.size() != next.inputs.size()) return false;
         if (next.inputs.empty() || next.inputs.front() != body.output || last_uses_[at(body.output)] >= next.end) return false;
         if (!std::equal(body.inputs.begin() + 1, body.inputs.end(), next.inputs.begin() + 1)) return false;
+        if (!have_equal_sizes(body.inputs.front(), next.inputs.front())) return false;
         for (int i = 0; i < body.end - body.first; ++i)
             if (!are_equal_nodes(body, next, i)) return false;
         return true;
@@ -72,7 +73,7 @@ private:
             for (const auto& each : argument_texts(*node.kind, node.arguments)) out.push_back(each.text);
             return out;
         };
-        const auto sizes = [this](int x, int y) { return graph_.values[at(x)].type.sizes == graph_.values[at(y)].type.sizes; };
+        const auto sizes = [this](int x, int y) { return have_equal_sizes(x, y); };
         // Values of a body are those of the next one in the same order.
         const auto same_input = [&](int x, int y) {
             if (holds(body, graph_.values[at(x)].node)) return y - x == next_value(next) - next_value(body);
@@ -84,6 +85,7 @@ private:
         return std::ranges::all_of(a.outputs, [&](int value) { return value == body.output || last_uses_[at(value)] < body.end; });
     }
 
+    bool have_equal_sizes(int x, int y) const { return graph_.values[at(x)].type.sizes == graph_.values[at(y)].type.sizes; }
     /// The first value that the body makes.
     int next_value(const GraphBody& body) const { return graph_.nodes[at(body.first)].outputs.front(); }
     std::string_view type(int node) const { return at(node) < types_.size() ? std::string_view(types_[at(node)]) : std::string_view(); }
