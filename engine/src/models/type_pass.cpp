@@ -130,7 +130,8 @@ ValueType TypePass::called(const Op& op, const ForceRule* rule, std::span<const 
         computes = result.type;
     }
     if (computes) shown.type = name(*computes);
-    if (computes && is_floating(result.type)) shown.result = name(result.type);
+    const bool gives_numbers = op.derivatives > 0;  // else truth values or whole numbers
+    if (computes && gives_numbers && is_floating(result.type)) shown.result = name(result.type);
     operations_.push_back(std::move(shown));
     note_call(op, operands, used, result);
     return result;
