@@ -32,7 +32,10 @@ bool has_columns(const record_layout::Header& header, const record_layout::Heade
 /// Whether a file has no column but those of this version, and all that every version writes.
 bool can_go_on(const record_layout::Header& found, std::size_t metrics) {
     using record_layout::make_header;
-    return has_columns(make_header(metrics, {.exchange = true, .card = true, .cpu_meter = true}),
+    return has_columns(make_header(metrics, {.exchange = true,
+                                             .card = true,
+                                             .cpu_meter = true,
+                                             .recipe = true}),
                        found) &&
            has_columns(found, make_header(metrics, {.added = false}));
 }

@@ -44,7 +44,8 @@ TEST(Recipe, CodesOfATensorReachTheLargestValue) {
     const std::vector<double> before = x.values(), after = decoded(codes);
     double most_before = 0, most_after = 0;
     for (std::size_t i = 0; i < before.size(); ++i) {
-        EXPECT_NEAR(after[i], before[i], std::abs(before[i]) / 16 + 1e-6);
+        // Half of the smallest code's value, 2^-9, at a scale of 448 / 240.
+        EXPECT_NEAR(after[i], before[i], std::abs(before[i]) / 16 + 0x1p-10 * 240 / 448);
         most_before = std::max(most_before, std::abs(before[i]));
         most_after = std::max(most_after, std::abs(after[i]));
     }

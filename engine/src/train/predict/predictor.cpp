@@ -54,6 +54,8 @@ Predictor::Predictor(const SavedRun& saved, const Schema& data, const Device& de
     precision_ = std::make_unique<MixedPrecision>(resolve(saved.config.precision),
                                                   saved.config.scaler, *model_, device);
     load_state(*model_, saved.training.weights);
+    if (QuantizedLayers* const layers = precision_->quantized())
+        layers->load_state(saved.training.quantization, saved.step());
     evaluator_ = std::make_unique<Evaluator>(*task_, *model_, *precision_, device);
 }
 

@@ -61,6 +61,7 @@ void StateBefore::keep(const SavedNumbers& counts) {
             copy_bytes(to.data(), from.data(), from.bytes(), from.device());
         }
     }
+    quantization_ = now_.saved_quantization();
     scaler_ = now_.scaler().saved_state();
     counts_ = counts;
 }
@@ -96,6 +97,7 @@ TrainingState StateBefore::state() const {
     take(out.weights, weights_, true);
     take(out.optimizer, optimizer_, false);
     take(out.carried, carried_, false);
+    out.quantization = quantization_;
     out.scaler = scaler_;
     out.counts = counts_;
     return out;

@@ -45,6 +45,7 @@ private:
     std::optional<StatePlaces> places_;
     Copies weights_, optimizer_, carried_;
     TensorList parameters_, rest_;  // the floating ones
+    TensorMap quantization_;
     SavedNumbers scaler_, counts_;
     DeviceRecord<kernels::GradientStatistics> of_parameters_, of_rest_;
 };

@@ -56,6 +56,10 @@ std::string StepState::prefix_of(std::size_t part) const {
     return names_[part].empty() ? "" : names_[part] + "/";
 }
 
+TensorMap StepState::saved_quantization() const {
+    return quantized_ != nullptr ? quantized_->saved_state() : TensorMap();
+}
+
 TrainingState StepState::saved_state() const {
     TrainingState out;
     out.weights = engine::saved_state(model_);
@@ -64,7 +68,7 @@ TrainingState StepState::saved_state() const {
             out.optimizer.emplace(prefix_of(part) + name, std::move(value));
     }
     out.carried = carried_.saved_state();
-    if (quantized_ != nullptr) out.quantization = quantized_->saved_state();
+    out.quantization = saved_quantization();
     out.scaler = scaler_.saved_state();
     return out;
 }
