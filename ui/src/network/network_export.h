@@ -22,8 +22,8 @@ struct NetworkExport {
 /// The engine's forms, ONNX, JSON, and each picture as PDF.
 std::vector<NetworkExport> networkExports();
 
-/// A picture on one page of its size, as vectors with its text as text. Throws engine::Error(io) for
-/// what is no SVG.
+/// A picture on one page of its size, as vectors; Qt Svg draws text as outlines. Throws
+/// engine::Error(io) for other bytes.
 QByteArray pdfOfSvg(const QByteArray& svg);
 
 }  // namespace ui

@@ -42,6 +42,8 @@ void NetworkGutter::paintEvent(QPaintEvent*) {
         }
         if (model_->changed().contains(line)) painter.fillRect(QRect(here.right() - 2, here.top(), 3, here.height()), tokens.accent);
         painter.setPen(line == editor_->currentLine() && !faulty ? tokens.text : mark);
+        // The number of a row that is cut stands or falls as a whole.
+        if (here.center().y() + painter.fontMetrics().capHeight() / 2 + 1 > area.bottom()) return;
         painter.drawText(here.adjusted(0, 0, -arrow - size::grid, 0), Qt::AlignRight | Qt::AlignVCenter, QString::number(line));
         const auto index = static_cast<std::size_t>(line - 1);
         if (index >= view.lines.size() || view.lines[index].end < line) return;
