@@ -1059,7 +1059,7 @@
 <message><source>it holds several dicts of tensors: {}</source><translation>其中有多个张量字典：{}</translation></message>
 <message><source>Key in the file</source><translation>文件中的键</translation></message>
 <message><source>Of a file with several models, the one to start from: its key or the prefix of its names. Empty: the only one.</source><translation>文件含有多个模型时，指定作为起点的一个：它的键或名称前缀。留空：唯一的一个。</translation></message>
-<message><source>Draws the last layer again if the file lacks it or has it in other shapes, for fine-tuning on other classes.</source><translation>如果文件中没有最后一层或其形状不同，则重新初始化，用于在其他类别上微调。</translation></message>
+<message><source>Draws the last layer again if the file lacks it or has it in another shape, for fine-tuning on other classes.</source><translation>如果文件中没有最后一层或其形状不同，则重新初始化，用于在其他类别上微调。</translation></message>
 <message><source>Report an error</source><translation>报错</translation></message>
 <message><source>Drop the row</source><translation>丢弃该行</translation></message>
 <message><source>Impute</source><translation>填补</translation></message>

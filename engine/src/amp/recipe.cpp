@@ -35,7 +35,7 @@ std::uint32_t scale_code(const Recipe& recipe, float amax, kernels::FloatLayout 
     }
 }
 
-/// Of the finite values; of a tensor whose scale is not its blocks'.
+/// The range of the finite values of a tensor whose scale is not its blocks'.
 BlockRange range_of_all(std::span<const BlockRange> ranges) {
     BlockRange all;
     for (const BlockRange& each : ranges) {

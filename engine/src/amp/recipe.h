@@ -63,8 +63,8 @@ struct Recipe {
 /// Codes of a matrix, and what gives them their values.
 struct QuantizedMatrix {
     Tensor codes{};  ///< (rows, cols) u8
-    /// Of each block, u8: 2^(scale - 127), 255 NaN, or E4M3 with two levels. Undefined: there is one
-    /// scale.
+    /// The code of each block's scale, u8: 2^(scale - 127), 255 NaN, or E4M3 with two levels.
+    /// Undefined: there is one scale.
     Tensor scales{};
     kernels::FloatLayout layout{};
     kernels::Blocks blocks{};
@@ -144,13 +144,13 @@ public:
     /// The codes of a weight, which are computed once after each change of it.
     QuantizedMatrix weight(const Tensor& weight, Contraction along);
 
-    /// Of an operand, by ProductOperand.
+    /// The state of each operand, by ProductOperand.
     std::vector<DelayedScale>& delayed() { return delayed_; }
     /// Returns the casts of the step.
     StepCasts end_step();
 
 private:
-    /// What an operand held, and what became of it.
+    /// The values of an operand, and the figures of their cast.
     struct Cast {
         kernels::BlockRange range;
         CastFigures figures;
@@ -201,7 +201,7 @@ public:
     std::shared_ptr<QuantizedLayer> find(std::string_view module);
     /// The end of a step that trains.
     void end_step();
-    /// Of the last step.
+    /// The casts of the last step.
     const StepCasts& casts() const { return casts_; }
 
     /// State of delayed scales: NAME.x.scale, NAME.x.history, and those of w and g.

@@ -137,7 +137,7 @@ void for_each_setting(Config&& c, F&& f) {
         "Of a file with several models, the one to start from: its key or the prefix of its names. "
         "Empty: the only one.");
     row(c.model.new_head, "model.new_head", "New last layer",
-        "Draws the last layer again if the file lacks it or has it in other shapes, for "
+        "Draws the last layer again if the file lacks it or has it in another shape, for "
         "fine-tuning on other classes.");
     row(c.model.freeze, "model.freeze", "Freeze",
         "Parameters whose names begin with one of these, such as conv1, are not trained. "

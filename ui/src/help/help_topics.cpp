@@ -193,6 +193,7 @@ const QStringList& pages() {
                                  u"handbook/data-parallel.md"_s,
                                  u"handbook/exchange-on-paper.md"_s,
                                  u"handbook/detection.md"_s,
+                                 u"handbook/low-bits.md"_s,
                                  u"handbook/catalogue.md"_s,
                                  u"handbook/engine.md"_s,
                                  u"handbook/decisions.md"_s,

@@ -27,7 +27,7 @@ public:
     const Device& device() const { return number_.device(); }
     const LossScaler& scaler() const { return scaler_; }
 
-    /// Of the scales of a recipe; empty without one that keeps any.
+    /// State of the scales of a recipe; empty without one that keeps any.
     TensorMap saved_quantization() const;
     /// A copy of all state on the host; of the counts, those of the device. Waits for the device.
     TrainingState saved_state() const;

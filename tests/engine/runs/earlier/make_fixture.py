@@ -58,7 +58,7 @@ def main(program, lesson, out):
         for file in sorted(root.rglob("*")):
             if file.is_file() and file.name not in ("lock", "index.lock"):
                 files["runs/" + file.relative_to(root).as_posix()] = file.read_bytes()
-        stored = io.BytesIO()  # xz packs the files together to less than half of what zip makes of each
+        stored = io.BytesIO()  # xz packs the files together to less than half of their sizes in a zip
         with zipfile.ZipFile(stored, "w") as archive:
             for name, content in files.items():
                 archive.writestr(zipfile.ZipInfo(name, WHEN), content.replace(str(root).encode(), b"/earlier"))
