@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 /// Names, and parts of names, that mean something else too: formats of numbers and files, a figure,
 /// a mode of padding, a place, a file.
-const std::set<std::string> ambiguous = {"fp32",     "tf32", "step",  "constant",
+const std::set<std::string> ambiguous = {"fp32",     "tf32", "step",  "constant", "shapes",
                                          "csv",      "folder", "file"};
 
 /// Files that may hold these names. "*": any.
