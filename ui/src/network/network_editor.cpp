@@ -298,7 +298,11 @@ QString NetworkEditor::runText(int line) const {
     if (index >= rows.size() || rows[index].runs < 2) return {};
     const auto& row = rows[index];
     const QString which = tr("%1 of %2").arg(count(row.run + 1), count(row.runs));
-    return row.around.isEmpty() ? which : row.around + u" · "_s + which;
+    // Without the module where that would cover the text.
+    const QString all = row.around + u" · "_s + which;
+    const int textEnd = fontMetrics().horizontalAdvance(document()->findBlockByNumber(line - 1).text()) + size::inside;
+    const int room = viewport()->width() - textEnd - QFontMetrics(Theme::caption()).horizontalAdvance(u"‹  "_s + all + u"  ›"_s) - 3 * size::gap;
+    return row.around.isEmpty() || room < 0 ? which : all;
 }
 
 QRect NetworkEditor::runArea(int line, const QRect& row) const {
