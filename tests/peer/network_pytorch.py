@@ -97,7 +97,9 @@ def imported(path):
 
 def is_own_tensor(network, name):
     """Whether the tensor is one of a class that the file defines, and none of a layer of PyTorch."""
-    owner = network.get_submodule(name.rpartition(".")[0])
+    owner = network
+    for part in name.split(".")[:-1]:  # get_submodule() finds no module that is called as a function of its owner
+        owner = owner._modules[part]
     return type(owner) is torch.nn.Module or type(owner).__module__ == "model" and type(owner).__name__ != "Positions"
 
 
