@@ -2650,5 +2650,6 @@
 <message><source>Pictures and, for each, a PNG whose values number the objects, such as the pedestrians of Penn-Fudan. Boxes are the extents of the masks, the last pixel included.</source><translation>图片及其对应的 PNG，像素值为物体编号，例如 Penn-Fudan 的行人。边界框是掩码的范围，包含最后一个像素。</translation></message>
 <message><source>the folder with PNGImages and PedMasks, or images and masks</source><translation>包含 PNGImages 和 PedMasks，或 images 和 masks 的文件夹</translation></message>
 <message><source>1, 2, 3, by their ids in the file.</source><translation>按文件中的 id 顺序编为 1、2、3。</translation></message>
+<message><source>{}: holds the body of the detector alone, and all else is drawn anew</source><translation>{}：只包含检测模型的主干网络，其余部分重新随机初始化</translation></message>
 </context>
 </TS>

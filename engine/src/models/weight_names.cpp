@@ -42,6 +42,21 @@ bool ends_in_any(std::string_view name, const std::string_view (&list)[size]) {
                        [&](std::string_view words) { return ends_in(name, words); });
 }
 
+/// Names in newer versions of torchvision's detectors, whose layers stand in a Sequential of their
+/// own: rpn.head.conv.weight, mask_head.mask_fcn1.bias.
+std::vector<std::string> names_in_sequential(const std::string& name) {
+    const std::size_t dot = name.rfind('.');
+    if (dot == name.npos) return {};
+    const std::string layer = name.substr(0, dot), last = name.substr(dot);
+    std::vector<std::string> out{layer + ".0" + last, layer + ".0.0" + last};
+    constexpr std::string_view numbered = "mask_fcn";
+    const std::size_t number = layer.size() - 1, at = number - numbered.size();
+    if (layer.size() > numbered.size() && layer.substr(at, numbered.size()) == numbered &&
+        layer[number] >= '1' && layer[number] <= '9')
+        out.push_back(layer.substr(0, at) + static_cast<char>(layer[number] - 1) + ".0" + last);
+    return out;
+}
+
 /// Calls f(prefix, rest) for each way to part the name behind a dot.
 template <typename F>
 void for_each_prefix(const std::string& name, const F& f) {
@@ -97,6 +112,9 @@ private:
                 if (model_.contains(name) || !ends_in(name, each.before)) continue;
                 return name.substr(0, name.size() - each.before.size()) + std::string(each.now);
             }
+            if (!model_.contains(name))
+                for (const std::string& now : names_in_sequential(name))
+                    if (model_.contains(now)) return now;
             return name;
         });
     }
@@ -219,6 +237,8 @@ private:
             const auto& [name, tensor] = item;
             if (model_.contains(name)) return false;
             const bool head = ends_in_any(name, other_heads);
+            // Frozen norms do not count batches.
+            if (name.ends_with(".num_batches_tracked")) return true;
             if (head) note_left_out(name, tensor);
             return head || ends_in_any(name, buffers);
         });

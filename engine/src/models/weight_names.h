@@ -22,7 +22,8 @@ struct NameFit {
 /// - one prefix that the file's names have and the model's do not ("module.", "model.",
 /// "_orig_mod.",
 ///   one after another), or the other way round;
-/// - older names of BERT and GPT-2: LayerNorm.gamma and beta, lm_head.decoder.weight;
+/// - older names of BERT and GPT-2: LayerNorm.gamma and beta, lm_head.decoder.weight; those of
+///   torchvision's detectors: rpn.head.conv.weight, mask_fcn1;
 /// - position ids, attention masks, poolers and counters that the model has no place for go.
 ///
 /// `model`: all names, those of tied tensors too. `path`: of the file, for errors. `wanted`: the

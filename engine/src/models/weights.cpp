@@ -5,7 +5,7 @@
 #include "engine/base/error.h"
 #include "io/pickle/torch_file.h"
 #include "io/safetensors/tensor_file.h"
-#include "models/model.h"
+#include "models/detection_model.h"
 #include "models/weight_names.h"
 #include "tensor/cast.h"
 #include "tensor/restore.h"
@@ -63,6 +63,15 @@ std::string head_of(const Model& model) {
     return last.starts_with("cls.") ? "cls" : module_of(last);
 }
 
+/// The last layers: those whose size follows from the classes.
+std::vector<std::string> heads_of(const Model& model) {
+    if (dynamic_cast<const DetectionModel*>(&model) == nullptr) return {head_of(model)};
+    return {"roi_heads.box_predictor", "roi_heads.mask_predictor.mask_fcn_logits"};
+}
+
+/// The part of a detector that is a network for classification.
+constexpr const char* body_prefix = "backbone.body.";
+
 /// Reads the weights of a model's file into it.
 class WeightLoad {
 public:
@@ -107,6 +116,18 @@ public:
                              head_of(model_)));
     }
 
+    /// The weights of a network for classification are a detector's body.
+    void leave_out_all_but_the_body() {
+        if (fit_.added != body_prefix) return;
+        for (Place& place : places_)
+            if (!place.name.starts_with(body_prefix)) place.may_be_missing = true;
+        std::erase_if(tensors_, [](const auto& item) {
+            return item.first.starts_with(std::string(body_prefix) + "fc.");
+        });
+        notes_.push_back(msg("{}: holds the body of the detector alone, and all else is drawn anew",
+                             path_));
+    }
+
     void fill() {
         const std::string wrong = why_unfit(std::move(differing_), places_, tensors_);
         if (!wrong.empty()) {
@@ -128,7 +149,11 @@ private:
         return out;
     }
 
-    bool of_head(const Place& place) const { return place.name.starts_with(head_of(model_) + "."); }
+    bool of_head(const Place& place) const {
+        return std::ranges::any_of(heads_of(model_), [&](const std::string& head) {
+            return place.name.starts_with(head + ".");
+        });
+    }
 
     /// Whether the file has all layers but the last.
     bool lacks_head_alone() const {
@@ -182,7 +207,10 @@ std::vector<Message> load_weights(Model& model, const std::string& path, Head he
     WeightLoad load(model, path);
     load.open(key);
     if (head == Head::drawn_if_other) load.leave_out_head();
-    load.leave_out_absent_head();
+    if (dynamic_cast<const DetectionModel*>(&model) != nullptr)
+        load.leave_out_all_but_the_body();
+    else
+        load.leave_out_absent_head();
     load.fill();
     return load.take_notes();
 }

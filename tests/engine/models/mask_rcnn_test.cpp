@@ -6,6 +6,7 @@
 
 #include "autograd/backward.h"
 #include "io/onnx/onnx_graph.h"
+#include "io/safetensors/tensor_file.h"
 #include "made_models.h"
 #include "models/detection_model.h"
 #include "models/onnx_export.h"
@@ -15,6 +16,7 @@
 #include "support/expectations.h"
 #include "support/golden_file.h"
 #include "support/module_log.h"
+#include "temp_folder.h"
 
 // tests/peer/detection_model.py writes torchvision's names; detection_pass_test compares steps.
 namespace engine::test::maskrcnn {
@@ -186,6 +188,87 @@ TEST(MaskRcnn, OpensTorchvisionsModules) {
         EXPECT_THAT(log.forward, Contains(module));
         EXPECT_THAT(model->modules, Contains(module));
     }
+}
+
+class MaskRcnnWeights : public testing::Test {
+protected:
+    /// The small detector reads these tensors.
+    std::vector<Message> load(Model& model, const TensorMap& tensors, Head head = Head::read) {
+        const std::string path = (folder_ / "weights.safetensors").string();
+        save_tensors(path, tensors);
+        return load_weights(model, path, head);
+    }
+    static std::vector<double> values(const Model& model, const std::string& name) {
+        return saved_state(model).at(name).values();
+    }
+
+    test_support::TempFolder folder_;
+    const std::string stem_ = "backbone.body.conv1.weight", fpn_ = "backbone.fpn.inner_blocks.0.0.weight",
+                      mask_ = "roi_heads.mask_head.0.0.weight",
+                      scores_ = "roi_heads.box_predictor.cls_score.weight";
+};
+
+TEST_F(MaskRcnnWeights, HaveTheNamesOfBothGenerationsOfTorchvision) {
+    const auto from = small({}, 7), to = small({});
+    TensorMap older;
+    for (const auto& [name, tensor] : saved_state(*from)) {
+        std::string old = name;
+        const auto replace = [&](const std::string& now, const std::string& before) {
+            if (const std::size_t at = old.find(now); at != old.npos)
+                old.replace(at, now.size(), before);
+        };
+        replace("rpn.head.conv.0.0.", "rpn.head.conv.");
+        replace("mask_head.0.0.", "mask_head.mask_fcn1.");
+        for (const std::string block : {"inner_blocks.", "layer_blocks."})
+            for (const char* number : {"0", "1", "2", "3"})
+                replace(block + number + ".0.", block + number + ".");
+        older[old] = tensor;
+    }
+    EXPECT_TRUE(older.contains("backbone.fpn.layer_blocks.3.bias"));
+    EXPECT_TRUE(older.contains("roi_heads.mask_head.mask_fcn1.weight"));
+    load(*to, older);
+    for (const auto& [name, tensor] : saved_state(*from))
+        ASSERT_EQ(values(*to, name), tensor.values()) << name;
+}
+
+TEST_F(MaskRcnnWeights, OfAClassificationNetworkAreTheBody) {
+    for (const std::string norm : {"batch", "frozen"}) {
+        SCOPED_TRACE(norm);
+        const auto from = made_model("resnet18", {{"stem", std::string("imagenet")}},
+                                     pictures({3, 64, 64}, 10), 7);
+        const auto to = small({{"norm", norm}});
+        const auto drawn = values(*to, fpn_);
+        const auto notes = load(*to, saved_state(*from));
+        EXPECT_EQ(values(*to, stem_), values(*from, "conv1.weight"));
+        EXPECT_EQ(values(*to, fpn_), drawn);
+        ASSERT_FALSE(notes.empty());
+        EXPECT_THAT(notes.back().str(), testing::HasSubstr("the body of the detector alone"));
+    }
+}
+
+TEST_F(MaskRcnnWeights, OfOtherClassesKeepAllButTheLastLayers) {
+    const auto from = made_model("maskrcnn-resnet18",
+                                 {{"pyramid_channels", std::int64_t{8}},
+                                  {"hidden", std::int64_t{8}},
+                                  {"mask_layers", Sizes{8}}},
+                                 pictures({3, 64, 64}, 4), 7);
+    const auto to = small({});
+    const auto drawn = values(*to, scores_);
+    EXPECT_THAT(message_of(ErrorCode::data, [&] { load(*to, saved_state(*from)); }),
+                testing::HasSubstr("cls_score.weight has shape"));
+    load(*to, saved_state(*from), Head::drawn_if_other);
+    EXPECT_EQ(values(*to, scores_), drawn);
+    EXPECT_EQ(values(*to, mask_), values(*from, mask_));
+}
+
+TEST_F(MaskRcnnWeights, ThatLackOrAddATensorAreRefused) {
+    const auto model = small({});
+    TensorMap state = saved_state(*model);
+    state["roi_heads.keypoint_head.0.weight"] = Tensor::zeros({2, 2}, DType::f32);
+    EXPECT_THROW(load(*model, state), Error);
+    state.erase("roi_heads.keypoint_head.0.weight");
+    state.erase(fpn_);
+    EXPECT_THROW(load(*model, state), Error);
 }
 
 TEST(MaskRcnn, RefusesListsOfAnotherLengthAndONNX) {
