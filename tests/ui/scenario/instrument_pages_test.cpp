@@ -25,6 +25,7 @@
 #include "twin/loss_gap.h"
 #include "twin/twin_map.h"
 #include "twin/twin_model.h"
+#include "xray/op_view.h"
 #include "xray/totals_strip.h"
 #include "xray/xray_page.h"
 
@@ -237,6 +238,20 @@ TEST_F(InstrumentPagesTest, TheXrayPageTracesAStepAndTriesAForcedType) {
             ops += tree->rowCount(tree->index(group, 0, parent));
     }
     EXPECT_EQ(ops, static_cast<int>(model->trace()->ops.size()));
+    // A layer that is chosen on another page is shown; one that is chosen here leaves its row.
+    auto* operations = part<XrayPage>()->findChild<OpView*>();
+    const auto current = [&] { return tree->op(operations->currentIndex()); };
+    link.selectLayer(u"conv1"_s);
+    ASSERT_NE(current(), nullptr);
+    EXPECT_EQ(current()->module, "conv1");
+    const auto& all = model->trace()->ops;
+    const auto backward = std::ranges::find_if(all, [](const engine::XrayOp& each) {
+        return each.module == "conv2" && each.pass == engine::XrayPass::backward;
+    });
+    ASSERT_NE(backward, all.end());
+    operations->reveal(&*backward);
+    link.selectLayer(u"conv2"_s);
+    EXPECT_EQ(current(), &*backward);
     tree->setFilter(u"conv2d"_s, {});
     EXPECT_EQ(tree->rowCount(tree->index(0, 0)), 2) << "convolutions of the forward pass";
     model->tryForced("conv1", engine::ForcedType::fp32);

@@ -282,7 +282,11 @@ void XrayPage::markChips() {
 void XrayPage::showLayer() {
     const auto& trace = model_->trace();
     if (!trace) return;
-    const auto op = std::ranges::find(trace->ops, context_.link->layer().toStdString(), &engine::XrayOp::module);
+    const std::string layer = context_.link->layer().toStdString();
+    // The layer of the current row was chosen here.
+    const engine::XrayOp* current = tree_->op(view_->currentIndex());
+    if (current != nullptr && current->module == layer) return;
+    const auto op = std::ranges::find(trace->ops, layer, &engine::XrayOp::module);
     if (op != trace->ops.end()) view_->reveal(&*op);
 }
 
