@@ -7,6 +7,7 @@
 #include <QLineEdit>
 #include <QMenu>
 #include <QPushButton>
+#include <QSignalSpy>
 #include <QTemporaryDir>
 #include <algorithm>
 
@@ -302,6 +303,23 @@ TEST_F(NetworkPageTest, LinesShowTheBytesThatAStepKeeps) {
     settings.set(u"batch_size"_s, QString::number(2 * settings.config().batch_size));
     ASSERT_TRUE(QTest::qWaitFor([&] { return !model()->isChecking() && model()->now().memory.batch_size == settings.config().batch_size; }, 30'000));
     EXPECT_GT(model()->now().memory.steps.front().memory.peak, before);
+}
+
+TEST_F(NetworkPageTest, TypesFollowTheFieldsOfThePrecision) {
+    settings.set(u"precision.preset"_s, u"amp-fp16"_s);
+    model()->setPreset("amp-fp16");
+    ASSERT_TRUE(settles());
+    const auto shows = [this](const char* type) { return std::ranges::any_of(model()->now().types.rows, [type](const std::string& each) { return each.find(type) != each.npos; }); };
+    ASSERT_FALSE(shows("bf16"));
+    settings.set(u"precision.autocast"_s, u"bf16"_s);
+    EXPECT_TRUE(QTest::qWaitFor([&] { return !model()->isChecking() && shows("bf16"); }, 30'000));
+}
+
+TEST_F(NetworkPageTest, ATwinTrainsTheTextAsItStands) {
+    const QSignalSpy asked(&commands, &Commands::settingsNeeded);
+    settings.load(settings.config(), {u"fp32"_s});
+    commands.startTwin({});
+    EXPECT_EQ(asked.count(), 1) << "also where one precision is too few";
 }
 
 }  // namespace

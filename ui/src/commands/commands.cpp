@@ -153,6 +153,7 @@ bool Commands::launch(const std::function<void()>& open, engine::Command first) 
 }
 
 void Commands::startTwin(const engine::TwinOptions& options) {
+    emit settingsNeeded();
     auto configs = settings_->comparisonConfigs();
     if (configs.size() < 2) {
         report(Problem{tr("A twin needs two precisions."),

@@ -41,9 +41,13 @@ NetworkView viewOf(QString text, engine::NetworkData data, std::vector<engine::R
 /// All that predicted types and memory depend on.
 QString keyOf(const std::vector<engine::RunConfig>& steps) {
     std::string key;
+    const auto word = [](const auto& value) { return value ? ' ' + engine::word_of(*value) : std::string(" -"); };
     for (const auto& step : steps) {
-        key += step.precision.preset + '\n';
-        for (const auto& [name, type] : step.precision.force) key += name + '=' + std::string(engine::word_of(type)) + '\n';
+        const engine::PrecisionConfig& precision = step.precision;
+        key += precision.preset + word(precision.weights) + word(precision.autocast) + word(precision.batch_norm);
+        if (precision.master_weights) key += *precision.master_weights ? " true" : " false";
+        key += '\n';
+        for (const auto& [name, type] : precision.force) key += name + '=' + std::string(engine::word_of(type)) + '\n';
     }
     const engine::RunConfig& own = steps.back();
     key += own.optimizer.kind + ' ' + own.device + ' ' + std::to_string(own.batch_size) + ' ' + std::to_string(own.bptt);
