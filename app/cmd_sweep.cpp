@@ -34,9 +34,8 @@ struct SweepArguments {
 std::optional<engine::SweepPlan> read_plan(const SweepArguments& args) {
     engine::SweepRequest request = args.request;
     std::vector<engine::SettingError> errors;
-    const auto read = [&](const std::string& file, std::string& text) {
-        if (file.empty()) return;
-        const auto found = read_small_file(file);
+    const auto take = [&](const std::string& file, const std::optional<std::string>& found,
+                          std::string& text) {
         if (found) {
             text = *found;
         } else {
@@ -44,8 +43,8 @@ std::optional<engine::SweepPlan> read_plan(const SweepArguments& args) {
                 {"(file)", file, engine::msg("use a file of at most 1 MiB that can be read")});
         }
     };
-    read(file_or_preset(args.config), request.json);
-    read(args.list, request.list);
+    if (!args.config.empty()) take(args.config, read_named_settings(args.config), request.json);
+    if (!args.list.empty()) take(args.list, read_small_file(args.list), request.list);
     engine::SweepPlan plan = engine::plan_sweep(request);
     errors.insert(errors.end(), plan.errors.begin(), plan.errors.end());
     report(errors);

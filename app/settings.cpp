@@ -53,18 +53,10 @@ std::optional<std::string> read_small_file(const std::string& file) {
     return text.str();
 }
 
-std::string file_or_preset(const std::string& name) {
-    std::error_code error;
-    if (std::filesystem::exists(name, error)) return name;
-    const auto preset = engine::find_settings_preset(name);
-    return preset ? preset->string() : name;
-}
-
-/// The text of a file, of a preset of the user, or of an example.
 std::optional<std::string> read_named_settings(const std::string& name) {
-    const std::string file = file_or_preset(name);
     std::error_code error;
-    if (std::filesystem::exists(file, error)) return read_small_file(file);
+    if (std::filesystem::exists(name, error) && !std::filesystem::is_directory(name, error)) return read_small_file(name);
+    if (const auto preset = engine::find_settings_preset(name)) return read_small_file(preset->string());
     return engine::find_example_settings(name);
 }
 

@@ -14,9 +14,9 @@
 
 namespace app {
 
-/// The file that CONFIG stands for: the path itself if there is something, else the user's preset of
-/// that name, if there is one.
-std::string file_or_preset(const std::string& name);
+/// The text of CONFIG: of the file if there is one, else of the user's preset of that name, or of an
+/// example. A folder of that name does not count. Nothing if it cannot be read.
+std::optional<std::string> read_named_settings(const std::string& name);
 
 /// Reads CONFIG (empty: `otherwise`) with --set on top. Writes all errors to standard error, one a
 /// line, and then returns nothing. Without `needs_data` a data set may lack its path.

@@ -185,6 +185,13 @@ TEST(CommandLine, TrainsAPresetByItsNameUnlessThereIsAFile) {
     // A file of that name wins.
     write(home / "small run", R"({"batch_size": "few"})");
     EXPECT_EQ(run({"lint", "small run"})->exit_code(), 2);
+    // A folder of data is no settings.
+    std::filesystem::create_directories(home / "shapes");
+    const auto example = run({"lint", "shapes"});
+    EXPECT_EQ(example->exit_code(), 0) << example->errors();
+    const auto sweep = run({"sweep", "shapes", "--grid", "batch_size=few"});
+    EXPECT_EQ(sweep->exit_code(), 2);
+    EXPECT_THAT(sweep->errors(), testing::AllOf(HasSubstr("batch_size"), testing::Not(HasSubstr("(file)"))));
 }
 
 /// Settings of a run on a table of 100 rows whose last column is 3 a - b.
