@@ -87,8 +87,7 @@ public:
         add_aliases();
         BufferPlaces buffers;
         plan_ = make_plan({graph_, registry_, device, tensors_, buffers, false});
-        for (const GraphNode& node : graph_.nodes)
-            if (multiplies(node)) heads = {node.module};
+        heads = find_head();
         has_blocks_ = std::ranges::any_of(graph_.bodies, [](const GraphBody& body) { return !body.block.empty(); });
         if (has_blocks_) block_plan_ = make_plan({graph_, registry_, device, tensors_, buffers, true});
         for (const int input : graph_.inputs) {
@@ -147,6 +146,18 @@ private:
         return layer_run(*node.kind).casts_first && std::ranges::any_of(node.parameters, [this](int index) {
             return graph_.parameters[static_cast<std::size_t>(index)].sizes.size() >= 2;
         });
+    }
+    /// The module of the last such layer among those that the result depends on.
+    std::vector<std::string> find_head() const {
+        std::vector<bool> needed(graph_.values.size(), false);
+        for (const int output : graph_.outputs) needed[static_cast<std::size_t>(output)] = true;
+        const auto is_needed = [&needed](int value) { return needed[static_cast<std::size_t>(value)]; };
+        for (auto node = graph_.nodes.rbegin(); node != graph_.nodes.rend(); ++node) {
+            if (std::ranges::none_of(node->outputs, is_needed)) continue;
+            if (multiplies(*node)) return {node->module};
+            for (const int input : node->inputs) needed[static_cast<std::size_t>(input)] = true;
+        }
+        return {};
     }
     /// A layer with the weight of another has it under its own name too.
     void add_aliases() {

@@ -42,6 +42,12 @@ TEST(NetworkModel, ABufferNeedsAFileOfWeights) {
     EXPECT_EQ(model->parameters().size(), 2u);
 }
 
+TEST(NetworkModel, ItsHeadIsTheLastProductThatItsResultDependsOn) {
+    const auto heads = [](const std::string& body) { return written_model(written("network(features)", body), features(5, 2))->heads; };
+    EXPECT_THAT(heads("body: Linear(4)\nReLU\nfc: Linear(outputs)\nLogSoftmax(1)"), ElementsAre("fc"));
+    EXPECT_THAT(heads("body: Linear(4)\nfc: Linear(outputs)\nunused: Linear(outputs) from body\noutput fc"), ElementsAre("fc"));
+}
+
 TEST(NetworkModel, LayersWithoutNameOrWeightsBelongToTheModuleAround) {
     const std::string text = written("network(image)", "stem:\n  Conv2d(4, 3)\n  ReLU\n  pool: MaxPool2d(2)\nx = GELU\nFlatten\nfc: Linear(outputs)\n");
     const auto model = written_model(text, pictures({1, 8, 8}, 3));
