@@ -225,7 +225,7 @@ void describe_eval(Command command) {
                  "Evaluate although the data set has another number of samples than the run had");
     command
         .text("--results", args->results,
-              "Of a detector: write its detections as COCO's results, NAME.bbox.json and, with "
+              "Detectors: write the detections as COCO's results, NAME.bbox.json and, with "
               "masks, NAME.segm.json")
         .not_empty()
         .takes("NAME");

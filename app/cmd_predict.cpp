@@ -253,7 +253,7 @@ void describe_predict(Command command) {
                  "current one)").takes("FOLDER");
     command.number("--top", args->top, "Classes shown for each input (3)").within(1, 1000);
     command.number("--score", args->score,
-                   "Of a detector: the least score of an object, from 0 to 1 (0.5)");
+                   "Detectors: the least score of an object, from 0 to 1 (0.5)");
     command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty().takes("auto|cpu|cuda");
     command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return predict(*args); });

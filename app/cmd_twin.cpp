@@ -257,7 +257,7 @@ void describe_twin(Command command) {
     command.flag("--skip-together", args->skip_together,
                  "The reference skips the steps that the other one skips");
     command.flag("--share-proposals", args->share_proposals,
-                 "Of detectors: the reference compares the regions that the other one proposes, so "
+                 "Detectors: the reference compares the regions that the other one proposes, so "
                  "that their choice is no divergence");
     command.text("--run", args->run, "Show the record of a finished twin in this run's folder")
         .not_empty().takes("RUN");

@@ -52,7 +52,6 @@ INSTANTIATE_TEST_SUITE_P(Targets, FuzzSeeds,
 
 TEST_P(FuzzSeeds, AreReadWithoutAFault) {
     const std::filesystem::path file = std::filesystem::path(HALFTONE_FUZZ_DIR) / (std::string(GetParam().name) + "_seeds.txt.xz");
-    if (!std::filesystem::exists(file)) GTEST_SKIP() << file << " is not there";
     std::istringstream lines(peer::unpacked(file));
     int count = 0;
     for (std::string line; std::getline(lines, line); ++count) {
