@@ -208,8 +208,10 @@ ValueType edge_padding_type(const LayerTypes& layer, const std::vector<std::int6
     ValueType x = given.learns ? layer.pass.cast_inside(given, DType::f32) : given;
     for (std::size_t i = 0; i + 1 < sides.size(); i += 2) {
         if (sides[i] == 0 && sides[i + 1] == 0) continue;
-        const auto before = static_cast<double>(sizes[sizes.size() - 1 - i / 2].number);
-        const double elements = x.elements / before * (before + static_cast<double>(sides[i] + sides[i + 1]));
+        const Size& size = sizes[sizes.size() - 1 - i / 2];
+        const auto before = static_cast<double>(size.number);
+        // A window's size is not known here, and longer than its border.
+        const double elements = size.is_number() ? x.elements / before * (before + static_cast<double>(sides[i] + sides[i + 1])) : x.elements;
         x = layer.pass.show(index_select_op, x);
         layer.pass.set_elements(x, elements);
     }

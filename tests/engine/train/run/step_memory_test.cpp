@@ -126,6 +126,18 @@ TEST(StepMemory, ANormOfAViewOfAParameterHasAGradient) {
     EXPECT_EQ(memory.saved.front(), 2 * 8 * 2);
 }
 
+TEST(StepMemory, AConvolutionOverTheWindowOfATextMayHaveABorder) {
+    RunConfig config = with_template("lenet", "amp-fp16", {});
+    config.batch_size = 2;
+    const NetworkData data{.inputs = {{"tokens", {}, {50}}}, .outputs = 50};
+    const auto peak = [&](const std::string& mode) {
+        const std::string text = "network(tokens) gives token scores:\n  Embedding(8)\n  Transpose(1, 2)\n  Conv1d(8, 3, padding=same, padding_mode=" + mode + ")\n  Transpose(1, 2)\n  Linear(outputs)\n";
+        EXPECT_TRUE(check_network(text, data).usable());
+        return predict_step_memory(text, data, config).peak;
+    };
+    EXPECT_LT(peak("replicate"), 2 * peak("zeros"));
+}
+
 /// More bytes than a whole number of 64 bits counts.
 TEST(StepMemory, OfHugeInputsIsTheirs) {
     RunConfig config = with_template("lenet", "fp32", {});
