@@ -311,7 +311,8 @@ void write_objects(const SampleFields& out, const DetectionTruth& truth, const C
     for (const DetectionTruth::Annotation& each : truth.annotations) {
         if (!each.trains()) continue;
         const std::array<float, 4> box = training_box(each.box, truth, size, flipped);
-        if (box[2] - box[0] < least_side || box[3] - box[1] < least_side) continue;
+        // A box of huge numbers is NaN in f32.
+        if (!(box[2] - box[0] >= least_side && box[3] - box[1] >= least_side)) continue;
         MaskBits mask;
         if (writer.wants_masks() && !std::holds_alternative<std::monostate>(each.mask)) {
             mask = resized_bits(mask_runs(each.mask, truth.height, truth.width), size, flipped);

@@ -187,11 +187,12 @@ TEST(DetectionSample, LeavesOutCrowdsDifficultOnesAndWhatHasNoAreaLeft) {
     all.resize(1);
     all[0].box = {2, 3, 4, 5};
     const DetectionTruth::Annotation good = all[0];
-    all.insert(all.end(), 4, good);
+    all.insert(all.end(), 5, good);
     all[0].crowd = true;
     all[1].difficult = true;
     all[2].box = {32, 3, 4, 5};                                            // outside
     all[3].mask = encode_bitmap(std::vector<std::uint8_t>(1024), 32, 32);  // empty
+    all[4].box = {-1e300, 3, 2e300, 5};                                    // without a width in f32
     Sample made(sample.picture, sample.truth, sample.form);
     made.make();
     EXPECT_EQ(made.count(), 1);
