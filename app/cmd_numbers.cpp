@@ -35,8 +35,12 @@ void check(const NumbersArguments& args) {
         refuse(engine::msg("{} is not a way to round: use nearest or stochastic.", *args.round));
     if (args.draws > 0 && args.round != "stochastic")
         refuse(engine::msg("--draws needs --round stochastic."));
+    if (args.saturate && args.round == "stochastic")
+        refuse(engine::msg("--saturate needs --round nearest."));
     if (!args.block && (args.amax || args.mx_scale))
         refuse(engine::msg("--amax and --mx-scale need --block."));
+    if (args.mx_scale && !args.block->starts_with("mx"))
+        refuse(engine::msg("--mx-scale needs --block mxfp8 or mxfp4."));
 }
 
 /// Null for no name.
@@ -370,7 +374,7 @@ void describe_numbers(Command command) {
     command.text("--accumulator", args->accumulator,
                  "Type of the accumulator of --sum; without it the format itself (TF32: FP32)")
         .takes(number_format_names());
-    command.flag("--saturate", args->saturate,
+    auto saturate = command.flag("--saturate", args->saturate,
                  "Finite values beyond the largest one become that, as in training");
     auto round = command.text("--round", args->round,
                               "stochastic: at random to one of the two neighbours, by chances "
@@ -384,7 +388,9 @@ void describe_numbers(Command command) {
                  "without it that of the values").takes("VALUE");
     command.text("--mx-scale", args->mx_scale,
                  "With --block mxfp8 or mxfp4: the rule for the scale").takes("rceil|floor|ceil|even");
+    saturate.excludes(block);
     for (const auto& other : {add, multiply, sum}) {
+        saturate.excludes(other);
         round.excludes(other);
         block.excludes(other);
     }

@@ -1803,6 +1803,8 @@
 <message><source>The largest magnitude is a number from 0 on, not {}.</source><translation>最大绝对值须为不小于 0 的数，不能是 {}。</translation></message>
 <message><source>{} is not a way to round: use nearest or stochastic.</source><translation>{} 不是舍入方式：请用 nearest 或 stochastic。</translation></message>
 <message><source>--draws needs --round stochastic.</source><translation>--draws 需要 --round stochastic。</translation></message>
+<message><source>--saturate needs --round nearest.</source><translation>--saturate 需要 --round nearest。</translation></message>
+<message><source>--mx-scale needs --block mxfp8 or mxfp4.</source><translation>--mx-scale 需要 --block mxfp8 或 mxfp4。</translation></message>
 <message><source>--amax and --mx-scale need --block.</source><translation>--amax 和 --mx-scale 需要 --block。</translation></message>
 <message><source>use fp32 weights, from which a recipe casts, or no recipe</source><translation>请用 fp32 权重（配方由它转换），或不用配方</translation></message>
 <message><source>use it on a CPU, or no recipe</source><translation>请在 CPU 上使用，或不用配方</translation></message>

@@ -125,6 +125,9 @@ TEST(Numbers, RefusesWhatItCannotReadInOneSentence) {
     refused({"numbers", "1", "--round", "up"}, "up is not a way to round");
     refused({"numbers", "1", "--draws", "5"}, "--draws needs --round stochastic");
     refused({"numbers", "1", "--amax", "5"}, "need --block");
+    refused({"numbers", "1", "--block", "nvfp4", "--mx-scale", "floor"}, "--mx-scale needs --block mxfp8 or mxfp4");
+    refused({"numbers", "1", "--round", "stochastic", "--saturate"}, "--saturate needs --round nearest");
+    refused({"numbers", "1", "--add", "2", "--saturate"}, "--saturate");
     refused({"numbers"}, "give a value");
     refused({"numbers", "--file", "/nowhere/values"}, "cannot be read", 3);
     const test_support::TempFolder folder;
