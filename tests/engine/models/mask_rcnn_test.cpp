@@ -127,7 +127,11 @@ TEST(MaskRcnn, StartsFromTorchvisionsInitialWeights) {
 
 /// Parts of the body with a gradient after a step.
 std::set<std::string> trained_parts(std::int64_t layers, const std::string& norm) {
-    const auto model = small_detector({{"train_layers", layers}, {"norm", norm}});
+    const auto model = small_detector({{"train_layers", layers}, {"norm", norm}}, std::nullopt);
+    for (const Parameter& each : model->parameters()) {
+        const std::vector<float> zeros(static_cast<std::size_t>(each.tensor.numel()), 0.f);
+        each.tensor.copy_from_host(zeros.data());
+    }
     TensorList maps = model->forward({Tensor::full({1, 3, 64, 64}, 0.5, DType::f32)});
     Tensor loss = sum(maps[0]);
     for (std::size_t i = 1; i < maps.size(); ++i) loss = add(loss, sum(maps[i]));
@@ -203,13 +207,14 @@ protected:
     }
 
     test_support::TempFolder folder_;
-    const std::string stem_ = "backbone.body.conv1.weight", fpn_ = "backbone.fpn.inner_blocks.0.0.weight",
+    const std::string stem_ = "backbone.body.conv1.weight",
+                      fpn_ = "backbone.fpn.inner_blocks.0.0.weight",
                       mask_ = "roi_heads.mask_head.0.0.weight",
                       scores_ = "roi_heads.box_predictor.cls_score.weight";
 };
 
 TEST_F(MaskRcnnWeights, HaveTheNamesOfBothGenerationsOfTorchvision) {
-    const auto from = small({}, 7), to = small({});
+    const auto from = small_detector({}, 7), to = small_detector({});
     TensorMap older;
     for (const auto& [name, tensor] : saved_state(*from)) {
         std::string old = name;
@@ -236,7 +241,7 @@ TEST_F(MaskRcnnWeights, OfAClassificationNetworkAreTheBody) {
         SCOPED_TRACE(norm);
         const auto from = made_model("resnet18", {{"stem", std::string("imagenet")}},
                                      pictures({3, 64, 64}, 10), 7);
-        const auto to = small({{"norm", norm}});
+        const auto to = small_detector({{"norm", norm}});
         const auto drawn = values(*to, fpn_);
         const auto notes = load(*to, saved_state(*from));
         EXPECT_EQ(values(*to, stem_), values(*from, "conv1.weight"));
@@ -252,7 +257,7 @@ TEST_F(MaskRcnnWeights, OfOtherClassesKeepAllButTheLastLayers) {
                                   {"hidden", std::int64_t{8}},
                                   {"mask_layers", Sizes{8}}},
                                  pictures({3, 64, 64}, 4), 7);
-    const auto to = small({});
+    const auto to = small_detector({});
     const auto drawn = values(*to, scores_);
     EXPECT_THAT(message_of(ErrorCode::data, [&] { load(*to, saved_state(*from)); }),
                 testing::HasSubstr("cls_score.weight has shape"));
@@ -262,7 +267,7 @@ TEST_F(MaskRcnnWeights, OfOtherClassesKeepAllButTheLastLayers) {
 }
 
 TEST_F(MaskRcnnWeights, ThatLackOrAddATensorAreRefused) {
-    const auto model = small({});
+    const auto model = small_detector({});
     TensorMap state = saved_state(*model);
     state["roi_heads.keypoint_head.0.weight"] = Tensor::zeros({2, 2}, DType::f32);
     EXPECT_THROW(load(*model, state), Error);
