@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <set>
 #include <span>
 #include <utility>
@@ -187,6 +186,7 @@ private:
         for (Pictures* part : parts())
             for (DetectionPicture& each : *part) all.push_back(&each);
         std::vector<std::string> wrong(all.size());
+        std::vector<std::uint8_t> turned(all.size());
         WorkerPool pool(kernels::cpu::hardware_threads());
         for (std::size_t first = 0; first < all.size(); first += headers_at_once) {
             if (stop_.stop_requested()) throw ReadingStopped{};
@@ -194,7 +194,7 @@ private:
             pool.run(std::min(headers_at_once, all.size() - first),
                      [&](std::size_t item, std::size_t) {
                          try {
-                             check_header(*all[first + item]);
+                             turned[first + item] = check_header(*all[first + item]);
                          } catch (const Error& error) {
                              wrong[first + item] = error.message().str();
                          }
@@ -202,6 +202,9 @@ private:
         }
         report_reading({std::ssize(all), std::ssize(all)});
         const auto bad = std::ssize(wrong) - std::ranges::count(wrong, std::string());
+        // In the order of the pictures, whichever thread read them.
+        for (std::size_t i = 0; i < all.size(); ++i)
+            if (turned[i] != 0) turned_.add(*all[i]);
         if (bad > 0) leave_out(wrong, static_cast<std::int64_t>(bad));
         if (turned_.count > 0)
             out_.warnings.push_back(msg(
@@ -211,7 +214,8 @@ private:
                 found_.name, turned_.count, turned_.first));
     }
 
-    void check_header(DetectionPicture& picture) {
+    /// Whether EXIF turns the picture and its size does not tell.
+    static bool check_header(DetectionPicture& picture) {
         const PictureHeader header = read_picture_header(picture.file);
         const bool exchanged = header.orientation >= 5;
         const int width = exchanged ? header.height : header.width;
@@ -228,10 +232,7 @@ private:
                        picture.file.string(), header.width, header.height, truth.width,
                        truth.height));
         if (!seen) picture.undone_orientation = header.orientation;
-        if (seen && stored && header.orientation != 1) {
-            const std::lock_guard lock(mutex_);
-            turned_.add(picture);
-        }
+        return seen && stored && header.orientation != 1;
     }
 
     /// `wrong`: why each picture of all parts cannot be used; empty where it can.
@@ -425,7 +426,6 @@ private:
     std::stop_token stop_;
     DetectionForm form_;
     DataParts out_;
-    std::mutex mutex_;  // guards turned_ while headers are read
     Counted turned_, no_area_, clipped_, masked_, maskless_;
 };
 

@@ -145,6 +145,10 @@ TEST_F(Coco, FollowsEXIFAsTheSizeSays) {
     folder.write("a.json", coco({"a.png"}, dog(1), R"({"id":3,"name":"dog"})",
                                 R"("width":10,"height":10)"));
     EXPECT_THAT(warnings(), Contains(HasSubstr("1 picture is turned by EXIF")));
+    folder.write("b.png", test::plain_png(10, 10, 3));
+    folder.write("a.json", coco({"a.png", "b.png"}, dog(1), R"({"id":3,"name":"dog"})",
+                                R"("width":10,"height":10)"));
+    EXPECT_THAT(warnings(), Contains(HasSubstr("The first is a.png")));
 }
 
 TEST_F(Coco, ShowsThePixelsThatTheAnnotationsLieOn) {
