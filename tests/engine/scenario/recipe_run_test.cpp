@@ -1,5 +1,7 @@
+#include "engine/base/error.h"
 #include "engine/settings/catalog.h"
 #include "resume_support.h"
+#include "train/step/mixed_precision.h"
 
 // Runs that train in 8 bits.
 namespace engine {
@@ -65,11 +67,26 @@ TEST_F(RecipeRun, IsTheSameWithRecomputedBlocks) {
     }
 }
 
+struct EmptyModel : Model {
+    EmptyModel() : Model(std::nullopt, Device{}) {}
+    TensorList forward(const TensorList& inputs) override { return inputs; }
+};
+
+// Its kernels read host memory.
+TEST_F(RecipeRun, IsRefusedOnACard) {
+    EmptyModel model;
+    const Device card{Device::Kind::cuda, 0};
+    for (const std::string& preset : presets_with_recipes()) {
+        const ResolvedPrecision precision = resolve(PrecisionConfig{.preset = preset});
+        EXPECT_THROW(MixedPrecision(precision, ScalerConfig{}, model, card), Error) << preset;
+    }
+}
+
 TEST_F(RecipeRun, OfAModelWithoutAProductForItIsRefused) {
     const test::Ended ended = train(on_cpu(test::small_text_run("fp8-current")));
     const auto failures = ended.all<RunFailed>();
     ASSERT_EQ(failures.size(), 1u);
-    EXPECT_THAT(failures.front().message.str(), testing::HasSubstr("no product that FP8 covers"));
+    EXPECT_THAT(failures.front().message.str(), testing::HasSubstr("no product that a recipe covers"));
 }
 
 }  // namespace

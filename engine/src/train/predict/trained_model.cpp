@@ -185,11 +185,22 @@ struct TrainedModel::Impl {
     }
 };
 
+namespace {
+
+/// A recipe is computed on a CPU, so `auto` is that for a run with one.
+Device device_for(const RunConfig& config, const std::string& setting) {
+    const bool on_cpu = setting == "auto" && resolve(config.precision).recipe != RecipeKind::none;
+    return resolve_device(on_cpu ? "cpu" : setting);
+}
+
+}  // namespace
+
 TrainedModel::TrainedModel(const std::filesystem::path& run_folder, const std::string& checkpoint,
                            const std::string& device) {
     SavedRun saved = read_saved_run(find_checkpoint(run_folder, checkpoint).folder);
     InputGuide guide = read_input_guide(run_folder);
-    impl_ = std::make_unique<Impl>(std::move(saved), std::move(guide), resolve_device(device));
+    const Device resolved = device_for(saved.config, device);
+    impl_ = std::make_unique<Impl>(std::move(saved), std::move(guide), resolved);
     impl_->folder = run_folder;
 }
 
@@ -198,8 +209,8 @@ TrainedModel::TrainedModel(const std::filesystem::path& run_folder, const StepCa
     SavedRun saved;
     saved.config = step.config;
     saved.training = step.before;
-    impl_ = std::make_unique<Impl>(std::move(saved), read_input_guide(run_folder),
-                                   resolve_device(device));
+    const Device resolved = device_for(saved.config, device);
+    impl_ = std::make_unique<Impl>(std::move(saved), read_input_guide(run_folder), resolved);
     impl_->folder = run_folder;
 }
 

@@ -1,5 +1,6 @@
 #include "train/step/mixed_precision.h"
 
+#include "engine/base/error.h"
 #include "tensor/cast.h"
 
 namespace engine {
@@ -10,13 +11,21 @@ DType to_dtype(AutocastFormat format) {
     return format == AutocastFormat::fp16 ? DType::f16 : DType::bf16;
 }
 
+std::unique_ptr<QuantizedLayers> quantized_layers(RecipeKind recipe, const Model& model,
+                                                  const Device& device, std::int64_t seed) {
+    if (recipe != RecipeKind::none && device.kind != Device::Kind::cpu)
+        throw Error(ErrorCode::device, msg("Recipes in 8 and 4 bits are computed on a CPU."),
+                    msg("Set device to cpu."));
+    return make_quantized_layers(recipe, model, seed);
+}
+
 }  // namespace
 
 MixedPrecision::MixedPrecision(const ResolvedPrecision& precision, const ScalerConfig& scaler,
                                Model& model, const Device& device,
                                std::unique_ptr<LossScaler> broken, std::int64_t seed)
     : force_(force_rules(precision.force, model.modules)),
-      quantized_(make_quantized_layers(precision.recipe, model, seed)),
+      quantized_(quantized_layers(precision.recipe, model, device, seed)),
       scaler_(broken ? std::move(broken)
                      : std::make_unique<LossScaler>(precision.scaler, scaler, device)),
       watches_f16_(precision.scaler != ScalerMode::off && precision.computes_in_fp16()) {
