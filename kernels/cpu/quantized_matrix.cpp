@@ -130,7 +130,7 @@ struct LaneCounts {
 };
 
 /// Codes of x * factor.
-HWY_INLINE VI codes_of(VF x, VF factor, const CodeConstants& c, LaneCounts& counts) {
+HWY_INLINE VI to_codes(VF x, VF factor, const CodeConstants& c, LaneCounts& counts) {
     const DI i32;
     const VF scaled = hn::Mul(x, factor);
     const VI bits = magnitude_bits(scaled);
@@ -167,13 +167,13 @@ void quantize_row(std::uint8_t* codes, const T* x, const float* factors, std::in
     const DB bytes;
     std::int64_t i = 0;
     for (; i + lanes <= n; i += lanes) {
-        const VI code = codes_of(load(x + i), hn::LoadU(DF(), factors + i), c, counts);
+        const VI code = to_codes(load(x + i), hn::LoadU(DF(), factors + i), c, counts);
         hn::StoreU(hn::DemoteTo(bytes, code), bytes, codes + i);
     }
     if (i == n) return;
     const auto rest = static_cast<std::size_t>(n - i);
     HWY_ALIGN std::uint8_t last[HWY_MAX_BYTES / sizeof(float)];
-    const VI code = codes_of(load_part(x + i, rest), load_part(factors + i, rest), c, counts);
+    const VI code = to_codes(load_part(x + i, rest), load_part(factors + i, rest), c, counts);
     hn::StoreU(hn::DemoteTo(bytes, code), bytes, last);
     for (std::int64_t k = 0; k < lanes && i + k < n; ++k) codes[i + k] = last[k];
 }
@@ -189,7 +189,7 @@ CastCounts quantize_rows(std::uint8_t* codes, const ConstMatrix& x, const float*
     return counts.sums();
 }
 
-HWY_INLINE VF value_of(VI code, const CodeConstants& c) {
+HWY_INLINE VF from_codes(VI code, const CodeConstants& c) {
     const DI i32;
     const VI mask = hn::Set(i32, (1 << (31 - c.sign_shift)) - 1);
     const VI magnitude = hn::And(code, mask);
@@ -213,14 +213,14 @@ void decode_row(T* y, const std::uint8_t* codes, const float* factors, std::int6
     std::int64_t i = 0;
     for (; i + lanes <= n; i += lanes) {
         const VI code = hn::PromoteTo(DI(), hn::LoadU(bytes, codes + i));
-        store(hn::Mul(value_of(code, c), hn::LoadU(DF(), factors + i)), y + i);
+        store(hn::Mul(from_codes(code, c), hn::LoadU(DF(), factors + i)), y + i);
     }
     if (i == n) return;
     const auto rest = static_cast<std::size_t>(n - i);
     HWY_ALIGN std::uint8_t last[HWY_MAX_BYTES / sizeof(float)] = {};
     for (std::int64_t k = 0; k < lanes && i + k < n; ++k) last[k] = codes[i + k];
     const VI code = hn::PromoteTo(DI(), hn::LoadU(bytes, last));
-    store_part(hn::Mul(value_of(code, c), load_part(factors + i, rest)), y + i, rest);
+    store_part(hn::Mul(from_codes(code, c), load_part(factors + i, rest)), y + i, rest);
 }
 
 void decode_rows(const Matrix& y, const std::uint8_t* codes, const float* factors,
@@ -303,7 +303,7 @@ void block_ranges(BlockRange* ranges, ConstMatrix x, const Blocks& blocks) {
     const std::int64_t tall = std::min(blocks.block_rows, part_rows);
     const std::int64_t parts = (blocks.block_rows + tall - 1) / tall;  // of a row of blocks
     const std::int64_t across = blocks.across();
-    std::vector<BlockRange> of_parts(static_cast<std::size_t>(blocks.down() * parts * across));
+    std::vector<BlockRange> part_ranges(static_cast<std::size_t>(blocks.down() * parts * across));
     parallel_for(blocks.down() * parts, row_grain(blocks.cols * tall),
                  [&](std::int64_t begin, std::int64_t end) {
                      ColumnRanges columns(blocks.cols);
@@ -316,14 +316,14 @@ void block_ranges(BlockRange* ranges, ConstMatrix x, const Blocks& blocks) {
                          HWY_DYNAMIC_DISPATCH(widen_rows)(columns, x, first, last);
                          for (std::int64_t col = 0; col < blocks.cols; ++col) {
                              const auto at = static_cast<std::size_t>(col);
-                             widen(of_parts[static_cast<std::size_t>(
+                             widen(part_ranges[static_cast<std::size_t>(
                                        part * across + col / blocks.block_cols)],
                                    columns.all[at], columns.finite[at]);
                          }
                      }
                  });
-    for (std::int64_t i = 0; i < std::ssize(of_parts); ++i) {
-        const BlockRange& part = of_parts[static_cast<std::size_t>(i)];
+    for (std::int64_t i = 0; i < std::ssize(part_ranges); ++i) {
+        const BlockRange& part = part_ranges[static_cast<std::size_t>(i)];
         BlockRange& own = ranges[i / (parts * across) * across + i % across];
         own.amax = std::max(own.amax, part.amax);
         own.nonfinite |= part.nonfinite;
@@ -366,7 +366,6 @@ struct RandomRounding {
         const bool up = static_cast<float>(random) < (size - static_cast<float>(low)) * 65536.0f;
         const std::int32_t magnitude_code =
             low + ((exponent - c.smallest_exponent) << c.fraction) + (up ? 1 : 0);
-        counts.zeroed += magnitude_code == 0 ? 1 : 0;  // zeros are taken off again
         const std::int32_t sign = bits < 0 ? 1 << (31 - c.sign_shift) : 0;
         return static_cast<std::uint8_t>(magnitude_code | sign);
     }
@@ -387,11 +386,11 @@ CastCounts round_rows_at_random(std::uint8_t* codes, const ConstMatrix& x, const
                 if (word / 4 != block) words = random.stream.block(block = word / 4);
                 const std::uint32_t both = words[word % 4];
                 const float value = as_float(data[row * x.ld + col]);
-                counts.nonzero += value != 0 ? 1 : 0;
                 codes[i] = rounding.code(value * columns[col],
                                          i % 2 == 0 ? both & 0xffffu : both >> 16, counts);
+                counts.nonzero += value != 0 ? 1 : 0;
+                counts.zeroed += value != 0 && (codes[i] & layout.mask()) == 0 ? 1 : 0;
             }
-        counts.zeroed -= (last - first) * x.cols - counts.nonzero;
     });
     return counts;
 }

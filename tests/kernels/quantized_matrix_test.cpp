@@ -103,6 +103,18 @@ TEST(QuantizedMatrix, RoundsAtRandomByTheWordOfEachElement) {
     EXPECT_EQ(counts.zeroed, zeroed);
 }
 
+TEST(QuantizedMatrix, RoundingAtRandomCountsNoZeroOfABlockThatIsNotFinite) {
+    const std::vector<float> x{0, 0, 0, 1, 0.25f, 0, 0x1p-40f, 1};
+    const float factors[] = {std::numeric_limits<float>::quiet_NaN(), 1};
+    const RandomRoundingWords words{{{1, 2}, 3, 4}, 0};
+    std::vector<std::uint8_t> codes(x.size());
+    const CastCounts counts = cpu::quantize_blocks(codes.data(), matrix(x, 1, 8), {1, 8, 1, 4},
+                                                   factors, fp4_e2m1_layout, &words);
+    EXPECT_EQ(counts.nonzero, 4);
+    EXPECT_EQ(counts.nonfinite, 4);
+    EXPECT_EQ(counts.zeroed, 1 + (codes[4] == 0));
+}
+
 TEST(QuantizedMatrix, RotatesSixteenRowsByAnOrthogonalMatrix) {
     constexpr std::int64_t rows = 20, cols = 3;
     std::vector<float> x(static_cast<std::size_t>(rows * cols), 0.0f);
