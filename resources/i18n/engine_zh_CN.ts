@@ -1816,7 +1816,7 @@
 <message><source>Set device to cpu.</source><translation>请把 device 设为 cpu。</translation></message>
 <message><source>Scales of the recipe: begin at 1.</source><translation>配方的缩放因子：从 1 开始。</translation></message>
 <message><source>Scales of the recipe: with their histories, where the layers and the length are the same.</source><translation>配方的缩放因子：层和长度相同时连同历史一起恢复。</translation></message>
-<message><source>This model has no product that FP8 covers: a linear layer beside its output layer.</source><translation>此模型没有 FP8 能计算的乘积：除输出层以外的线性层。</translation></message>
+<message><source>This model has no product that a recipe covers: a linear layer beside its output layer.</source><translation>此模型没有配方能计算的乘积：除输出层以外的线性层。</translation></message>
 <message><source>{} is not a value of {}: use {}.</source><translation>{} 不是 {} 的取值：请用 {}。</translation></message>
 <message><source>{} is not a recipe: use {}.</source><translation>{} 不是配方：请用 {}。</translation></message>
 <message><source>{} is not a format: use {}.</source><translation>{} 不是数值格式：请用 {}。</translation></message>

@@ -92,7 +92,8 @@ void set_two_levels(QuantizedMatrix& out, std::span<const BlockRange> ranges, fl
     for (std::size_t i = 0; i < ranges.size(); ++i) {
         const std::uint32_t code = ranges[i].nonfinite ? nan_code : scale.block_code(ranges[i].amax);
         scales[i] = static_cast<std::uint8_t>(code);
-        factors[i] = scale.encode(code);
+        // The values of such a block are 0 with any code; the code 0 counts them as zeroed.
+        factors[i] = code == 0 ? 0 : scale.encode(code);
     }
 }
 
@@ -133,7 +134,10 @@ std::vector<float> DelayedScale::history() const {
 }
 
 void DelayedScale::restore(float scale, const std::vector<float>& history) {
-    if (history.size() != history_.size()) return;
+    const auto possible = [](float size) { return size >= 0 && std::isfinite(size); };
+    if (history.size() != history_.size() || scale == 0 || !possible(scale) ||
+        !std::ranges::all_of(history, possible))
+        return;
     scale_ = scale;
     history_ = history;
     next_ = 0;
@@ -329,10 +333,10 @@ TensorMap QuantizedLayers::saved_state() const {
 }
 
 void QuantizedLayers::load_state(const TensorMap& saved, std::int64_t steps) {
-    loaded_ = saved;
+    loaded_ = recipe_.rule == ScaleBasis::delayed ? saved : TensorMap();
     draws_.step = steps;
-    for (const auto& [module, layer] : layers_)
-        if (layer != nullptr) restore(module, *layer);
+    layers_.clear();  // find() makes them again
+    casts_ = {};
 }
 
 void QuantizedLayers::restore(const std::string& module, QuantizedLayer& layer) const {
@@ -345,7 +349,7 @@ void QuantizedLayers::restore(const std::string& module, QuantizedLayer& layer) 
 void QuantizedLayers::end_step() {
     if (std::ranges::all_of(layers_, [](const auto& each) { return each.second == nullptr; }))
         throw Error(ErrorCode::settings,
-                    msg("This model has no product that FP8 covers: a linear layer beside its "
+                    msg("This model has no product that a recipe covers: a linear layer beside its "
                         "output layer."),
                     msg("Use a precision without a recipe."));
     casts_ = {};

@@ -206,7 +206,7 @@ public:
 
     /// State of delayed scales: NAME.x.scale, NAME.x.history, and those of w and g.
     TensorMap saved_state() const;
-    /// Takes what fits; other layers begin anew. `steps`: completed ones.
+    /// Takes what fits; all other layers begin anew. `steps`: completed ones.
     void load_state(const TensorMap& saved, std::int64_t steps);
 
 private:

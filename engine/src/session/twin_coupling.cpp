@@ -189,9 +189,9 @@ void Twin::Coupling::finish_step() {
 void Twin::Coupling::copy_state() {
     TrainingState state = half(Side::reference).loop->trainer().saved_state();
     state.scaler.clear();  // each keeps its own
-    half(Side::other)
-        .loop->trainer()
-        .load_state(state, {.same_precision = false, .same_optimizer = true, .own_updates = true});
+    Trainer& other = half(Side::other).loop->trainer();
+    if (state.quantization.empty()) state.quantization = other.saved_state().quantization;
+    other.load_state(state, {.same_precision = false, .same_optimizer = true, .own_updates = true});
 }
 
 void Twin::Coupling::uncouple() {

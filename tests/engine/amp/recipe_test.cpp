@@ -148,6 +148,26 @@ TEST(Recipe, RotatedRowsSpreadAnOutlierAndKeepLengths) {
     EXPECT_EQ(layer.quantize(x, input, Contraction::cols).codes.shape(), x.shape());
 }
 
+TEST(QuantizedLayers, CountABlockFarBelowItsTensorAsZeroed) {
+    std::vector<double> values(32, 1);
+    for (std::size_t i = 16; i < 32; ++i) values[i] = 0x1p-22;
+    Recipe four{.rule = ScaleBasis::nvfp4,
+                .forward = kernels::fp4_e2m1_layout,
+                .gradient = kernels::fp4_e2m1_layout,
+                .block = 16};
+    QuantizedLayers layers(four, {});
+    const auto layer = layers.find("fc");
+    const QuantizedMatrix codes = layer->quantize(host(values, {1, 32}), input, Contraction::cols);
+    EXPECT_EQ(codes.scales.data_as<std::uint8_t>()[1], 0);
+    EXPECT_EQ(decoded(codes)[16], 0);
+    layers.end_step();
+    const CastFigures& x = layers.casts()[0];
+    EXPECT_EQ(x.counts.nonzero, 32);
+    EXPECT_EQ(x.counts.zeroed, 16);
+    EXPECT_EQ(x.counts.saturated, 0);
+    EXPECT_NEAR(x.headroom, 0, 0.1);
+}
+
 // Transformer Engine's rule, with a step in place of a forward pass.
 TEST(DelayedScale, FollowsTheLargestOfTheLastSteps) {
     DelayedScale scale(kernels::fp8_e4m3_layout, 3);
@@ -233,6 +253,28 @@ TEST(QuantizedLayers, TakeUpTheScalesThatTheySaved) {
     QuantizedLayers longer({.rule = ScaleBasis::delayed, .history = 3}, {});
     longer.load_state(saved, 1);
     EXPECT_EQ(longer.find("a.b")->delayed()[2].scale(), 1) << "a history of another length";
+    for (const double impossible : {0.0, -1.0, std::numeric_limits<double>::infinity()}) {
+        TensorMap other = saved;
+        other["a.b.g.scale"] = host({impossible}, {1});
+        second.load_state(other, 1);
+        EXPECT_EQ(second.find("a.b")->delayed()[2].scale(), 1) << impossible;
+    }
+}
+
+// A step that is replayed from its beginning is the same each time.
+TEST(QuantizedLayers, LoadingAStateUndoesTheStepsSinceThen) {
+    const Recipe delayed{.rule = ScaleBasis::delayed, .history = 2};
+    QuantizedLayers layers(delayed, {});
+    const TensorMap before = layers.saved_state();
+    layers.find("fc")->quantize(host({7, 0}, {1, 2}), input, Contraction::cols);
+    layers.end_step();
+    const TensorMap after = layers.saved_state();
+    layers.load_state(before, 0);
+    EXPECT_TRUE(layers.saved_state().empty());
+    EXPECT_EQ(layers.find("fc")->delayed()[0].scale(), 1);
+    QuantizedLayers current(recipe(ScaleBasis::tensor), {});
+    current.load_state(after, 1);
+    EXPECT_TRUE(current.saved_state().empty()) << "scales without a history are no state";
 }
 
 }  // namespace
