@@ -132,7 +132,7 @@ public:
         const std::string wrong = why_unfit(std::move(differing_), places_, tensors_);
         if (!wrong.empty()) {
             throw Error(ErrorCode::data, msg("{} does not fit the model:{}.", path_, " " + wrong),
-                        lacks_head_alone()
+                        lacks_head_alone() || has_other_head_alone()
                             ? msg("To draw the last layer anew, set model.new_head to true.")
                             : msg("Use weights of the same model, with PyTorch's names."));
         }
@@ -162,6 +162,21 @@ private:
             if (found == tensors_.end()) return of_head(place) || place.may_be_missing;
             return !of_head(place) && found->second.shape() == place.tensor.shape();
         });
+    }
+
+    /// Whether the file has all layers, and only the last in other shapes.
+    bool has_other_head_alone() const {
+        bool other = false;
+        return std::ranges::all_of(places_,
+                                   [&](const Place& place) {
+                                       const auto found = tensors_.find(place.name);
+                                       if (found == tensors_.end()) return place.may_be_missing;
+                                       if (found->second.shape() == place.tensor.shape())
+                                           return true;
+                                       other = true;
+                                       return of_head(place);
+                                   }) &&
+               other;
     }
 
     void draw_head() {
