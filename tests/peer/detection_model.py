@@ -6,9 +6,6 @@ Weights and pictures are uniform() of golden_numbers.py on both sides; what is s
 (kernels/balanced_sample.h). The reference of a step is torchvision's f64 network. A figure carries how far ours may be from
 it: FACTOR times the farthest of RUNS f32 networks whose weights are moved by a rounding each. All runs must choose alike.
 
-With --weights FOLDER: writes a state dict of the small network there, which test 40 reads, and checks that OURS, a safetensors
-file of the engine, loads with strict=True.
-
 Needs torch, torchvision 0.29.2 and safetensors.
 """
 
