@@ -10,7 +10,7 @@ struct BuiltinNetwork {
     std::string_view name;  ///< "lenet.network"
     std::string_view text;
 };
-/// By name. Defined by builtin_networks.cmake.
+/// By name. Written by embed_texts.cmake.
 const std::vector<BuiltinNetwork>& builtin_network_texts();
 
 }  // namespace engine

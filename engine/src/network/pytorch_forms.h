@@ -28,10 +28,4 @@ bool has_pytorch_form(const LayerKind& kind);
 /// The form of a layer. Throws Error(settings) for a kind without one.
 PytorchForm pytorch_form(const NetworkGraph& graph, const GraphNode& node);
 
-/// A class or function that PyTorch lacks, as source. "DropPath", "causal_mask".
-std::string_view pytorch_helper(std::string_view name);
-
-/// Names of all of them, which a file's own variables must not have.
-std::vector<std::string> pytorch_helper_names();
-
 }  // namespace engine::network

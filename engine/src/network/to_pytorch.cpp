@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "network/module_path.h"
 #include "network/pytorch_classes.h"
+#include "network/pytorch_helpers.h"
 
 namespace engine::network {
 namespace {

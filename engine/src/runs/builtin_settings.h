@@ -10,7 +10,7 @@ struct BuiltinSettings {
     std::string_view name;  ///< "shapes.json"
     std::string_view text;
 };
-/// By name. Defined by builtin_settings.cmake.
+/// By name. Written by embed_texts.cmake.
 const std::vector<BuiltinSettings>& builtin_settings_texts();
 
 }  // namespace engine

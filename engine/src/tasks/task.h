@@ -54,7 +54,7 @@ public:
     TensorList state;       ///< carried state that comes in; empty: the model has none
     TensorList next_state;  ///< that goes out; the task fills it
     /// Choices of the task that depend on computed values, such as the regions that are compared.
-    /// Those that come in are taken; else the task chooses, and fills them.
+    /// The task takes the choices that it is given; given none, it chooses and puts them here.
     TensorList decisions;
     /// In an evaluation Task::pass_counts() integers, i64, which persist from its first batch to
     /// its last; undefined in training.

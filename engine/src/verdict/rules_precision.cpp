@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "amp/recipe.h"
 #include "engine/settings/catalog.h"
 #include "verdict/rules.h"
 
@@ -106,10 +107,8 @@ void tf32_off(const LintSubject& s, Findings& out) {
          .fix = {"precision.preset=tf32"}});
 }
 
-/// The steps after which the first entry leaves the history of a delayed scale: Recipe::history.
-constexpr std::int64_t scale_history = 1024;
-
 void history_beyond_run(const LintSubject& s, Findings& out) {
+    const std::int64_t scale_history = Recipe{}.history;
     if (s.precision.recipe != RecipeKind::fp8_delayed || s.steps == 0 || s.steps >= scale_history)
         return;
     out.push_back(

@@ -5,7 +5,7 @@
 #include "checked.h"
 #include "engine/base/error.h"
 #include "engine/network/network_exports.h"
-#include "network/pytorch_forms.h"
+#include "network/pytorch_helpers.h"
 
 namespace engine::network {
 namespace {

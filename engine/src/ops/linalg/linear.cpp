@@ -181,7 +181,8 @@ Tensor linear(const Tensor& x0, const Tensor& weight0, const Tensor& bias0) {
                               one_type(linear_op, {x, weight, bias});
                               if (weight.rank() == 1) return linear_vector(x, weight, bias);
                               check_linear(x, weight, bias);
-                              if (auto layer = quantized_layer(); layer && x.numel() > 0)
+                              if (auto layer = quantized_layer();
+                                  layer && x.numel() > 0 && weight.numel() > 0)
                                   return quantized_linear(linear_op, std::move(layer), x, weight,
                                                           bias, weight0, false);
                               const Tensor inputs[] = {x, weight, bias};
@@ -196,7 +197,7 @@ Tensor linear_relu(const Tensor& x0, const Tensor& weight0, const Tensor& bias0)
     const auto [x, weight, bias] = autocast(linear_op, x0, weight0, bias0);
     one_type(linear_op, {x, weight, bias});
     check_linear(x, weight, bias);
-    if (auto layer = quantized_layer(); layer && x.numel() > 0)
+    if (auto layer = quantized_layer(); layer && x.numel() > 0 && weight.numel() > 0)
         return quantized_linear(linear_relu_op, std::move(layer), x, weight, bias, weight0, true);
     const Tensor y = compute_linear(x, weight, bias, true);
     const Tensor inputs[] = {x, weight, bias};

@@ -119,7 +119,8 @@ Tensor addmm(const Tensor& c0, const Tensor& a0, const Tensor& b0, double beta, 
                              one_type(addmm_op, {c, a, b});
                              const bool is_layer = beta == 1 && alpha == 1 && c.rank() == 1 &&
                                                    c.size(0) == b.size(1) && a.size(1) == b.size(0);
-                             if (auto layer = quantized_layer(); layer && is_layer && a.numel() > 0)
+                             if (auto layer = quantized_layer();
+                                 layer && is_layer && a.numel() > 0 && b.numel() > 0)
                                  return quantized_addmm(std::move(layer), c, a, b, b0);
                              return add_product(addmm_op, c, a, b, beta, alpha);
                          });

@@ -24,7 +24,7 @@ struct BatchSupply {
 };
 
 /// The decisions of a step's micro-batches (TaskStep::decisions), on the host. A step that is
-/// computed again with them compares the same things, whatever its precision. Any thread.
+/// computed again with them makes the same choices in any precision. Any thread.
 class StepDecisions {
 public:
     /// Empty: none are known.

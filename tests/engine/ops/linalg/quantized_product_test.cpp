@@ -167,6 +167,19 @@ TEST(QuantizedProduct, IsNotOneInsideAnOperationOrWithoutARecipe) {
     EXPECT_EQ(linear(x, w).values(), plain);
 }
 
+TEST(QuantizedProduct, IsNotOneWithoutOutputs) {
+    for (const Recipe& recipe : recipes) {
+        const InAQuantizedLayer in(recipe);
+        const Tensor x = drawn({4, 16}, 1);
+        EXPECT_EQ(linear(x, Tensor::of({}, {0, 16}, DType::f32, Device{}), {}).shape(),
+                  Shape({4, 0}));
+        EXPECT_EQ(addmm(Tensor::of({}, {0}, DType::f32, Device{}), x,
+                        Tensor::of({}, {16, 0}, DType::f32, Device{}))
+                      .shape(),
+                  Shape({4, 0}));
+    }
+}
+
 TEST(QuantizedProduct, CastsFromTheWeightBeforeAutocast) {
     const Tensor x = drawn({8, 32}, 0, DType::bf16);
     Tensor w = drawn({16, 32}, 1);
