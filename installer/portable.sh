@@ -169,8 +169,8 @@ stage_files() {
     copy_libraries "$qt/lib" "${bundled[@]}"
     copy_libraries "$qt/lib/spare" "${spare[@]}"
     # Qt's own texts in the window's other languages.
-    for language in resources/i18n/ui_*.ts; do
-        language=$(basename "${language#*/ui_}" .ts)
+    for language in resources/i18n/ui_*.po; do
+        language=$(basename "${language#*/ui_}" .po)
         install -D -m644 -t "$qt/translations" "$(qt_folder translations)/qtbase_$language.qm"
     done
     # The program looks here before it asks Qt where Qt was installed.

@@ -49,7 +49,7 @@ QString withTitles(const QString& sentence) {
 
 QString engineText(const std::string& english) {
     if (english.empty()) return {};
-    return QCoreApplication::translate("engine", english.c_str());
+    return QCoreApplication::translate("", english.c_str());
 }
 
 QString engineText(const engine::Message& message) {

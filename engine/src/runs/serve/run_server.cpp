@@ -31,7 +31,7 @@ constexpr std::chrono::seconds verdict_interval{15};
 constexpr std::size_t longest_body = 8192;
 constexpr char json_type[] = "application/json";
 constexpr char html_type[] = "text/html; charset=utf-8";
-constexpr char texts_type[] = "application/xml; charset=utf-8";
+constexpr char texts_type[] = "text/plain; charset=utf-8";
 
 /// A message in English, and its parts for another language, named as in events.jsonl.
 void write_message(ordered_json& object, const std::string& field, const Message& message) {

@@ -6,5 +6,5 @@ set(embed_pages ${CMAKE_CURRENT_SOURCE_DIR}/src/runs/serve/embed_pages.cmake)
 set(served_pages ${CMAKE_CURRENT_BINARY_DIR}/served_pages.cpp)
 add_custom_command(OUTPUT ${served_pages}
   COMMAND ${CMAKE_COMMAND} -DPAGES=${pages} -DTEXTS=${texts} -DOUT=${served_pages} -P ${embed_pages}
-  DEPENDS ${pages}/page.html ${pages}/login.html ${texts}/engine_zh_CN.ts ${embed_pages} VERBATIM)
+  DEPENDS ${pages}/page.html ${pages}/login.html ${texts}/engine_zh_CN.po ${embed_pages} VERBATIM)
 target_sources(engine PRIVATE ${served_pages})

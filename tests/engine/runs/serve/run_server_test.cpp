@@ -105,7 +105,7 @@ TEST_F(RunServerTest, ShowsThePageTheHistoryAndARun) {
     EXPECT_EQ(run["verdict"]["cost"][0]["part_text"], "16 % slower");
     const auto texts = client().Get("/texts/zh");
     EXPECT_EQ(texts->status, 200);
-    EXPECT_THAT(texts->body, HasSubstr("<source>"));
+    EXPECT_THAT(texts->body, HasSubstr("\nmsgid "));
     EXPECT_EQ(server_->address(), "http://127.0.0.1:" + std::to_string(server_->port()) + "/");
 }
 
