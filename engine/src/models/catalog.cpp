@@ -33,7 +33,7 @@ bool ModelDescriptor::takes(const DatasetDescriptor& data) const {
 std::shared_ptr<const ModelDescriptor> find_model(const ModelConfig& model) {
     const ModelDescriptor* kind = find_kind(models(), model.kind);
     if (kind != nullptr && kind->from_text && !model.network.empty()) {
-        const auto text = read_network(model.network);
+        const auto text = read_network(model.network, model.kind);
         return {text, &text->model};
     }
     // Entries of the catalog live as long as the program.

@@ -23,12 +23,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string joined_lines(const NetworkLines& lines) {
-    std::string text;
-    for (const std::string& line : lines.all) text += line + '\n';
-    return text;
-}
-
 ModelOutput output_named(const std::string& gives) {
     static const std::map<std::string, ModelOutput> outputs = {
         {"scores", ModelOutput::scores},
@@ -57,19 +51,42 @@ std::vector<FieldKind> inputs_of_text(const network::NetworkSyntax& syntax) {
     return out.empty() ? all : out;
 }
 
-std::shared_ptr<const NetworkText> read_lines(const NetworkLines& lines) {
+/// Adds the options of the text to those of its kind of model.
+void add_options(std::vector<OptionSpec>& all, const network::NetworkSyntax& syntax,
+                 std::vector<NetworkFault>& faults) {
+    const std::size_t own = all.size();
+    for (OptionSpec& option : network::text_options(syntax, faults)) {
+        if (find_option(std::span(all).first(own), option.name) == nullptr) {
+            all.push_back(std::move(option));
+            continue;
+        }
+        const auto line = std::ranges::find(syntax.options, option.name, &network::OptionLine::name);
+        faults.push_back({line->place,
+                          msg("{}: the detector has an option of this name. Use another one.",
+                              option.name),
+                          {}});
+    }
+}
+
+std::shared_ptr<const NetworkText> read_lines(const NetworkLines& lines,
+                                              const ModelDescriptor& kind) {
     auto out = std::make_shared<NetworkText>();
     const std::string text = joined_lines(lines);
     out->sha256 = sha256_of(std::as_bytes(std::span(text)));
     std::vector<NetworkFault> faults;
     const network::NetworkSyntax syntax = network::parse_network(text, faults);
-    out->model = *std::ranges::find_if(models(), &ModelDescriptor::from_text);
-    out->model.options = network::text_options(syntax, faults);
+    out->model = kind;
+    add_options(out->model.options, syntax, faults);
     out->model.inputs = inputs_of_text(syntax);
-    out->model.output = output_named(syntax.gives);
     out->model.has_blocks = !syntax.blocks.empty();
-    if (syntax.gives == "stages")
-        faults.push_back({syntax.network, msg("No task takes a network that gives stages."), {}});
+    if (kind.output != ModelOutput::detections) {
+        out->model.output = output_named(syntax.gives);
+        if (syntax.gives == "stages")
+            faults.push_back({syntax.network,
+                              msg("A network that gives stages is the body of a detector: set "
+                                  "model.kind=maskrcnn-file."),
+                              {}});
+    }
     for (const NetworkFault& fault : faults) {
         if (!fault.note) out->faults.push_back({fault.place.line, fault.place.column, fault.text});
     }
@@ -79,15 +96,16 @@ std::shared_ptr<const NetworkText> read_lines(const NetworkLines& lines) {
 /// The texts that were read last, and all that are in use.
 class NetworkTexts {
 public:
-    std::shared_ptr<const NetworkText> read(const NetworkLines& lines) {
+    std::shared_ptr<const NetworkText> read(const NetworkLines& lines,
+                                            const ModelDescriptor& kind) {
         const std::lock_guard lock(mutex_);
-        const auto found = texts_.find(lines);
+        const auto found = texts_.find({kind.kind, lines});
         if (found != texts_.end()) {
             found->second.used = ++clock_;
             return found->second.text;
         }
-        const auto text = read_lines(lines);
-        texts_.emplace(lines, Entry{text, ++clock_});
+        const auto text = read_lines(lines, kind);
+        texts_.emplace(std::pair(kind.kind, lines), Entry{text, ++clock_});
         drop_oldest();
         return text;
     }
@@ -113,15 +131,30 @@ private:
     }
 
     std::mutex mutex_;
-    std::map<NetworkLines, Entry> texts_;
+    std::map<std::pair<std::string, NetworkLines>, Entry> texts_;  // by kind of model
     std::uint64_t clock_ = 0;
 };
 
 }  // namespace
 
-std::shared_ptr<const NetworkText> read_network(const NetworkLines& lines) {
+std::shared_ptr<const NetworkText> read_network(const NetworkLines& lines, std::string_view kind) {
     static NetworkTexts texts;
-    return texts.read(lines);
+    const ModelDescriptor* model = find_kind(models(), kind);
+    if (model == nullptr || !model->from_text)
+        model = &*std::ranges::find_if(models(), &ModelDescriptor::from_text);
+    return texts.read(lines, *model);
+}
+
+std::string joined_lines(const NetworkLines& lines) {
+    std::string text;
+    for (const std::string& line : lines.all) text += line + '\n';
+    return text;
+}
+
+void check_network_hash(const ModelConfig& model) {
+    if (!model.sha256.empty() && read_network(model.network)->sha256 != model.sha256)
+        throw Error(ErrorCode::settings,
+                    msg("model.sha256: {}: the text of the network has another hash", model.sha256));
 }
 
 NetworkLines read_network_file(const std::string& path) {
@@ -169,9 +202,7 @@ namespace {
 
 std::unique_ptr<Model> make_file_model(const ModelSetup& setup) {
     const ModelConfig& model = setup.config;
-    if (!model.sha256.empty() && read_network(model.network)->sha256 != model.sha256)
-        throw Error(ErrorCode::settings,
-                    msg("model.sha256: {}: the text of the network has another hash", model.sha256));
+    check_network_hash(model);
     auto made = make_network_model(joined_lines(model.network), model.options, setup.shape, setup.seed,
                                    setup.device, !model.init_from.empty() || !setup.seed);
     for (const FieldSpec& field : setup.shape.inputs) {
@@ -191,11 +222,16 @@ std::int64_t count_file_parameters(const ModelSetup& setup) {
     return checked.usable() ? checked.parameter_count() : make_file_model(setup)->parameter_count();
 }
 
+/// Whether the text is the whole model.
+bool is_text_alone(const ModelConfig& config) {
+    return model_descriptor(config)->make == make_file_model;
+}
+
 }  // namespace
 
 double count_fixed_numbers(const ModelConfig& config, const ModelShape& shape) {
     double count = 0;
-    if (!model_descriptor(config)->from_text) {
+    if (!is_text_alone(config)) {
         const auto model = make_model(config, shape, std::nullopt, Device{});
         for (const Parameter& each : model->buffers())
             count += static_cast<double>(each.tensor.numel());
@@ -214,7 +250,7 @@ double count_fixed_numbers(const ModelConfig& config, const ModelShape& shape) {
 
 std::optional<FinalProbabilities> final_probabilities(const ModelConfig& config,
                                                       const ModelShape& shape) {
-    if (!model_descriptor(config)->from_text) return {};
+    if (!is_text_alone(config)) return {};
     std::vector<NetworkFault> faults;
     const std::string text = joined_lines(config.network);
     const network::NetworkSyntax syntax = network::parse_network(text, faults);

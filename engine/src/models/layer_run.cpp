@@ -41,6 +41,13 @@ Tensor LayerSetup::buffer(const std::string& role, const Shape& shape, double va
     return is_new ? registry.buffer(name, shape, value, dtype) : registry.buffers[place->second].tensor;
 }
 
+std::optional<double> constant_start(const InitialRule& rule) {
+    if (rule.rule == "zeros") return 0;
+    if (rule.rule == "ones") return 1;
+    if (rule.rule == "constant") return rule.numbers.front();
+    return {};
+}
+
 const LayerRun& layer_run(const LayerKind& kind) {
     static const std::map<std::string, LayerRun, std::less<>> runs = [] {
         std::map<std::string, LayerRun, std::less<>> all;

@@ -57,6 +57,7 @@ public:
     std::span<const Tensor> tensors;   ///< of all parameters of the graph
     BufferPlaces& buffers;
     std::optional<std::size_t> first_state{};  ///< of a layer that carries its state: the place in LayerPass::state
+    std::optional<double> frozen_eps{};        ///< BatchNorm2d is frozen, with this eps
 
     ModuleName module() const { return ModuleName(node.module); }
     /// Undefined behind the last one.
@@ -88,6 +89,9 @@ std::vector<bool> low_parameters(const NetworkGraph& graph);
 /// The first value with a border of its own elements: `sides` before and after the last dimensions,
 /// from the last on.
 ValueType edge_padding_type(const LayerTypes& layer, const std::vector<std::int64_t>& sides);
+
+/// The number that a tensor begins with by this rule; nothing: it is drawn.
+std::optional<double> constant_start(const InitialRule& rule);
 
 // Layers that a plan joins with their neighbours.
 Linear linear_layer(const LayerSetup& setup);

@@ -230,6 +230,19 @@ BatchNorm2d batch_norm_layer(const LayerSetup& setup) {
     const std::int64_t channels = setup.input().sizes[1].number;
     BatchNorm2d norm;
     norm.module = setup.module();
+    if (setup.frozen_eps && setup.node.kind->name == "BatchNorm2d") {
+        constexpr const char* roles[] = {"weight", "bias"};
+        Tensor* const weights[] = {&norm.weight, &norm.bias};
+        for (std::size_t i = 0; i < setup.node.parameters.size(); ++i) {
+            const GraphParameter& own = setup.graph.parameters[static_cast<std::size_t>(setup.node.parameters[i])];
+            *weights[i] = setup.buffer(roles[i], {channels}, constant_start(own.initial).value_or(0));
+        }
+        norm.running_mean = setup.buffer("running_mean", {channels}, 0);
+        norm.running_var = setup.buffer("running_var", {channels}, 1);
+        norm.eps = *setup.frozen_eps;
+        norm.is_frozen = true;
+        return norm;
+    }
     norm.weight = setup.parameter(0);
     norm.bias = setup.parameter(1);
     norm.running_mean = setup.buffer("running_mean", {channels}, 0);

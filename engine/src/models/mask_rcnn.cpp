@@ -4,9 +4,8 @@
 #include <utility>
 
 #include "engine/base/error.h"
-#include "models/detection_model.h"
 #include "models/feature_pyramid.h"
-#include "models/model_descriptor.h"
+#include "models/mask_rcnn.h"
 #include "models/resnet_body.h"
 #include "ops/detection/anchors.h"
 #include "ops/index/embedding.h"
@@ -35,20 +34,24 @@ struct ReluConv {
 /// torchvision's names and initial weights.
 class MaskRcnn final : public DetectionModel {
 public:
-    MaskRcnn(const ResNetPlan& body, const ResNetBody::Form& form, const HeadSizes& sizes,
-             DetectionPlan plan, std::optional<std::int64_t> seed, const Device& device);
+    MaskRcnn(const MakeDetectorBody& body, const HeadSizes& sizes, DetectionPlan plan,
+             std::optional<std::int64_t> seed, const Device& device);
 
     TensorList features(const Tensor& pictures) override;
     AnchorScores anchor_head(const TensorList& maps) override;
     BoxScores box_head(const Tensor& regions) override;
     Tensor mask_head(const Tensor& regions, const Tensor& labels) override;
     const DetectionPlan& plan() const override { return plan_; }
+    bool casts_inputs_first() const override { return body_->casts_inputs_first(); }
+    bool convolves_inputs_first() const override { return body_->convolves_inputs_first(); }
+    /// Leaves so many parts of the body to be trained, from the last on.
+    void freeze_body(std::int64_t trained);
 
 private:
     void build_mask_head(const HeadSizes& sizes);
 
     DetectionPlan plan_;
-    ResNetBody body_;
+    std::unique_ptr<DetectorBody> body_;
     FeaturePyramid pyramid_;
     ReluConv anchor_conv_;
     Conv2d anchor_logits_, anchor_deltas_;
@@ -89,18 +92,18 @@ Tensor run_layer(const ReluConv& layer, const Tensor& x) {
     return relu(h);
 }
 
-std::vector<std::int64_t> widths(const ResNetBody& body) {
+std::vector<std::int64_t> widths(const DetectorBody& body) {
     std::vector<std::int64_t> out;
-    for (std::size_t i = 0; i < ResNetBody::stage_count; ++i) out.push_back(body.width(i));
+    for (std::size_t i = 0; i < DetectorBody::stage_count; ++i) out.push_back(body.width(i));
     return out;
 }
 
-MaskRcnn::MaskRcnn(const ResNetPlan& body, const ResNetBody::Form& form, const HeadSizes& sizes,
-                   DetectionPlan plan, std::optional<std::int64_t> seed, const Device& device)
+MaskRcnn::MaskRcnn(const MakeDetectorBody& body, const HeadSizes& sizes, DetectionPlan plan,
+                   std::optional<std::int64_t> seed, const Device& device)
     : DetectionModel(seed, device),
       plan_(std::move(plan)),
-      body_(registry_, body, form),
-      pyramid_(registry_, "backbone.fpn", widths(body_), sizes.channels),
+      body_(body(registry_)),
+      pyramid_(registry_, "backbone.fpn", widths(*body_), sizes.channels),
       anchor_conv_(relu_conv(registry_, "rpn.head.conv.0", sizes.channels, sizes.channels,
                              anchor_deviation)),
       anchor_logits_(normal_conv(registry_, "rpn.head.cls_logits", sizes.channels, anchor_ratios, 1,
@@ -143,14 +146,12 @@ void MaskRcnn::build_mask_head(const HeadSizes& sizes) {
 }
 
 TensorList MaskRcnn::features(const Tensor& pictures) {
-    Tensor h = body_.stem(*this, pictures);
     // Each lateral before the next stage: so the gradients of a map are added up in the same order
     // whether that stage is recomputed or not.
     TensorList laterals;
-    for (std::size_t i = 0; i < ResNetBody::stage_count; ++i) {
-        h = body_.stage(*this, i, std::move(h));
-        laterals.push_back(pyramid_.lateral(i, h));
-    }
+    body_->run(*this, pictures, [&](std::size_t stage, const Tensor& map) {
+        laterals.push_back(pyramid_.lateral(stage, map));
+    });
     return pyramid_(laterals);
 }
 
@@ -195,143 +196,65 @@ Tensor MaskRcnn::mask_head(const Tensor& regions, const Tensor& labels) {
     return reshape(logits, {count, mask_side, mask_side});
 }
 
-/// Body stages from the last on, as torchvision unfreezes them.
-constexpr const char* trained_first[] = {"layer4.", "layer3.", "layer2.", "layer1.", "conv1."};
-constexpr const char* body_prefix = "backbone.body.";
-
-void freeze_body(Model& model, std::int64_t trained) {
-    const auto trains = [&](std::string_view name) {
-        if (trained == std::ssize(trained_first)) return true;
-        return std::any_of(std::begin(trained_first), std::begin(trained_first) + trained,
-                           [&](const char* layer) { return name.starts_with(layer); });
-    };
-    for (const Parameter& each : model.parameters()) {
-        if (!each.name.starts_with(body_prefix)) continue;
+void MaskRcnn::freeze_body(std::int64_t trained) {
+    constexpr std::int64_t parts = DetectorBody::stage_count + 1;
+    for (const Parameter& each : registry_.parameters) {
+        if (!each.name.starts_with(DetectorBody::prefix)) continue;
         Tensor tensor = each.tensor;
-        if (!trains(std::string_view(each.name).substr(std::string_view(body_prefix).size())))
-            tensor.set_requires_grad(false);
+        if (body_->part_of(each.name) < parts - trained) tensor.set_requires_grad(false);
     }
 }
 
-/// Throws Error(settings) unless the list has so many numbers.
-std::vector<std::int64_t> numbers(const TypedOptions& options, const char* name, std::size_t count) {
-    const auto list = options.integers(name);
-    if (list.size() != count)
-        throw Error(ErrorCode::settings, msg("model.options.{}: use {} numbers", name, count));
-    return list;
-}
+/// A ResNet of torchvision.
+class ResNetDetectorBody final : public DetectorBody {
+public:
+    ResNetDetectorBody(TensorRegistry& registry, const ResNetPlan& plan,
+                       const ResNetBody::Form& form)
+        : body_(registry, plan, form) {}
 
-constexpr std::size_t levels = 5;
+    void run(const Model& model, const Tensor& pictures, const Seen& seen) const override {
+        Tensor h = body_.stem(model, pictures);
+        for (std::size_t i = 0; i < stage_count; ++i) {
+            h = body_.stage(model, i, std::move(h));
+            seen(i, h);
+        }
+    }
+    std::int64_t width(std::size_t stage) const override { return body_.width(stage); }
+    std::int64_t part_of(std::string_view parameter) const override {
+        parameter.remove_prefix(std::string_view(prefix).size());
+        constexpr std::string_view layer = "layer";
+        return parameter.starts_with(layer) ? parameter[layer.size()] - '0' : 0;
+    }
 
-DetectionPlan detection_plan(const TypedOptions& options) {
-    const auto sizes = numbers(options, "anchor_sizes", levels);
-    const auto before = numbers(options, "proposals_before", 2),
-               after = numbers(options, "proposals_after", 2);
-    return {.anchor_sizes = {sizes.begin(), sizes.end()},
-            .anchors_sampled = options.integer("anchors_sampled"),
-            .proposals_before = {before[0], before[1]},
-            .proposals_after = {after[0], after[1]},
-            .rois_sampled = options.integer("rois_sampled"),
-            .canonical_size = options.number("canonical_size"),
-            .masks = options.flag("masks"),
-            .score_threshold = options.number("score_threshold"),
-            .nms_threshold = options.number("nms_threshold"),
-            .detections = options.integer("detections")};
-}
+private:
+    ResNetBody body_;
+};
 
 template <const ResNetPlan& plan>
-std::unique_ptr<Model> made_detector(const ModelSetup& setup) {
+std::unique_ptr<Model> make_resnet_detector(const ModelSetup& setup) {
     const TypedOptions& options = setup.options;
-    ResNetBody::Form form{.prefix = body_prefix,
+    ResNetBody::Form form{.prefix = DetectorBody::prefix,
                           .channels = setup.shape.inputs.front().shape[0]};
     if (options.word("norm") == "frozen") form.frozen_eps = options.number("frozen_norm_eps");
+    return make_detector(setup, [&](TensorRegistry& registry) {
+        return std::make_unique<ResNetDetectorBody>(registry, plan, form);
+    });
+}
+
+}  // namespace
+
+std::unique_ptr<Model> make_detector(const ModelSetup& setup, const MakeDetectorBody& make_body) {
+    const TypedOptions& options = setup.options;
     const std::vector<std::int64_t> mask_layers = options.integers("mask_layers");
     if (mask_layers.empty())
         throw Error(ErrorCode::settings, msg("model.options.mask_layers: use at least one number"));
     const HeadSizes sizes{options.integer("pyramid_channels"), options.integer("hidden"),
                           mask_layers, setup.shape.outputs};
-    auto model = std::make_unique<MaskRcnn>(plan, form, sizes, detection_plan(options), setup.seed,
+    auto model = std::make_unique<MaskRcnn>(make_body, sizes, detection_plan(options), setup.seed,
                                             setup.device);
-    freeze_body(*model, options.integer("train_layers"));
+    model->freeze_body(options.integer("train_layers"));
     return model;
 }
-
-using Numbers = std::vector<std::int64_t>;
-
-/// Defaults that differ between the kinds.
-struct DetectorDefaults {
-    const char* norm;
-    std::int64_t train_layers, pyramid_channels;
-    Numbers anchor_sizes;
-    std::int64_t anchors_sampled;
-    Numbers proposals;
-    std::int64_t rois_sampled;
-    double canonical_size;
-    std::int64_t hidden;
-    Numbers mask_layers;
-};
-
-std::vector<OptionSpec> detector_options(const DetectorDefaults& d) {
-    return {
-        option("norm", "Norm", std::string(d.norm),
-               "How the body's batch norms work.",
-               opt::one_of({{"batch", "Batch norm", "Trained, by the statistics of the batch."},
-                            {"frozen", "Frozen",
-                             "Statistics and weights stay as model.init_from has them: for small "
-                             "batches."}}),
-               opt::prominent),
-        option("frozen_norm_eps", "Frozen eps", 1e-5,
-               "Added to the variances of frozen norms. torchvision's file for COCO needs 0.",
-               opt::between(0, 1)),
-        option("train_layers", "Trained stages", d.train_layers,
-               "How many parts of the body are trained, from the last on: layer4, layer3, layer2, "
-               "layer1, conv1.",
-               opt::between(0, 5), opt::prominent),
-        option("pyramid_channels", "Pyramid channels", d.pyramid_channels,
-               "Channels of the maps that regions are found and read in.", opt::between(1, 4096),
-               opt::prominent),
-        option("anchor_sizes", "Anchor sizes", d.anchor_sizes,
-               "Side of the anchors of each of the five maps. Each place has three, with heights "
-               "over widths of 0.5, 1 and 2.",
-               opt::unit("pixels"), opt::between(1, 4096), opt::prominent),
-        option("anchors_sampled", "Sampled anchors", d.anchors_sampled,
-               "Anchors of a picture that the loss is taken of; at most half of them lie on "
-               "objects.",
-               opt::between(2, 65536)),
-        option("proposals_before", "Proposals before suppression", d.proposals,
-               "The best regions of each map, before overlapping ones are dropped: in training and "
-               "in evaluation.",
-               opt::between(1, 65536)),
-        option("proposals_after", "Proposals", d.proposals,
-               "Regions of a picture that remain: in training and in evaluation.",
-               opt::between(1, 65536)),
-        option("rois_sampled", "Sampled regions", d.rois_sampled,
-               "Regions of a picture that the heads learn from; at most a quarter of them lie on "
-               "objects.",
-               opt::between(4, 65536)),
-        option("canonical_size", "Canonical size", d.canonical_size,
-               "Regions of this side are read in the third map, larger and smaller ones in others.",
-               opt::unit("pixels"), opt::between(1, 65536)),
-        option("hidden", "Hidden", d.hidden, "Width of the two layers that classify a region.",
-               opt::between(1, 65536)),
-        option("mask_layers", "Mask layers", d.mask_layers,
-               "Channels of the convolutions that draw a region's mask.", opt::between(1, 4096),
-               opt::needs("masks")),
-        option("masks", "Masks", true,
-               "Draws a mask of each object. Without it the network is Faster R-CNN.",
-               opt::prominent),
-        option("score_threshold", "Score threshold", 0.05,
-               "Detections with lower scores are dropped in an evaluation.",
-               opt::between(0.01, 0.99)),
-        option("nms_threshold", "Overlap threshold", 0.5,
-               "Of two detections of a class that overlap by more, the one with the lower score is "
-               "dropped.",
-               opt::between(0, 1)),
-        option("detections", "Detections", std::int64_t{100}, "The most detections of a picture.",
-               opt::between(1, 65536))};
-}
-
-}  // namespace
 
 ModelDescriptor maskrcnn_resnet18_descriptor() {
     return {.kind = "maskrcnn-resnet18",
@@ -340,18 +263,9 @@ ModelDescriptor maskrcnn_resnet18_descriptor() {
                        "in minutes.",
             .inputs = {FieldKind::image},
             .output = ModelOutput::detections,
-            .options = detector_options({.norm = "batch",
-                                         .train_layers = 5,
-                                         .pyramid_channels = 64,
-                                         .anchor_sizes = {8, 16, 32, 64, 128},
-                                         .anchors_sampled = 64,
-                                         .proposals = {200, 100},
-                                         .rois_sampled = 64,
-                                         .canonical_size = 56,
-                                         .hidden = 256,
-                                         .mask_layers = {64, 64}}),
+            .options = detector_options(small_detector_defaults()),
             .has_blocks = true,
-            .make = made_detector<resnet18_plan>};
+            .make = make_resnet_detector<resnet18_plan>};
 }
 
 ModelDescriptor maskrcnn_resnet50_descriptor() {
@@ -361,18 +275,9 @@ ModelDescriptor maskrcnn_resnet50_descriptor() {
                        "whose weights it reads.",
             .inputs = {FieldKind::image},
             .output = ModelOutput::detections,
-            .options = detector_options({.norm = "frozen",
-                                         .train_layers = 3,
-                                         .pyramid_channels = 256,
-                                         .anchor_sizes = {32, 64, 128, 256, 512},
-                                         .anchors_sampled = 256,
-                                         .proposals = {2000, 1000},
-                                         .rois_sampled = 512,
-                                         .canonical_size = 224,
-                                         .hidden = 1024,
-                                         .mask_layers = {256, 256, 256, 256}}),
+            .options = detector_options(torchvision_detector_defaults()),
             .has_blocks = true,
-            .make = made_detector<resnet50_plan>};
+            .make = make_resnet_detector<resnet50_plan>};
 }
 
 }  // namespace engine

@@ -13,6 +13,11 @@ namespace engine {
 /// The data of a network: the inputs of a task's model, and sizes that they give.
 NetworkData network_data(const ModelShape& shape, const Options& options);
 
+/// The text, each line with a \n.
+std::string joined_lines(const NetworkLines& lines);
+/// Throws Error(settings) if the settings have the hash of another text.
+void check_network_hash(const ModelConfig& model);
+
 /// The model of a text in the network notation, with its initial weights. Options that are not
 /// given have their defaults. `has_file`: the run reads weights from a file, without which a Buffer
 /// has no values. Throws Error(settings) with the first fault, and how many there are, if the text

@@ -42,7 +42,7 @@ private:
     }
 
     LayerSetup layer(int index) const {
-        return {{graph_, node(index), modules_.used_outputs(index)}, setup_.registry, setup_.device, setup_.tensors, setup_.buffers, first_states_[at(index)]};
+        return {{graph_, node(index), modules_.used_outputs(index)}, setup_.registry, setup_.device, setup_.tensors, setup_.buffers, first_states_[at(index)], setup_.frozen_eps};
     }
 
     void add(const Join& join) {
@@ -176,22 +176,24 @@ class PlanRun {
 public:
     PlanRun(const Plan& plan, bool recompute) : plan_(plan), recompute_(recompute) {}
 
-    void part(const PlanPart& part, TensorList& values, LayerPass& pass) const {
+    void part(const PlanPart& part, TensorList& values, LayerPass& pass, const std::function<void()>& after = {}) const {
         for (const PlanPart::Item& item : part.items) {
-            if (item.step >= 0) {
-                step(plan_.steps[static_cast<std::size_t>(item.step)], values, pass);
-                continue;
-            }
-            const PlanPart& inner = part.parts[static_cast<std::size_t>(item.part)];
-            const ModuleScope opened(inner.module);
-            if (inner.is_block && recompute_)
-                block(inner, values, pass);
-            else
-                this->part(inner, values, pass);
+            run(part, item, values, pass);
+            if (after) after();
         }
     }
 
 private:
+    void run(const PlanPart& part, const PlanPart::Item& item, TensorList& values, LayerPass& pass) const {
+        if (item.step >= 0) return step(plan_.steps[static_cast<std::size_t>(item.step)], values, pass);
+        const PlanPart& inner = part.parts[static_cast<std::size_t>(item.part)];
+        const ModuleScope opened(inner.module);
+        if (inner.is_block && recompute_)
+            block(inner, values, pass);
+        else
+            this->part(inner, values, pass);
+    }
+
     static Tensor taken(TensorList& values, int value, bool last) {
         Tensor& held = values[static_cast<std::size_t>(value)];
         return last ? std::move(held) : held;
@@ -233,8 +235,8 @@ private:
 
 Plan make_plan(const PlanSetup& setup) { return PlanMaker(setup).make(); }
 
-void run_plan(const Plan& plan, TensorList& values, LayerPass& pass, bool recompute) {
-    PlanRun(plan, recompute).part(plan.whole, values, pass);
+void run_plan(const Plan& plan, TensorList& values, LayerPass& pass, bool recompute, const std::function<void()>& after) {
+    PlanRun(plan, recompute).part(plan.whole, values, pass, after);
 }
 
 }  // namespace engine::network

@@ -1,6 +1,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include "models/layer_run.h"
@@ -47,11 +49,13 @@ struct PlanSetup {
     BufferPlaces& buffers;  ///< grow with the layers' buffers
     /// Layers of two blocks are not computed together: each block can be computed again.
     bool keeps_blocks = false;
+    std::optional<double> frozen_eps{};  ///< BatchNorm2d is frozen, with this eps
 };
 Plan make_plan(const PlanSetup& setup);
 
 /// Runs it on the values of the graph's inputs, which `values` holds at their places. Leaves those
-/// of its outputs there. `recompute`: blocks keep their inputs alone for the backward pass.
-void run_plan(const Plan& plan, TensorList& values, LayerPass& pass, bool recompute);
+/// of its outputs there. `recompute`: blocks keep their inputs alone for the backward pass. `after`
+/// is called behind each of the plan's outermost steps and parts, and may be empty.
+void run_plan(const Plan& plan, TensorList& values, LayerPass& pass, bool recompute, const std::function<void()>& after = {});
 
 }  // namespace engine::network

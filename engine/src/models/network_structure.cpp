@@ -148,7 +148,7 @@ std::vector<ModulePlace> NetworkModules::around(int index) const {
     const int use = block_uses_[static_cast<std::size_t>(index)];
     const std::string name = node.own_module || node.kind->bare ? module_around(node.module) : node.module;
     std::vector<ModulePlace> places;
-    for (std::size_t end = 0; end < name.size() && end != name.npos;) {
+    for (std::size_t end = graph_.prefix.size(); end < name.size() && end != name.npos;) {
         end = name.find('.', end + 1);
         const std::string outer = name.substr(0, end);
         const bool is_use = use >= 0 && graph_.bodies[static_cast<std::size_t>(use)].module == outer;

@@ -74,7 +74,7 @@ private:
         if (syntax_.body.empty()) return;
         int count = 0;
         Frame frame{std::make_shared<Variables>(environment_->variables(), expansion_.clock()), names, {}, first, &count, syntax_.blocks.size()};
-        const std::vector<NamedValue> outputs = run_body(syntax_.body, frame, true);
+        const std::vector<NamedValue> outputs = outputs_of(frame);
         for (const NamedValue& output : outputs)
             if (output.value >= 0) graph_.outputs.push_back(output.value);
         if (!syntax_.incomplete) {
@@ -83,6 +83,31 @@ private:
         }
         if (graph_.outputs.size() != outputs.size()) return;
         if (auto failure = check_outputs(graph_, syntax_, data_)) expansion_.report(*failure);
+    }
+
+    /// The values of the network's end, or of its stages.
+    std::vector<NamedValue> outputs_of(Frame& frame) {
+        if (!data_.stages || syntax_.gives == "stages") return run_body(syntax_.body, frame, true);
+        stages_ = frame.names.get();
+        try {
+            run_body(syntax_.body, frame, true);
+        } catch (const LastStage&) {
+        }
+        std::vector<NamedValue> outputs;
+        for (std::size_t i = 0; i < stage_count; ++i) {
+            const std::string label = stage_label(i);
+            const auto found = expansion_.find_value(*frame.names, label);
+            if (!found && !expansion_.has_faults())
+                expansion_.report({syntax_.network, msg("{}: no line of the network has this label. A detector reads layer1, layer2, layer3 and layer4, or the four values of a network that gives stages.", label), {}});
+            outputs.push_back(found.value_or(NamedValue{}));
+        }
+        return outputs;
+    }
+
+    /// Ends the run of a text whose further lines are left out.
+    struct LastStage {};
+    void end_after_stages(const std::string& label, const Frame& frame) const {
+        if (frame.names.get() == stages_ && label == stage_label(stage_count - 1)) throw LastStage{};
     }
 
     /// Faults of lines that did not run: of blocks that are not used, and of repeats of 0 times.
@@ -210,6 +235,7 @@ private:
             expansion_.set_name(*frame.names, statement.name, result);
             builder_.name_value(result.value, statement.name);
         }
+        end_after_stages(label, frame);
     }
 
     /// The value of a line that takes one.
@@ -316,6 +342,7 @@ private:
         builder_.end_body(body, current.value);
         frame.current = {current.value, -1, names};
         expansion_.set_name(*frame.names, label, frame.current);
+        end_after_stages(label, frame);
     }
 
     const NetworkSyntax& syntax_;
@@ -325,6 +352,7 @@ private:
     GraphBuilder builder_;
     TextEnvironment* environment_ = nullptr;  // while run() runs
     ModuleCalls* calls_ = nullptr;
+    const Names* stages_ = nullptr;  // of the body whose stages are taken; null: the end is
     std::int64_t visited_ = 0;
 };
 

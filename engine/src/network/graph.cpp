@@ -45,18 +45,19 @@ const Sizes& output_sizes(const NetworkGraph& graph, std::size_t index = 0) {
     return graph.values[static_cast<std::size_t>(graph.outputs[index])].type.sizes;
 }
 
-/// Whether four images follow one another with strides 4, 8, 16 and 32.
-bool are_stages(const NetworkGraph& graph) {
-    if (graph.outputs.size() != 4 || graph.inputs.empty()) return false;
-    const Sizes& image = graph.values[static_cast<std::size_t>(graph.inputs.front())].type.sizes;
+/// Says which of the stages are no images of the input's size over 4, 8, 16 and 32; empty: all are.
+Message wrong_stage(const NetworkGraph& graph, const NetworkData& data, const std::string& gives) {
+    const Sizes image = graph.inputs.empty() ? Sizes{} : graph.values[static_cast<std::size_t>(graph.inputs.front())].type.sizes;
     std::int64_t stride = 4;
-    for (std::size_t i = 0; i < 4; ++i, stride *= 2) {
+    for (std::size_t i = 0; i < stage_count; ++i, stride *= 2) {
         const Sizes& stage = output_sizes(graph, i);
-        if (stage.size() != 4 || image.size() != 4) return false;
-        for (std::size_t dim = 2; dim < 4; ++dim)
-            if (!stage[dim].is_number() || (image[dim].number + stride - 1) / stride != stage[dim].number) return false;
+        bool fits = stage.size() == 4 && image.size() == 4;
+        for (std::size_t dim = 2; fits && dim < 4; ++dim) fits = stage[dim].is_number() && (image[dim].number + stride - 1) / stride == stage[dim].number;
+        if (fits) continue;
+        const std::string name = data.stages && gives != "stages" ? stage_label(i) : "output " + std::to_string(i + 1);
+        return msg("{} is {}. Stages are four images with strides 4, 8, 16 and 32: this one needs 1/{} of the input, {}, a side.", name, to_string(stage), stride, to_string(image));
     }
-    return true;
+    return {};
 }
 
 }  // namespace
@@ -84,13 +85,27 @@ void order_parameters(NetworkGraph& graph) {
         for (int& parameter : node.parameters) parameter = place[static_cast<std::size_t>(parameter)];
 }
 
+void add_prefix(NetworkGraph& graph, const std::string& prefix) {
+    const auto add = [&](std::string& name) {
+        if (!name.empty()) name.insert(0, prefix);
+    };
+    for (GraphNode& each : graph.nodes) add(each.module);
+    for (GraphBody& each : graph.bodies) add(each.module);
+    for (GraphParameter& each : graph.parameters) add(each.name);
+    for (GraphBuffer& each : graph.buffers) add(each.name);
+    graph.prefix = prefix + graph.prefix;
+}
+
 std::optional<Failure> check_outputs(const NetworkGraph& graph, const NetworkSyntax& syntax, const NetworkData& data) {
     const TextPlace place = syntax.body.back().place;
     const auto failure = [&](Message text) { return Failure{place, std::move(text), {}}; };
     const Size outputs{data.outputs, Size::Symbol::none};
     const std::string& gives = syntax.gives;
-    if (gives == "stages") {
-        if (are_stages(graph)) return {};
+    if (gives == "stages" || data.stages) {
+        if (graph.outputs.size() == stage_count) {
+            const Message wrong = wrong_stage(graph, data, gives);
+            return wrong.empty() ? std::nullopt : std::optional(failure(wrong));
+        }
         return failure(msg("The network ends with {}; stages are four images with strides 4, 8, 16 and 32: output layer1, layer2, layer3, layer4.", ending(graph)));
     }
     if (graph.outputs.size() != 1) return failure(msg("output names one value; only a network that gives stages has several."));

@@ -76,11 +76,19 @@ struct NetworkGraph {
     std::vector<GraphBuffer> buffers{};        ///< in the order of the text
     std::vector<GraphState> state{};           ///< parameters and buffers: in each module its parameters, its buffers, its modules
     std::vector<int> outputs{};                ///< values; several for stages alone
+    std::string prefix{};                      ///< "backbone.body.": all names begin with it, but it is no module of the network
 };
+
+/// Puts it before the names of all modules, parameters and buffers.
+void add_prefix(NetworkGraph& graph, const std::string& prefix);
 
 /// Puts the parameters into the order of PyTorch's state_dict, in each module its own before those
 /// of its modules, both in the order of the text, and sets `state`.
 void order_parameters(NetworkGraph& graph);
+
+inline constexpr std::size_t stage_count = 4;
+/// "layer1"
+inline std::string stage_label(std::size_t stage) { return "layer" + std::to_string(stage + 1); }
 
 /// Says what is wrong with the values that the network ends with, for what the text says it gives.
 std::optional<Failure> check_outputs(const NetworkGraph& graph, const NetworkSyntax& syntax, const NetworkData& data);

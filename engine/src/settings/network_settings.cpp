@@ -32,6 +32,11 @@ const std::string& kind_of_texts() {
     return found->kind;
 }
 
+bool is_of_text(const std::string& kind) {
+    const ModelDescriptor* model = find_kind(models(), kind);
+    return model != nullptr && model->from_text;
+}
+
 /// Removes options that the new text lacks, and those at the old text's default, which files write
 /// for every option. Those that the overrides have set stay. Returns the names of options with a
 /// value of their own.
@@ -39,7 +44,8 @@ std::vector<std::string> remove_old_options(json& model, const NetworkLines& old
                                             const std::set<std::string>& set) {
     const auto options = model.find("options");
     if (options == model.end() || !options->is_object() || set.contains("model.options")) return {};
-    const auto old_text = read_network(old_lines), text = read_network(lines_in(model));
+    const std::string kind = word_in(model, "kind");
+    const auto old_text = read_network(old_lines, kind), text = read_network(lines_in(model), kind);
     std::vector<std::string> lost;
     for (auto each = options->begin(); each != options->end();) {
         const OptionSpec* before = find_option(old_text->model.options, each.key());
@@ -88,10 +94,11 @@ std::vector<Message> take_network(json& document, const std::set<std::string>& s
         for (const char* field : {"sha256", "notation"}) {
             if (!set.contains(std::string("model.") + field)) model.erase(field);
         }
-        if (!set.contains("model.kind")) model["kind"] = kind_of_texts();
+        if (!set.contains("model.kind") && !is_of_text(word_in(model, "kind")))
+            model["kind"] = kind_of_texts();
     }
     const std::string path = word_in(model, "path");
-    if (path.empty() || (model.contains("network") && !no_text) || word_in(model, "kind") != kind_of_texts())
+    if (path.empty() || (model.contains("network") && !no_text) || !is_of_text(word_in(model, "kind")))
         return {};
     try {
         model["network"] = read_network_file(with_home(path)).all;

@@ -167,7 +167,7 @@ private:
         require(model.notation <= network_notation, "model.notation", model.notation,
                 msg("use a newer version of Halftone: this one reads the notation up to {}",
                     network_notation));
-        const auto text = read_network(model.network);
+        const auto text = read_network(model.network, model.kind);
         require(model.sha256.empty() || model.sha256 == text->sha256, "model.sha256", model.sha256,
                 msg("use the hash of model.network, {}, or leave it out if you have changed the "
                     "text",

@@ -112,7 +112,9 @@ std::int64_t parameter_count(const RunConfig& config, const Schema& data) {
 }
 
 NetworkData network_data(const RunConfig& config, const Schema& data) {
-    return network_data(make_task(config, data)->model_shape(), config.model.options);
+    NetworkData out = network_data(make_task(config, data)->model_shape(), config.model.options);
+    out.stages = model_descriptor(config.model)->output == ModelOutput::detections;
+    return out;
 }
 
 }  // namespace

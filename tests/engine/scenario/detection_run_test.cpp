@@ -2,6 +2,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "engine/network/network.h"
 #include "engine/settings/catalog.h"
 #include "engine/train/data_parallel.h"
 #include "engine/train/trained_model.h"
@@ -128,6 +129,15 @@ TEST_F(DetectionRun, EveryPresetTrainsFiniteSteps) {
 TEST_F(DetectionRun, RecomputedBlocksHaveTheSameBits) {
     EXPECT_EQ(train(unsaved({"max_steps=2"})).figures,
               train(unsaved({"max_steps=2", "recompute=blocks"})).figures);
+}
+
+TEST_F(DetectionRun, OnATextIsThatOfTheBuiltInBody) {
+    const std::vector<std::string> same{"max_steps=2", "evaluation.every_epochs=0"};
+    std::vector<std::string> text = same;
+    std::ofstream(folder_ / "body.network") << network_template("resnet18");
+    text.insert(text.end(), {"model.kind=maskrcnn-file", "model.options.stem=imagenet",
+                             "model.path=" + (folder_ / "body.network").string()});
+    EXPECT_EQ(train(unsaved(text)).figures, train(unsaved(same)).figures);
 }
 
 TEST_F(DetectionRun, ACapsuleTakesTheProposalsOfTheStep) {

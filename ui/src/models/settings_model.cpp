@@ -83,7 +83,7 @@ QString SettingsModel::defaultText(const QString& path) const {
 QJsonObject SettingsModel::defaultsOfText() const {
     // Equal texts have equal defaults.
     const auto read = engine::read_network(config_.model.network);
-    const QString text = u"model.sha256="_s + QString::fromStdString(read->sha256);
+    const QString text = QString::fromStdString(config_.model.kind) + u" model.sha256="_s + QString::fromStdString(read->sha256);
     auto found = defaultsOf_.constFind(text);
     if (found == defaultsOf_.cend()) {
         engine::RunConfig usual = config_;

@@ -42,6 +42,9 @@ struct NetworkData {
     std::vector<NetworkInput> inputs{};
     std::int64_t outputs = 10;  ///< classes, targets or words
     Options options{};          ///< of the text, as set; the others have their defaults
+    /// A detector takes the stages alone: those that the text gives, else the values of the labels
+    /// layer1 to layer4 of the network's body. What follows layer4 is left out.
+    bool stages = false;
 };
 
 /// A use of a block, a run of a repeat, or a container.

@@ -135,7 +135,8 @@ std::shared_ptr<const ModelDescriptor> find_model(const ModelConfig& model);
 
 /// A network's text, read without data (resources/handbook/write-a-network.md).
 struct NetworkText {
-    /// The kind of model with the inputs, the output and the options of this text.
+    /// The kind of model with the inputs and options of this text and, if it is the whole model, its
+    /// output.
     ModelDescriptor model;
     std::string sha256;  ///< of the lines, each with a \n
     /// A fault of lines or grammar.
@@ -147,8 +148,10 @@ struct NetworkText {
 };
 /// The newest version of the notation that this program reads.
 inline constexpr std::int64_t network_notation = 1;
-/// Reads a text, or returns what an earlier call has read. Any thread.
-std::shared_ptr<const NetworkText> read_network(const NetworkLines& lines);
+/// Reads a text, or returns what an earlier call has read. `kind`: the model that it is for, which
+/// may have options beside the text's; else the text is the model. Any thread.
+std::shared_ptr<const NetworkText> read_network(const NetworkLines& lines,
+                                                std::string_view kind = {});
 /// The lines of a file. Throws Error(data) if it is no text that can be read, or an ONNX file.
 NetworkLines read_network_file(const std::string& path);
 /// Says so if the settings hold a network's text and the file at model.path has another one; else
