@@ -165,6 +165,15 @@ private:
         say("step " + std::to_string(event.step) + " examined: " + event.verdict.str());
     }
 
+    void tell(const engine::RecipeStarted& event) {
+        say(event.recipe + ": " + std::to_string(event.quantised) + " of " +
+            std::to_string(event.quantised + event.kept) +
+            " linear layers quantised; emulated: the same numbers, slower; says nothing about a "
+            "card's speed");
+    }
+
+    void tell(const engine::ScaleAlarm& event) { say(event.hint.str()); }
+
     void tell(const engine::EpochDone& event) {
         std::ostringstream out;
         out.precision(4);

@@ -165,10 +165,11 @@ void CastFigures::add(const CastFigures& other) {
     headroom = std::min(headroom, other.headroom);
 }
 
-void QuantizedLayer::note(ProductOperand operand, const Cast& made) {
+void QuantizedLayer::note(ProductOperand operand, Contraction along, const Cast& made) {
     if (inference_mode() || recomputing()) return;
     const auto index = static_cast<std::size_t>(operand);
     step_[index].add(made.figures);
+    if (made.sample) samples_[2 * index + static_cast<std::size_t>(along)].add(*made.sample);
     if (!delayed_.empty()) delayed_[index].measured(made.range);
 }
 
@@ -241,6 +242,36 @@ QuantizedMatrix QuantizedLayer::cast(const Tensor& x0, ProductOperand operand, C
     made.figures.counts = kernels::cpu::quantize_blocks(
         out.codes.data_as<std::uint8_t>(), {x.data(), x.dtype(), rows, cols, cols}, out.blocks,
         factors.data(), out.layout, words ? &*words : nullptr);
+    made.sample.reset();
+    if (draws_.examines && !inference_mode() && !recomputing())
+        made.sample = examined(x, out, operand, factors, made.figures);
+    return out;
+}
+
+CastSample QuantizedLayer::examined(const Tensor& x, const QuantizedMatrix& codes,
+                                    ProductOperand operand, std::span<const float> factors,
+                                    const CastFigures& figures) const {
+    const bool at_random = recipe_.random_gradients && operand == ProductOperand::gradient;
+    CastSample out = examine_cast(x, codes, factors, at_random);
+    out.one_set = recipe_.has_one_set(operand);
+    out.nonzero = figures.counts.nonzero;
+    out.zeroed = figures.counts.zeroed;
+    out.saturated = figures.counts.saturated;
+    if (!delayed_.empty())
+        out.history_max =
+            std::ranges::max(delayed_[static_cast<std::size_t>(operand)].history());
+    return out;
+}
+
+std::vector<OperandSample> QuantizedLayer::take_samples() {
+    std::vector<OperandSample> out;
+    for (std::size_t i = 0; i < samples_.size(); ++i) {
+        CastSample casts = std::exchange(samples_[i], {});
+        if (casts.elements == 0) continue;
+        const auto operand = static_cast<ProductOperand>(i / 2);
+        out.push_back({{}, operand, static_cast<Contraction>(i % 2), recipe_.layout(operand),
+                       std::move(casts)});
+    }
     return out;
 }
 
@@ -254,7 +285,7 @@ QuantizedMatrix QuantizedLayer::quantize(const Tensor& x, ProductOperand operand
                                          Contraction along) {
     Cast made;
     QuantizedMatrix out = cast(x, operand, along, made);
-    note(operand, made);
+    note(operand, along, made);
     return out;
 }
 
@@ -266,7 +297,8 @@ QuantizedMatrix QuantizedLayer::weight(const Tensor& weight, Contraction along) 
     const TensorImpl& source = *weight.impl();
     const bool valid = cached.source.lock() == source.storage && cached.offset == source.offset &&
                        cached.version == weight.version() && cached.scale == scale &&
-                       cached.codes.blocks.rows == weight.size(0);
+                       cached.codes.blocks.rows == weight.size(0) &&
+                       (!draws_.examines || cached.examined_in == draws_.step);
     if (!valid) {
         const UseScope use(MemoryUse::cast_cache);
         cached.codes = cast(weight, operand, along, cached.cast);
@@ -274,8 +306,10 @@ QuantizedMatrix QuantizedLayer::weight(const Tensor& weight, Contraction along) 
         cached.offset = source.offset;
         cached.version = weight.version();
         cached.scale = scale;
+        if (cached.cast.sample) cached.examined_in = draws_.step;
     }
-    note(operand, cached.cast);
+    note(operand, along, cached.cast);
+    cached.cast.sample.reset();
     return cached.codes;
 }
 
@@ -353,12 +387,29 @@ void QuantizedLayers::end_step() {
                         "output layer."),
                     msg("Use a precision without a recipe."));
     casts_ = {};
+    samples_.clear();
     for (const auto& [module, layer] : layers_) {
         if (layer == nullptr) continue;
+        for (OperandSample& each : layer->take_samples()) {
+            each.module = module;
+            samples_.push_back(std::move(each));
+        }
         const StepCasts step = layer->end_step();
         for (std::size_t i = 0; i < step.size(); ++i) casts_[i].add(step[i]);
     }
     ++draws_.step;
+    draws_.examines = false;
+}
+
+float QuantizedLayers::kept_share() const {
+    const auto kept = std::ranges::count_if(layers_, [](const auto& each) { return !each.second; });
+    return static_cast<float>(kept) / static_cast<float>(layers_.size());
+}
+
+std::vector<MetLayer> QuantizedLayers::met() const {
+    std::vector<MetLayer> out;
+    for (const auto& [module, layer] : layers_) out.push_back({module, layer != nullptr});
+    return out;
 }
 
 }  // namespace engine

@@ -4,12 +4,14 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "amp/autocast.h"
+#include "amp/cast_sample.h"
 #include "kernels/quantize.h"
 #include "kernels/quantized_matrix.h"
 #include "tensor/module_scope.h"
@@ -126,6 +128,22 @@ struct RoundingDraws {
     std::int64_t seed = 0;
     std::int64_t step = 0;      ///< completed ones
     std::uint64_t operands = 0; ///< of the run: three for each module of the model
+    bool examines = false;      ///< casts of this step are measured value by value
+};
+
+/// The casts of an operand in a step, over both contractions or over one.
+struct OperandSample {
+    std::string module{};
+    ProductOperand operand{};
+    Contraction along{};
+    kernels::FloatLayout layout{};
+    CastSample casts{};
+};
+
+/// A layer that a run's products have met.
+struct MetLayer {
+    std::string module;
+    bool quantised;
 };
 
 inline constexpr RoundingDraws no_draws{};
@@ -148,18 +166,22 @@ public:
     std::vector<DelayedScale>& delayed() { return delayed_; }
     /// Returns the casts of the step.
     StepCasts end_step();
+    /// Of the step that ends: to be called before end_step().
+    std::vector<OperandSample> take_samples();
 
 private:
     /// The values of an operand, and the figures of their cast.
     struct Cast {
         kernels::BlockRange range;
         CastFigures figures;
+        std::optional<CastSample> sample{};  // where the step is examined
     };
     struct CachedWeight {
         std::weak_ptr<Storage> source;  // of the weight or a view of it
         std::int64_t offset = 0;
         std::uint32_t version = 0;
         float scale = 1;
+        std::int64_t examined_in = -1;  // step; its sample was noted then
         QuantizedMatrix codes;
         Cast cast;
     };
@@ -173,7 +195,9 @@ private:
                      std::span<const kernels::BlockRange> ranges, float amax,
                      std::vector<float>& factors) const;
     float delayed_scale(ProductOperand operand) const;
-    void note(ProductOperand operand, const Cast& made);
+    void note(ProductOperand operand, Contraction along, const Cast& made);
+    CastSample examined(const Tensor& x, const QuantizedMatrix& codes, ProductOperand operand,
+                        std::span<const float> factors, const CastFigures& figures) const;
 
     const Recipe recipe_;
     const RoundingDraws& draws_;
@@ -182,6 +206,7 @@ private:
     std::uint64_t casts_[2] = {};        // of gradients in this step, by Contraction
     std::vector<DelayedScale> delayed_;  // empty unless the rule is `delayed`
     CachedWeight weights_[2];            // by Contraction
+    std::array<CastSample, 6> samples_{};  // of this step, by operand and contraction
 };
 
 /// The layers of a run whose products are quantised, by the module that computes them. One thread
@@ -203,6 +228,15 @@ public:
     void end_step();
     /// The casts of the last step.
     const StepCasts& casts() const { return casts_; }
+    /// Whether the casts of the next step are measured; those of later ones are not.
+    void examine_next(bool examines) { draws_.examines = examines; }
+    /// Those of the last step, if they were measured, in the order of the names of modules.
+    const std::vector<OperandSample>& samples() const { return samples_; }
+    /// By name.
+    std::vector<MetLayer> met() const;
+    /// Share of them that is kept.
+    float kept_share() const;
+    const Recipe& recipe() const { return recipe_; }
 
     /// State of delayed scales: NAME.x.scale, NAME.x.history, and those of w and g.
     TensorMap saved_state() const;
@@ -218,6 +252,7 @@ private:
     std::map<std::string, std::shared_ptr<QuantizedLayer>, std::less<>> layers_;
     TensorMap loaded_;  // of layers that have not run yet
     StepCasts casts_{};
+    std::vector<OperandSample> samples_;
 };
 
 /// Products of this thread are quantised while it lives; inside it NoAutocast suspends that. Null:

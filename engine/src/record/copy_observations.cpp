@@ -11,6 +11,7 @@
 #include "io/file/atomic_file.h"
 #include "io/file/file_modes.h"
 #include "record/histogram_file.h"
+#include "record/quantization_file.h"
 
 namespace engine {
 namespace {
@@ -26,6 +27,15 @@ void copy_histograms(const fs::path& from, const fs::path& to, std::int64_t step
     for (std::size_t i = 0; i < reader.samples().size(); ++i) {
         if (reader.samples()[i].step <= step) writer.append(reader.read(i));
     }
+}
+
+void copy_casts(const fs::path& from, const fs::path& to, std::int64_t step) {
+    if (!QuantizationReader::exists(from)) return;
+    const auto reader = QuantizationReader::open(from);
+    QuantizationWriter writer(to);
+    for (const QuantizationSlot& slot : reader.slots()) writer.place_of(slot);
+    for (const std::int64_t each : reader.steps())
+        if (each <= step) writer.append(reader.read(each), reader.read_scale_codes(each));
 }
 
 /// The step that a file STEP.json is of.
@@ -56,6 +66,7 @@ void copy_skips(const fs::path& from, const fs::path& to, const std::string& run
 void copy_observations(const fs::path& from, const fs::path& to, const std::string& run,
                        std::int64_t step) {
     copy_histograms(from, to, step);
+    copy_casts(from, to, step);
     copy_skips(from, to, run, step);
 }
 

@@ -18,6 +18,12 @@ void list_fields(const auto& f, Is<Metric> auto& metric) {
     f.may_lack("higher_is_better", metric.higher_is_better, "is_share", metric.is_share);
 }
 
+void list_fields(const auto& f, Is<QuantizedProduct> auto& product) {
+    f("module", product.module, "fprop", product.fprop, "dgrad", product.dgrad, "wgrad",
+      product.wgrad, "engine", product.engine);
+    f.unless("reason", product.reason, "");
+}
+
 namespace {
 
 template <typename T>
@@ -140,6 +146,44 @@ void list_event(const auto& f, Is<StepExamined> auto& e) {
     f.unless("damaged_at", e.damaged_at, 0);
 }
 
+void list_pairs(const FieldWriter& f, const char* key,
+                const std::vector<std::pair<std::string, std::string>>& pairs) {
+    ordered_json& all = f.object[key] = ordered_json::object();
+    for (const auto& [name, value] : pairs) all[name] = value;
+}
+void list_pairs(const FieldReader& f, const char* key,
+                std::vector<std::pair<std::string, std::string>>& pairs) {
+    const json all = f.object.value(key, json::object());
+    for (const auto& [name, value] : all.items())
+        if (pairs.size() < max_settings && value.is_string())
+            pairs.emplace_back(name, value.get<std::string>());
+}
+
+void list_products(const FieldWriter& f, const std::vector<QuantizedProduct>& products) {
+    ordered_json& list = f.object["products"] = ordered_json::array();
+    for (const QuantizedProduct& each : products) {
+        ordered_json& out = list.emplace_back(ordered_json::object());
+        list_fields(FieldWriter{out}, each);
+    }
+}
+void list_products(const FieldReader& f, std::vector<QuantizedProduct>& products) {
+    for (const json& each : f.object.value("products", json::array()))
+        list_fields(FieldReader{each}, products.emplace_back());
+}
+
+void list_event(const auto& f, Is<RecipeStarted> auto& e) {
+    f("step", e.step, "recipe", e.recipe);
+    list_pairs(f, "settings", e.settings);
+    f.may_lack("quantised", e.quantised, "kept", e.kept);
+    list_products(f, e.products);
+}
+
+void list_event(const auto& f, Is<ScaleAlarm> auto& e) {
+    f("step", e.step, "module", e.module, "role", e.role, "kind", e.kind);
+    f.unless("value", e.value, not_measured<double>);
+    list_message(f, "hint", e.hint);
+}
+
 void list_event(const auto& f, Is<StateChanged> auto& e) { f("state", e.state); }
 
 void list_event(const auto& f, Is<EpochDone> auto& e) {
@@ -186,8 +230,9 @@ void list_event(const auto& f, Is<RunDone> auto& e) {
 }
 
 /// In the order of Event.
-constexpr std::array event_names = {"start",      "resumed",  "state",   "epoch", "scale",
-                                    "checkpoint", "examined", "warning", "error", "done"};
+constexpr std::array event_names = {"start",       "resumed", "state", "epoch",
+                                    "scale",       "checkpoint", "examined", "quantization",
+                                    "scale_alarm", "warning", "error", "done"};
 static_assert(event_names.size() == std::variant_size_v<Event>);
 
 template <std::size_t i = 0>

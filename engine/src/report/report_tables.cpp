@@ -114,6 +114,8 @@ void ReportedEvents::add(const Event& event) {
     if (const auto* epoch = std::get_if<EpochDone>(&event)) epochs_.add(*epoch);
     if (const auto* warning = std::get_if<RunWarning>(&event))
         problems_.add({warning->step, warning->message});
+    if (const auto* alarm = std::get_if<ScaleAlarm>(&event))
+        problems_.add({alarm->step, alarm->hint});
     if (const auto* failed = std::get_if<RunFailed>(&event)) problems_.add({0, failed->message});
     const auto* scale = std::get_if<ScaleChanged>(&event);
     if (scale == nullptr || scale->kind == ScaleChanged::Kind::grown) return;

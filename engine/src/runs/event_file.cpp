@@ -27,6 +27,8 @@ struct StepOf {
     std::optional<std::int64_t> operator()(const ScaleChanged& e) const { return e.step; }
     std::optional<std::int64_t> operator()(const CheckpointSaved& e) const { return e.step; }
     std::optional<std::int64_t> operator()(const StepExamined& e) const { return e.step; }
+    std::optional<std::int64_t> operator()(const RecipeStarted& e) const { return e.step; }
+    std::optional<std::int64_t> operator()(const ScaleAlarm& e) const { return e.step; }
     std::optional<std::int64_t> operator()(const RunWarning& e) const { return e.step; }
     template <typename Other>
     std::optional<std::int64_t> operator()(const Other&) const {

@@ -24,6 +24,8 @@ void apply_to(RunSummary& run, const RunResumed& event) {
 }
 void apply_to(RunSummary&, const CheckpointSaved&) {}
 void apply_to(RunSummary&, const StepExamined&) {}
+void apply_to(RunSummary&, const RecipeStarted&) {}
+void apply_to(RunSummary&, const ScaleAlarm&) {}
 void apply_to(RunSummary&, const StateChanged&) {}
 void apply_to(RunSummary&, const RunWarning&) {}
 void apply_to(RunSummary& run, const RunFailed&) { run.state = "failed"; }

@@ -275,6 +275,11 @@ void for_each_setting(Config&& c, F&& f) {
     row(c.instruments.armed, "instruments.armed", "Armed",
         "Examines a skipped step before the next update. On a GPU this costs a synchronisation in "
         "every step.");
+    row(c.instruments.quantization_every, "instruments.quantization_every", "Casts every",
+        "With a recipe in 8 or 4 bits: keeps scales, zeroed and saturated shares and the errors of "
+        "all casts in the first step and after this many (0 = never), at most 2,000 times in a "
+        "run. Results do not change.",
+        "steps", at_least(0));
     row(c.log.tensorboard, "log.tensorboard", "TensorBoard folder",
         "Writes the figures of the run as they come into a folder of its own below this one, where "
         "TensorBoard shows them. At most 20 steps a second, and every skipped one. Empty: not.",

@@ -55,7 +55,8 @@ TEST(ExportTensorboard, HasEveryColumnTheSkippedStepsAndTheParts) {
         const bool of_several_ranks = field.starts_with("exchange_");
         const bool of_meters = field.starts_with("card_") || field == "cpu_joules";
         const bool of_recipe = field.ends_with("_zeroed_share") ||
-                               field.ends_with("_saturated_share") || field == "scale_headroom";
+                               field.ends_with("_saturated_share") || field == "scale_headroom" ||
+                               field == "fallback_products";
         const bool of_event = field == "step" || field == "clock_s";
         EXPECT_EQ(listed,
                   !of_event && field != "lost_update_share" && !of_several_ranks && !of_meters &&

@@ -272,7 +272,7 @@ TEST_F(TaskRuns, ATablesNumberIsPredictedInItsOwnUnits) {
                     "scale_floor,exchange_ms,exchange_hidden_share,card_load,card_memory_bytes,"
                     "card_celsius,card_watts,card_joules,cpu_joules,x_zeroed_share,w_zeroed_share,"
                     "g_zeroed_share,x_saturated_share,w_saturated_share,g_saturated_share,"
-                    "scale_headroom,rmse,r2"));
+                    "scale_headroom,fallback_products,rmse,r2"));
 }
 
 TEST_F(TaskRuns, ATablesCategoryIsClassified) {

@@ -16,6 +16,8 @@ std::int64_t rowOf(const engine::Event& event) {
     if (const auto* saved = std::get_if<engine::CheckpointSaved>(&event)) return saved->step;
     if (const auto* examined = std::get_if<engine::StepExamined>(&event)) return examined->step;
     if (const auto* resumed = std::get_if<engine::RunResumed>(&event)) return resumed->step;
+    if (const auto* recipe = std::get_if<engine::RecipeStarted>(&event)) return recipe->step;
+    if (const auto* alarm = std::get_if<engine::ScaleAlarm>(&event)) return alarm->step;
     if (const auto* warning = std::get_if<engine::RunWarning>(&event)) return warning->step;
     if (const auto* done = std::get_if<engine::RunDone>(&event)) return done->steps;
     return 0;

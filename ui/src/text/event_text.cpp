@@ -355,6 +355,8 @@ EventText describeEvent(const engine::Event& event, const engine::RunConfig& con
     if (const auto* warning = std::get_if<engine::RunWarning>(&event)) {
         return {EventKind::warning, warning->step, sentence(engineText(warning->message)), {}};
     }
+    if (const auto* alarm = std::get_if<engine::ScaleAlarm>(&event))
+        return {EventKind::warning, alarm->step, sentence(engineText(alarm->hint)), {}};
     if (const auto* failed = std::get_if<engine::RunFailed>(&event)) {
         return {EventKind::failed, 0, sentence(engineText(failed->message)),
                 engineText(failed->hint)};

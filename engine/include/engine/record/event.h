@@ -147,6 +147,45 @@ template <>
 inline constexpr std::array enum_names<ScaleChanged::Kind> = {
     "grown", "skipped_calibrating", "skipped_normal", "skipped_persistent"};
 
+/// The products of a layer under a recipe. A type is that of its operands' codes ("e4m3 x e5m2"), or
+/// "bf16" or another type of autocast where the product stays in that.
+struct QuantizedProduct {
+    std::string module;
+    std::string fprop{}, dgrad{}, wgrad{};  ///< y, dx, dW
+    std::string engine = "emulated";
+    std::string reason{};  ///< why it stays in autocast's type; empty: it does not
+};
+
+/// Which products a run's recipe covers: after the first step, at the start and on resume.
+struct RecipeStarted {
+    std::string run;
+    std::int64_t step = 0;
+    std::string recipe;
+    std::vector<std::pair<std::string, std::string>> settings{};  ///< in effect
+    std::vector<QuantizedProduct> products{};
+    std::int64_t quantised = 0, kept = 0;  ///< layers
+};
+
+/// The casts of an operand went wrong in a sampled step. At most one in 100 steps for each operand.
+struct ScaleAlarm {
+    enum class Kind {
+        saturated,  ///< more than 0.1 % of the elements
+        zeroed,     ///< of non-zero ones more than 25 % of gradients, 5 % of others (FP4: 15 %)
+        stuck,      ///< a delayed scale is off by more than a factor of 4 for 50 steps
+        nonfinite,  ///< the operand held NaN or infinity
+        noise,      ///< a gradient is less than sqrt(3) times the noise of rounding at random
+    };
+    std::string run;
+    std::int64_t step = 0;
+    std::string module, role;  ///< role: x, w or g
+    Kind kind{};
+    double value = 0;  ///< share, factor, count or ratio
+    Message hint{};
+};
+template <>
+inline constexpr std::array enum_names<ScaleAlarm::Kind> = {"saturated", "zeroed", "stuck",
+                                                            "nonfinite", "noise"};
+
 struct RunWarning {
     std::string run;
     Message message;
@@ -191,7 +230,8 @@ struct RunDone {
 };
 
 using Event = std::variant<RunStarted, RunResumed, StateChanged, EpochDone, ScaleChanged,
-                           CheckpointSaved, StepExamined, RunWarning, RunFailed, RunDone>;
+                           CheckpointSaved, StepExamined, RecipeStarted, ScaleAlarm, RunWarning,
+                           RunFailed, RunDone>;
 
 /// The object of `--json` (interfaces.md, section 3; its fields: events.md), one line without a
 /// newline; non-finite numbers as "nan", "inf", "-inf".

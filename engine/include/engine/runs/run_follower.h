@@ -80,6 +80,8 @@ private:
     void note(const ScaleChanged& event);
     void note(const CheckpointSaved& event) { pass_rows_up_to(event.step); }
     void note(const StepExamined& event) { pass_rows_up_to(event.step); }
+    void note(const RecipeStarted&) {}
+    void note(const ScaleAlarm&) {}
     void note(const RunFailed& event);
     void note(const RunDone& event);
     void note(const StateChanged&) {}

@@ -170,6 +170,8 @@ struct InstrumentsConfig {
     /// A skip is examined before the next update, from the state of the step itself; on a GPU that
     /// costs a synchronisation a step.
     bool armed = false;
+    /// Steps from one sample of a recipe's casts to the next; 0: none.
+    std::int64_t quantization_every = 10;
 
     bool operator==(const InstrumentsConfig&) const = default;
 };

@@ -10,6 +10,7 @@
 #include "tasks/task_descriptor.h"
 #include "train/run/continued_run.h"
 #include "train/run/live_board.h"
+#include "train/run/quantization_recorder.h"
 #include "train/run/run_alerts.h"
 #include "train/run/run_checkpoints.h"
 #include "train/run/run_needs.h"
@@ -72,6 +73,9 @@ void RunLoop::add_listeners(const SamplerOptions& sampler) {
     add(std::make_unique<SkippedBatches>(place, data_.parts.train, sampler, config_.accumulate,
                                          post_));
     add(std::make_unique<RunAlerts>(config_, post_));
+    if (trainer_->quantized() != nullptr)
+        add(std::make_unique<QuantizationRecorder>(config_, *trainer_, steps_planned_, place,
+                                                   post_));
     listen(home_);
     add(std::make_unique<EpochRules>(config_, task.metrics()));
     if (!options_.save_checkpoints) return;

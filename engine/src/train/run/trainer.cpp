@@ -188,7 +188,9 @@ void Trainer::submit_step(std::span<const Batch> batches, BatchFeed& feed) {
                 .peak_bytes = accounting()->peak(),
                 .scale_floor = step_->observers().scale_floor(steps_),
                 .exchange = ranks() ? step_->forward_backward().exchange_timer() : ExchangeTimer(),
-                .casts = quantized ? std::optional(quantized->casts()) : std::nullopt});
+                .casts = quantized ? std::optional(quantized->casts()) : std::nullopt,
+                .kept_share = quantized ? quantized->kept_share()
+                                        : std::numeric_limits<float>::quiet_NaN()});
 }
 
 std::optional<CompletedStep> Trainer::take(bool all) {

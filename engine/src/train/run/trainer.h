@@ -108,6 +108,8 @@ public:
     Task& task() { return *task_; }
     Model& model() { return *model_; }
     const Device& device() const { return context_.device(); }
+    /// Null without a recipe.
+    QuantizedLayers* quantized() { return step_->precision().quantized(); }
     /// Applied, of the steps taken.
     std::int64_t updates() const { return updates_; }
     /// Submitted.

@@ -68,6 +68,7 @@ StepRecord submitted_row(const SubmittedStep& step) {
     row.exchange_ms = row.exchange_hidden_share = unknown;
     fill_machine(row, {});
     fill_casts(row, step.casts);
+    row.fallback_products = step.kept_share;
     return row;
 }
 

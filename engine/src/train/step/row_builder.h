@@ -22,6 +22,7 @@ struct SubmittedStep {
     float scale_floor = std::numeric_limits<float>::quiet_NaN();  ///< as the observers have it
     ExchangeTimer exchange{};                                     ///< none in one process
     std::optional<StepCasts> casts{};                             ///< none without a recipe
+    float kept_share = std::numeric_limits<float>::quiet_NaN();   ///< of the recipe's layers
 };
 
 /// Where a step begins, and the multiplier that evaluations have given its learning rate.

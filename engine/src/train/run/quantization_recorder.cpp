@@ -1,0 +1,224 @@
+#include "train/run/quantization_recorder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "engine/base/error.h"
+#include "engine/number/figure_text.h"
+
+namespace engine {
+namespace {
+
+/// Samples of a run at most: the interval grows with the steps that are planned.
+constexpr std::int64_t max_samples = 2000;
+constexpr std::int64_t alarm_pause = 100;  // steps
+constexpr std::int64_t stuck_steps = 50;
+
+std::string format_word(kernels::FloatLayout layout) {
+    return 'e' + std::to_string(layout.exponent_bits) + 'm' + std::to_string(layout.fraction_bits);
+}
+
+const char* role_of(ProductOperand operand) {
+    constexpr const char* roles[] = {"x", "w", "g"};
+    return roles[static_cast<std::size_t>(operand)];
+}
+
+QuantizationSlot slot_of(const OperandSample& sample) {
+    const char* const sums_over = sample.along == Contraction::cols ? "columns" : "rows";
+    return {.module = sample.module,
+            .role = role_of(sample.operand),
+            .orientation = sample.casts.one_set ? "both" : sums_over,
+            .rows = sample.casts.rows,
+            .cols = sample.casts.cols,
+            .format = format_word(sample.layout),
+            .engine = "emulated",
+            .reason = "a CPU has no products of 8 and 4 bits"};
+}
+
+QuantizationRow row_of(const CastSample& in) {
+    return {.amax = in.amax,
+            .scale = in.scale,
+            .block_scale_min = in.block_scale_min,
+            .block_scale_max = in.block_scale_max,
+            .history_max = in.history_max,
+            .current_scale = in.current_scale,
+            .scale_floor = in.scale_floor,
+            .zero_blocks = in.zero_blocks,
+            .elements = in.elements,
+            .nonzero = in.nonzero,
+            .zeroed = in.zeroed,
+            .saturated = in.saturated,
+            .subnormal = in.subnormal,
+            .nonfinite = in.nonfinite,
+            .error2 = in.error2,
+            .signal2 = in.signal2,
+            .noise2 = in.noise2};
+}
+
+const char* basis_word(ScaleBasis rule) {
+    constexpr const char* words[] = {"tensor", "tensor, earlier steps", "vector",
+                                     "block",  "block, E8M0",           "block, E4M3 of a tensor's"};
+    return words[static_cast<std::size_t>(rule)];
+}
+
+std::vector<std::pair<std::string, std::string>> settings_of(const Recipe& recipe) {
+    std::vector<std::pair<std::string, std::string>> out{
+        {"forward", format_word(recipe.forward)},
+        {"gradient", format_word(recipe.gradient)},
+        {"scale", basis_word(recipe.rule)}};
+    if (recipe.block > 0) out.emplace_back("block", std::to_string(recipe.block));
+    if (recipe.rule == ScaleBasis::delayed)
+        out.emplace_back("history", std::to_string(recipe.history));
+    out.emplace_back("square_weights", recipe.square_weights ? "true" : "false");
+    out.emplace_back("random_gradients", recipe.random_gradients ? "true" : "false");
+    out.emplace_back("rotates_rows", recipe.rotates_rows ? "true" : "false");
+    return out;
+}
+
+Message alarm_text(const ScaleAlarm& alarm, bool delayed) {
+    const std::string where = alarm.module + '.' + alarm.role;
+    const std::string percent = short_figure_text(100 * alarm.value, 3);
+    switch (alarm.kind) {
+        using enum ScaleAlarm::Kind;
+        case saturated:
+            return delayed
+                       ? msg("{}: {} % of the values saturate at step {}. The scale follows earlier "
+                             "steps; fp8-current measures each step.",
+                             where, percent, alarm.step)
+                       : msg("{}: {} % of the values saturate at step {}. Keep this layer in bf16 "
+                             "with precision.force.",
+                             where, percent, alarm.step);
+        case zeroed:
+            return msg("{}: {} % of the non-zero values became 0 at step {}. A recipe with a scale "
+                       "for each block keeps more of them.",
+                       where, percent, alarm.step);
+        case stuck:
+            return msg("{}: its scale has been off by more than a factor of 4 for {} steps, now {}. "
+                       "An old outlier holds it; fp8-current measures each step.",
+                       where, stuck_steps, short_figure_text(alarm.value, 3));
+        case nonfinite:
+            return msg("{}: {} values were NaN or infinite at step {}. halftone skips finds where "
+                       "they began.",
+                       where, static_cast<std::int64_t>(alarm.value), alarm.step);
+        case noise:
+            break;
+    }
+    return msg("{}: at step {} the gradient is only {} times its rounding noise; below 1.7 such "
+               "gradients stop helping. Keep this layer in bf16 with precision.force.",
+               where, alarm.step, short_figure_text(alarm.value, 3));
+}
+
+}  // namespace
+
+std::optional<ScaleAlarm> ScaleWatchdog::judge(const QuantizationSlot& slot,
+                                               const QuantizationRow& row) {
+    const auto alarm = [&](ScaleAlarm::Kind kind, double value) {
+        return ScaleAlarm{{}, row.step, slot.module, slot.role, kind, value, {}};
+    };
+    if (row.nonfinite > 0)
+        return alarm(ScaleAlarm::Kind::nonfinite, static_cast<double>(row.nonfinite));
+    if (row.saturated_share() > 0.001)
+        return alarm(ScaleAlarm::Kind::saturated, row.saturated_share());
+    const double most_zeroed = slot.role == "g" ? 0.25 : fp4_ ? 0.15 : 0.05;
+    if (row.zeroed_share() > most_zeroed) return alarm(ScaleAlarm::Kind::zeroed, row.zeroed_share());
+    const double ratio = std::sqrt(row.signal2 / row.noise2);
+    if (slot.role == "g" && row.noise2 > 0 && ratio < std::sqrt(3.0))
+        return alarm(ScaleAlarm::Kind::noise, ratio);
+    std::int64_t& since = off_since_.try_emplace(slot.name(), 0).first->second;
+    const double off = static_cast<double>(row.current_scale) / static_cast<double>(row.scale);
+    const bool is_off = delayed_ && row.amax > 0 && (off > 4 || off < 0.25);
+    if (!is_off) since = 0;
+    else if (since == 0) since = row.step;
+    if (is_off && row.step - since >= stuck_steps) return alarm(ScaleAlarm::Kind::stuck, off);
+    return std::nullopt;
+}
+
+std::optional<ScaleAlarm> ScaleWatchdog::see(const QuantizationSlot& slot,
+                                             const QuantizationRow& row) {
+    std::optional<ScaleAlarm> out = judge(slot, row);
+    if (!out) return out;
+    const auto [last, first_time] = reported_.try_emplace(slot.name(), row.step);
+    if (!first_time && row.step - last->second < alarm_pause) return std::nullopt;
+    last->second = row.step;
+    out->hint = alarm_text(*out, delayed_);
+    return out;
+}
+
+QuantizationRecorder::QuantizationRecorder(const RunConfig& config, Trainer& trainer,
+                                           std::int64_t steps_planned,
+                                           const RunStore::NewRun& place, PostEvent post)
+    : config_(config),
+      trainer_(trainer),
+      every_(config.instruments.quantization_every),
+      place_(place),
+      post_(std::move(post)),
+      watchdog_(trainer.quantized()->recipe().forward.exponent_bits == 2,
+                trainer.quantized()->recipe().rule == ScaleBasis::delayed) {
+    const std::int64_t least = (steps_planned + max_samples - 1) / max_samples;
+    if (every_ > 0) every_ = std::max(every_, least);
+}
+
+RunRequest QuantizationRecorder::before_step(std::int64_t steps, std::int64_t) {
+    const std::int64_t next = steps + 1;
+    trainer_.quantized()->examine_next(!failed_ && every_ > 0 &&
+                                       (next == 1 || next % every_ == 0));
+    return {};
+}
+
+void QuantizationRecorder::after_step() {
+    if (!std::exchange(reported_, true)) report_products();
+    const std::vector<OperandSample>& samples = trainer_.quantized()->samples();
+    if (samples.empty()) return;
+    try {
+        keep(samples);
+    } catch (const Error& error) {
+        failed_ = true;
+        post_(RunWarning{{},
+                         msg("The run keeps no further figures of its casts: {}",
+                             error.message().str()),
+                         trainer_.steps()});
+    }
+}
+
+void QuantizationRecorder::keep(const std::vector<OperandSample>& samples) {
+    if (!writer_) writer_.emplace(place_.folder);
+    std::vector<QuantizationRow> rows;
+    std::vector<ScaleCodeCount> scales;
+    for (const OperandSample& sample : samples) {
+        const QuantizationSlot slot = slot_of(sample);
+        QuantizationRow& row = rows.emplace_back(row_of(sample.casts));
+        row.step = trainer_.steps();
+        row.slot = writer_->place_of(slot);
+        for (std::size_t code = 0; code < sample.casts.scale_codes.size(); ++code)
+            if (sample.casts.scale_codes[code] > 0)
+                scales.push_back({row.step, row.slot, static_cast<std::int32_t>(code),
+                                  sample.casts.scale_codes[code]});
+        if (const auto alarm = watchdog_.see(slot, row)) post_(*alarm);
+    }
+    writer_->append(rows, scales);
+}
+
+void QuantizationRecorder::report_products() {
+    const QuantizedLayers& layers = *trainer_.quantized();
+    const Recipe& recipe = layers.recipe();
+    const std::string forward = format_word(recipe.forward), gradient = format_word(recipe.gradient);
+    const AutocastFormat autocast = resolve(config_.precision).autocast;
+    const std::string low = autocast == AutocastFormat::off ? "fp32" : word_of(autocast);
+    RecipeStarted out{};
+    out.step = trainer_.steps();
+    out.recipe = word_of(resolve(config_.precision).recipe);
+    out.settings = settings_of(recipe);
+    for (const MetLayer& layer : layers.met()) {
+        QuantizedProduct& product = out.products.emplace_back();
+        product.module = layer.module;
+        ++(layer.quantised ? out.quantised : out.kept);
+        product.fprop = layer.quantised ? forward + " x " + forward : low;
+        product.dgrad = product.wgrad = layer.quantised ? gradient + " x " + forward : low;
+        if (layer.quantised) continue;
+        product.engine = "native";
+        product.reason = "kept";
+    }
+    post_(std::move(out));
+}
+
+}  // namespace engine

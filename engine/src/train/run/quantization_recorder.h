@@ -1,0 +1,58 @@
+#pragma once
+
+#include <map>
+#include <string>
+#include <utility>
+
+#include "engine/runs/run_store.h"
+#include "record/quantization_file.h"
+#include "train/run/run_listener.h"
+#include "train/run/trainer.h"
+
+namespace engine {
+
+/// Finds operands whose casts go wrong, from sample to sample. One alarm in 100 steps for each
+/// operand; what was seen before a resume does not count.
+class ScaleWatchdog {
+public:
+    /// `fp4`: more zeroed weights and inputs are usual. `delayed`: scales are those of earlier
+    /// steps.
+    ScaleWatchdog(bool fp4, bool delayed) : fp4_(fp4), delayed_(delayed) {}
+
+    /// The event has no run yet.
+    std::optional<ScaleAlarm> see(const QuantizationSlot& slot, const QuantizationRow& row);
+
+private:
+    std::optional<ScaleAlarm> judge(const QuantizationSlot& slot, const QuantizationRow& row);
+
+    bool fp4_, delayed_;
+    std::map<std::string, std::int64_t> reported_;  // steps, by operand
+    std::map<std::string, std::int64_t> off_since_;
+};
+
+/// Keeps what the casts of a run's recipe did in its folder, and reports which products the recipe
+/// covers and where scales go wrong.
+class QuantizationRecorder final : public RunListener {
+public:
+    /// All must outlive it; the trainer's run has a recipe.
+    QuantizationRecorder(const RunConfig& config, Trainer& trainer, std::int64_t steps_planned,
+                         const RunStore::NewRun& place, PostEvent post);
+
+    RunRequest before_step(std::int64_t steps, std::int64_t epochs) override;
+    void after_step() override;
+
+private:
+    void report_products();
+    void keep(const std::vector<OperandSample>& samples);
+
+    const RunConfig& config_;
+    Trainer& trainer_;
+    std::int64_t every_;
+    const RunStore::NewRun& place_;
+    PostEvent post_;
+    ScaleWatchdog watchdog_;
+    std::optional<QuantizationWriter> writer_;
+    bool reported_ = false, failed_ = false;
+};
+
+}  // namespace engine
