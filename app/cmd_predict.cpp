@@ -1,7 +1,9 @@
 #include <algorithm>
 #include <cmath>
 #include <iostream>
+#include <map>
 #include <numeric>
+#include <set>
 
 #include "commands.h"
 #include "engine/base/error.h"
@@ -45,10 +47,25 @@ bool is_none(const engine::Answer& answer) {
     return !answer.probabilities.empty() && answer.best() < 0;
 }
 
+/// Where the drawings of inputs go: NAME.drawn.png, and NAME-2.drawn.png for another input of the
+/// same name, so that none overwrites another.
+std::map<std::string, std::string> drawing_names(const std::vector<std::string>& inputs) {
+    std::map<std::string, std::string> out;
+    std::set<std::string> taken;
+    for (const std::string& input : inputs) {
+        if (out.contains(input)) continue;
+        const std::string stem = std::filesystem::path(input).stem().string();
+        std::string name = stem;
+        for (int i = 2; !taken.insert(name).second; ++i) name = stem + '-' + std::to_string(i);
+        out[input] = name + ".drawn.png";
+    }
+    return out;
+}
+
 class Printer {
 public:
     Printer(const engine::TrainedModel& model, const PredictArguments& args)
-        : model_(model), args_(args) {}
+        : model_(model), args_(args), drawings_(drawing_names(args.files)) {}
 
     /// The objects of a picture, from a score on.
     void print_found(const std::string& input, const engine::Picture& picture,
@@ -79,9 +96,7 @@ public:
 private:
     /// Where the model's drawing of a picture goes: beside no picture unless that is asked for.
     std::string drawing_file(const std::string& input) const {
-        return (std::filesystem::path(args_.out) /
-                (std::filesystem::path(input).stem().string() + ".drawn.png"))
-            .string();
+        return (std::filesystem::path(args_.out) / drawings_.at(input)).string();
     }
     std::string class_name(std::size_t index) const {
         const auto& names = model_.classes();
@@ -138,6 +153,7 @@ private:
 
     const engine::TrainedModel& model_;
     const PredictArguments& args_;
+    std::map<std::string, std::string> drawings_;
 };
 
 /// Predicts the rows of a table. False if one of them cannot be; the others are.
@@ -249,11 +265,12 @@ void describe_predict(Command command) {
     command.text("--checkpoint", args->checkpoint, "last (the default), best, or a number of steps")
         .not_empty().takes("last|best|STEP");
     command.text("--out", args->out,
-                 "Folder for the drawings of an autoencoder or a detector, NAME.drawn.png (the "
-                 "current one)").takes("FOLDER");
+                 "Folder for the drawings of an autoencoder or a detector, NAME.drawn.png, and "
+                 "NAME-2.drawn.png for a second input of that name (the current one)").takes("FOLDER");
     command.number("--top", args->top, "Classes shown for each input (3)").within(1, 1000);
     command.number("--score", args->score,
-                   "Detectors: the least score of an object, from 0 to 1 (0.5)");
+                   "Detectors: the least score of an object, from 0 to 1 (0.5). The model itself "
+                   "finds none below its score_threshold, usually 0.05");
     command.text("--device", args->device, "auto, cpu, cuda or cuda:N").not_empty().takes("auto|cpu|cuda");
     command.flag("--json", args->json, "One JSON object per line on standard output");
     command.run([args] { return predict(*args); });

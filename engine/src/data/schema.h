@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/base/message.h"
 #include "engine/base/names.h"
 #include "tensor/dims.h"
 #include "tensor/dtype.h"
@@ -91,6 +92,7 @@ struct FieldSpec {
     bool padded_pixels = false;  ///< of an image on a GPU: as convolutions read it (empty_batch)
     Normalization normalization = {};     ///< empty: none
     std::vector<std::string> names = {};  ///< of the classes, features or targets; may be empty
+    Message problem = {};  ///< why no task can learn from it, as its files show; empty: any can
     std::vector<std::shared_ptr<const SampleTransform>> transforms = {};  ///< applied in order
 
     std::size_t sample_bytes() const {

@@ -155,6 +155,8 @@ public:
             throw Error(ErrorCode::settings,
                         msg("model.options.masks: true: use false, since no object of the data has "
                             "a mask"));
+        if (masks_ && !field(detection_field::bits).problem.empty())
+            throw Error(ErrorCode::data, field(detection_field::bits).problem);
         draw_ = schemas_.training.add(draw_field(true));
         schemas_.evaluation.add(draw_field(false));
     }

@@ -108,6 +108,7 @@ std::vector<LintFinding> lint(const RunConfig& config, const LintContext& contex
     lint_forced(subject, out);
     lint_model(subject, out);
     lint_detection(subject, out);
+    lint_boxes(subject, out);
     std::ranges::stable_sort(out, std::greater<>(), &LintFinding::severity);
     return out;
 }

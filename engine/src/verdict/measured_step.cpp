@@ -1,8 +1,11 @@
 // Findings from a measured training step.
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "engine/number/figure_text.h"
+#include "engine/settings/catalog.h"
+#include "models/model_descriptor.h"
 #include "train/run/advice.h"
 #include "train/run/training_batches.h"
 #include "verdict/rules.h"
@@ -121,12 +124,13 @@ bool first_step_not_finite(const RunConfig& config, const StepRecord& row, doubl
     return !std::isfinite(row.loss);
 }
 
+constexpr std::int64_t most_steps = 10;
+
 /// The first of ten steps whose loss is ten times that of `first`, or not finite.
 std::optional<StepRecord> step_of_growth(FreshSteps& run, const StepRecord& first,
                                          const std::stop_token& stop) {
-    constexpr std::int64_t max_steps = 10;
     constexpr float tenfold = 10;
-    for (StepRecord row = first; row.step < max_steps && !stop.stop_requested();) {
+    for (StepRecord row = first; row.step < most_steps && !stop.stop_requested();) {
         row = run.step();
         if (!std::isfinite(row.loss) || row.loss > tenfold * std::fabs(first.loss)) return row;
     }
@@ -158,6 +162,43 @@ void loss_grows(const RunConfig& config, const StepRecord& first, const StepReco
                    .fix = {"optimizer.lr=" + number_words(calmer_rate(config, stop))}});
 }
 
+constexpr double longest_hours = 6, hour = 3600;
+
+/// Changes that bring so many hours down to what a person waits for.
+std::vector<std::string> shorter_run(const RunConfig& config, double step_seconds, double hours) {
+    constexpr double short_side = 400, room = 0.9;  // of a measured time
+    const double allowed = room * longest_hours;
+    const DatasetDescriptor* data = find_kind(datasets(), config.dataset.kind);
+    if (find_option(data->options, "short_side") != nullptr) {
+        const TypedOptions options(config.dataset.options, data->options);
+        const auto side =
+            static_cast<double>(std::ranges::max(options.integers("short_side")));
+        const double share = short_side / side;
+        if (share < 1 && hours * share * share <= allowed) return {"dataset.short_side=[400]"};
+    }
+    const auto steps = static_cast<std::int64_t>(allowed * hour / step_seconds);
+    const std::int64_t pictures =
+        config.epochs > 0 ? steps / config.epochs * config.batch_size * config.accumulate : 0;
+    if (pictures > 0) return {"dataset.train_limit=" + std::to_string(pictures)};
+    return {"max_steps=" + std::to_string(std::max<std::int64_t>(steps, 1))};
+}
+
+/// A detector's epochs of large images take days on a CPU.
+void training_takes_hours(const RunConfig& config, FreshSteps& run, double step_seconds,
+                          Findings& out) {
+    const double hours = step_seconds * static_cast<double>(run.planned()) / hour;
+    const bool detects = model_descriptor(config.model)->output == ModelOutput::detections;
+    if (!detects || run.trainer().device().kind != Device::Kind::cpu || hours <= longest_hours) return;
+    out.push_back({.id = "training-takes-hours",
+                   .severity = LintSeverity::note,
+                   .sentence = msg("{} steps of {} s take about {} hours on this CPU", run.planned(),
+                                   figure_text(step_seconds), std::lround(hours)),
+                   .reason = msg("Smaller images or fewer pictures show in hours whether the "
+                                 "settings are good; a GPU takes a small part of the time."),
+                   .handbook = "Anchors and pictures fit the objects",
+                   .fix = shorter_run(config, step_seconds, hours)});
+}
+
 }  // namespace
 
 std::vector<LintFinding> lint_measured(const RunConfig& config, const std::stop_token& stop) {
@@ -169,8 +210,13 @@ std::vector<LintFinding> lint_measured(const RunConfig& config, const std::stop_
     static_scale_too_large(whole, first, out);
     lost_updates(whole, first, out);
     if (!out.empty()) return out;
-    if (const auto grown = step_of_growth(run, first, stop))
+    const auto begun = std::chrono::steady_clock::now();
+    const auto grown = step_of_growth(run, first, stop);
+    const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - begun;
+    if (grown)
         loss_grows(whole, first, *grown, stop, out);
+    else if (!stop.stop_requested())
+        training_takes_hours(whole, run, taken.count() / (most_steps - 1), out);
     return out;
 }
 

@@ -35,6 +35,7 @@ void lint_precision(const LintSubject& subject, Findings& out);
 void lint_forced(const LintSubject& subject, Findings& out);
 void lint_model(const LintSubject& subject, Findings& out);
 void lint_detection(const LintSubject& subject, Findings& out);
+void lint_boxes(const LintSubject& subject, Findings& out);
 void lint_teach(const LintSubject& subject, Findings& out);
 
 /// Rate of the settings, and the default of their optimizer.

@@ -46,6 +46,20 @@ struct DetectionTask : testing::Test {
     }
 };
 
+TEST_F(DetectionTask, LearnsNoMasksOfDataWhoseMasksAreBroken) {
+    Schema schema = data.train.data->schema();
+    schema.fields[detection_field::bits].problem = "2 of 9 masks are broken";
+    try {
+        make_task(config, schema);
+        ADD_FAILURE() << "made";
+    } catch (const Error& error) {
+        EXPECT_EQ(error.code(), ErrorCode::data);
+        EXPECT_EQ(error.message().str(), "2 of 9 masks are broken");
+    }
+    config.model.options["masks"] = false;
+    EXPECT_NO_THROW(make_task(config, schema));
+}
+
 TEST_F(DetectionTask, HasMasksWhereTheModelHas) {
     EXPECT_THAT(metric_keys(config),
                 ElementsAre("mask_map", "box_map", "box_map50", "loss_classifier", "loss_box_reg",

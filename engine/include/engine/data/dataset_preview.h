@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -43,6 +44,12 @@ struct TextPreview {
     std::string passage;  ///< its beginning
 };
 
+/// A true box in the image that a detector gets.
+struct BoxPreview {
+    std::array<float, 4> corners{};  ///< left, top, right, bottom
+    std::array<std::int64_t, 2> canvas{};  ///< height and width of the image, padding included
+};
+
 struct Schema;
 
 /// The contents of a data set, for the settings panel.
@@ -63,6 +70,7 @@ struct DatasetPreview {
     std::vector<Thumbnail> thumbnails;   ///< empty for data that are not images
     std::vector<ColumnPreview> columns;  ///< of a table
     std::optional<TextPreview> text;
+    std::vector<BoxPreview> boxes{};  ///< of the first 500 training pictures of a detection set
     std::vector<Message> warnings;
     std::shared_ptr<const Schema> schema;  ///< of its samples, for parameter_count()
 };

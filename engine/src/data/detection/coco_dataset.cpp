@@ -125,6 +125,7 @@ public:
         std::vector<CocoPart> all = find_coco_parts(path_, found_.notes);
         if (all.empty()) refuse_folder();
         found_.name = path_.string();
+        found_.whole_masks = true;
         give_roles(all);
         for (const CocoPart& part : all) read(part);
         // A class that the file of a part lacks has no number there.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/data/dataset_preview.h"
+
 namespace engine {
 namespace {
 
@@ -38,6 +40,29 @@ private:
 
 std::shared_ptr<const Dataset> make_scene(Picture picture, const InputGuide& trained) {
     return std::make_shared<Scene>(std::move(picture), trained);
+}
+
+void DetectionDataset::describe(DatasetPreview& preview) const {
+    constexpr std::int64_t most_pictures = 500;
+    const Shape& whole = schema_.fields[detection_field::image].shape;
+    std::vector<float> corners(
+        static_cast<std::size_t>(schema_.fields[detection_field::boxes].shape.numel()));
+    // The other fields have no memory, so nothing is written there and no picture is decoded.
+    std::vector<SampleFields::Place> places(schema_.fields.size());
+    places[detection_field::boxes] = {.data = reinterpret_cast<std::byte*>(corners.data()),
+                                      .bytes = corners.size() * sizeof(float)};
+    for (std::int64_t i = 0; i < std::min(size(), most_pictures); ++i) {
+        const SampleFields fields(places);
+        places[detection_field::boxes].rows = 0;
+        put(i, fields, nullptr);
+        const CanvasSize canvas =
+            form_.by_batch ? this->canvas({&i, 1}, nullptr) : CanvasSize{whole[1], whole[2]};
+        for (std::int64_t row = 0; row < fields.rows(detection_field::boxes); ++row) {
+            BoxPreview& box = preview.boxes.emplace_back();
+            std::copy_n(corners.begin() + row * 4, 4, box.corners.begin());
+            box.canvas = {canvas.height, canvas.width};
+        }
+    }
 }
 
 void DetectionDataset::guide(InputGuide& guide) const {

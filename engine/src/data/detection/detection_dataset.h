@@ -22,6 +22,7 @@ public:
     }
     CanvasSize canvas(std::span<const std::int64_t> indices, const SamplePlace* first) const final;
     bool decodes() const override { return true; }
+    void describe(DatasetPreview& preview) const override;
     void guide(InputGuide& guide) const override;
 
 protected:

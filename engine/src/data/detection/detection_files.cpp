@@ -409,7 +409,21 @@ private:
                         msg("dataset.long_side: {}: images would be {} x {} pixels, more than {} a "
                             "side",
                             form_.long_side, canvas.width, canvas.height, max_canvas_side));
-        return detection_schema(found_.classes, canvas, capacity, form_.by_batch);
+        Schema schema = detection_schema(found_.classes, canvas, capacity, form_.by_batch);
+        schema.fields[detection_field::bits].problem = mask_problem();
+        return schema;
+    }
+
+    /// A few broken masks are a slip in the file, many a fault in whatever wrote it.
+    Message mask_problem() const {
+        constexpr double most_without = 0.01;
+        const std::int64_t all = masked_.count + maskless_.count;
+        if (!found_.whole_masks || masked_.count == 0 ||
+            static_cast<double>(maskless_.count) <= most_without * static_cast<double>(all))
+            return {};
+        return msg("{}: {} of {} objects have no valid mask, more than 1 %. The first is in {}. Mend "
+                   "them, or set model.options.masks to false",
+                   found_.name, maskless_.count, all, maskless_.first);
     }
 
     DataPart part(Pictures pictures, std::vector<std::int64_t> class_ids,

@@ -27,6 +27,7 @@ struct DetectionFound {
     std::string name;  ///< of the data, for messages
     std::vector<std::string> classes;
     std::vector<DetectionPicture> train{}, validation{}, test{};
+    bool whole_masks = false;  ///< if any object has a mask, all but a few must have one
     /// The number of each class in the file of each part, in their order; empty: the label itself.
     std::array<std::vector<std::int64_t>, 3> class_ids{};
     std::vector<Message> notes{};

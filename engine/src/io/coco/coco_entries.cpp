@@ -215,8 +215,10 @@ public:
         if (depth_ == 3) refuse_entry();
         if (key_ == Key::bbox && depth_ == 4) in_box_ = true;
         if (key_ == Key::segmentation && !in_runs_) {
-            if (depth_ == 5) entry_.sizes.push_back(0);
-            if (depth_ > 5) entry_.good_segmentation = false;
+            if (depth_ == 5 && entry_.sizes.size() < most_numbers)
+                entry_.sizes.push_back(0);
+            else if (depth_ >= 5)
+                entry_.good_segmentation = false;
         }
         return true;
     }

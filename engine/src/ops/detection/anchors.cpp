@@ -22,8 +22,7 @@ Box cell(float ratio, float size) {
 
 float* write_level(float* to, std::int64_t rows, std::int64_t cols,
                    const std::array<std::int64_t, 2>& canvas, float size) {
-    const Box cells[] = {cell(0.5f, size), cell(1, size), cell(2, size)};
-    static_assert(std::size(cells) == anchor_ratios);
+    const auto cells = anchor_cells(size);
     const std::int64_t down = canvas[0] / rows, right = canvas[1] / cols;
     for (std::int64_t y = 0; y < rows; ++y)
         for (std::int64_t x = 0; x < cols; ++x)
@@ -38,6 +37,10 @@ float* write_level(float* to, std::int64_t rows, std::int64_t cols,
 }
 
 }  // namespace
+
+std::array<Box, anchor_ratios> anchor_cells(float size) {
+    return {cell(0.5f, size), cell(1, size), cell(2, size)};
+}
 
 Tensor anchors(const TensorList& maps0, const std::array<std::int64_t, 2>& canvas,
                const std::vector<double>& sizes) {

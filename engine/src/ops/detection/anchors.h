@@ -20,5 +20,7 @@ inline constexpr Op anchors_op(
     no_gradient);
 /// Anchors of one place of a grid.
 inline constexpr std::int64_t anchor_ratios = 3;
+/// The anchors of a size around (0, 0): left, top, right, bottom.
+std::array<std::array<float, 4>, anchor_ratios> anchor_cells(float size);
 
 }  // namespace engine

@@ -119,8 +119,8 @@ FreshSteps::FreshSteps(const RunConfig& config, const std::stop_token& stop)
       scope_(device_),
       data_(open_dataset(config.dataset, config.seed, stop)),
       sampler_(training_sampler(config, data_.train)),
-      trainer_(config, device_, data_.train.data->schema(),
-               planned_steps(config, data_.train, sampler_)),
+      planned_(planned_steps(config, data_.train, sampler_)),
+      trainer_(config, device_, data_.train.data->schema(), planned_),
       accounting_(trainer_.accounting()),
       batches_(config, data_.train, sampler_, trainer_) {}
 

@@ -63,6 +63,8 @@ public:
     /// The micro-batches of the last step.
     std::span<const Batch> batches() const { return last_; }
     Trainer& trainer() { return trainer_; }
+    /// Steps of a whole run of the settings.
+    std::int64_t planned() const { return planned_.all; }
     /// Messages for the user on the data, and on the steps so far.
     std::vector<Message> warnings();
 
@@ -71,6 +73,7 @@ private:
     DeviceScope scope_;
     DataParts data_;
     SamplerOptions sampler_;
+    PlannedSteps planned_;
     Trainer trainer_;
     AccountingScope accounting_;
     TrainingBatches batches_;

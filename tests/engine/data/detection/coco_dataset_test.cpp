@@ -197,6 +197,70 @@ TEST_F(Coco, SaysThatNoSegmentationFits) {
     EXPECT_THAT(warnings(), IsEmpty()) << "boxes alone";
 }
 
+TEST_F(Coco, RefusesMasksWhereMoreThanOneInAHundredIsBroken) {
+    std::vector<std::string> names;
+    std::string annotations;
+    const auto mask = [](bool good) {
+        return std::string(R"(,"segmentation":[[2,2,6,2)") + (good ? ",6,6]]" : "]]");
+    };
+    for (int i = 1; i <= 100; ++i) {
+        names.push_back(std::to_string(i) + ".png");
+        add_picture(names.back());
+        annotations += (i > 1 ? "," : "") + dog(i, "[0,0,9,9]", mask(i != 70));
+    }
+    const auto problem_of = [&] {
+        return open().train.data->schema().fields[detection_field::bits].problem.str();
+    };
+    folder.write("a.json", coco(names, annotations));
+    EXPECT_EQ(problem_of(), "") << "one of a hundred";
+    EXPECT_THAT(warnings(), Contains(HasSubstr("1 of 100 objects have no mask. The first is in 70.png")));
+    folder.write("a.json", coco(names, annotations + "," + dog(80, "[0,0,9,9]", mask(false))));
+    EXPECT_THAT(problem_of(), HasSubstr("2 of 101 objects have no valid mask, more than 1 %. The "
+                                        "first is in 70.png"));
+}
+
+TEST_F(Coco, CountsAnnotationsOfUnknownPicturesAndCategories) {
+    add_picture("a.png");
+    folder.write("a.json",
+                 coco({"a.png"}, dog(1) + R"(,{"id":501,"image_id":7,"category_id":3,"bbox":[0,0,2,2]})" +
+                                     R"(,{"id":502,"image_id":8,"category_id":3,"bbox":[0,0,2,2]})" +
+                                     R"(,{"id":503,"image_id":1,"category_id":9,"bbox":[0,0,2,2]})"));
+    EXPECT_EQ(boxes(open().train, 0).size(), 1u);
+    EXPECT_THAT(warnings(), Contains(HasSubstr("2 annotations of pictures that it does not list are "
+                                               "left out. The first has the id 501")));
+    EXPECT_THAT(warnings(), Contains(HasSubstr("The first has the id 503")));
+}
+
+TEST_F(Coco, NamesTheFirstTenPicturesThatCannotBeRead) {
+    std::vector<std::string> names{"a.png"};
+    add_picture("a.png");
+    for (int i = 10; i < 22; ++i) names.push_back("gone" + std::to_string(i) + ".png");
+    folder.write("a.json", coco(names, dog(1)));
+    EXPECT_THAT(problem(), testing::AllOf(HasSubstr("12 of 13 pictures cannot be read"),
+                                          HasSubstr("gone10.png"), HasSubstr("gone19.png"),
+                                          testing::Not(HasSubstr("gone20.png"))));
+}
+
+TEST_F(Coco, RefusesATestPartWithoutObjectsAndWarnsOfClassesThatAreNotTested) {
+    for (const char* name : {"train/a.png", "test/a.png"}) add_picture(name);
+    const std::string cat = R"({"id":9,"image_id":1,"category_id":1,"bbox":[0,0,2,2]})";
+    folder.write("train/_annotations.coco.json", coco({"a.png"}, dog(1) + "," + cat));
+    folder.write("test/_annotations.coco.json", coco({"a.png"}, ""));
+    EXPECT_THAT(problem(), HasSubstr("a part to test on has no objects"));
+    folder.write("test/_annotations.coco.json", coco({"a.png"}, dog(1)));
+    EXPECT_THAT(warnings(), Contains(HasSubstr("no object of these classes is tested: cat")));
+}
+
+TEST_F(Coco, PicturesWithoutObjectsTrainOnlyIfAsked) {
+    for (const char* name : {"a.png", "b.png"}) add_picture(name);
+    folder.write("a.json", coco({"a.png", "b.png"}, dog(1)));
+    EXPECT_EQ(open().train.size(), 1);
+    config.options["keep_empty"] = true;
+    EXPECT_EQ(open().train.size(), 2);
+    config.normalize = false;
+    EXPECT_THAT(problem(), HasSubstr("!dataset.normalize"));
+}
+
 TEST_F(Coco, HoldsOutNoneOfTheLastPicturesOfAClass) {
     std::vector<std::string> names;
     std::string annotations = R"({"id":900,"image_id":3,"category_id":1,"bbox":[0,0,2,2]})";

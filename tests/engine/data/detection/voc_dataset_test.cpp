@@ -84,6 +84,12 @@ TEST_F(Voc, FollowsEXIFAsTheSizeSays) {
     EXPECT_THAT(trained_boxes(open().train, 0), ElementsAre(0, 0, 64, 64));
 }
 
+TEST_F(Voc, LeavesOutBoxesWithoutAnAreaInThePicture) {
+    add("a", object("dog", 1, 1, 10, 10) + object("dog", 30, 1, 40, 10) + object("dog", 9, 9, 5, 5));
+    EXPECT_THAT(boxes(open().train, 0), ElementsAre(std::array{0.0, 0.0, 10.0, 10.0}));
+    EXPECT_THAT(warnings(), testing::Contains(HasSubstr("2 boxes without an area")));
+}
+
 TEST_F(Voc, RefusesNamesAndLinksOutOfTheFolder) {
     add("a", object("dog", 1, 1, 10, 10));
     folder.write("x.xml", std::string("<annotation/>"));

@@ -90,6 +90,15 @@ TEST(CocoEntries, HoldEachFormOfASegmentation) {
         EXPECT_FALSE(with_segmentation(bad).good_segmentation) << bad;
 }
 
+TEST(CocoEntries, HoldsNoMorePartsThanAMaskMayHave) {
+    std::string parts = "[";
+    constexpr std::size_t most = std::size_t{1} << 22;
+    for (std::size_t i = 0; i <= most; ++i) parts += "[],";
+    const CocoEntry entry = with_segmentation(parts + "[]]");
+    EXPECT_FALSE(entry.good_segmentation);
+    EXPECT_EQ(entry.sizes.size(), most);
+}
+
 TEST(CocoEntries, ABoxIsAListAndAnIdIsNoBoolean) {
     const CocoEntry entry =
         entries(file(images, categories, R"("annotations": [{"id": true, "image_id": false,

@@ -172,6 +172,15 @@ TEST(CocoReader, EntriesNeedWhatTheyMustHave) {
                 HasSubstr("two images with the id 1"));
 }
 
+TEST(CocoReader, TenThousandCategoriesAreTheMost) {
+    std::string list;
+    for (int i = 1; i <= 10'001; ++i)
+        list += (i > 1 ? "," : "") + std::string(R"({"id":)") + std::to_string(i) + R"(,"name":")" +
+                std::to_string(i) + R"("})";
+    EXPECT_THAT(error_text(file(images, R"("categories": [)" + list + "]", R"("annotations": [])")),
+                HasSubstr("more than 10000 categories"));
+}
+
 TEST(CocoReader, RoboflowsRootCategoryIsDropped) {
     const std::string same =
         R"("categories": [{"id": 0, "name": "cat", "supercategory": "none"},
