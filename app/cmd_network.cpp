@@ -16,6 +16,7 @@
 #include "engine/models/network_types.h"
 #include "engine/network/network.h"
 #include "engine/network/network_exports.h"
+#include "engine/network/onnx_import.h"
 #include "engine/number/figure_text.h"
 #include "engine/runs/export.h"
 #include "engine/settings/catalog.h"
@@ -29,7 +30,7 @@ namespace {
 using nlohmann::ordered_json;
 
 struct NetworkArguments {
-    std::string file, template_name, format, output, precision;
+    std::string file, data_file, template_name, format, output, precision;
     std::vector<std::string> inputs, options, overrides, forced;
     std::int64_t outputs = 0;  ///< 0: not given
     std::int64_t depth = 0;
@@ -220,7 +221,34 @@ void print_table(const engine::NetworkReport& report, const std::string& sizes, 
                     engine::estimated_bytes_text(report.memory.peak).c_str());
 }
 
+/// Writes an ONNX model as a text with its weights beside it, or prints what was read of it.
+int take_onnx(const NetworkArguments& args) {
+    if (!args.overrides.empty() || !args.options.empty() || args.json)
+        refuse_network_argument(engine::msg("{} is an ONNX model: write it as text first, with --to network -o FILE.", args.file));
+    const engine::OnnxImport import = engine::import_onnx(args.file, args.data_file);
+    if (!args.format.empty() && args.format != "network") {
+        NetworkSettings settings{import.data, {}, false};
+        settings.data = read_data(args, std::move(settings.data));
+        write_export(args, import.text, settings);
+        return 0;
+    }
+    if (args.output.empty()) {
+        for (const auto& line : import.report) (args.format.empty() ? std::cout : std::cerr) << engine::one_line(line) << '\n';
+        std::cout << (args.format.empty() ? "\n" : "") << import.text;
+        return 0;
+    }
+    const std::string weights = std::filesystem::path(args.output).replace_extension(".safetensors").string();
+    engine::write_named_file(args.output, import.text);
+    engine::write_onnx_weights(import, weights);
+    for (const auto& line : import.report) std::cout << engine::one_line(line) << '\n';
+    std::cout << "Train it: halftone run --set model.path=" << engine::one_line(args.output) << " --set model.init_from=" << engine::one_line(weights)
+              << ", with model.new_head=true for other classes.\n";
+    return 0;
+}
+
 int check(const NetworkArguments& args) {
+    if (args.file.ends_with(".onnx")) return take_onnx(args);
+    if (!args.data_file.empty()) refuse_network_argument(engine::msg("--data is for ONNX models."));
     const auto text = read_small_file(args.file);
     if (!text) {
         std::cerr << "halftone: " << engine::one_line(args.file) << ": cannot be read\n";
@@ -289,7 +317,8 @@ int network(const NetworkArguments& args) {
 
 void describe_network(Command command) {
     auto args = std::make_shared<NetworkArguments>();
-    command.text("FILE", args->file, "A network as text (NAME.network)").optional();
+    command.text("FILE", args->file, "A network as text (NAME.network), or an ONNX model").optional();
+    command.text("--data", args->data_file, "ONNX: the file of its tensors, instead of the one beside it").not_empty().takes("FILE");
     command.repeated_text("--input", args->inputs,
                           "Sizes of an input instead of usual ones: image=3x224x224, features=8, tokens=WORDS or "
                           "indices=COLUMNSxROWS")

@@ -159,8 +159,8 @@ void check_network_hash(const ModelConfig& model) {
 
 NetworkLines read_network_file(const std::string& path) {
     if (path.ends_with(".onnx"))
-        throw Error(ErrorCode::data, msg("Networks of ONNX files cannot be read yet."),
-                    msg("Use a network as text, NAME.network."));
+        throw Error(ErrorCode::data, msg("An ONNX model becomes a text first."),
+                    msg("Use halftone network FILE.onnx --to network -o NAME.network, which writes its weights too."));
     const auto refuse = [&](const Message& what) {
         throw Error(ErrorCode::data, what, msg("Choose a network as text, NAME.network."));
     };

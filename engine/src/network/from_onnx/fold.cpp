@@ -1,0 +1,453 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "network/from_onnx/operator_call.h"
+
+/// Nodes whose inputs are all known: they are computed here, shapes with N and T as symbols.
+namespace engine::network {
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+
+/// -1: beyond all limits, which count_work() refuses.
+std::int64_t product_of(const Dims& dims) {
+    std::int64_t out = 1;
+    for (const std::int64_t dim : dims)
+        if (__builtin_mul_overflow(out, dim, &out)) return -1;
+    return out;
+}
+
+/// The dims of a constant; throws where they are symbols.
+Dims known_dims(const OperatorCall& call, std::size_t at) {
+    Dims out;
+    for (const Extent& each : call.sizes(at)) out.push_back(call.number(each));
+    return out;
+}
+
+/// The constant with numbers of `from` at these places.
+void take(OperatorCall& call, int from, Dims dims, const std::vector<std::size_t>& places) {
+    call.graph.count_work(static_cast<std::int64_t>(places.size()));
+    ImportedConstant made{.dims = std::move(dims), .real = call.graph.constant(from).real};
+    if (made.real) {
+        const auto& numbers = call.graph.numbers(from);
+        for (const std::size_t place : places) made.numbers.push_back(numbers.at(place));
+    } else {
+        const Extents& wholes = call.graph.wholes(from);
+        for (const std::size_t place : places) made.wholes.push_back(wholes.at(place));
+    }
+    call.give_constant(std::move(made));
+}
+
+/// Steps between neighbours along each dimension.
+Dims strides_of(const Dims& dims) {
+    Dims out(dims.size(), 1);
+    for (std::size_t i = dims.size(); i-- > 1;) out[i - 1] = out[i] * dims[i];
+    return out;
+}
+
+/// Calls with the offset of each element of `dims`, whose dimensions have these strides.
+std::vector<std::size_t> places_of(OperatorCall& call, const Dims& dims, const Dims& strides, std::int64_t start = 0) {
+    const std::int64_t count = product_of(dims);
+    call.graph.count_work(count);
+    std::vector<std::size_t> out;
+    Dims at(dims.size(), 0);
+    for (std::int64_t i = 0; i < count; ++i) {
+        out.push_back(static_cast<std::size_t>(start + std::inner_product(at.begin(), at.end(), strides.begin(), std::int64_t{0})));
+        for (std::size_t d = dims.size(); d-- > 0;) {
+            if (++at[d] < dims[d]) break;
+            at[d] = 0;
+        }
+    }
+    return out;
+}
+
+/// Strides with which a constant is read as one of larger dims.
+Dims broadcast_strides(const OperatorCall& call, const Dims& from, const Dims& to) {
+    Dims strides = strides_of(from), out(to.size(), 0);
+    if (from.size() > to.size()) call.fail("shapes do not fit each other");
+    for (std::size_t at = 1; at <= from.size(); ++at) {
+        const std::int64_t have = from[from.size() - at], want = to[to.size() - at];
+        if (have != want && have != 1) call.fail("shapes do not fit each other");
+        if (have != 1) out[to.size() - at] = strides[from.size() - at];
+    }
+    return out;
+}
+
+void transposed(OperatorCall& call, int from) {
+    const Dims dims = call.graph.constant(from).dims;
+    Dims order = call.node.wholes("perm"), out, strides;
+    if (order.empty())
+        for (std::size_t i = dims.size(); i-- > 0;) order.push_back(static_cast<std::int64_t>(i));
+    const Dims old = strides_of(dims);
+    for (const std::int64_t each : order) {
+        const std::size_t at = call.axis(each, static_cast<std::int64_t>(dims.size()));
+        out.push_back(dims[at]);
+        strides.push_back(old[at]);
+    }
+    if (out.size() != dims.size()) call.fail("perm does not fit");
+    const std::string name = call.graph.constant(from).name;
+    const auto places = places_of(call, out, strides);
+    take(call, from, out, places);
+    ImportedConstant& made = call.graph.constants.back();
+    made.name = name;
+    if (order == Dims{1, 0}) made.table = from;
+}
+
+void sliced(OperatorCall& call, int from) {
+    Dims dims = call.graph.constant(from).dims;
+    Dims starts = call.wholes_or(1, "starts"), ends = call.wholes_or(2, "ends"), axes = call.wholes_or(3, "axes"), steps;
+    if (call.given(4)) steps = call.wholes(4);
+    Dims strides = strides_of(dims), out = dims;
+    std::int64_t start = 0;
+    if (ends.size() != starts.size()) call.fail("starts and ends do not fit");
+    for (std::size_t i = 0; i < starts.size(); ++i) {
+        const std::size_t at = i < axes.size() ? call.axis(axes[i], static_cast<std::int64_t>(dims.size())) : call.axis(static_cast<std::int64_t>(i), static_cast<std::int64_t>(dims.size()));
+        const std::int64_t step = i < steps.size() ? steps[i] : 1, size = dims[at];
+        if (step == 0 || step < -size_limit || step > size_limit) call.fail("a step is out of range");
+        const auto bounded = [&](std::int64_t to, std::int64_t low, std::int64_t high) { return std::clamp(to < 0 ? to + size : to, low, high); };
+        const std::int64_t first = step > 0 ? bounded(starts[i], 0, size) : bounded(starts[i], 0, size - 1);
+        const std::int64_t end = step > 0 ? bounded(ends[i], 0, size) : ends[i] < -size ? -1 : bounded(ends[i], -1, size - 1);
+        const std::int64_t span = step > 0 ? end - first : first - end;
+        const std::int64_t length = step > 0 ? step : -step;
+        out[at] = span <= 0 ? 0 : (span - 1) / length + 1;
+        start += first * strides[at];
+        if (out[at] > 0) strides[at] *= step;
+    }
+    const auto places = places_of(call, out, strides, start);
+    take(call, from, out, places);
+}
+
+void gathered(OperatorCall& call, int from) {
+    const Dims dims = call.graph.constant(from).dims, index_dims = known_dims(call, 1), indices = call.wholes(1);
+    const std::size_t axis = call.axis(call.node.whole("axis", 0), static_cast<std::int64_t>(dims.size()));
+    const auto middle = dims.begin() + static_cast<std::ptrdiff_t>(axis);
+    Dims out(dims.begin(), middle);
+    out.insert(out.end(), index_dims.begin(), index_dims.end());
+    out.insert(out.end(), middle + 1, dims.end());
+    const std::int64_t before = product_of({dims.begin(), middle}), after = product_of({middle + 1, dims.end()});
+    call.graph.count_work(product_of(out));
+    std::vector<std::size_t> places;
+    for (std::int64_t b = 0; b < before; ++b)
+        for (const std::int64_t each : indices)
+            for (std::int64_t a = 0; a < after; ++a)
+                places.push_back(static_cast<std::size_t>((b * dims[axis] + static_cast<std::int64_t>(call.axis(each, dims[axis]))) * after + a));
+    take(call, from, out, places);
+}
+
+void joined(OperatorCall& call) {
+    const std::size_t axis = call.axis("axis", 0);
+    Dims out = known_dims(call, 0);
+    std::int64_t along = 0;
+    for (std::size_t i = 0; i < call.input_count(); ++i) {
+        const Dims dims = known_dims(call, i);
+        if (dims.size() != out.size()) call.fail("shapes do not fit each other");
+        along += dims[axis];
+    }
+    out[axis] = along;
+    call.graph.count_work(product_of(out));
+    ImportedConstant made{.dims = out, .real = call.graph.constant(call.value(0).constant).real};
+    const std::int64_t before = product_of({out.begin(), out.begin() + static_cast<std::ptrdiff_t>(axis)});
+    for (std::int64_t b = 0; b < before; ++b) {
+        for (std::size_t i = 0; i < call.input_count(); ++i) {
+            const int at = call.value(i).constant;
+            const std::int64_t run = before == 0 ? 0 : call.graph.constant(at).count() / before;
+            for (std::int64_t k = b * run; k < (b + 1) * run; ++k) {
+                if (made.real) made.numbers.push_back(call.graph.numbers(at).at(static_cast<std::size_t>(k)));
+                else made.wholes.push_back(call.graph.wholes(at).at(static_cast<std::size_t>(k)));
+            }
+        }
+    }
+    call.give_constant(std::move(made));
+}
+
+/// The same numbers in another shape.
+void shaped(OperatorCall& call, int from, Dims dims) {
+    if (product_of(dims) != call.graph.constant(from).count()) call.fail("shapes do not fit each other");
+    ImportedConstant made = call.graph.constant(from);
+    made.dims = std::move(dims);
+    call.graph.folded += 1;
+    call.give(call.graph.add_constant(std::move(made)));
+}
+
+void reshaped(OperatorCall& call, int from) {
+    Dims out = call.wholes(1);
+    const Dims old = call.graph.constant(from).dims;
+    std::int64_t known = 1;
+    for (std::size_t i = 0; i < out.size(); ++i) {
+        if (out[i] == 0 && call.node.whole("allowzero", 0) == 0 && i < old.size()) out[i] = old[i];
+        if (out[i] != -1 && (out[i] < 0 || __builtin_mul_overflow(known, out[i], &known))) call.fail("a size is out of range");
+    }
+    for (std::int64_t& each : out)
+        if (each == -1) each = known == 0 ? 0 : call.graph.constant(from).count() / known;
+    shaped(call, from, out);
+}
+
+void squeezed(OperatorCall& call, int from, bool add) {
+    const Dims axes = call.wholes_or(1, "axes");
+    Dims dims = call.graph.constant(from).dims;
+    if (add) {
+        const auto rank = static_cast<std::int64_t>(dims.size() + axes.size());
+        std::vector<std::size_t> places;
+        for (const std::int64_t each : axes) places.push_back(call.axis(each, rank));
+        std::ranges::sort(places);
+        for (const std::size_t each : places) dims.insert(dims.begin() + static_cast<std::ptrdiff_t>(std::min(each, dims.size())), 1);
+    } else {
+        Dims left;
+        for (std::size_t i = 0; i < dims.size(); ++i) {
+            const bool named = axes.empty() ? dims[i] == 1 : std::ranges::any_of(axes, [&](std::int64_t each) { return call.axis(each, static_cast<std::int64_t>(dims.size())) == i; });
+            if (!named) left.push_back(dims[i]);
+        }
+        dims = left;
+    }
+    shaped(call, from, dims);
+}
+
+/// Whole numbers, of which one may be so many times N or T.
+std::optional<Extent> computed(const std::string& op, const Extent& a, const Extent& b) {
+    if (!a.is_number() || !b.is_number()) {
+        if (op == "Mul" && (a.is_number() || b.is_number())) {
+            std::int64_t number = 0;
+            if (__builtin_mul_overflow(a.number, b.number, &number)) return {};
+            return Extent{number, a.is_number() ? b.symbol : a.symbol};
+        }
+        if (op == "Div" && b.is_number() && b.number != 0 && a.number % b.number == 0) return Extent{a.number / b.number, a.symbol};
+        if (op == "Div" && a == b) return Extent{1};
+        if ((op == "Add" || op == "Sub") && b == Extent{0}) return a;
+        if (op == "Equal") return Extent{a == b};
+        return {};
+    }
+    std::int64_t out = 0;
+    const auto fits = [&](bool overflow) { return overflow ? std::optional<Extent>() : std::optional(Extent{out}); };
+    if (op == "Add") return fits(__builtin_add_overflow(a.number, b.number, &out));
+    if (op == "Sub") return fits(__builtin_sub_overflow(a.number, b.number, &out));
+    if (op == "Mul") return fits(__builtin_mul_overflow(a.number, b.number, &out));
+    if (op == "Div" && b.number > 0) return Extent{a.number / b.number};
+    if (op == "Mod" && b.number > 0) return Extent{((a.number % b.number) + b.number) % b.number};
+    if (op == "Min") return Extent{std::min(a.number, b.number)};
+    if (op == "Max") return Extent{std::max(a.number, b.number)};
+    if (op == "Equal") return Extent{a.number == b.number};
+    if (op == "Less") return Extent{a.number < b.number};
+    if (op == "Greater") return Extent{a.number > b.number};
+    if (op == "And") return Extent{a.number != 0 && b.number != 0};
+    if (op == "Or") return Extent{a.number != 0 || b.number != 0};
+    return {};
+}
+
+std::optional<double> computed(const std::string& op, double a, double b) {
+    if (op == "Add") return a + b;
+    if (op == "Sub") return a - b;
+    if (op == "Mul") return a * b;
+    if (op == "Div") return a / b;
+    if (op == "Pow") return std::pow(a, b);
+    if (op == "Min") return std::min(a, b);
+    if (op == "Max") return std::max(a, b);
+    return {};
+}
+
+bool fold_pair(OperatorCall& call) {
+    if (call.input_count() != 2 || call.value(0).constant < 0 || call.value(1).constant < 0) return false;
+    const int a = call.value(0).constant, b = call.value(1).constant;
+    const bool real = call.graph.constant(a).real;
+    if (real != call.graph.constant(b).real && call.node.op != "Pow") return false;
+    Dims dims;
+    for (const Extent& each : broadcast_extents({&call.sizes(0), &call.sizes(1)})) dims.push_back(each.number);
+    const auto left = places_of(call, dims, broadcast_strides(call, known_dims(call, 0), dims));
+    const auto right = places_of(call, dims, broadcast_strides(call, known_dims(call, 1), dims));
+    ImportedConstant made{.dims = dims, .real = real};
+    for (std::size_t i = 0; i < left.size(); ++i) {
+        if (real) {
+            const double second = call.graph.constant(b).real ? static_cast<double>(call.graph.numbers(b).at(right[i])) : static_cast<double>(call.graph.wholes(b).at(right[i]).number);
+            const auto each = computed(call.node.op, static_cast<double>(call.graph.numbers(a).at(left[i])), second);
+            if (!each) return false;
+            made.numbers.push_back(static_cast<float>(*each));
+        } else {
+            const auto each = computed(call.node.op, call.graph.wholes(a).at(left[i]), call.graph.wholes(b).at(right[i]));
+            if (!each) return false;
+            made.wholes.push_back(*each);
+        }
+    }
+    call.give_constant(std::move(made));
+    return true;
+}
+
+bool fold_single(OperatorCall& call, int from) {
+    using Function = double (*)(double);
+    static const std::map<std::string, Function> functions = {
+        {"Sqrt", [](double x) { return std::sqrt(x); }}, {"Neg", [](double x) { return -x; }}, {"Abs", [](double x) { return std::fabs(x); }},
+        {"Exp", [](double x) { return std::exp(x); }}, {"Log", [](double x) { return std::log(x); }}, {"Floor", [](double x) { return std::floor(x); }},
+        {"Ceil", [](double x) { return std::ceil(x); }}, {"Reciprocal", [](double x) { return 1 / x; }}, {"Sin", [](double x) { return std::sin(x); }},
+        {"Cos", [](double x) { return std::cos(x); }}};
+    const auto found = functions.find(call.node.op);
+    if (found == functions.end()) return false;
+    ImportedConstant made{.dims = call.graph.constant(from).dims, .real = call.graph.constant(from).real};
+    if (!made.real && call.node.op != "Neg") return false;
+    if (made.real)
+        for (const float each : call.graph.numbers(from)) made.numbers.push_back(static_cast<float>(found->second(static_cast<double>(each))));
+    else
+        for (const Extent& each : call.graph.wholes(from)) made.wholes.push_back({-each.number, each.symbol});
+    call.give_constant(std::move(made));
+    return true;
+}
+
+void cast(OperatorCall& call, int from) {
+    const std::int64_t to = call.node.whole("to", OnnxTensor::f32);
+    const bool real = to == OnnxTensor::f32 || to == OnnxTensor::f16 || to == OnnxTensor::f64 || to == OnnxTensor::bf16;
+    if (real == call.graph.constant(from).real) {
+        call.give(call.input(0));
+        return;
+    }
+    ImportedConstant made{.dims = call.graph.constant(from).dims, .real = real};
+    if (real)
+        for (const Extent& each : call.graph.wholes(from)) made.numbers.push_back(static_cast<float>(call.number(each)));
+    else
+        for (const float each : call.graph.numbers(from)) {
+            if (!(std::fabs(each) < 0x1p62f)) call.fail("a number is out of range");
+            made.wholes.push_back({to == OnnxTensor::boolean ? each != 0 : static_cast<std::int64_t>(each)});
+        }
+    call.give_constant(std::move(made));
+}
+
+/// Numbers that are all equal, whose sizes may be symbols.
+void filled(OperatorCall& call, double number, const Extents& sizes, bool real) {
+    std::int64_t count = 1;
+    bool known = true;
+    for (const Extent& each : sizes) {
+        known = known && each.is_number() && each.number >= 0 && !__builtin_mul_overflow(count, each.number, &count);
+        if (each.number < 0) call.fail("a size is below 0");
+    }
+    ++call.graph.folded;
+    if (known && count <= 1) {
+        ImportedConstant made{.real = real};
+        for (const Extent& each : sizes) made.dims.push_back(each.number);
+        if (count == 1 && real) made.numbers = {static_cast<float>(number)};
+        if (count == 1 && !real) made.wholes = {{static_cast<std::int64_t>(number)}};
+        call.give(call.graph.add_constant(std::move(made)));
+        return;
+    }
+    if (known && !real) {
+        call.graph.count_work(count);
+        Dims dims;
+        for (const Extent& each : sizes) dims.push_back(each.number);
+        call.give_wholes(Extents(static_cast<std::size_t>(count), Extent{static_cast<std::int64_t>(number)}), std::move(dims));
+        return;
+    }
+    call.give(call.graph.add_value({.sizes = sizes, .whole = !real, .fill = number}));
+}
+
+void expanded(OperatorCall& call) {
+    const Extents to = call.extents(1);
+    const Extents sizes = broadcast_extents({&call.sizes(0), &to});
+    if (sizes == call.sizes(0)) return call.give(call.input(0));
+    if (const auto all = call.graph.scalar(call.input(0))) return filled(call, *all, sizes, !call.value(0).whole);
+    const int from = call.value(0).constant;
+    const bool known = std::ranges::all_of(sizes, &Extent::is_number);
+    if (known && call.value(0).whole) {
+        Dims dims;
+        for (const Extent& each : sizes) dims.push_back(each.number);
+        const auto places = places_of(call, dims, broadcast_strides(call, known_dims(call, 0), dims));
+        return take(call, from, dims, places);
+    }
+    // A learnt tensor stays one, however often it is repeated.
+    ++call.graph.folded;
+    call.give(call.graph.add_value({.sizes = sizes, .whole = call.value(0).whole, .constant = from}));
+}
+
+void range(OperatorCall& call) {
+    const auto whole = [&](std::size_t at) { return call.wholes(at).at(0); };
+    const std::int64_t start = whole(0), limit = whole(1), step = whole(2);
+    if (step == 0) call.fail("a step is 0");
+    const std::int64_t count = std::max<std::int64_t>(0, step > 0 ? (limit - start + step - 1) / step : (start - limit - step - 1) / -step);
+    call.graph.count_work(count);
+    Extents out;
+    for (std::int64_t i = 0; i < count; ++i) out.push_back({start + i * step});
+    call.give_wholes(std::move(out), {count});
+}
+
+/// Choices of numbers, as exporters make them of sizes.
+bool where(OperatorCall& call) {
+    for (std::size_t i = 0; i < 3; ++i)
+        if (call.value(i).constant < 0) return false;
+    const int condition = call.value(0).constant, a = call.value(1).constant, b = call.value(2).constant;
+    if (call.graph.constant(a).real != call.graph.constant(b).real || call.graph.constant(condition).real) return false;
+    Dims dims;
+    for (const Extent& each : broadcast_extents({&call.sizes(0), &call.sizes(1), &call.sizes(2)})) dims.push_back(each.number);
+    std::vector<std::size_t> places[3];
+    for (std::size_t i = 0; i < 3; ++i) places[i] = places_of(call, dims, broadcast_strides(call, known_dims(call, i), dims));
+    ImportedConstant made{.dims = dims, .real = call.graph.constant(a).real};
+    for (std::size_t i = 0; i < places[0].size(); ++i) {
+        const bool first = call.graph.wholes(condition).at(places[0][i]).number != 0;
+        const int from = first ? a : b;
+        const std::size_t place = places[first ? 1 : 2][i];
+        if (made.real) made.numbers.push_back(call.graph.numbers(from).at(place));
+        else made.wholes.push_back(call.graph.wholes(from).at(place));
+    }
+    call.give_constant(std::move(made));
+    return true;
+}
+
+void constant_node(OperatorCall& call) {
+    const auto& attributes = call.node.attributes;
+    if (attributes.size() != 1) call.fail("it has no value");
+    const auto& [name, value] = *attributes.begin();
+    ImportedConstant made;
+    if (name == "value" && value.tensor && (value.tensor->is_real() || value.tensor->is_whole())) {
+        made = {.name = value.tensor->name, .dims = value.tensor->dims, .real = value.tensor->is_real(), .tensor = &*value.tensor};
+    } else if (name == "value_int" || name == "value_ints") {
+        made.real = false;
+        if (name == "value_ints") made.dims = {static_cast<std::int64_t>(value.wholes.size())};
+        for (const std::int64_t each : name == "value_int" ? Dims{value.whole} : value.wholes) made.wholes.push_back({each});
+    } else if (name == "value_float" || name == "value_floats") {
+        if (name == "value_floats") made.dims = {static_cast<std::int64_t>(value.numbers.size())};
+        for (const double each : name == "value_float" ? std::vector<double>{value.number} : value.numbers) made.numbers.push_back(static_cast<float>(each));
+    } else {
+        call.fail("its value is no number");
+    }
+    if (made.name.empty()) made.name = call.node.outputs.empty() ? "" : call.node.outputs.front();
+    call.give(call.graph.add_constant(std::move(made)));
+}
+
+}  // namespace
+
+bool fold(OperatorCall& call) {
+    const std::string& op = call.node.op;
+    if (op == "Constant") return constant_node(call), true;
+    if (op == "Shape") {
+        const Extents& all = call.sizes();
+        const std::int64_t rank = call.rank();
+        const auto bounded = [&](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + rank : at, 0, rank); };
+        const std::int64_t from = bounded(call.node.whole("start", 0)), to = std::max(from, bounded(call.node.whole("end", rank)));
+        call.give_wholes({all.begin() + from, all.begin() + to}, {to - from});
+        return true;
+    }
+    if (op == "ConstantOfShape") {
+        const auto found = call.node.attributes.find("value");
+        double number = 0;
+        bool real = true;
+        if (found != call.node.attributes.end() && found->second.tensor && found->second.tensor->count == 1) {
+            real = found->second.tensor->is_real();
+            number = real ? static_cast<double>(call.graph.file.floats(*found->second.tensor)[0]) : static_cast<double>(call.graph.file.wholes(*found->second.tensor)[0]);
+        }
+        filled(call, number, call.extents(0), real);
+        return true;
+    }
+    if (call.input_count() == 0 || !call.given(0) || !call.all_constant()) return false;
+    if (op == "Expand") return expanded(call), true;
+    if (op == "Range") return range(call), true;
+    if (op == "Where") return where(call);
+    const int from = call.value(0).constant;
+    if (from < 0) return false;
+    if (call.value(0).sizes.size() != call.graph.constant(from).dims.size()) return false;
+    if (op == "Identity") return call.give(call.input(0)), true;
+    if (op == "Cast") return cast(call, from), true;
+    if (op == "Transpose") return transposed(call, from), true;
+    if (op == "Reshape") return reshaped(call, from), true;
+    if (op == "Squeeze") return squeezed(call, from, false), true;
+    if (op == "Unsqueeze") return squeezed(call, from, true), true;
+    if (op == "Slice") return sliced(call, from), true;
+    if (op == "Gather") return gathered(call, from), true;
+    if (op == "Concat") return joined(call), true;
+    return fold_pair(call) || fold_single(call, from);
+}
+
+}  // namespace engine::network

@@ -1,0 +1,117 @@
+#include <algorithm>
+
+#include "engine/base/error.h"
+#include "network/from_onnx/operator_call.h"
+
+namespace engine::network {
+namespace {
+
+[[noreturn]] void refuse_graph(const Message& what) { throw Error(ErrorCode::data, what, msg("Export the model again.")); }
+
+/// PyTorch's module of a node; empty: unknown.
+std::string module_of(const OnnxNode& node) {
+    // ['', 'layer1.0', 'layer1.0.conv1', 'conv2d']: the last one is the operation.
+    if (!node.scopes.empty()) {
+        std::vector<std::string> parts;
+        for (std::size_t from = node.scopes.find('\''); from != node.scopes.npos; from = node.scopes.find('\'', from)) {
+            const std::size_t to = node.scopes.find('\'', from + 1);
+            if (to == node.scopes.npos) break;
+            parts.push_back(node.scopes.substr(from + 1, to - from - 1));
+            from = to + 1;
+        }
+        return parts.size() < 2 ? std::string() : parts[parts.size() - 2];
+    }
+    // /layer1/layer1.0/conv1/Conv: a part that begins with the one before and a dot replaces it.
+    if (!node.name.starts_with('/')) return {};
+    std::string out, before;
+    for (std::size_t from = 1; from < node.name.size();) {
+        const std::size_t to = node.name.find('/', from);
+        if (to == node.name.npos) break;
+        const std::string part = node.name.substr(from, to - from);
+        if (!before.empty() && part.starts_with(before + '.')) out.replace(out.size() - before.size(), before.size(), part);
+        else out += (out.empty() ? "" : ".") + part;
+        before = part;
+        from = to + 1;
+    }
+    return out;
+}
+
+void read_input(ImportedGraph& graph, const OnnxPort& port) {
+    const bool whole = port.type == OnnxTensor::i64 || port.type == OnnxTensor::i32;
+    ImportedValue made{.sizes = {batch_extent}, .whole = whole};
+    if (port.type == 0 || port.dims.empty()) refuse_graph(msg("The input {} of this ONNX model is no tensor of samples.", port.name));
+    if (const auto* fixed = std::get_if<std::int64_t>(&port.dims[0]); fixed != nullptr && *fixed > 0) graph.fixed_batch = *fixed;
+    for (std::size_t i = 1; i < port.dims.size(); ++i) {
+        const auto* size = std::get_if<std::int64_t>(&port.dims[i]);
+        const bool known = size != nullptr && *size > 0;
+        if (whole && i == 1 && port.dims.size() == 2) {
+            made.sizes.push_back({1, Size::Symbol::window});
+            if (known) graph.fixed_window = *size;
+        } else if (known && *size < size_limit) {
+            made.sizes.push_back({*size});
+        } else {
+            refuse_graph(msg("The size {} of the input {} of this ONNX model is not given: export it for one size.", i, port.name));
+        }
+    }
+    const int value = graph.add_value(std::move(made));
+    graph.inputs.push_back(value);
+    if (!graph.names.emplace(port.name, value).second) refuse_graph(msg("This ONNX model has the name {} twice.", port.name));
+}
+
+void read_node(ImportedGraph& graph, const OnnxNode& node) {
+    for (const std::string& output : node.outputs)
+        if (!output.empty() && !graph.names.emplace(output, -1).second) refuse_graph(msg("This ONNX model has the name {} twice.", output));
+    for (const std::string& input : node.inputs) {
+        if (input.empty()) continue;
+        const auto found = graph.names.find(input);
+        if (found == graph.names.end() || std::ranges::find(node.outputs, input) != node.outputs.end())
+            refuse_graph(msg("{} of this ONNX model takes {}, which nothing gives before it.", node.name.empty() ? node.op : node.name, input));
+        if (found->second < 0 && std::ranges::find(node.outputs, input) == node.outputs.end()) return;  // it follows from a refused node
+    }
+    const std::size_t first = graph.steps.size();
+    const std::string op = node.domain.empty() ? node.op : node.domain + "::" + node.op;
+    try {
+        OperatorCall call(graph, node);
+        if (node.domain.empty() && fold(call)) return;
+        const ReadOperator read = node.domain.empty() ? find_onnx_operator(node.op) : nullptr;
+        if (read == nullptr) throw CannotRead{"no layer for it here"};
+        read(call);
+    } catch (const CannotRead& cannot) {
+        auto& nodes = graph.refused[op + ": " + cannot.why];
+        nodes.push_back(node.name.empty() && !node.outputs.empty() ? node.outputs.front() : node.name);
+    }
+    const std::string module = module_of(node);
+    for (std::size_t i = first; i < graph.steps.size(); ++i) graph.steps[i].module = module;
+}
+
+}  // namespace
+
+ReadOperator find_onnx_operator(const std::string& op) {
+    for (const auto* table : {&layer_operators(), &shape_operators(), &elementwise_operators()})
+        if (const auto found = table->find(op); found != table->end()) return found->second;
+    return nullptr;
+}
+
+void read_graph(ImportedGraph& graph) {
+    const OnnxFile& file = graph.file;
+    constexpr std::int64_t oldest = 9, newest = 28;
+    if (file.opset < oldest || file.opset > newest)
+        throw Error(ErrorCode::data, msg("This ONNX model has opset {}; 9 to 28 are read.", file.opset), msg("Export it with opset_version=18."));
+    if (file.functions > 0 || file.sparse > 0)
+        throw Error(ErrorCode::data, msg("This ONNX model has functions or sparse tensors, which are not read."), msg("Export it again without them."));
+    for (const OnnxTensor& tensor : file.tensors) {
+        if (!tensor.is_real() && !tensor.is_whole()) refuse_graph(msg("{} of this ONNX model has a type that is not read.", tensor.name));
+        const int value = graph.add_constant({.name = tensor.name, .dims = tensor.dims, .real = tensor.is_real(), .tensor = &tensor});
+        if (!graph.names.emplace(tensor.name, value).second) refuse_graph(msg("This ONNX model has the name {} twice.", tensor.name));
+    }
+    for (const OnnxPort& port : file.inputs)
+        if (!graph.names.contains(port.name)) read_input(graph, port);  // old files list weights too
+    for (const OnnxNode& node : file.nodes) read_node(graph, node);
+    for (const OnnxPort& port : file.outputs) {
+        const auto found = graph.names.find(port.name);
+        if (found == graph.names.end()) refuse_graph(msg("{} of this ONNX model takes {}, which nothing gives before it.", "output", port.name));
+        if (found->second >= 0) graph.outputs.push_back(found->second);
+    }
+}
+
+}  // namespace engine::network

@@ -1,0 +1,312 @@
+#include <algorithm>
+
+#include "base/text_utf8.h"
+#include "engine/base/plain_text.h"
+#include "network/from_onnx/operator_call.h"
+
+namespace engine::network {
+namespace {
+
+using Dims = std::vector<std::int64_t>;
+using Path = std::vector<std::string>;
+
+Path parts_of(const std::string& name) {
+    Path out;
+    for (std::size_t from = 0; from <= name.size() && !name.empty();) {
+        const std::size_t to = std::min(name.find('.', from), name.size());
+        out.push_back(name.substr(from, to - from));
+        from = to + 1;
+    }
+    return out;
+}
+
+bool is_generated(const std::string& name) {
+    const bool odd = name.empty() || name.find_first_of("/:\"{}") != name.npos || name.starts_with("val_") || name.starts_with('_') || name.starts_with('.') || name.ends_with('.') ||
+                     name.find("..") != name.npos || name.size() > 200;
+    return odd || std::ranges::all_of(name, is_digit) || std::ranges::any_of(name, [](char c) { return c < ' '; });
+}
+
+/// A label as a text may have it.
+std::string label_text(const std::string& label) {
+    static constexpr std::array<std::string_view, 11> reserved = {"in", "above", "outputs", "from", "if", "else", "and", "or", "not", "true", "false"};
+    const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || is_digit(c) || c == '_' || c == '.'; };
+    const bool plain = std::ranges::all_of(label, fits) && std::ranges::find(reserved, std::string_view(label).substr(0, label.find('.'))) == reserved.end();
+    return plain ? label : '"' + label + '"';
+}
+
+/// Arguments of steps whose form follows from shapes.
+std::string shape_call(const ImportedGraph& graph, const ImportedStep& step) {
+    const Extents &in = graph.value(step.inputs[0]).sizes, &out = graph.value(step.outputs[0]).sizes;
+    const auto numbers = [](auto first, auto last) {
+        Dims list;
+        for (; first != last; ++first)
+            if (first->is_number()) list.push_back(first->number);
+        return join(list, ", ");
+    };
+    std::size_t same = 0, end = 0;
+    while (same < std::min(in.size(), out.size()) && in[same] == out[same]) ++same;
+    while (end < std::min(in.size(), out.size()) - same && in[in.size() - 1 - end] == out[out.size() - 1 - end]) ++end;
+    const std::size_t from = in.size() - same - end, to = out.size() - same - end;
+    if (from == 1 && to == 0 && same > 0) return "Squeeze(" + std::to_string(same) + ')';
+    if (from == 0 && to == 1 && same > 0) return "Unsqueeze(" + std::to_string(same) + ')';
+    if (to == 1 && same > 0) {
+        const std::size_t last = same + from - 1;
+        if (same == 1 && end == 0) return "Flatten";
+        return "Flatten(" + std::to_string(same) + (end == 0 ? ")" : ", end_dim=" + std::to_string(last) + ')');
+    }
+    if (from == 1 && same > 0) {
+        const auto first = out.begin() + static_cast<std::ptrdiff_t>(same);
+        return "Unflatten(" + std::to_string(same) + ", [" + numbers(first, first + static_cast<std::ptrdiff_t>(to)) + "])";
+    }
+    if (same == 0 || std::ranges::any_of(in.begin() + 1, in.end(), [](const Extent& each) { return !each.is_number(); })) return {};
+    return "Reshape(" + numbers(out.begin() + 1, out.end()) + ')';
+}
+
+/// The layer as the notation writes it; empty: it has none.
+std::string call_of(const ImportedGraph& graph, const ImportedStep& step, std::int64_t outputs, bool last) {
+    if (step.kind == "Erf") return {};
+    if (step.kind == "Reshape") return shape_call(graph, step);
+    if (step.kind == "Permute") {
+        Dims moved;
+        for (std::size_t i = 0; i < step.list.size(); ++i)
+            if (step.list[i] != static_cast<std::int64_t>(i)) moved.push_back(static_cast<std::int64_t>(i));
+        return moved.size() == 2 ? "Transpose(" + join(moved, ", ") + ')' : "Permute(" + join(step.list, ", ") + ')';
+    }
+    if (step.kind == "Linear")
+        return "Linear(" + (last && step.list[0] == outputs ? "outputs" : std::to_string(step.list[0])) + (step.weights.size() == 1 ? ", bias=false)" : ")");
+    if (step.kind == "LSTM" || step.kind == "GRU" || step.kind == "RNN")
+        return step.kind + '(' + std::to_string(step.list[0]) + (step.list[1] == 1 ? "" : ", num_layers=" + std::to_string(step.list[1])) + (step.list[2] != 0 ? "" : ", bias=false") +
+               (step.list[3] != 0 ? ", bidirectional=true)" : ")");
+    return step.arguments.empty() ? step.kind : step.kind + '(' + step.arguments + ')';
+}
+
+/// A line of the text.
+struct Line {
+    Path around{};          ///< containers
+    std::string label{};    ///< whole name of its module; empty: none
+    std::string call{};
+    std::vector<int> inputs{};  ///< values
+    int value = -1;
+    int step = -1;
+};
+
+class NetworkWriter {
+public:
+    NetworkWriter(ImportedGraph& graph, std::int64_t outputs) : graph_(graph), outputs_(outputs) {}
+
+    WrittenNetwork run(const std::vector<std::string>& inputs, const std::string& gives) {
+        name_modules();
+        make_lines();
+        out_.text = "network(" + join(inputs) + ')' + (gives == "scores" ? "" : " gives " + gives) + ":\n";
+        for (std::size_t i = 0; i < graph_.inputs.size(); ++i) names_[graph_.inputs[i]] = inputs[i];
+        write_lines();
+        return std::move(out_);
+    }
+
+private:
+    /// The module of a layer with weights: by the weights' own names, else by the node, else by its kind.
+    std::string module_of(const ImportedStep& step) {
+        for (const ImportedWeight& weight : step.weights) {
+            const std::string& name = graph_.constant(weight.constant).name;
+            if (!is_generated(name) && name.ends_with('.' + weight.role)) return name.substr(0, name.size() - weight.role.size() - 1);
+        }
+        if (!is_generated(step.module)) return step.module;
+        std::string word = small(step.kind);
+        return word + std::to_string(++counts_[word]);
+    }
+
+    static std::string small(std::string word) {
+        for (char& c : word) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+        return word;
+    }
+
+    std::string unique(const std::string& name) {
+        std::string out = name;
+        for (int i = 2; !taken_.insert(out).second; ++i) out = name + '_' + std::to_string(i);
+        return out;
+    }
+
+    void name_modules() {
+        labels_.resize(graph_.steps.size());
+        for (std::size_t i = 0; i < graph_.steps.size(); ++i) {
+            const ImportedStep& step = graph_.steps[i];
+            if (step.gone || step.weights.empty()) continue;
+            labels_[i] = unique(module_of(step));
+            Path around = parts_of(labels_[i]);
+            for (around.pop_back(); !around.empty(); around.pop_back()) containers_.insert(join(around, "."));
+        }
+    }
+
+    /// The containers around an operation of this module.
+    Path containers_of(const std::string& module) const {
+        Path path = parts_of(module);
+        while (!path.empty() && !containers_.contains(join(path, "."))) path.pop_back();
+        return path;
+    }
+
+    void make_lines() {
+        for (std::size_t i = 0; i < graph_.steps.size(); ++i) {
+            ImportedStep& step = graph_.steps[i];
+            if (step.gone) continue;
+            const bool last = std::ranges::find(graph_.outputs, step.outputs[0]) != graph_.outputs.end();
+            Line line{.label = labels_[i], .call = call_of(graph_, step, outputs_, last), .inputs = step.inputs, .value = step.outputs[0], .step = static_cast<int>(i)};
+            if (line.call.empty()) refuse(step, "no layer for it here");
+            if (line.label.empty()) {
+                line.around = containers_of(step.module);
+            } else {
+                line.around = parts_of(line.label);
+                line.around.pop_back();
+            }
+            for (int& input : line.inputs) input = constant_line(input, step, line.around);
+            weights_of(step, line);
+            learnt_ = learnt_ || !line.label.empty();
+            lines_.push_back(std::move(line));
+        }
+    }
+
+    void refuse(const ImportedStep& step, const std::string& why) { graph_.refused[step.op + ": " + why].push_back(step.node); }
+
+    void weights_of(const ImportedStep& step, Line& line) {
+        // A table that is the weight of an output layer too stays one parameter.
+        if (step.kind == "Embedding") tables_.emplace(step.weights[0].constant, line.label);
+        for (const ImportedWeight& weight : step.weights) {
+            const int source = graph_.constant(weight.constant).table >= 0 ? graph_.constant(weight.constant).table : weight.constant;
+            if (const auto table = tables_.find(source); step.kind == "Linear" && weight.role == "weight" && table != tables_.end()) {
+                line.call.insert(line.call.size() - 1, ", weight=" + table->second + ".weight");
+                continue;
+            }
+            out_.weights.emplace_back(line.label + '.' + weight.role, &weight);
+            ++(weight.role.starts_with("running_") ? out_.buffers : out_.parameters);
+        }
+    }
+
+    /// The value of a line that gives a constant; the value itself where it is none.
+    int constant_line(int value, const ImportedStep& user, const Path& around) {
+        const ImportedValue& of = graph_.value(value);
+        if (of.form != ImportedValue::Form::plain) refuse(user, "it takes a recurrent layer's values in another order");
+        if (!of.is_constant()) return value;
+        if (const auto found = constant_values_.find(value); found != constant_values_.end()) return found->second;
+        Line line{.around = around, .value = graph_.add_value({.sizes = of.sizes})};
+        const int constant = graph_.value(value).constant;
+        if (const auto number = graph_.scalar(value)) {
+            line.call = "Constant(" + number_text(*number) + ')';
+            ++out_.constants;
+        } else if (constant < 0 || !graph_.constant(constant).real) {
+            refuse(user, "it takes a constant of whole numbers or of the batch's size");
+            return value;
+        } else {
+            const std::string& name = graph_.constant(constant).name;
+            line.label = unique(is_generated(name) ? "constant" + std::to_string(++counts_["constant"]) : name);
+            line.call = std::string(learnt_ ? "Parameter" : "Buffer") + "([" + join(graph_.constant(constant).dims, ", ") + "])";
+            line.around = parts_of(line.label);
+            line.around.pop_back();
+            while (!line.around.empty() && !containers_.contains(join(line.around, "."))) line.around.pop_back();
+            out_.bare.emplace_back(line.label, constant);
+            ++(learnt_ ? out_.parameters : out_.buffers);
+        }
+        const int made = line.value;
+        constant_values_.emplace(value, made);
+        lines_.push_back(std::move(line));
+        return made;
+    }
+
+    // The text.
+
+    /// Values that a line elsewhere than below them takes.
+    std::set<int> named_values() const {
+        std::set<int> out;
+        for (std::size_t i = 0; i < lines_.size(); ++i)
+            for (const int input : lines_[i].inputs) {
+                const bool above = i > 0 && lines_[i - 1].value == input && lines_[i].inputs.size() == 1 && lines_[i - 1].around == lines_[i].around;
+                if (!above) out.insert(input);
+            }
+        for (const int each : graph_.outputs)
+            if (lines_.empty() || each != lines_.back().value) out.insert(each);
+        return out;
+    }
+
+    /// Containers whose lines come one after another; others' labels are written whole.
+    void drop_scattered() {
+        std::set<std::string> closed;
+        Path open;
+        for (Line& line : lines_) {
+            Path& path = line.around;
+            std::size_t same = 0;
+            while (same < std::min(open.size(), path.size()) && open[same] == path[same]) ++same;
+            for (std::size_t n = open.size(); n > same; --n) closed.insert(join(Path(open.begin(), open.begin() + static_cast<std::ptrdiff_t>(n)), "."));
+            for (std::size_t n = same + 1; n <= path.size(); ++n)
+                if (closed.contains(join(Path(path.begin(), path.begin() + static_cast<std::ptrdiff_t>(n)), "."))) path.resize(n - 1);
+            open = path;
+        }
+    }
+
+    void write_lines() {
+        drop_scattered();
+        const std::set<int> named = named_values();
+        Path open;
+        int above = graph_.inputs.front();
+        for (const Line& line : lines_) {
+            std::size_t same = 0;
+            while (same < std::min(open.size(), line.around.size()) && open[same] == line.around[same]) ++same;
+            open.resize(same);
+            const bool only_above = line.inputs.size() == 1 && line.inputs[0] == above;
+            for (std::size_t n = same; n < line.around.size(); ++n) {
+                out_.text += std::string(2 * (n + 1), ' ') + label_text(line.around[n]) + ":\n";
+                open.push_back(line.around[n]);
+            }
+            std::string text(2 * (open.size() + 1), ' ');
+            const std::string prefix = open.empty() ? std::string() : join(open, ".") + '.';
+            if (!line.label.empty()) {
+                text += label_text(line.label.substr(line.label.starts_with(prefix) ? prefix.size() : 0)) + ": ";
+                names_[line.value] = line.label;
+            } else if (named.contains(line.value)) {
+                const std::string name = unique(small(line.call.substr(0, line.call.find_first_of("(0123456789"))));
+                text += name + " = ";
+                names_[line.value] = prefix + name;
+            }
+            text += line.call;
+            if (!line.inputs.empty() && !only_above) text += " from " + join(line.inputs, ", ", [&](int input) { return reference(input, open, above); });
+            out_.text += text + '\n';
+            name_states(line);
+            above = line.value;
+        }
+        if (graph_.outputs[0] != above)
+            out_.text += "  output " + reference(graph_.outputs[0], {}, -1) + '\n';
+    }
+
+    /// "lstm.hidden".
+    void name_states(const Line& line) {
+        if (line.step < 0 || line.label.empty()) return;
+        for (const int output : graph_.step(line.step).outputs)
+            if (!graph_.value(output).role.empty()) names_[output] = line.label + '.' + graph_.value(output).role;
+    }
+
+    /// How a line inside these containers names a value: below the containers around both.
+    std::string reference(int value, const Path& open, int above) const {
+        const auto found = names_.find(value);
+        if (found == names_.end()) return value == above ? "above" : "?";
+        const Path path = parts_of(found->second);
+        std::size_t same = 0;
+        while (same < open.size() && same + 1 < path.size() && open[same] == path[same]) ++same;
+        return label_text(join(Path(path.begin() + static_cast<std::ptrdiff_t>(same), path.end()), "."));
+    }
+
+    ImportedGraph& graph_;
+    const std::int64_t outputs_;
+    WrittenNetwork out_;
+    std::vector<std::string> labels_;
+    std::vector<Line> lines_;
+    std::set<std::string> taken_{"image", "features", "tokens", "indices"}, containers_;
+    std::map<std::string, int> counts_;
+    std::map<int, int> constant_values_;
+    std::map<int, std::string> names_, tables_;
+    bool learnt_ = false;
+};
+
+}  // namespace
+
+WrittenNetwork write_network(ImportedGraph& graph, const std::vector<std::string>& inputs, const std::string& gives, std::int64_t outputs) {
+    return NetworkWriter(graph, outputs).run(inputs, gives);
+}
+
+}  // namespace engine::network
