@@ -127,20 +127,20 @@ ColumnWriter open_rows(const std::filesystem::path& path) {
 }  // namespace engine::quantization_layout
 
 namespace engine {
-namespace layout = quantization_layout;
+namespace casts_layout = quantization_layout;
 
 QuantizationWriter::QuantizationWriter(std::filesystem::path run_folder)
-    : folder_(std::move(run_folder) / layout::folder_name) {}
+    : folder_(std::move(run_folder) / casts_layout::folder_name) {}
 
 void QuantizationWriter::open() {
     std::error_code error;
     make_private_folders(folder_, error);
     if (error) throw_write_error(folder_, error.value());
     slots_.clear();
-    if (std::filesystem::exists(folder_ / layout::slots_name, error))
-        slots_ = layout::read_slots(folder_ / layout::slots_name);
-    scales_ = layout::open_rows<ScaleCodeCount>(folder_ / layout::scales_name);
-    rows_ = layout::open_rows<QuantizationRow>(folder_ / layout::rows_name);
+    if (std::filesystem::exists(folder_ / casts_layout::slots_name, error))
+        slots_ = casts_layout::read_slots(folder_ / casts_layout::slots_name);
+    scales_ = casts_layout::open_rows<ScaleCodeCount>(folder_ / casts_layout::scales_name);
+    rows_ = casts_layout::open_rows<QuantizationRow>(folder_ / casts_layout::rows_name);
     opened_ = true;
 }
 
@@ -164,11 +164,13 @@ void QuantizationWriter::append(std::span<const QuantizationRow> rows,
                                 std::span<const ScaleCodeCount> scales) {
     if (!opened_) open();
     try {
-        if (grown_) layout::write_slots(folder_ / layout::slots_name, slots_);
+        if (grown_) casts_layout::write_slots(folder_ / casts_layout::slots_name, slots_);
         grown_ = false;
-        scales_->write_rows(scales, [](const auto& f) { layout::for_each_value<ScaleCodeCount>(f); });
+        scales_->write_rows(
+            scales, [](const auto& f) { casts_layout::for_each_value<ScaleCodeCount>(f); });
         scales_->publish();
-        rows_->write_rows(rows, [](const auto& f) { layout::for_each_value<QuantizationRow>(f); });
+        rows_->write_rows(
+            rows, [](const auto& f) { casts_layout::for_each_value<QuantizationRow>(f); });
         rows_->publish();
     } catch (const Error&) {
         opened_ = false;  // the next sample goes on after the last whole one

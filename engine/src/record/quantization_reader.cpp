@@ -9,7 +9,7 @@
 
 namespace engine {
 namespace fs = std::filesystem;
-namespace layout = quantization_layout;
+namespace casts_layout = quantization_layout;
 
 double QuantizationRow::decibels() const { return 10 * std::log10(signal2 / error2); }
 
@@ -33,7 +33,7 @@ Error no_casts(const fs::path& path, const std::string& reason) {
 template <typename Row>
 ColumnFile casts_file(const fs::path& path) {
     constexpr auto check = [](const record_layout::Header& header, const fs::path& file,
-                              std::int64_t) { layout::check_header<Row>(header, file); };
+                              std::int64_t) { casts_layout::check_header<Row>(header, file); };
     constexpr std::size_t max_mapped = 64;
     return {path, no_casts, check, max_mapped};
 }
@@ -88,7 +88,7 @@ private:
     std::vector<Row> read(std::int64_t first, std::int64_t count) const {
         std::vector<Row> out(static_cast<std::size_t>(count));
         columns_.read_rows(first, std::span(out),
-                           [](const auto& f) { layout::for_each_value<Row>(f); });
+                           [](const auto& f) { casts_layout::for_each_value<Row>(f); });
         return out;
     }
 
@@ -107,14 +107,14 @@ struct QuantizationReader::Impl {
     std::vector<QuantizationSlot> slots;
 
     explicit Impl(const fs::path& run_folder)
-        : folder(run_folder / layout::folder_name),
-          rows(folder / layout::rows_name),
-          scales(folder / layout::scales_name) {}
+        : folder(run_folder / casts_layout::folder_name),
+          rows(folder / casts_layout::rows_name),
+          scales(folder / casts_layout::scales_name) {}
 
     bool refresh() {
         if (!rows.refresh()) return false;
         // Slots and scales were written before the rows that use them.
-        slots = layout::read_slots(folder / layout::slots_name);
+        slots = casts_layout::read_slots(folder / casts_layout::slots_name);
         scales.refresh();
         return true;
     }
@@ -140,7 +140,7 @@ struct QuantizationReader::Impl {
 
 bool QuantizationReader::exists(const fs::path& run_folder) {
     std::error_code error;
-    return fs::exists(run_folder / layout::folder_name / layout::rows_name, error);
+    return fs::exists(run_folder / casts_layout::folder_name / casts_layout::rows_name, error);
 }
 
 QuantizationReader QuantizationReader::open(const fs::path& run_folder) {
@@ -170,7 +170,7 @@ std::vector<ScaleCodeCount> QuantizationReader::read_scale_codes(std::int64_t st
 
 Table to_table(std::span<const QuantizationRow> rows, std::span<const QuantizationSlot> slots) {
     Table out{{"tensor", "sums over", "format", "step"}};
-    layout::for_each_field(static_cast<const QuantizationRow*>(nullptr),
+    casts_layout::for_each_field(static_cast<const QuantizationRow*>(nullptr),
                            [&](const std::string& name, auto) {
                                if (name != "step" && name != "slot") out.columns.push_back(name);
                            });
@@ -178,7 +178,7 @@ Table to_table(std::span<const QuantizationRow> rows, std::span<const Quantizati
         const QuantizationSlot& slot = slots[static_cast<std::size_t>(row.slot)];
         Table::Row& cells = out.rows.emplace_back(
             Table::Row{slot.name(), slot.orientation, slot.format, row.step});
-        layout::for_each_field(&row, [&](const std::string& name, auto member) {
+        casts_layout::for_each_field(&row, [&](const std::string& name, auto member) {
             if (name == "step" || name == "slot") return;
             if constexpr (std::is_floating_point_v<std::remove_cvref_t<decltype(row.*member)>>)
                 cells.push_back(finite_cell(static_cast<double>(row.*member)));
