@@ -382,12 +382,13 @@ CastCounts round_rows_at_random(std::uint8_t* codes, const ConstMatrix& x, const
         for (std::int64_t row = first; row < last; ++row)
             for (std::int64_t col = 0; col < x.cols; ++col) {
                 const auto i = static_cast<std::uint64_t>(row * x.cols + col);
-                const std::uint64_t word = random.first + i / 2;
+                const std::uint64_t number = random.element + i;
+                const std::uint64_t word = random.first + number / 2;
                 if (word / 4 != block) words = random.stream.block(block = word / 4);
                 const std::uint32_t both = words[word % 4];
                 const float value = as_float(data[row * x.ld + col]);
                 codes[i] = rounding.code(value * columns[col],
-                                         i % 2 == 0 ? both & 0xffffu : both >> 16, counts);
+                                         number % 2 == 0 ? both & 0xffffu : both >> 16, counts);
                 counts.nonzero += value != 0 ? 1 : 0;
                 counts.zeroed += value != 0 && (codes[i] & layout.mask()) == 0 ? 1 : 0;
             }
@@ -457,6 +458,16 @@ void decode_blocks(Matrix y, const std::uint8_t* codes, const Blocks& blocks, co
 void scale_sums(Matrix y, const float* sums, float factor, const void* bias, bool relu) {
     parallel_for(y.rows, row_grain(y.cols), [&](std::int64_t begin, std::int64_t end) {
         HWY_DYNAMIC_DISPATCH(scale_rows)(y, sums, factor, bias, relu, begin, end);
+    });
+}
+
+void add_scaled_sums(float* sums, const float* part, std::int64_t rows, std::int64_t cols,
+                     const float* row_factors, const float* col_factors) {
+    parallel_for(rows, row_grain(cols), [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t row = begin; row < end; ++row)
+            for (std::int64_t col = 0; col < cols; ++col)
+                sums[row * cols + col] +=
+                    part[row * cols + col] * row_factors[row] * col_factors[col];
     });
 }
 

@@ -88,6 +88,7 @@ struct Examination {
 
 float block_inverse(const QuantizedMatrix& matrix, std::size_t block) {
     if (!matrix.scales.defined()) return matrix.inverse;
+    if (matrix.has_f32_scales()) return matrix.scales.data_as<float>()[block];
     const std::uint32_t code = matrix.scales.data_as<std::uint8_t>()[block];
     if (!matrix.two_levels) return kernels::from_e8m0(code);
     return kernels::from_small_float(code, kernels::fp8_e4m3_layout) * (matrix.inverse / 2688.0f);
@@ -116,12 +117,13 @@ void add_scales(CastSample& out, const QuantizedMatrix& matrix, std::span<const 
         out.scale = out.block_scale_min = out.block_scale_max = factors.front();
         return;
     }
-    out.scale_codes.resize(256);
-    const auto* const codes = matrix.scales.data_as<std::uint8_t>();
+    const bool coded = !matrix.has_f32_scales();
+    if (coded) out.scale_codes.resize(256);
+    const auto* const codes = coded ? matrix.scales.data_as<std::uint8_t>() : nullptr;
     for (std::size_t i = 0; i < factors.size(); ++i) {
-        ++out.scale_codes[codes[i]];
+        if (coded) ++out.scale_codes[codes[i]];
         if (!filled[i] || std::isnan(factors[i])) continue;
-        if (codes[i] == 0) ++out.zero_blocks;
+        if (coded && codes[i] == 0) ++out.zero_blocks;
         if (factors[i] == 0) continue;  // two levels, code 0: it has no scale
         out.block_scale_min = std::fmin(out.block_scale_min, factors[i]);
         out.block_scale_max = std::fmax(out.block_scale_max, factors[i]);

@@ -31,7 +31,7 @@ const ForceRule* ForceRules::find(std::string_view module, std::string_view op) 
     const auto found = std::ranges::find_if(rules_, [&](const ForceRule& rule) {
         return holds(rule.module, module) && (rule.op.empty() || rule.op == op);
     });
-    return found == rules_.end() ? nullptr : &*found;
+    return found == rules_.end() || found->lifts ? nullptr : &*found;
 }
 
 ForceScope::ForceScope(std::shared_ptr<const ForceRules> rules) noexcept

@@ -25,6 +25,7 @@ struct ForceRule {
     std::string module;  ///< full name; "": any
     std::string op;      ///< Op::name; "": any
     DType type;          ///< f32, f16 or bf16
+    bool lifts = false;  ///< forces nothing, where a less specific rule would
 };
 
 /// The rules of precision.force, looked up for each call. Immutable.

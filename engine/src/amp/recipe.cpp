@@ -6,7 +6,7 @@
 #include <optional>
 #include <utility>
 
-#include "engine/base/error.h"
+#include "tensor/cast.h"
 #include "tensor/layout.h"
 #include "tensor/philox.h"
 #include "tensor/tape.h"
@@ -24,15 +24,17 @@ std::uint32_t inverse_code(float scale) {
     return 254u - (std::bit_cast<std::uint32_t>(scale) >> 23);
 }
 
+/// The scale of a row or a block of FP8.
+float f32_scale(const Recipe& recipe, float amax, kernels::FloatLayout layout) {
+    if (std::isinf(amax)) return 1;
+    constexpr float least_of_rows = 1e-12f;  // torchao's
+    if (recipe.rule == ScaleBasis::row) amax = std::max(amax, least_of_rows);
+    return kernels::tensor_scale(amax, layout, recipe.powers_of_two);
+}
+
 std::uint32_t scale_code(const Recipe& recipe, float amax, kernels::FloatLayout layout) {
-    switch (recipe.rule) {
-        case ScaleBasis::row:
-            return inverse_code(kernels::row_scale(amax, layout));
-        case ScaleBasis::mx:
-            return kernels::mx_scale_code(amax, layout, recipe.mx_rule);
-        default:
-            return inverse_code(kernels::tensor_scale(amax, layout, true));
-    }
+    if (recipe.rule != ScaleBasis::mx) return inverse_code(f32_scale(recipe, amax, layout));
+    return std::isinf(amax) ? inverse_code(1) : kernels::mx_scale_code(amax, layout, recipe.mx_rule);
 }
 
 /// The range of the finite values of a tensor whose scale is not its blocks'.
@@ -45,6 +47,11 @@ BlockRange range_of_all(std::span<const BlockRange> ranges) {
     return all;
 }
 
+/// Whether the scale of a block is NaN.
+bool is_nan_block(const Recipe& recipe, const BlockRange& range) {
+    return range.nonfinite && !recipe.saturates;
+}
+
 /// Scales of blocks: their codes, the factors before the cast, and the exponents.
 void set_scales(QuantizedMatrix& out, const Recipe& recipe, std::span<const BlockRange> ranges,
                 std::vector<float>& factors) {
@@ -52,17 +59,58 @@ void set_scales(QuantizedMatrix& out, const Recipe& recipe, std::span<const Bloc
     auto* const scales = out.scales.data_as<std::uint8_t>();
     int top = -128, bottom = 128;
     for (std::size_t i = 0; i < ranges.size(); ++i) {
+        const bool is_nan = is_nan_block(recipe, ranges[i]);
         const std::uint32_t code =
-            ranges[i].nonfinite ? nan_scale : scale_code(recipe, ranges[i].amax, out.layout);
+            is_nan ? nan_scale : scale_code(recipe, ranges[i].amax, out.layout);
         scales[i] = static_cast<std::uint8_t>(code);
         factors[i] = kernels::mx_scale(code);
-        if (ranges[i].nonfinite || ranges[i].amax == 0) continue;
+        if (is_nan || ranges[i].amax == 0) continue;
         top = std::max(top, static_cast<int>(code) - 127);
         bottom = std::min(bottom, static_cast<int>(code) - 127);
     }
     if (bottom > top) top = bottom = 0;  // all zeros
     out.top = top;
     out.span = top - bottom;
+}
+
+/// Scales of rows and blocks that are no powers of two.
+void set_f32_scales(QuantizedMatrix& out, const Recipe& recipe, std::span<const BlockRange> ranges,
+                    std::vector<float>& factors) {
+    out.scales = Tensor::empty({out.blocks.count()}, DType::f32, Device{});
+    auto* const inverses = out.scales.data_as<float>();
+    for (std::size_t i = 0; i < ranges.size(); ++i) {
+        factors[i] = is_nan_block(recipe, ranges[i])
+                         ? std::numeric_limits<float>::quiet_NaN()
+                         : f32_scale(recipe, ranges[i].amax, out.layout);
+        inverses[i] = 1.0f / factors[i];
+    }
+}
+
+/// Counts infinity among the magnitudes of its block.
+void widen_to_infinities(std::vector<BlockRange>& ranges, const Tensor& x, const Blocks& blocks) {
+    const Tensor wide = to(x, DType::f32);
+    const auto* const values = wide.data_as<float>();
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+        if (!std::isinf(values[i])) continue;
+        const std::int64_t block = i / blocks.cols / blocks.block_rows * blocks.across() +
+                                   i % blocks.cols / blocks.block_cols;
+        ranges[static_cast<std::size_t>(block)].amax = std::numeric_limits<float>::infinity();
+    }
+}
+
+/// Codes of infinities are the largest; in a format without NaN so are those of NaN. Source: CUDA's
+/// saturating casts.
+void saturate_codes(std::uint8_t* codes, const Tensor& x, kernels::FloatLayout layout) {
+    const Tensor wide = to(x, DType::f32);
+    const auto* const values = wide.data_as<float>();
+    const auto largest = static_cast<std::uint8_t>(layout.largest());
+    const auto sign = static_cast<std::uint8_t>(layout.mask() + 1);
+    const bool has_nan = layout.special != kernels::Special::none;
+    for (std::int64_t i = 0; i < x.numel(); ++i) {
+        if (std::isinf(values[i]))
+            codes[i] = static_cast<std::uint8_t>(largest | (values[i] < 0 ? sign : 0));
+        if (std::isnan(values[i]) && !has_nan) codes[i] = largest;
+    }
 }
 
 }  // namespace
@@ -81,16 +129,17 @@ Blocks Recipe::blocks(std::int64_t rows, std::int64_t cols, ProductOperand opera
 namespace {
 
 /// NVFP4: the scale of the whole from its amax, and an E4M3 code of each block.
-void set_two_levels(QuantizedMatrix& out, std::span<const BlockRange> ranges, float amax,
-                    std::vector<float>& factors) {
+void set_two_levels(QuantizedMatrix& out, const Recipe& recipe, std::span<const BlockRange> ranges,
+                    float amax, std::vector<float>& factors) {
     constexpr std::uint32_t nan_code = 0x7f;
     const kernels::Nvfp4Scale scale(amax);
     out.scales = Tensor::empty({out.blocks.count()}, DType::u8, Device{});
     out.two_levels = true;
-    out.inverse = amax == 0 ? 2688.0f : amax;
+    out.inverse = amax == 0 || std::isinf(amax) ? 2688.0f : amax;
     auto* const scales = out.scales.data_as<std::uint8_t>();
     for (std::size_t i = 0; i < ranges.size(); ++i) {
-        const std::uint32_t code = ranges[i].nonfinite ? nan_code : scale.block_code(ranges[i].amax);
+        const std::uint32_t code =
+            is_nan_block(recipe, ranges[i]) ? nan_code : scale.block_code(ranges[i].amax);
         scales[i] = static_cast<std::uint8_t>(code);
         // The values of such a block are 0 with any code; the code 0 counts them as zeroed.
         factors[i] = code == 0 ? 0 : scale.encode(code);
@@ -102,7 +151,9 @@ void set_two_levels(QuantizedMatrix& out, std::span<const BlockRange> ranges, fl
 Tensor QuantizedMatrix::values(DType type, int shift) const {
     const Tensor y = Tensor::empty(codes.shape(), type, codes.device());
     std::vector<float> factors(static_cast<std::size_t>(blocks.count()), 1.0f);
-    if (scales.defined()) {
+    if (has_f32_scales()) {
+        std::copy_n(scales.data_as<float>(), factors.size(), factors.begin());
+    } else if (scales.defined()) {
         const auto* const own = scales.data_as<std::uint8_t>();
         for (std::size_t i = 0; i < factors.size(); ++i)
             factors[i] = two_levels ? kernels::from_small_float(own[i], kernels::fp8_e4m3_layout)
@@ -114,44 +165,27 @@ Tensor QuantizedMatrix::values(DType type, int shift) const {
     return y;
 }
 
-void DelayedScale::measured(const BlockRange& range) {
-    step_.amax = std::max(step_.amax, range.amax);
-    step_.nonfinite |= range.nonfinite;
+Tensor QuantizedMatrix::code_values(DType type) const {
+    QuantizedMatrix bare = *this;
+    bare.scales = {};
+    bare.blocks = {blocks.rows, blocks.cols, blocks.rows, blocks.cols};
+    return bare.values(type, 0);
 }
 
-void DelayedScale::update() {
-    const BlockRange step = std::exchange(step_, {});
-    if (step.amax == 0 || step.nonfinite) return;
-    history_[next_] = step.amax;
-    next_ = (next_ + 1) % history_.size();
-    scale_ = kernels::tensor_scale(std::ranges::max(history_), layout_, false);
-}
-
-std::vector<float> DelayedScale::history() const {
-    std::vector<float> out = history_;
-    std::ranges::rotate(out, out.begin() + static_cast<std::ptrdiff_t>(next_));
-    return out;
-}
-
-void DelayedScale::restore(float scale, const std::vector<float>& history) {
-    const auto possible = [](float size) { return size >= 0 && std::isfinite(size); };
-    if (history.size() != history_.size() || scale == 0 || !possible(scale) ||
-        !std::ranges::all_of(history, possible))
-        return;
-    scale_ = scale;
-    history_ = history;
-    next_ = 0;
-}
-
-QuantizedLayer::QuantizedLayer(const Recipe& recipe, const RoundingDraws& draws,
-                               std::uint64_t place)
-    : recipe_(recipe), draws_(draws), place_(place) {
+QuantizedLayer::QuantizedLayer(const Recipe& recipe, const QuantizedStep& now, std::uint64_t place)
+    : recipe_(recipe), now_(now), place_(place) {
     if (recipe.rule != ScaleBasis::delayed) return;
     for (const auto operand :
          {ProductOperand::input, ProductOperand::weight, ProductOperand::gradient})
-        delayed_.emplace_back(recipe.layout(operand), recipe.history);
+        delayed_.emplace_back(recipe.layout(operand), recipe.history, recipe.newest, recipe.margin);
 }
 
+bool QuantizedLayer::quantizes(LayerProduct product) const {
+    if (product == LayerProduct::forward && now_.step >= now_.forward_kept_from) return false;
+    return !recipe_.kept[static_cast<std::size_t>(product)];
+}
+
+/// Of the steps before; 0: none.
 float QuantizedLayer::delayed_scale(ProductOperand operand) const {
     return delayed_.empty() ? 0 : delayed_[static_cast<std::size_t>(operand)].scale();
 }
@@ -166,22 +200,45 @@ void CastFigures::add(const CastFigures& other) {
 }
 
 void QuantizedLayer::note(ProductOperand operand, Contraction along, const Cast& made) {
-    if (inference_mode() || recomputing()) return;
+    if (inference_mode() || recomputing() || now_.share.idle()) return;
     const auto index = static_cast<std::size_t>(operand);
     step_[index].add(made.figures);
     if (made.sample) samples_[2 * index + static_cast<std::size_t>(along)].add(*made.sample);
     if (!delayed_.empty()) delayed_[index].measured(made.range);
 }
 
+/// The magnitude of an operand of which this rank has a part.
+float QuantizedLayer::of_all_ranks(float amax, ProductOperand operand) const {
+    const bool alone = !recipe_.reduces_amax || !now_.largest_of_ranks || inference_mode();
+    if (alone || operand == ProductOperand::weight) return amax;
+    float largest = now_.share.idle() ? 0 : amax;
+    now_.largest_of_ranks({&largest, 1});
+    return largest;
+}
+
+float QuantizedLayer::tensor_scale(ProductOperand operand, float amax,
+                                   kernels::FloatLayout layout) const {
+    if (recipe_.fixed_scale != 0) return recipe_.fixed_scale;
+    if (delayed_.empty() && std::isinf(amax)) return 1;
+    if (delayed_.empty()) return kernels::tensor_scale(amax, layout, recipe_.powers_of_two);
+    const DelayedScale& scale = delayed_[static_cast<std::size_t>(operand)];
+    const bool measures = recipe_.measures_first && scale.is_new();
+    return measures && amax != 0 && std::isfinite(amax) ? scale.scale_of(amax) : scale.scale();
+}
+
 /// The scales of `out`, and the factors of its blocks before the cast.
 void QuantizedLayer::set_factors(QuantizedMatrix& out, ProductOperand operand,
                                  std::span<const BlockRange> ranges, float amax,
                                  std::vector<float>& factors) const {
-    if (recipe_.rule == ScaleBasis::nvfp4) return set_two_levels(out, ranges, amax, factors);
-    if (recipe_.rule != ScaleBasis::tensor && recipe_.rule != ScaleBasis::delayed)
-        return set_scales(out, recipe_, ranges, factors);
-    factors.front() = delayed_.empty() ? kernels::tensor_scale(amax, out.layout, false)
-                                       : delayed_scale(operand);
+    if (recipe_.rule == ScaleBasis::nvfp4)
+        return set_two_levels(out, recipe_, ranges, of_all_ranks(amax, operand), factors);
+    if (!recipe_.has_tensor_scales()) {
+        const bool codes = recipe_.rule == ScaleBasis::mx || recipe_.powers_of_two;
+        return codes ? set_scales(out, recipe_, ranges, factors)
+                     : set_f32_scales(out, recipe_, ranges, factors);
+    }
+    if (delayed_.empty()) amax = of_all_ranks(amax, operand);
+    factors.front() = tensor_scale(operand, amax, out.layout);
     out.inverse = 1.0f / factors.front();
 }
 
@@ -194,10 +251,15 @@ QuantizedLayer::Cast QuantizedLayer::measure(QuantizedMatrix& out, const Tensor&
         ranges.data(),
         {x.data(), x.dtype(), out.blocks.rows, out.blocks.cols, out.blocks.cols}, out.blocks);
     Cast made{.range = range_of_all(ranges), .figures = {}};
+    if (recipe_.saturates && made.range.nonfinite) {
+        widen_to_infinities(ranges, x, out.blocks);
+        made.range = range_of_all(ranges);
+    }
     set_factors(out, operand, ranges, made.range.amax, factors);
     float most = 0;
     for (std::size_t i = 0; i < ranges.size(); ++i)
-        if (!std::isnan(factors[i])) most = std::max(most, factors[i] * ranges[i].amax);
+        if (std::isfinite(factors[i]) && std::isfinite(ranges[i].amax))
+            most = std::max(most, factors[i] * ranges[i].amax);
     made.figures.elements = x.numel();
     made.figures.headroom = std::log2(kernels::largest_value(out.layout) / most);
     return made;
@@ -208,8 +270,8 @@ kernels::RandomRoundingWords QuantizedLayer::draw(ProductOperand operand, Contra
     const auto direction = static_cast<std::uint64_t>(along);
     const std::uint64_t micro_batch = casts_[direction]++;
     const std::uint64_t slot = 3 * place_ + static_cast<std::uint64_t>(operand);
-    return {RandomStream(draws_.seed, StreamId::rounding, static_cast<std::uint32_t>(draws_.step)),
-            ((micro_batch * draws_.operands + slot) * 2 + direction) << 34};
+    return {RandomStream(now_.seed, StreamId::rounding, static_cast<std::uint32_t>(now_.step)),
+            ((micro_batch * now_.operands + slot) * 2 + direction) << 34};
 }
 
 namespace {
@@ -226,24 +288,29 @@ Tensor rotated(const Tensor& x) {
 }  // namespace
 
 QuantizedMatrix QuantizedLayer::cast(const Tensor& x0, ProductOperand operand, Contraction along,
-                                     Cast& made) {
+                                     Cast& made, bool whole) {
     Tensor x = in_layout(x0, Layout::contiguous);
     const bool weight = operand == ProductOperand::weight;
     if (recipe_.rotates_rows && !weight && along == Contraction::rows) x = rotated(x);
     const std::int64_t rows = x.size(0), cols = x.size(1);
     QuantizedMatrix out{.layout = recipe_.layout(operand),
-                        .blocks = recipe_.blocks(rows, cols, operand, along)};
+                        .blocks = whole ? Blocks{rows, cols, rows, cols}
+                                        : recipe_.blocks(rows, cols, operand, along)};
     std::vector<float> factors(static_cast<std::size_t>(out.blocks.count()));
     made = measure(out, x, operand, factors);
     out.codes = Tensor::empty({rows, cols}, DType::u8, x.device());
     std::optional<kernels::RandomRoundingWords> words;
-    if (recipe_.random_gradients && operand == ProductOperand::gradient)
+    if (recipe_.random_gradients && operand == ProductOperand::gradient) {
         words = draw(operand, along);
+        words->element = static_cast<std::uint64_t>(now_.share.before(x.numel()));
+    }
     made.figures.counts = kernels::cpu::quantize_blocks(
         out.codes.data_as<std::uint8_t>(), {x.data(), x.dtype(), rows, cols, cols}, out.blocks,
         factors.data(), out.layout, words ? &*words : nullptr);
+    if (recipe_.saturates && made.range.nonfinite)
+        saturate_codes(out.codes.data_as<std::uint8_t>(), x, out.layout);
     made.sample.reset();
-    if (draws_.examines && !inference_mode() && !recomputing())
+    if (now_.examines && !inference_mode() && !recomputing())
         made.sample = examined(x, out, operand, factors, made.figures);
     return out;
 }
@@ -289,127 +356,32 @@ QuantizedMatrix QuantizedLayer::quantize(const Tensor& x, ProductOperand operand
     return out;
 }
 
-QuantizedMatrix QuantizedLayer::weight(const Tensor& weight, Contraction along) {
+QuantizedMatrix QuantizedLayer::weight(const Tensor& weight, Contraction along, bool backward) {
     constexpr auto operand = ProductOperand::weight;
-    if (recipe_.has_one_set(operand)) along = Contraction::cols;
-    CachedWeight& cached = weights_[static_cast<std::size_t>(along)];
+    if (recipe_.has_one_set(operand)) {
+        along = Contraction::cols;
+        backward = false;
+    }
+    CachedWeight& cached = weights_[backward ? 1 : 0];
     const float scale = delayed_scale(operand);
     const TensorImpl& source = *weight.impl();
     const bool valid = cached.source.lock() == source.storage && cached.offset == source.offset &&
                        cached.version == weight.version() && cached.scale == scale &&
                        cached.codes.blocks.rows == weight.size(0) &&
-                       (!draws_.examines || cached.examined_in == draws_.step);
+                       (!now_.examines || cached.examined_in == now_.step);
     if (!valid) {
         const UseScope use(MemoryUse::cast_cache);
-        cached.codes = cast(weight, operand, along, cached.cast);
+        cached.codes =
+            cast(weight, operand, along, cached.cast, backward && recipe_.whole_weights);
         cached.source = source.storage;
         cached.offset = source.offset;
         cached.version = weight.version();
         cached.scale = scale;
-        if (cached.cast.sample) cached.examined_in = draws_.step;
+        if (cached.cast.sample) cached.examined_in = now_.step;
     }
     note(operand, along, cached.cast);
     cached.cast.sample.reset();
     return cached.codes;
-}
-
-std::shared_ptr<QuantizedLayer> QuantizedLayers::find(std::string_view module) {
-    if (const auto found = layers_.find(module); found != layers_.end()) return found->second;
-    const auto holds = [module](const std::string& outer) {
-        return module.starts_with(outer) &&
-               (module.size() == outer.size() || module[outer.size()] == '.');
-    };
-    const bool kept = module.empty() || std::ranges::any_of(kept_, holds);
-    const auto place = std::ranges::find(modules_, module) - modules_.begin();
-    auto layer = kept ? nullptr
-                      : std::make_shared<QuantizedLayer>(recipe_, draws_,
-                                                         static_cast<std::uint64_t>(place));
-    if (layer != nullptr) restore(std::string(module), *layer);
-    return layers_.emplace(module, std::move(layer)).first->second;
-}
-
-namespace {
-
-constexpr const char* operand_names[] = {"x", "w", "g"};
-
-Tensor as_tensor(const std::vector<float>& values) {
-    const Tensor out = Tensor::empty({std::ssize(values)}, DType::f32, Device{});
-    std::ranges::copy(values, out.data_as<float>());
-    return out;
-}
-
-std::vector<float> as_numbers(const TensorMap& from, const std::string& name) {
-    const auto found = from.find(name);
-    if (found == from.end() || found->second.dtype() != DType::f32) return {};
-    const auto* const first = found->second.data_as<float>();
-    return {first, first + found->second.numel()};
-}
-
-/// f(name, scale) for the delayed scales of a layer.
-template <class F>
-void for_each_scale(const std::string& module, QuantizedLayer& layer, const F& f) {
-    for (std::size_t i = 0; i < layer.delayed().size(); ++i)
-        f(module + '.' + operand_names[i], layer.delayed()[i]);
-}
-
-}  // namespace
-
-TensorMap QuantizedLayers::saved_state() const {
-    TensorMap out = loaded_;
-    for (const auto& [module, layer] : layers_) {
-        if (layer == nullptr) continue;
-        for_each_scale(module, *layer, [&](const std::string& name, const DelayedScale& scale) {
-            out[name + ".scale"] = as_tensor({scale.scale()});
-            out[name + ".history"] = as_tensor(scale.history());
-        });
-    }
-    return out;
-}
-
-void QuantizedLayers::load_state(const TensorMap& saved, std::int64_t steps) {
-    loaded_ = recipe_.rule == ScaleBasis::delayed ? saved : TensorMap();
-    draws_.step = steps;
-    layers_.clear();  // find() makes them again
-    casts_ = {};
-}
-
-void QuantizedLayers::restore(const std::string& module, QuantizedLayer& layer) const {
-    for_each_scale(module, layer, [&](const std::string& name, DelayedScale& scale) {
-        const std::vector<float> value = as_numbers(loaded_, name + ".scale");
-        if (value.size() == 1) scale.restore(value.front(), as_numbers(loaded_, name + ".history"));
-    });
-}
-
-void QuantizedLayers::end_step() {
-    if (std::ranges::all_of(layers_, [](const auto& each) { return each.second == nullptr; }))
-        throw Error(ErrorCode::settings,
-                    msg("This model has no product that a recipe covers: a linear layer beside its "
-                        "output layer."),
-                    msg("Use a precision without a recipe."));
-    casts_ = {};
-    samples_.clear();
-    for (const auto& [module, layer] : layers_) {
-        if (layer == nullptr) continue;
-        for (OperandSample& each : layer->take_samples()) {
-            each.module = module;
-            samples_.push_back(std::move(each));
-        }
-        const StepCasts step = layer->end_step();
-        for (std::size_t i = 0; i < step.size(); ++i) casts_[i].add(step[i]);
-    }
-    ++draws_.step;
-    draws_.examines = false;
-}
-
-float QuantizedLayers::kept_share() const {
-    const auto kept = std::ranges::count_if(layers_, [](const auto& each) { return !each.second; });
-    return static_cast<float>(kept) / static_cast<float>(layers_.size());
-}
-
-std::vector<MetLayer> QuantizedLayers::met() const {
-    std::vector<MetLayer> out;
-    for (const auto& [module, layer] : layers_) out.push_back({module, layer != nullptr});
-    return out;
 }
 
 }  // namespace engine

@@ -19,6 +19,8 @@ DType to_dtype(ForcedType type) {
             return DType::f16;
         case ForcedType::bf16:
             return DType::bf16;
+        default:
+            break;
     }
     return DType::f32;
 }
@@ -64,10 +66,17 @@ Message allowed(const std::string& key, const std::vector<std::string>& modules)
 
 std::shared_ptr<const ForceRules> force_rules(const ForcedTypes& forced,
                                               const std::vector<std::string>& modules) {
-    if (forced.empty()) return nullptr;
+    const auto is_recipe = [](const auto& each) {
+        return forced_recipe(each.second) != RecipeKind::none;
+    };
+    if (std::ranges::all_of(forced, is_recipe)) return nullptr;
     std::vector<ForceRule> rules;
     std::string refused;
     for (const auto& [key, type] : forced) {
+        if (forced_recipe(type) != RecipeKind::none) {  // make_quantized_layers() looks for it
+            rules.push_back({key, key, "", DType::f32, /*lifts=*/true});
+            continue;
+        }
         if (const auto rule = find_rule(key, to_dtype(type), modules)) {
             rules.push_back(*rule);
             continue;

@@ -8,9 +8,11 @@
 
 namespace engine {
 
+namespace {
+
 // Sources: Transformer Engine's DelayedScaling, Float8CurrentScaling and Float8BlockScaling,
-// torchao's rowwise recipe, MXFP8 as both have it, and NVFP4BlockScaling.
-Recipe make_recipe(RecipeKind kind) {
+// torchao's rowwise recipes, MXFP8 as both have it, and NVFP4BlockScaling.
+Recipe usual_recipe(RecipeKind kind) {
     using enum RecipeKind;
     constexpr kernels::FloatLayout e4m3 = kernels::fp8_e4m3_layout,
                                    e2m1 = kernels::fp4_e2m1_layout;
@@ -18,12 +20,19 @@ Recipe make_recipe(RecipeKind kind) {
         case fp8_delayed:
             return {.rule = ScaleBasis::delayed};
         case fp8_rowwise:
-            return {.rule = ScaleBasis::row, .gradient = e4m3};
+            return {.rule = ScaleBasis::row, .gradient = e4m3, .powers_of_two = true};
+        case fp8_rowwise_gw:
+            return {.rule = ScaleBasis::row,
+                    .gradient = e4m3,
+                    .powers_of_two = true,
+                    .whole_weights = true,
+                    .kept = {false, false, true}};
         case fp8_block:
             return {.rule = ScaleBasis::block,
                     .gradient = e4m3,
                     .block = 128,
-                    .square_weights = true};
+                    .square_weights = true,
+                    .powers_of_two = true};
         case mxfp8:
             return {.rule = ScaleBasis::mx, .gradient = e4m3, .block = 32};
         case nvfp4:
@@ -47,18 +56,70 @@ Recipe make_recipe(RecipeKind kind) {
     return {.rule = ScaleBasis::tensor};
 }
 
-std::unique_ptr<QuantizedLayers> make_quantized_layers(RecipeKind kind, const Model& model,
-                                                       std::int64_t seed) {
-    if (kind == RecipeKind::none) return nullptr;
-    std::vector<std::string> kept = model.heads;
-    if (kind == RecipeKind::nvfp4) {
-        // Transformer Engine's advice: the last 16 % of the blocks, rounded to whole blocks.
-        const std::size_t last = (16 * model.blocks.size() + 50) / 100;
-        kept.insert(kept.end(), model.blocks.end() - static_cast<std::ptrdiff_t>(last),
-                    model.blocks.end());
+kernels::MxRule mx_rule(MxScale scale) {
+    switch (scale) {
+        case MxScale::floor:
+            return kernels::MxRule::floor;
+        case MxScale::ceil:
+            return kernels::MxRule::ceil;
+        case MxScale::even:
+            return kernels::MxRule::even;
+        case MxScale::rceil:
+            break;
     }
-    return std::make_unique<QuantizedLayers>(make_recipe(kind), std::move(kept), model.modules,
-                                             seed);
+    return kernels::MxRule::rceil;
+}
+
+/// Formats and scales; a recipe without a part ignores its setting.
+void set_formats(Recipe& recipe, RecipeKind kind, const QuantizeConfig& q) {
+    const bool four_bits = recipe.forward.fraction_bits == 1;
+    const bool two_formats = recipe.has_tensor_scales() || kind == RecipeKind::mxfp8;
+    if (two_formats && q.gradient_format != GradientFormat::automatic)
+        recipe.gradient = q.gradient_format == GradientFormat::e5m2 ? kernels::fp8_e5m2_layout
+                                                                    : kernels::fp8_e4m3_layout;
+    recipe.history = q.history.value_or(recipe.history);
+    recipe.newest = q.history_algorithm == HistoryRule::newest;
+    recipe.margin = static_cast<int>(q.margin);
+    recipe.measures_first = q.first_scale == FirstScale::current;
+    recipe.powers_of_two = q.power_of_2_scales.value_or(recipe.powers_of_two);
+    recipe.mx_rule = mx_rule(q.mx_scale);
+    if (four_bits && q.stochastic_rounding != FourBitRounding::automatic)
+        recipe.random_gradients = q.stochastic_rounding == FourBitRounding::gradients;
+    if (four_bits && q.hadamard != Rotation::automatic)
+        recipe.rotates_rows = q.hadamard == Rotation::wgrad;
+    const bool small_blocks = recipe.block > 0 && recipe.rule != ScaleBasis::block;
+    if (small_blocks && q.weight_blocks != WeightBlocks::automatic)
+        recipe.square_weights = q.weight_blocks == WeightBlocks::squares;
+}
+
+}  // namespace
+
+RecipeSettings recipe_settings(const RunConfig& config) {
+    return {.quantize = config.quantize,
+            .seed = config.seed,
+            .fixed_scale = config.teach.quantize_scale,
+            .sum_bits = config.teach.accumulator_bits,
+            .promote_every = config.teach.promote_every.value_or(128)};
+}
+
+Recipe make_recipe(RecipeKind kind, const RecipeSettings& settings) {
+    const QuantizeConfig& q = settings.quantize;
+    Recipe recipe = usual_recipe(kind);
+    set_formats(recipe, kind, q);
+    recipe.saturates = q.non_finite == NonFiniteRule::saturate;
+    recipe.evaluates = q.evaluate.value_or(true);
+    recipe.convolutions = q.convolutions;
+    recipe.reduces_amax = q.reduce_amax == AmaxReduction::all;
+    recipe.fixed_scale = static_cast<float>(settings.fixed_scale);
+    recipe.sum_bits = static_cast<int>(settings.sum_bits);
+    recipe.promote_every = settings.promote_every;
+    const auto set_kept = [&](LayerProduct product, ProductType type) {
+        if (type != ProductType::automatic)
+            recipe.kept[static_cast<std::size_t>(product)] = type == ProductType::high;
+    };
+    set_kept(LayerProduct::input_gradient, q.dgrad);
+    set_kept(LayerProduct::weight_gradient, q.wgrad);
+    return recipe;
 }
 
 namespace {

@@ -100,6 +100,7 @@ ValueKind kind_of(const T&) {
     return ValueKind::text;
 }
 ValueKind kind_of(const std::optional<bool>&) { return ValueKind::flag; }
+ValueKind kind_of(const std::optional<std::int64_t>&) { return ValueKind::number; }
 
 /// The kind of an option that several kinds have: mixed if their types differ.
 ValueKind kind_of_option(const OptionCatalog& catalog, std::string_view group,

@@ -62,6 +62,9 @@ std::vector<PrecisionDescriptor> precision_rows() {
             "As AMP BF16, with the products of linear layers in FP8 E4M3 and a scale for each row "
             "of their operands.",
             with_recipe(RecipeKind::fp8_rowwise), 0x6b7300, 0xc3cf3d, emulated, on_cpu_alone),
+        row("fp8-rowwise-gw", "FP8 rowwise GW",
+            "As FP8 rowwise, with the gradients of weights from products in BF16.",
+            with_recipe(RecipeKind::fp8_rowwise_gw), 0x4b7f22, 0x8fd14f, emulated, on_cpu_alone),
         row("fp8-block", "FP8 blocks",
             "As AMP BF16, with the products of linear layers in FP8 E4M3 and a scale for each 128 "
             "values, or 128 × 128 of a weight.",

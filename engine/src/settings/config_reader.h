@@ -71,6 +71,7 @@ private:
     template <typename T>
     void read(std::string_view path, const nlohmann::json& value, std::optional<T>& field) {
         if (value.is_null()) return;
+        if (std::is_same_v<T, std::int64_t> && value == "auto") return;
         T read_value{};
         read(path, value, read_value);
         if (!setting_errors_.has(path)) field = std::move(read_value);

@@ -14,6 +14,7 @@ namespace engine {
 namespace {
 
 bool plays_a_part(const TeachConfig& teach, const std::string& path) {
+    if (path == "teach.promote_every") return teach.accumulator_bits != 0;
     if (path == "teach.norm_epsilon") return teach.norm == TeachNorm::composed;
     const bool of_plant = path.starts_with("teach.plant.");
     return !of_plant || teach.plant.kind != PlantKind::none;

@@ -193,6 +193,9 @@ ParsedConfig parse_run_config(std::string_view text, const std::vector<std::stri
     parsed.config = completed(std::move(parsed.config));
     for (Message& note : set_foreign_options_aside(parsed.config))
         parsed.notes.push_back(std::move(note));
+    if (const auto ignored = ignored_of_recipes(parsed.config); !ignored.empty())
+        parsed.notes.push_back(
+            msg("Ignored, since the recipe does not use them: {}.", join(ignored)));
     check_config(parsed.config, setting_errors);
     parsed.errors = setting_errors.take();
     return parsed;

@@ -73,6 +73,10 @@ private:
                      const HistogramInterval& value) {
         check_range(field, range, value.steps);
     }
+    void check_range(std::string_view field, const SettingRange& range,
+                     const std::optional<std::int64_t>& value) {
+        if (value) check_range(field, range, *value);
+    }
     void check_range(std::string_view field, const SettingRange& range, double value) {
         if (range.number == nullptr) return;
         const Message allowed = range.number(value);
@@ -265,21 +269,48 @@ private:
     }
 
     void check_recipe(const ResolvedPrecision& r) {
+        check_skipped_products();
+        if (!r.has_recipe()) return;
+        const bool by_preset = r.recipe != RecipeKind::none;
+        const auto& force = c_.precision.force;
+        const auto forced = std::ranges::find_if(force, [](const auto& each) {
+            return forced_recipe(each.second) != RecipeKind::none;
+        });
+        const std::string field =
+            by_preset ? "precision.recipe" : "precision.force." + forced->first;
         const auto refuse = [&](bool refused, Message allowed) {
-            require(!refused || r.recipe == RecipeKind::none, "precision.recipe",
-                    word_of(r.recipe), std::move(allowed));
+            require(!refused, field, word_of(r.recipes().front()), std::move(allowed));
         };
         refuse(r.weights == WeightFormat::fp16,
                msg("use fp32 weights, from which a recipe casts, or no recipe"));
         refuse(c_.device.starts_with("cuda"), msg("use it on a CPU, or no recipe"));
         refuse(c_.gradient_penalty != 0,
                msg("use gradient_penalty 0: products of a recipe have no second derivative"));
-        const bool one_process = r.recipe == RecipeKind::fp8_delayed ||
-                                 r.recipe == RecipeKind::nvfp4 || r.recipe == RecipeKind::mxfp4;
-        refuse(one_process && c_.workers > 1,
-               msg("use one worker: the state of this recipe is that of one process"));
-        refuse(r.recipe == RecipeKind::nvfp4 && r.autocast != AutocastFormat::bf16,
-               msg("use precision.autocast bf16: the rotated rows of this recipe are bf16"));
+        const auto rotates = [&](RecipeKind kind) {
+            return kind == RecipeKind::nvfp4
+                       ? c_.quantize.hadamard != Rotation::off
+                       : kind == RecipeKind::mxfp4 && c_.quantize.hadamard == Rotation::wgrad;
+        };
+        refuse(r.autocast != AutocastFormat::bf16 && std::ranges::any_of(r.recipes(), rotates),
+               msg("use precision.autocast bf16, in which rotated rows are, or quantize.hadamard "
+                   "off"));
+    }
+
+    /// Without a model: modules are looked up when it is made.
+    void check_skipped_products() {
+        for (const std::string& each : c_.quantize.skip) {
+            const auto colon = each.rfind(':');
+            if (colon == std::string::npos || colon == 0) {
+                require(false, "quantize.skip", each,
+                        msg("name a module and a product, MODULE:fprop, MODULE:dgrad or "
+                            "MODULE:wgrad; precision.force keeps a whole module"));
+                continue;
+            }
+            const std::string product = each.substr(colon + 1);
+            const Names products{"fprop", "dgrad", "wgrad"};
+            if (!has(products, product))
+                require(false, "quantize.skip", each, use_one_of(products, product));
+        }
     }
 
     void check_scaler() {
@@ -325,6 +356,8 @@ private:
 
     void check_teach() {
         const TeachConfig& t = c_.teach;
+        require(t.accumulator_bits == 0 || t.accumulator_bits >= 10, "teach.accumulator_bits",
+                t.accumulator_bits, msg("use 0, or a whole number from 10 to 24"));
         if (t.plant.kind != PlantKind::adam_epsilon_zero || refused("optimizer.kind")) return;
         const OptimizerDescriptor& kind = *find_kind(optimizers(), c_.optimizer.kind);
         require(kind.adam_step, "teach.plant.kind", word_of(t.plant.kind),
@@ -373,6 +406,10 @@ Message not_negative(double value) {
 
 Message from_zero_below_one(double value) {
     return unless(value >= 0 && value < 1, msg("use a number from 0 to below 1"));
+}
+
+Message share(double value) {
+    return unless(value >= 0 && value <= 1, msg("use a number from 0 to 1"));
 }
 
 Message initial_scale(double value) {

@@ -52,6 +52,7 @@ constexpr SettingRange numbers(Message (*check)(double value)) { return {.number
 Message above_zero(double value);
 Message not_negative(double value);
 Message from_zero_below_one(double value);
+Message share(double value);
 Message initial_scale(double value);
 Message growth_factor(double value);
 Message backoff_factor(double value);
@@ -165,7 +166,72 @@ void for_each_setting(Config&& c, F&& f) {
         "autocast has them.");
     row(c.precision.force, "precision.force", "Forced types",
         "Types of modules and operations over all other settings, such as {\"layer1\": \"fp32\", "
-        "\"fc:linear\": \"bf16\"}. The most specific key decides.");
+        "\"fc:linear\": \"bf16\"}, or the recipe of a module. The most specific key decides.");
+    row(c.quantize.gradient_format, "quantize.gradient_format", "Gradient format",
+        "Format of the gradients of outputs in 8 bits: E5M2 has more range, E4M3 more fraction.",
+        "", {}, SettingPlace::if_given);
+    row(c.quantize.history, "quantize.history", "History",
+        "Steps whose largest magnitudes decide about a delayed scale (1,024 unless given).",
+        "steps", between(1, 65'536), SettingPlace::if_given);
+    row(c.quantize.history_algorithm, "quantize.history_algorithm", "Value of the history",
+        "The magnitude of the history that decides about a delayed scale: the largest, or the newest.",
+        "", {}, SettingPlace::if_given);
+    row(c.quantize.margin, "quantize.margin", "Margin",
+        "Bits of headroom of a delayed scale: it is divided by 2 to this power.",
+        "bits", between(0, 8), SettingPlace::if_given);
+    row(c.quantize.first_scale, "quantize.first_scale", "First scale",
+        "The delayed scale before any history: 1, or measured in the first step.",
+        "", {}, SettingPlace::if_given);
+    row(c.quantize.power_of_2_scales, "quantize.power_of_2_scales", "Powers of two",
+        "Rounds scales of tensors, rows and blocks of FP8 down to a power of two.",
+        "", {}, SettingPlace::if_given);
+    row(c.quantize.mx_scale, "quantize.mx_scale", "MX scale",
+        "How the power of two of an MX block follows from its largest magnitude. Floor may saturate.",
+        "", {}, SettingPlace::if_given);
+    row(c.quantize.stochastic_rounding, "quantize.stochastic_rounding", "Rounding at random",
+        "Rounds gradients in FP4 up or down at random, so that small ones count in the mean.",
+        "", {}, SettingPlace::if_given);
+    row(c.quantize.hadamard, "quantize.hadamard", "Rotation",
+        "Rotates 16 rows of both operands of a weight gradient in FP4, which spreads outliers.",
+        "", {}, SettingPlace::if_given);
+    row(c.quantize.weight_blocks, "quantize.weight_blocks", "Blocks of weights",
+        "Blocks of weights: along the contraction, or square, with one set of codes for both passes.",
+        "", {}, SettingPlace::if_given);
+    row(c.quantize.wgrad, "quantize.wgrad", "Weight gradients",
+        "Products that give the gradients of weights: by codes, or as autocast has them.",
+        "", {}, SettingPlace::if_given);
+    row(c.quantize.dgrad, "quantize.dgrad", "Input gradients",
+        "Products that give the gradients of inputs: by codes, or as autocast has them.",
+        "", {}, SettingPlace::if_given);
+    row(c.quantize.non_finite, "quantize.non_finite", "Infinity and NaN",
+        "Keeps infinity and NaN visible in codes. Saturated, infinity becomes the largest value, and "
+        "skips lack their reason.",
+        "", {}, SettingPlace::if_given);
+    row(c.quantize.head, "quantize.head", "Output layer",
+        "Quantises the output layer, too.",
+        "", {}, SettingPlace::if_given);
+    row(c.quantize.first_blocks, "quantize.first_blocks", "First blocks kept",
+        "Blocks at the beginning of the network that no recipe covers (auto: as the recipe has it).",
+        "", at_least(0), SettingPlace::if_given);
+    row(c.quantize.last_blocks, "quantize.last_blocks", "Last blocks kept",
+        "Blocks at the end of the network that no recipe covers (auto: as the recipe has it).",
+        "", at_least(0), SettingPlace::if_given);
+    row(c.quantize.skip, "quantize.skip", "Kept products",
+        "Single products as autocast has them: MODULE:fprop, MODULE:dgrad or MODULE:wgrad, a list. "
+        "They go before forced types.",
+        "", {}, SettingPlace::if_given);
+    row(c.quantize.reduce_amax, "quantize.reduce_amax", "Magnitudes of workers",
+        "Which scales of tensors follow the largest magnitude of all workers. Auto: delayed ones.",
+        "", {}, SettingPlace::if_given);
+    row(c.quantize.evaluate, "quantize.evaluate", "Evaluation",
+        "Quantises in evaluation, too (on unless given). Scales never change there.",
+        "", {}, SettingPlace::if_given);
+    row(c.quantize.high_precision_from, "quantize.high_precision_from", "High precision from",
+        "Share of the run after which forward products are as autocast has them (0 = never).",
+        "", numbers(share), SettingPlace::if_given);
+    row(c.quantize.convolutions, "quantize.convolutions", "Convolutions",
+        "Quantises convolutions, too, with recipes of one scale a tensor. The first one is kept.",
+        "", {}, SettingPlace::if_given);
     row(c.scaler.preset, "scaler.preset", "Scaler preset",
         "Values of the loss scaler: for real training, or with a scale that moves often enough to "
         "watch in a short run.",
@@ -309,6 +375,16 @@ void for_each_setting(Config&& c, F&& f) {
     row(c.teach.plant.where, "teach.plant.where", "Planted where",
         "The module, the parameter (name, or name:row) or the sample's position in the batch. "
         "Empty: the first that fits.");
+    row(c.teach.quantize_scale, "teach.quantize_scale", "Fixed scale",
+        "Broken on purpose: every scale of a tensor of a recipe is this number (0 = its own).",
+        "", numbers(not_negative), SettingPlace::if_given);
+    row(c.teach.accumulator_bits, "teach.accumulator_bits", "Bits of sums",
+        "Broken on purpose: sums of quantised products keep this many bits, 10 to 24 (0 = those of "
+        "fp32).",
+        "bits", between(0, 24), SettingPlace::if_given);
+    row(c.teach.promote_every, "teach.promote_every", "Promote every",
+        "Products after which such a sum is added up in fp32 (128 unless given; 0 = never).",
+        "", at_least(0), SettingPlace::if_given);
     row(c.seed, "seed", "Seed",
         "Seed of all randomness: the same seed gives the same weights, order and noise.", "",
         at_least(0));

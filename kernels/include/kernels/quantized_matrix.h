@@ -34,11 +34,12 @@ struct CastCounts {
     std::int64_t nonfinite = 0;
 };
 
-/// Numbers of rounding at random: element i (row * cols + column) takes 16 bits of word first + i /
-/// 2, the low ones for an even i.
+/// Numbers of rounding at random: element i (`element` + row * cols + column) takes 16 bits of word
+/// first + i / 2, the low ones for an even i.
 struct RandomRoundingWords {
     PhiloxStream stream;
     std::uint64_t first;
+    std::uint64_t element = 0;  ///< of the matrix's first value, in a larger one
 };
 
 namespace cpu {
@@ -67,6 +68,11 @@ void decode_blocks(Matrix y, const std::uint8_t* codes, const Blocks& blocks, co
 /// y = sums * factor + bias in f32, and then one rounding to y's type; with `relu` max(y, 0). sums
 /// (rows, cols) dense; bias (cols) of y's type, or null; y dense, f32, f16 or bf16.
 void scale_sums(Matrix y, const float* sums, float factor, const void* bias, bool relu);
+
+/// sums(i, j) += part(i, j) * row_factors[i] * col_factors[j], each product rounded; both (rows,
+/// cols), dense.
+void add_scaled_sums(float* sums, const float* part, std::int64_t rows, std::int64_t cols,
+                     const float* row_factors, const float* col_factors);
 
 }  // namespace cpu
 }  // namespace kernels

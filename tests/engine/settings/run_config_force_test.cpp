@@ -58,7 +58,7 @@ TEST(RunConfigForce, RefusesAllThatIsWrongAtOnce) {
         error_lines(parse_run_config(R"({"precision": {"force": {
         "conv1": "fp64", "a:relu": 16, "conv1:conv9d": "fp16", "x:reshape": "fp16"}}})")),
         ElementsAre(HasSubstr("precision.force.a:relu: 16: use a text"),
-                    "precision.force.conv1: fp64: use fp32, fp16 or bf16; did you mean fp32?",
+                    HasSubstr("precision.force.conv1: fp64: use fp32, fp16, bf16, fp8-delayed"),
                     HasSubstr("precision.force.conv1:conv9d: fp16: conv9d is not an operation"),
                     HasSubstr("precision.force.x:reshape: fp16: reshape is not an operation")));
     EXPECT_THAT(error_lines(parse_run_config(R"({"precision": {"force": ["relu"]}})")),

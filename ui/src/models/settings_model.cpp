@@ -360,6 +360,9 @@ bool SettingsModel::applies(const QString& path) const {
     if (path == u"precision.scaler"_s) return config_.precision.scaler.has_value();
     if (hasStaticScale() && path.startsWith(u"scaler."_s)) return path == u"scaler.init_scale"_s;
     if (path.startsWith(u"scaler."_s)) return usesScaler();
+    if (path.startsWith(u"quantize."_s))
+        return engine::find_kind(engine::precisions(), config_.precision.preset) != nullptr &&
+               engine::resolve(config_.precision).has_recipe();
     if (path == u"teach.norm_epsilon"_s) return config_.teach.norm == engine::TeachNorm::composed;
     if (path == u"teach.plant.step"_s || path == u"teach.plant.where"_s)
         return config_.teach.plant.kind != engine::PlantKind::none;

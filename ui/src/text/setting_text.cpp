@@ -59,6 +59,7 @@ QString sectionTitle(const std::string& path) {
         {u"model"_s, SettingTitle::tr("Model")},
         {u"optimizer"_s, SettingTitle::tr("Optimizer")},
         {u"precision"_s, SettingTitle::tr("Precision")},
+        {u"quantize"_s, SettingTitle::tr("8 and 4 bits")},
         {u"scaler"_s, SettingTitle::tr("Loss scaler")},
         {u"schedule"_s, SettingTitle::tr("Learning-rate schedule")},
         {u"task"_s, SettingTitle::tr("Task")},

@@ -61,10 +61,10 @@ struct ModelConfig {
     bool operator==(const ModelConfig&) const = default;
 };
 
-/// Types of modules and operations. A key is a module by its full name ("layer1.0.conv1"), which
-/// stands for all inside it too; an operation, as `halftone ops` lists them; or both,
-/// "module:operation". A name that is a module of the model means the module. The most specific key
-/// decides: the longest module name, then the one with an operation.
+/// Types of modules and operations, and recipes of modules. A key is a module by its full name
+/// ("layer1.0.conv1"), which stands for all inside it too; an operation, as `halftone ops` lists
+/// them; or both, "module:operation". A name that is a module of the model means the module. The
+/// most specific key decides: the longest module name, then the one with an operation.
 using ForcedTypes = std::map<std::string, ForcedType>;
 
 /// The preset and its five settings; an empty one takes the preset's value.
@@ -79,6 +79,34 @@ struct PrecisionConfig {
     std::optional<RecipeKind> recipe = {};
 
     bool operator==(const PrecisionConfig&) const = default;
+};
+
+/// Parts of a recipe that differ from its own (resources/handbook/low-bits.md). A recipe ignores
+/// what it does not have.
+struct QuantizeConfig {
+    GradientFormat gradient_format = GradientFormat::automatic;
+    std::optional<std::int64_t> history = {};  ///< steps that delayed scales remember
+    HistoryRule history_algorithm = HistoryRule::largest;
+    std::int64_t margin = 0;  ///< of delayed scales, in powers of two
+    FirstScale first_scale = FirstScale::one;
+    std::optional<bool> power_of_2_scales = {};
+    MxScale mx_scale = MxScale::rceil;
+    FourBitRounding stochastic_rounding = FourBitRounding::automatic;
+    Rotation hadamard = Rotation::automatic;
+    WeightBlocks weight_blocks = WeightBlocks::automatic;
+    ProductType wgrad = ProductType::automatic;
+    ProductType dgrad = ProductType::automatic;
+    NonFiniteRule non_finite = NonFiniteRule::propagate;
+    bool head = false;                              ///< the output layer, too
+    std::optional<std::int64_t> first_blocks = {};  ///< kept in autocast's type
+    std::optional<std::int64_t> last_blocks = {};
+    std::vector<std::string> skip = {};  ///< "MODULE:fprop", ":dgrad" or ":wgrad": kept
+    AmaxReduction reduce_amax = AmaxReduction::automatic;
+    std::optional<bool> evaluate = {};  ///< evaluation is quantised, too; none: it is
+    double high_precision_from = 0;     ///< share of the run; 0: never
+    bool convolutions = false;
+
+    bool operator==(const QuantizeConfig&) const = default;
 };
 
 /// Loss scaler. In JSON a missing field takes the preset's value, so after parsing all numbers are
@@ -204,6 +232,10 @@ struct TeachConfig {
     TeachNorm norm = TeachNorm::intact;  ///< composed: norms of single 16-bit operations
     double norm_epsilon = 0;             ///< of composed norms; 0: that of each layer
     PlantConfig plant;
+    double quantize_scale = 0;  ///< in place of each scale of a tensor; 0: its own
+    /// Bits of the sums of quantised products; 0: f32's.
+    std::int64_t accumulator_bits = 0;
+    std::optional<std::int64_t> promote_every = {};  ///< products of such a sum; none: 128
 
     bool operator==(const TeachConfig&) const = default;
 };
@@ -214,6 +246,7 @@ struct RunConfig {
     TaskConfig task;
     ModelConfig model;
     PrecisionConfig precision;
+    QuantizeConfig quantize;
     ScalerConfig scaler;
     OptimizerConfig optimizer;
     ScheduleConfig schedule;
@@ -276,6 +309,10 @@ struct ResolvedPrecision {
     ForcedTypes force = {};
     RecipeKind recipe = RecipeKind::none;  ///< of products with weights
 
+    /// Some products are in 8 or 4 bits.
+    bool has_recipe() const;
+    /// The recipe, and those of single modules.
+    std::vector<RecipeKind> recipes() const;
     /// Matrix products or weights in FP16, apart from forced types.
     bool computes_in_fp16() const {
         return weights == WeightFormat::fp16 || autocast == AutocastFormat::fp16;
@@ -301,6 +338,11 @@ std::vector<SettingError> validate(const RunConfig& config);
 /// The JSON form with every field, two-space indent; with `compared` presets also the "compare"
 /// section.
 std::string to_json(const RunConfig& config, const std::vector<std::string>& compared = {});
+
+/// The recipe of a module; none: a type is forced.
+RecipeKind forced_recipe(ForcedType type);
+/// Paths of the settings of recipes that differ from their default and that none of the recipes has.
+std::vector<std::string> ignored_of_recipes(const RunConfig& config);
 
 /// The preset's six settings with the overrides. The preset must be valid.
 ResolvedPrecision resolve(const PrecisionConfig& precision);

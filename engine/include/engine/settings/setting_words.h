@@ -17,18 +17,43 @@ enum class AutocastFormat : std::uint8_t { off, fp16, bf16 };
 enum class ScalerMode : std::uint8_t { off, constant, dynamic };
 enum class ClipKind : std::uint8_t { none, norm, value };
 enum class Recompute : std::uint8_t { off, blocks };
-enum class ForcedType : std::uint8_t { fp32, fp16, bf16 };
+/// A type, or a recipe (RecipeKind) of the same name.
+enum class ForcedType : std::uint8_t {
+    fp32,
+    fp16,
+    bf16,
+    fp8_delayed,
+    fp8_current,
+    fp8_rowwise,
+    fp8_rowwise_gw,
+    fp8_block,
+    mxfp8,
+    nvfp4,
+    mxfp4,
+};
 /// How the operands of products are cast to 8 or 4 bits (resources/handbook/low-bits.md).
 enum class RecipeKind : std::uint8_t {
     none,
     fp8_delayed,
     fp8_current,
     fp8_rowwise,
+    fp8_rowwise_gw,
     fp8_block,
     mxfp8,
     nvfp4,
     mxfp4,
 };
+// Parts of a recipe (QuantizeConfig); automatic: as the recipe has it.
+enum class GradientFormat : std::uint8_t { automatic, e5m2, e4m3 };
+enum class HistoryRule : std::uint8_t { largest, newest };
+enum class FirstScale : std::uint8_t { one, current };
+enum class MxScale : std::uint8_t { rceil, floor, ceil, even };
+enum class FourBitRounding : std::uint8_t { automatic, none, gradients };
+enum class Rotation : std::uint8_t { automatic, off, wgrad };
+enum class WeightBlocks : std::uint8_t { automatic, lines, squares };
+enum class ProductType : std::uint8_t { automatic, quantised, high };
+enum class NonFiniteRule : std::uint8_t { propagate, saturate };
+enum class AmaxReduction : std::uint8_t { automatic, all, none };
 /// Losses that are wrong on purpose.
 enum class TeachLoss : std::uint8_t { intact, bce_probabilities, where_mismatch };
 enum class TeachNorm : std::uint8_t { intact, composed };
@@ -81,19 +106,76 @@ template <>
 inline constexpr std::array setting_words<Recompute> = {
     Word{Recompute::off, "off", "Off"}, Word{Recompute::blocks, "blocks", "Blocks"}};
 template <>
-inline constexpr std::array setting_words<ForcedType> = {Word{ForcedType::fp32, "fp32", "FP32"},
-                                                         Word{ForcedType::fp16, "fp16", "FP16"},
-                                                         Word{ForcedType::bf16, "bf16", "BF16"}};
+inline constexpr std::array setting_words<ForcedType> = {
+    Word{ForcedType::fp32, "fp32", "FP32"}, Word{ForcedType::fp16, "fp16", "FP16"},
+    Word{ForcedType::bf16, "bf16", "BF16"},
+    Word{ForcedType::fp8_delayed, "fp8-delayed", "FP8, delayed scales"},
+    Word{ForcedType::fp8_current, "fp8-current", "FP8, current scales"},
+    Word{ForcedType::fp8_rowwise, "fp8-rowwise", "FP8, scales of rows"},
+    Word{ForcedType::fp8_rowwise_gw, "fp8-rowwise-gw", "FP8, scales of rows, weight gradients in BF16"},
+    Word{ForcedType::fp8_block, "fp8-block", "FP8, scales of blocks"},
+    Word{ForcedType::mxfp8, "mxfp8", "MXFP8"},
+    Word{ForcedType::nvfp4, "nvfp4", "NVFP4"},
+    Word{ForcedType::mxfp4, "mxfp4", "MXFP4"}};
 template <>
 inline constexpr std::array setting_words<RecipeKind> = {
     Word{RecipeKind::none, "none", "None"},
     Word{RecipeKind::fp8_delayed, "fp8-delayed", "FP8, delayed scales"},
     Word{RecipeKind::fp8_current, "fp8-current", "FP8, current scales"},
     Word{RecipeKind::fp8_rowwise, "fp8-rowwise", "FP8, scales of rows"},
+    Word{RecipeKind::fp8_rowwise_gw, "fp8-rowwise-gw", "FP8, scales of rows, weight gradients in BF16"},
     Word{RecipeKind::fp8_block, "fp8-block", "FP8, scales of blocks"},
     Word{RecipeKind::mxfp8, "mxfp8", "MXFP8"},
     Word{RecipeKind::nvfp4, "nvfp4", "NVFP4"},
     Word{RecipeKind::mxfp4, "mxfp4", "MXFP4"}};
+template <>
+inline constexpr std::array setting_words<GradientFormat> = {
+    Word{GradientFormat::automatic, "auto", "Auto"},
+    Word{GradientFormat::e5m2, "e5m2", "E5M2"},
+    Word{GradientFormat::e4m3, "e4m3", "E4M3"}};
+template <>
+inline constexpr std::array setting_words<HistoryRule> = {
+    Word{HistoryRule::largest, "max", "Largest"},
+    Word{HistoryRule::newest, "most-recent", "Newest"}};
+template <>
+inline constexpr std::array setting_words<FirstScale> = {
+    Word{FirstScale::one, "one", "1"},
+    Word{FirstScale::current, "current", "Measured"}};
+template <>
+inline constexpr std::array setting_words<MxScale> = {
+    Word{MxScale::rceil, "rceil", "Rounded up"},
+    Word{MxScale::floor, "floor", "Floor"},
+    Word{MxScale::ceil, "ceil", "Ceiling"},
+    Word{MxScale::even, "even", "Even"}};
+template <>
+inline constexpr std::array setting_words<FourBitRounding> = {
+    Word{FourBitRounding::automatic, "auto", "Auto"},
+    Word{FourBitRounding::none, "none", "None"},
+    Word{FourBitRounding::gradients, "gradients", "Gradients"}};
+template <>
+inline constexpr std::array setting_words<Rotation> = {
+    Word{Rotation::automatic, "auto", "Auto"},
+    Word{Rotation::off, "off", "Off"},
+    Word{Rotation::wgrad, "wgrad", "Weight gradients"}};
+template <>
+inline constexpr std::array setting_words<WeightBlocks> = {
+    Word{WeightBlocks::automatic, "auto", "Auto"},
+    Word{WeightBlocks::lines, "1d", "1-D"},
+    Word{WeightBlocks::squares, "2d", "2-D"}};
+template <>
+inline constexpr std::array setting_words<ProductType> = {
+    Word{ProductType::automatic, "auto", "Auto"},
+    Word{ProductType::quantised, "quantised", "Quantised"},
+    Word{ProductType::high, "high", "As autocast"}};
+template <>
+inline constexpr std::array setting_words<NonFiniteRule> = {
+    Word{NonFiniteRule::propagate, "propagate", "Kept"},
+    Word{NonFiniteRule::saturate, "saturate", "Saturated"}};
+template <>
+inline constexpr std::array setting_words<AmaxReduction> = {
+    Word{AmaxReduction::automatic, "auto", "Auto"},
+    Word{AmaxReduction::all, "all", "All"},
+    Word{AmaxReduction::none, "none", "None"}};
 
 template <>
 inline constexpr std::array setting_words<TeachLoss> = {

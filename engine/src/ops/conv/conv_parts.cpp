@@ -159,19 +159,21 @@ void weight_gradient_of_volume(const Tensor& dw, const Tensor& dy, const Tensor&
     }
 }
 
-Tensor compute(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvShape& s) {
+}  // namespace
+
+Tensor bare_convolution(const Tensor& x, const Tensor& weight, const Tensor& bias, const ConvShape& s) {
     check_padded_images(s.plane);
     return s.has_depth ? convolve_volume(x, weight, bias, s)
                        : convolve_images(x, weight, bias, s.plane);
 }
 
-Tensor compute_input_gradient(const Tensor& dy, const Tensor& weight, const ConvShape& s) {
+Tensor bare_input_gradient(const Tensor& dy, const Tensor& weight, const ConvShape& s) {
     check_padded_images(s.plane);
     return s.has_depth ? input_gradient_of_volume(dy, weight, s)
                        : input_gradient_of_images(dy, weight, s.plane);
 }
 
-TensorList compute_weight_gradient(const Tensor& dy, const Tensor& x, const ConvShape& s,
+TensorList bare_weight_gradient(const Tensor& dy, const Tensor& x, const ConvShape& s,
                                    bool with_bias) {
     const Shape bias_shape{s.plane.k};
     if (s.plane.n == 0 || dy.numel() == 0) {
@@ -189,11 +191,13 @@ TensorList compute_weight_gradient(const Tensor& dy, const Tensor& x, const Conv
     return out;
 }
 
+namespace {
+
 /// dw, in the order that s names, and, if asked (for images), db. Linear in dy and in x.
 TensorList weight_gradient(const Tensor& dy, const Tensor& x, const ConvShape& s, bool with_bias) {
     const Tensor inputs[] = {dy, x};
     return record_outputs(
-        weight_gradient_op, inputs, compute_weight_gradient(dy, x, s, with_bias),
+        weight_gradient_op, inputs, bare_weight_gradient(dy, x, s, with_bias),
         {save(dy), save(x)}, [s](std::span<const Tensor> grads, const Saved& saved) {
             const Tensor& ddw = grads[0];
             const Tensor ddb = grads.size() > 1 ? grads[1] : Tensor();
@@ -224,7 +228,7 @@ Tensor convolve(const Op& info, const Tensor& x, const Tensor& weight, const Ten
     const ConvShape s = with_order_of(weight, shape);  // the gradient takes the weight's
     const Tensor inputs[] = {x, weight, bias};
     return record_many(
-        info, inputs, compute(x, weight, bias, s),
+        info, inputs, bare_convolution(x, weight, bias, s),
         {weight.requires_grad() ? save(x) : Save{}, x.requires_grad() ? save(weight) : Save{}},
         [s](std::span<const Tensor> grads, const Saved& saved) {
             const Tensor& dy = grads[0];
@@ -252,7 +256,7 @@ Tensor conv_input_gradient(const Op& info, const Tensor& dy, const Tensor& weigh
     const ConvShape s = with_order_of(weight, shape);
     const Tensor inputs[] = {dy, weight};
     return record_many(
-        info, inputs, compute_input_gradient(to(dy.detach(), type), to(weight.detach(), type), s),
+        info, inputs, bare_input_gradient(to(dy.detach(), type), to(weight.detach(), type), s),
         {weight.requires_grad() ? save(dy) : Save{}, dy.requires_grad() ? save(weight) : Save{}},
         [s, type, narrow = dy.dtype()](std::span<const Tensor> grads, const Saved& saved) {
             const Tensor& g = grads[0];

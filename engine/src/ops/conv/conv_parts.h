@@ -30,4 +30,12 @@ Tensor conv_input_gradient(const Op& info, const Tensor& dy, const Tensor& weigh
 Tensor conv_input_gradient(const Op& info, const Tensor& dy, const Tensor& weight,
                            const ConvShape& s, DType type);
 
+// The same outside the tape. dw, and db if asked, for images.
+
+Tensor bare_convolution(const Tensor& x, const Tensor& weight, const Tensor& bias,
+                        const ConvShape& s);
+Tensor bare_input_gradient(const Tensor& dy, const Tensor& weight, const ConvShape& s);
+TensorList bare_weight_gradient(const Tensor& dy, const Tensor& x, const ConvShape& s,
+                                bool with_bias);
+
 }  // namespace engine

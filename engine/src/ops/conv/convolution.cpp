@@ -1,10 +1,12 @@
 #include "ops/conv/convolution.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "amp/autocast.h"
 #include "amp/dispatch.h"
 #include "ops/conv/conv_shape.h"
+#include "ops/conv/quantized_convolution.h"
 #include "ops/shape/view.h"
 #include "ops/shape/window.h"
 #include "ops/vision/pad.h"
@@ -78,13 +80,24 @@ Shape space_of(const Tensor& x) {
     return shape;
 }
 
+/// Of images, by codes where a recipe covers the layer. `own`: the weight before its cast.
+Tensor convolve_layer(const Op& info, const Tensor& x, const Tensor& weight, const Tensor& own,
+                      const Tensor& bias, const ConvShape& s) {
+    const bool is_usual = !s.has_depth && x.numel() > 0 && weight.numel() > 0;
+    if (products_are_quantized() && is_usual)
+        if (auto layer = quantized_convolution_layer())
+            return quantized_convolution(info, std::move(layer), x, weight, own, bias, s);
+    return convolve(info, x, weight, bias, s);
+}
+
 /// Batched and cast; padding by numbers.
-Tensor forward(const Op& info, const Tensor& x, const Tensor& weight, const Tensor& bias,
-               const Steps& by, std::int64_t groups) {
+Tensor forward(const Op& info, const Tensor& x, const Tensor& weight, const Tensor& own,
+               const Tensor& bias, const Steps& by, std::int64_t groups) {
     check_forward(info, x, weight, bias, by, groups);
     const int dims = x.rank() - 2;
     const ConvShape s = conv_shape(x.size(0), x.size(1), space_of(x), weight, by, groups);
-    return conv_lowered(convolve(info, conv_raised(x, dims), conv_raised(weight, dims), bias, s),
+    return conv_lowered(convolve_layer(info, conv_raised(x, dims), conv_raised(weight, dims),
+                                       conv_raised(own, dims), bias, s),
                         dims);
 }
 
@@ -104,7 +117,7 @@ Tensor convolve_batch(const Op& op, const Tensor& x0, const Tensor& weight0, con
             }
             if (transposed) return transposed_convolution(op, x, weight, bias, o);
             const Steps by = steps_of(op, dims, o.stride, o.padding, o.dilation, o.groups);
-            return forward(op, x, weight, bias, by, o.groups);
+            return forward(op, x, weight, weight0, bias, by, o.groups);
         });
 }
 
@@ -125,7 +138,8 @@ Tensor convolve_space(const Op& op, int dims, const Tensor& x0, const Tensor& we
                 }
                 batch = with_same_padding(op, batch, weight, bias, by, o.groups);
             }
-            return without_batch(forward(op, batch, weight, bias, by, o.groups), x, dims);
+            return without_batch(forward(op, batch, weight, weight0, bias, by, o.groups), x,
+                                 dims);
         });
 }
 
@@ -146,8 +160,8 @@ Tensor conv2d(const Tensor& x0, const Tensor& weight0, const Tensor& bias0,
                               const Tensor batch = x.rank() == 3 ? with_batch(conv2d_op, x, 2) : x;
                               const Conv2dShape s = plane_of(batch, weight, options);
                               check_conv_bias(conv2d_op, bias, weight, s.k);
-                              return without_batch(convolve(conv2d_op, batch, weight, bias, {s}), x,
-                                                   2);
+                              return without_batch(
+                                  convolve_layer(conv2d_op, batch, weight, weight0, bias, {s}), x, 2);
                           });
 }
 

@@ -138,8 +138,9 @@ Tensor quantized_linear(const Op& info, std::shared_ptr<QuantizedLayer> layer, c
     const Tensor y = [&] {
         const GradMode off(false);
         const Tensor rows = rows_of(x);
-        const Tensor made = products.forward(rows, uncast_weight, bias, relu);
-        kept = products.saves(rows, uncast_weight.detach(), x.requires_grad(), weight.requires_grad());
+        const LayerWeight both{uncast_weight.detach(), weight.detach()};
+        const Tensor made = products.forward(rows, both, bias, relu);
+        kept = products.saves(rows, both, x.requires_grad(), weight.requires_grad());
         Shape shape = x.shape();
         shape[shape.rank() - 1] = weight.size(0);
         return x.rank() == 2 ? made : view_of(made, shape, contiguous_strides(shape), 0);

@@ -93,8 +93,9 @@ Tensor quantized_addmm(std::shared_ptr<QuantizedLayer> layer, const Tensor& bias
     std::array<Save, 3> kept;
     const Tensor y = [&] {
         const GradMode off(false);
-        const Tensor made = products.forward(x, uncast_weight, bias, false);
-        kept = products.saves(x, uncast_weight.detach(), x.requires_grad(), weight.requires_grad());
+        const LayerWeight both{uncast_weight.detach(), weight.detach()};
+        const Tensor made = products.forward(x, both, bias, false);
+        kept = products.saves(x, both, x.requires_grad(), weight.requires_grad());
         return made;
     }();
     const Tensor inputs[] = {bias, x, weight};

@@ -1,11 +1,14 @@
 #include "ops/linalg/quantized_product.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
 
 #include "engine/base/error.h"
 #include "ops/linalg/gemm_operand.h"
+#include "ops/linalg/matmul.h"
+#include "ops/shape/slice.h"
 #include "tensor/layout.h"
 
 namespace engine {
@@ -19,7 +22,29 @@ struct CodedOperand {
     Operand decoded(DType type, int shift) const {
         return operand(matrix.values(type, shift), swap);
     }
+    /// Of the product's sums, for a left operand; for a right one rows are columns.
+    std::int64_t terms() const { return swap ? matrix.blocks.rows : matrix.blocks.cols; }
+    std::int64_t terms_of_block() const {
+        return swap ? matrix.blocks.block_rows : matrix.blocks.block_cols;
+    }
+    /// The inverses of the scales of its vectors, from the term `first` on; (rows of the left
+    /// operand, or columns of the right one).
+    std::vector<float> inverses(std::int64_t first) const {
+        const kernels::Blocks& b = matrix.blocks;
+        const std::int64_t vectors = swap ? b.cols : b.rows;
+        std::vector<float> out(static_cast<std::size_t>(vectors), matrix.inverse);
+        if (!matrix.has_f32_scales()) return out;
+        const auto* const own = matrix.scales.data_as<float>();
+        for (std::int64_t i = 0; i < vectors; ++i)
+            out[static_cast<std::size_t>(i)] =
+                swap ? own[first / b.block_rows * b.across() + i / b.block_cols]
+                     : own[i / b.block_rows * b.across() + first / b.block_cols];
+        return out;
+    }
 };
+
+/// The other side of a product: its rows are the terms of the sums.
+CodedOperand turned(const CodedOperand& right) { return {right.matrix, !right.swap}; }
 
 /// Exponent of the smallest value of a format, negated.
 int smallest_exponent(kernels::FloatLayout layout) {
@@ -34,9 +59,42 @@ bool fits_in_bf16(const QuantizedMatrix& a, const QuantizedMatrix& b) {
     return a.span + b.span <= 126 - smallest && std::abs(a.top + b.top) <= 120;
 }
 
+/// f32 sums of products whose scales are f32: those of as many terms as have one scale, scaled and
+/// added up. Source: DeepSeek-V3.
+Tensor sums_of_scaled_parts(const CodedOperand& a, const CodedOperand& b) {
+    const CodedOperand right = turned(b);
+    const std::int64_t terms = a.terms();
+    const std::int64_t part = std::min(a.terms_of_block(), right.terms_of_block());
+    const Tensor left_values = a.matrix.code_values(DType::bf16);
+    const Tensor right_values = b.matrix.code_values(DType::bf16);
+    const std::int64_t rows = a.swap ? a.matrix.blocks.cols : a.matrix.blocks.rows;
+    const std::int64_t cols = b.swap ? b.matrix.blocks.rows : b.matrix.blocks.cols;
+    const Tensor sums = Tensor::zeros({rows, cols}, DType::f32, Device{});
+    const Tensor own = Tensor::empty({rows, cols}, DType::f32, Device{});
+    for (std::int64_t first = 0; first < terms; first += part) {
+        const std::int64_t last = std::min(terms, first + part);
+        gemm(own, operand(slice(left_values, a.swap ? 0 : 1, first, last), a.swap),
+             operand(slice(right_values, b.swap ? 1 : 0, first, last), b.swap));
+        kernels::cpu::add_scaled_sums(sums.data_as<float>(), own.data_as<float>(), rows, cols,
+                                      a.inverses(first).data(), right.inverses(first).data());
+    }
+    return sums;
+}
+
 /// a b in `type`; bias (columns of b) of this type, or undefined.
 Tensor coded_product(const CodedOperand& a, const CodedOperand& b, DType type,
                      const Tensor& bias = {}, bool relu = false) {
+    const auto rounded = [&](const Tensor& sums, float factor) {
+        const std::int64_t rows = sums.size(0), cols = sums.size(1);
+        const Tensor y = Tensor::empty({rows, cols}, type, sums.device());
+        kernels::cpu::scale_sums({y.data(), type, rows, cols, cols}, sums.data_as<float>(), factor,
+                                 bias.defined() ? bias.data() : nullptr, relu);
+        return y;
+    };
+    if (a.matrix.has_f32_scales() || b.matrix.has_f32_scales()) {
+        const UseScope use(MemoryUse::workspace);
+        return rounded(sums_of_scaled_parts(a, b), 1);
+    }
     const bool exact = fits_in_bf16(a.matrix, b.matrix);
     const DType operands = exact ? DType::bf16 : DType::f32;
     const int top_a = exact ? a.matrix.top : 0, top_b = exact ? b.matrix.top : 0;
@@ -44,17 +102,15 @@ Tensor coded_product(const CodedOperand& a, const CodedOperand& b, DType type,
     const auto factor = static_cast<float>(
         std::ldexp(a.matrix.factor() * b.matrix.factor(), top_a + top_b));
     const Shape shape{left.matrix.rows, right.matrix.cols};
-    const Tensor y = Tensor::empty(shape, type, left.kept.device());
     if (!bias.defined() && !relu && exact && type != DType::f16) {
+        const Tensor y = Tensor::empty(shape, type, left.kept.device());
         gemm(y, left, right, {.alpha = static_cast<double>(factor)});
         return y;
     }
     const UseScope use(MemoryUse::workspace);
     const Tensor sums = Tensor::empty(shape, DType::f32, left.kept.device());
     gemm(sums, left, right);
-    kernels::cpu::scale_sums({y.data(), type, shape[0], shape[1], shape[1]}, sums.data_as<float>(),
-                             factor, bias.defined() ? bias.data() : nullptr, relu);
-    return y;
+    return rounded(sums, factor);
 }
 
 /// The contraction of the weight in y = x w, or in dx = dy w.
@@ -64,23 +120,66 @@ Contraction weight_contraction(WeightShape shape, bool forward) {
 
 }  // namespace
 
-Tensor QuantizedProducts::forward(const Tensor& x, const Tensor& weight, const Tensor& bias,
-                                  bool relu) {
-    input_ = layer_->quantize(x, ProductOperand::input, Contraction::cols);
-    const QuantizedMatrix w = layer_->weight(weight, weight_contraction(shape_, true));
-    return coded_product({input_, false}, {w, shape_ == WeightShape::out_in}, x.dtype(),
-                         bias.defined() ? row_major(bias) : bias, relu);
+QuantizedProducts::QuantizedProducts(std::shared_ptr<QuantizedLayer> layer, WeightShape shape)
+    : layer_(std::move(layer)), shape_(shape) {
+    for (std::size_t i = 0; i < quantizes_.size(); ++i)
+        quantizes_[i] = layer_->quantizes(static_cast<LayerProduct>(i));
 }
 
-std::array<Save, 3> QuantizedProducts::saves(const Tensor& x, const Tensor& weight, bool by_input,
-                                             bool by_weight) {
-    if (by_weight && !layer_->recipe().has_one_set(ProductOperand::input))
+Tensor QuantizedProducts::forward(const Tensor& x, const LayerWeight& weight, const Tensor& bias,
+                                  bool relu) {
+    const bool out_in = shape_ == WeightShape::out_in;
+    const Tensor added = bias.defined() ? row_major(bias) : bias;
+    if (!quantizes(LayerProduct::forward)) {
+        const Operand right = operand(weight.low, out_in);
+        const Tensor y = Tensor::empty({x.size(0), right.matrix.cols}, x.dtype(), x.device());
+        gemm(y, operand(x, false), right,
+             {.bias = added.defined() ? added.data() : nullptr, .relu = relu});
+        return y;
+    }
+    input_ = layer_->quantize(x, ProductOperand::input, Contraction::cols);
+    const QuantizedMatrix w = layer_->weight(weight.own, weight_contraction(shape_, true));
+    return coded_product({input_, false}, {w, out_in}, x.dtype(), added, relu);
+}
+
+std::array<Save, 3> QuantizedProducts::saves(const Tensor& x, const LayerWeight& weight,
+                                             bool by_input, bool by_weight) {
+    const bool codes_x = quantizes(LayerProduct::weight_gradient);
+    const bool has_codes = input_.codes.defined() &&
+                           layer_->recipe().has_one_set(ProductOperand::input);
+    if (by_weight && codes_x && !has_codes)
         input_ = layer_->quantize(x, ProductOperand::input, Contraction::rows);
     const Tensor codes = std::exchange(input_.codes, {}), scales = std::exchange(input_.scales, {});
     const auto kept = [](const Tensor& t, bool needed) {
         return needed && t.defined() ? save(t) : Save{};
     };
-    return {kept(codes, by_weight), kept(scales, by_weight), kept(weight, by_input)};
+    const bool codes_w = quantizes(LayerProduct::input_gradient);
+    return {kept(codes_x ? codes : x, by_weight), kept(scales, by_weight && codes_x),
+            kept(codes_w ? weight.own : weight.low, by_input)};
+}
+
+Tensor QuantizedProducts::input_gradient(const Tensor& dy, const Saved& saved,
+                                         QuantizedMatrix& g) const {
+    const bool out_in = shape_ == WeightShape::out_in;
+    if (!quantizes(LayerProduct::input_gradient)) return product(dy, false, saved[2], !out_in);
+    g = layer_->quantize(dy, ProductOperand::gradient, Contraction::cols);
+    const QuantizedMatrix w =
+        layer_->weight(saved[2], weight_contraction(shape_, false), /*backward=*/true);
+    return coded_product({g, false}, {w, !out_in}, dy.dtype());
+}
+
+Tensor QuantizedProducts::weight_gradient(const Tensor& dy, const Saved& saved,
+                                          QuantizedMatrix& g) const {
+    const bool out_in = shape_ == WeightShape::out_in;
+    if (!quantizes(LayerProduct::weight_gradient))
+        return out_in ? product(dy, true, saved[0], false) : product(saved[0], true, dy, false);
+    if (!g.codes.defined() || !layer_->recipe().has_one_set(ProductOperand::gradient))
+        g = layer_->quantize(dy, ProductOperand::gradient, Contraction::rows);
+    QuantizedMatrix x = input_;
+    x.codes = saved[0];
+    x.scales = saved[1];
+    return out_in ? coded_product({g, true}, {x, false}, dy.dtype())
+                  : coded_product({x, true}, {g, false}, dy.dtype());
 }
 
 QuantizedProducts::Gradients QuantizedProducts::gradients(const Tensor& dy, const Saved& saved,
@@ -89,22 +188,10 @@ QuantizedProducts::Gradients QuantizedProducts::gradients(const Tensor& dy, cons
         throw Error(ErrorCode::state,
                     msg("The gradient of a quantised product has no derivative."),
                     msg("Use a precision without a recipe."));
-    const bool out_in = shape_ == WeightShape::out_in;
     Gradients out;
     QuantizedMatrix g;
-    if (by_input) {
-        g = layer_->quantize(dy, ProductOperand::gradient, Contraction::cols);
-        const QuantizedMatrix w = layer_->weight(saved[2], weight_contraction(shape_, false));
-        out.input = coded_product({g, false}, {w, !out_in}, dy.dtype());
-    }
-    if (!by_weight) return out;
-    if (!by_input || !layer_->recipe().has_one_set(ProductOperand::gradient))
-        g = layer_->quantize(dy, ProductOperand::gradient, Contraction::rows);
-    QuantizedMatrix x = input_;
-    x.codes = saved[0];
-    x.scales = saved[1];
-    out.weight = out_in ? coded_product({g, true}, {x, false}, dy.dtype())
-                        : coded_product({x, true}, {g, false}, dy.dtype());
+    if (by_input) out.input = input_gradient(dy, saved, g);
+    if (by_weight) out.weight = weight_gradient(dy, saved, g);
     return out;
 }
 

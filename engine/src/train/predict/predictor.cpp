@@ -52,7 +52,8 @@ Predictor::Predictor(const SavedRun& saved, const Schema& data, const Device& de
     check_model_fits(saved.config, shape, device);
     model_ = make_model(saved.config.model, shape, saved.config.seed, device);
     precision_ = std::make_unique<MixedPrecision>(resolve(saved.config.precision),
-                                                  saved.config.scaler, *model_, device);
+                                                  saved.config.scaler, *model_, device, nullptr,
+                                                  recipe_settings(saved.config));
     load_state(*model_, saved.training.weights);
     if (QuantizedLayers* const layers = precision_->quantized())
         layers->load_state(saved.training.quantization, saved.step());

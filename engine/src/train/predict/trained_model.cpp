@@ -189,7 +189,7 @@ namespace {
 
 /// A recipe is computed on a CPU, so `auto` is that for a run with one.
 Device device_for(const RunConfig& config, const std::string& setting) {
-    const bool on_cpu = setting == "auto" && resolve(config.precision).recipe != RecipeKind::none;
+    const bool on_cpu = setting == "auto" && resolve(config.precision).has_recipe();
     return resolve_device(on_cpu ? "cpu" : setting);
 }
 

@@ -23,7 +23,7 @@ namespace fs = std::filesystem;
 
 /// Settings that may change when a run goes on: sections, and fields.
 constexpr std::array changeable_sections = {
-    "precision.",  "scaler.",         "optimizer.",   "schedule.", "clip.",
+    "precision.",  "quantize.",       "scaler.",         "optimizer.",   "schedule.", "clip.",
     "checkpoint.", "early_stopping.", "evaluation.",  "instruments.", "log.", "teach."};
 constexpr std::array changeable_fields = {
     "epochs",           "max_steps",       "stop_on_nan",        "gradient_penalty", "recompute",

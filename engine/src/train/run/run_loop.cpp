@@ -130,7 +130,7 @@ record_layout::OptionalColumns RunLoop::start_meter() {
     return {.exchange = ranks_.line() != nullptr,
             .card = meter.has_card(),
             .cpu_meter = meter.has_cpu(),
-            .recipe = resolve(config_.precision).recipe != RecipeKind::none};
+            .recipe = resolve(config_.precision).has_recipe()};
 }
 
 void RunLoop::go_on(const Continuation& from) {

@@ -152,7 +152,7 @@ const GpuGeneration& gpu_generation(int major, int minor) {
 
 std::optional<PrecisionLack> find_lack(const GpuGeneration& generation,
                                        const ResolvedPrecision& precision) {
-    if (precision.recipe != RecipeKind::none)
+    if (precision.has_recipe())
         return PrecisionLack{msg("Recipes in 8 and 4 bits are computed on a CPU."),
                              msg("Set device to cpu.")};
     const Message hint = msg("Set the precision to fp32 or amp-fp16.");

@@ -11,21 +11,22 @@ DType to_dtype(AutocastFormat format) {
     return format == AutocastFormat::fp16 ? DType::f16 : DType::bf16;
 }
 
-std::unique_ptr<QuantizedLayers> quantized_layers(RecipeKind recipe, const Model& model,
-                                                  const Device& device, std::int64_t seed) {
-    if (recipe != RecipeKind::none && device.kind != Device::Kind::cpu)
+std::unique_ptr<QuantizedLayers> quantized_layers(const ResolvedPrecision& precision,
+                                                  const Model& model, const Device& device,
+                                                  const RecipeSettings& recipes) {
+    if (precision.has_recipe() && device.kind != Device::Kind::cpu)
         throw Error(ErrorCode::device, msg("Recipes in 8 and 4 bits are computed on a CPU."),
                     msg("Set device to cpu."));
-    return make_quantized_layers(recipe, model, seed);
+    return make_quantized_layers(precision, model, recipes);
 }
 
 }  // namespace
 
 MixedPrecision::MixedPrecision(const ResolvedPrecision& precision, const ScalerConfig& scaler,
                                Model& model, const Device& device,
-                               std::unique_ptr<LossScaler> broken, std::int64_t seed)
+                               std::unique_ptr<LossScaler> broken, const RecipeSettings& recipes)
     : force_(force_rules(precision.force, model.modules)),
-      quantized_(quantized_layers(precision.recipe, model, device, seed)),
+      quantized_(quantized_layers(precision, model, device, recipes)),
       scaler_(broken ? std::move(broken)
                      : std::make_unique<LossScaler>(precision.scaler, scaler, device)),
       watches_f16_(precision.scaler != ScalerMode::off && precision.computes_in_fp16()) {

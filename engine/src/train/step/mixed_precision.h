@@ -22,10 +22,10 @@ class MixedPrecision {
 public:
     /// Casts the model's weights as the settings say. Throws Error(settings) if they force the type
     /// of an unknown module or operation. `broken`: a scaler in place of that of the settings.
-    /// `seed`: of the run, from which a recipe draws.
+    /// `recipes`: of the run.
     MixedPrecision(const ResolvedPrecision& precision, const ScalerConfig& scaler, Model& model,
                    const Device& device, std::unique_ptr<LossScaler> broken = nullptr,
-                   std::int64_t seed = 0);
+                   const RecipeSettings& recipes = {});
 
     /// f within the autocast region, if there is one, with the forced types and the recipe.
     template <typename F>

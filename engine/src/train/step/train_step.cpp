@@ -1,6 +1,9 @@
 #include "train/step/train_step.h"
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
+#include <vector>
 
 #include "tensor/deferred_errors.h"
 #include "tensor/gradient_shortcuts.h"
@@ -13,7 +16,7 @@ TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const De
     : device_(device),
       shared_(ranks != nullptr),
       precision_(resolve(config.precision), config.scaler, model, device, std::move(scaler),
-                 config.seed),
+                 recipe_settings(config)),
       update_(config, task, model, precision_, device, planned),
       state_(task, model, update_.optimizers(), precision_.scaler(), precision_.quantized(), device,
              ranks),
@@ -23,6 +26,28 @@ TrainStep::TrainStep(const RunConfig& config, Task& task, Model& model, const De
     const UseScope use(MemoryUse::workspace);
     figures_ = DeviceRecord<kernels::StepFigures>(device_);
     figures_.clear();
+    if (precision_.quantized() != nullptr) begin_recipes(config, planned, ranks);
+}
+
+void TrainStep::begin_recipes(const RunConfig& config, const PlannedSteps& planned,
+                              Communicator* ranks) {
+    const double share = config.quantize.high_precision_from;
+    if (share > 0 && planned.all > 0)
+        precision_.quantized()->set_forward_kept_from(
+            static_cast<std::int64_t>(std::ceil(share * static_cast<double>(planned.all))));
+    if (ranks == nullptr) return;
+    precision_.quantized()->set_ranks([ranks](std::span<float> values) {
+        const auto count = static_cast<std::int64_t>(values.size());
+        const auto size = static_cast<std::size_t>(ranks->size());
+        std::vector<float> all(values.size() * size);
+        const std::vector<std::int64_t> counts(size, count);
+        ranks->gather({all.data(), DType::f32, std::ssize(all)}, {values.data(), DType::f32, count},
+                      counts);
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            float& largest = values[i % values.size()];
+            largest = std::max(largest, all[i]);
+        }
+    });
 }
 
 /// Whether gradients of weights that have a 16-bit copy stay in its type: gradient check and update

@@ -37,6 +37,7 @@ public:
 
 private:
     bool keeps_low_gradients(const RunConfig& config) const;
+    void begin_recipes(const RunConfig& config, const PlannedSteps& planned, Communicator* ranks);
     void begin(std::size_t batches, std::span<const std::int64_t> terms);
     void end();
 

@@ -20,11 +20,12 @@ using enum ProductOperand;
 const Recipe recipes[] = {
     {.rule = ScaleBasis::tensor},
     {.rule = ScaleBasis::delayed, .history = 2},
-    {.rule = ScaleBasis::row, .gradient = kernels::fp8_e4m3_layout},
+    {.rule = ScaleBasis::row, .gradient = kernels::fp8_e4m3_layout, .powers_of_two = true},
     {.rule = ScaleBasis::block,
      .gradient = kernels::fp8_e4m3_layout,
      .block = 128,
-     .square_weights = true},
+     .square_weights = true,
+     .powers_of_two = true},
     {.rule = ScaleBasis::mx, .gradient = kernels::fp8_e4m3_layout, .block = 32},
     {.rule = ScaleBasis::mx,
      .forward = kernels::fp4_e2m1_layout,
@@ -38,6 +39,13 @@ const Recipe recipes[] = {
      .square_weights = true,
      .random_gradients = true,
      .rotates_rows = true},
+    // f32 scales of rows and blocks, and one of the whole weight in the backward pass
+    {.rule = ScaleBasis::row, .gradient = kernels::fp8_e4m3_layout},
+    {.rule = ScaleBasis::block,
+     .gradient = kernels::fp8_e4m3_layout,
+     .block = 128,
+     .square_weights = true},
+    {.rule = ScaleBasis::tensor, .powers_of_two = true},
 };
 
 Tensor drawn(const Shape& shape, std::uint32_t substream, DType type = DType::f32) {
