@@ -99,7 +99,7 @@ RecipeSettings recipe_settings(const RunConfig& config) {
             .seed = config.seed,
             .fixed_scale = config.teach.quantize_scale,
             .sum_bits = config.teach.accumulator_bits,
-            .promote_every = config.teach.promote_every.value_or(128)};
+            .promote_every = config.teach.promote_every > 0 ? config.teach.promote_every : 128};
 }
 
 Recipe make_recipe(RecipeKind kind, const RecipeSettings& settings) {

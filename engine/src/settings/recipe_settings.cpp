@@ -70,7 +70,7 @@ std::vector<std::string> ignored_of_recipes(const RunConfig& config) {
     plain.quantize = {};
     plain.teach.quantize_scale = 0;
     plain.teach.accumulator_bits = 0;
-    plain.teach.promote_every = {};
+    plain.teach.promote_every = 0;
     if (plain == config) return {};
     std::vector<std::string> out;
     for (const std::string& path : differing_fields(config, plain)) {

@@ -383,7 +383,7 @@ void for_each_setting(Config&& c, F&& f) {
         "fp32).",
         "bits", between(0, 24), SettingPlace::if_given);
     row(c.teach.promote_every, "teach.promote_every", "Promote every",
-        "Products after which such a sum is added up in fp32 (128 unless given; 0 = never).",
+        "Products after which such a sum is added up in fp32 (0 = 128).",
         "", at_least(0), SettingPlace::if_given);
     row(c.seed, "seed", "Seed",
         "Seed of all randomness: the same seed gives the same weights, order and noise.", "",

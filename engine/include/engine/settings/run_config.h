@@ -235,7 +235,7 @@ struct TeachConfig {
     double quantize_scale = 0;  ///< in place of each scale of a tensor; 0: its own
     /// Bits of the sums of quantised products; 0: f32's.
     std::int64_t accumulator_bits = 0;
-    std::optional<std::int64_t> promote_every = {};  ///< products of such a sum; none: 128
+    std::int64_t promote_every = 0;  ///< products of such a sum; 0: 128
 
     bool operator==(const TeachConfig&) const = default;
 };
