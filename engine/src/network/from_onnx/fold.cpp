@@ -353,6 +353,32 @@ void expanded(OperatorCall& call) {
     call.give(call.graph.add_value({.sizes = sizes, .whole = call.value(0).whole, .constant = from}));
 }
 
+/// Numbers that are all equal stay so in another shape.
+bool fold_filled(OperatorCall& call, double number) {
+    Extents out = call.sizes();
+    const std::string& op = call.node.op;
+    if (op == "Slice") {
+        const Dims starts = call.wholes(1), ends = call.wholes(2), axes = call.given(3) ? call.wholes(3) : Dims();
+        for (std::size_t i = 0; i < starts.size() && i < ends.size(); ++i) {
+            Extent& size = out[call.axis(i < axes.size() ? axes[i] : static_cast<std::int64_t>(i), call.rank())];
+            if (!size.is_number() && starts[i] == 0 && ends[i] >= size_limit / 2) continue;
+            const auto bounded = [&](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + call.number(size) : at, 0, call.number(size)); };
+            size = {std::max<std::int64_t>(0, bounded(ends[i]) - bounded(starts[i]))};
+        }
+        if (call.given(4) && std::ranges::any_of(call.wholes(4), [](std::int64_t step) { return step != 1; })) return false;
+    } else if (op == "Unsqueeze" || op == "Squeeze") {
+        const Dims axes = call.wholes_or(1, "axes");
+        if (axes.size() != 1) return false;
+        const std::size_t at = call.axis(axes[0], call.rank() + (op == "Unsqueeze"));
+        if (op == "Unsqueeze") out.insert(out.begin() + static_cast<std::ptrdiff_t>(at), Extent{1});
+        else out.erase(out.begin() + static_cast<std::ptrdiff_t>(at));
+    } else if (op != "Identity") {
+        return false;
+    }
+    filled(call, number, out, !call.value(0).whole);
+    return true;
+}
+
 void range(OperatorCall& call) {
     const auto whole = [&](std::size_t at) { return call.wholes(at).at(0); };
     const std::int64_t start = whole(0), limit = whole(1), step = whole(2);
@@ -435,6 +461,7 @@ bool fold(OperatorCall& call) {
     if (op == "Expand") return expanded(call), true;
     if (op == "Range") return range(call), true;
     if (op == "Where") return where(call);
+    if (call.value(0).fill && op != "Concat") return fold_filled(call, *call.value(0).fill);
     const int from = call.value(0).constant;
     if (from < 0) return false;
     if (call.value(0).sizes.size() != call.graph.constant(from).dims.size()) return false;

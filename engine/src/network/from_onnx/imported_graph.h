@@ -83,6 +83,7 @@ struct ImportedStep {
     std::string module{};  ///< PyTorch's; empty: unknown
     std::string node{}, op{};
     bool gone = false;
+    double order = 0;  ///< among the steps, while lifting adds some
 };
 
 class ImportedGraph {

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "network/from_onnx/operator_call.h"
+#include "network/from_onnx/views.h"
 
 /// Layers that exporters take apart are put together again, where nothing else takes what is between.
 namespace engine::network {
@@ -15,10 +16,18 @@ public:
 
     void run() {
         // Later layers lean on those that are lifted before them.
-        for (bool (Lifter::*rule)(int) : {&Lifter::bias, &Lifter::permutes, &Lifter::selected, &Lifter::layer_norm, &Lifter::normal_gelu, &Lifter::gated, &Lifter::hard_swish,
-                                          &Lifter::attention, &Lifter::stacked, &Lifter::scaled})
-            apply(rule);
+        for (std::size_t i = 0; i < graph_.steps.size(); ++i) graph_.steps[i].order = static_cast<double>(i);
         drop_unused();
+        for (bool (Lifter::*rule)(int) : {&Lifter::bias, &Lifter::joined_rows, &Lifter::same_shape_again, &Lifter::permutes, &Lifter::turned_rows, &Lifter::permutes, &Lifter::selected,
+                                          &Lifter::layer_norm, &Lifter::normal_gelu, &Lifter::gated, &Lifter::hard_swish, &Lifter::attention, &Lifter::turned_rows, &Lifter::permutes}) {
+            apply(rule);
+            if (rule == &Lifter::attention) drop_unused();
+        }
+        apply(&Lifter::multihead);
+        apply(&Lifter::stacked);
+        apply(&Lifter::scaled);
+        drop_unused();
+        sort_steps();
     }
 
 private:
@@ -234,92 +243,192 @@ private:
         return false;
     }
 
-    /// The value N x T x F of which this one is N x heads x T x F/heads; -1: none. `scale` takes
-    /// what it was multiplied with; `turned`: its last dimensions are exchanged.
-    int by_heads(int value, bool turned, double& scale, std::int64_t& heads) {
-        int at = graph_.value(value).step;
-        while (at >= 0 && users(value).size() == 1 && (step(at).kind == "Mul" || step(at).kind == "Scale" || step(at).kind == "Div")) {
-            const int side = step(at).kind == "Mul" && graph_.scalar(step(at).inputs[0]) ? 0 : 1;
-            const auto factor = step(at).inputs.size() == 2 ? graph_.scalar(step(at).inputs[static_cast<std::size_t>(side)]) : std::nullopt;
-            if (!factor || *factor == 0) return -1;
-            scale *= step(at).kind == "Div" ? 1 / *factor : *factor;
-            value = step(at).inputs[static_cast<std::size_t>(1 - side)];
-            at = graph_.value(value).step;
-        }
-        if (at < 0 || step(at).kind != "Permute" || step(at).list != (turned ? Dims{0, 2, 3, 1} : Dims{0, 2, 1, 3})) return -1;
-        const int parted = graph_.value(step(at).inputs[0]).step;
-        const Extents parts = graph_.value(step(at).inputs[0]).sizes;
-        if (parted < 0 || parts.size() != 4 || !parts[2].is_number()) return -1;
-        if (heads != 0 && heads != parts[2].number) return -1;
-        heads = parts[2].number;
-        if (step(parted).kind == "Reshape") {
-            const int whole = step(parted).inputs[0];
-            const Extents wanted = {parts[0], parts[1], {parts[2].number * parts[3].number}};
-            return graph_.value(whole).sizes == wanted ? whole : -1;
-        }
-        return part_of(parted, parts);
+    /// Adds a step at the place of another one, before or behind it.
+    int insert(int at, bool behind, ImportedStep made, Extents sizes) {
+        made.order = step(at).order + (behind ? 0.5 : -0.5);
+        made.module = step(at).module;
+        made.node = step(at).node;
+        made.op = step(at).op;
+        const int out = graph_.add_step(std::move(made), std::move(sizes));
+        users_.resize(graph_.values.size());
+        return out;
     }
 
-    /// q, k or v of one layer's N x T x 3F, taken apart as N x T x 3 x heads x F/heads.
-    int part_of(int at, const Extents& parts) {
-        if (step(at).kind != "Select" || step(at).list.size() != 2 || step(at).list[0] != 2) return -1;
-        const int parted = graph_.value(step(at).inputs[0]).step;
-        if (parted < 0 || step(parted).kind != "Reshape") return -1;
-        const Extents five = graph_.value(step(at).inputs[0]).sizes;
-        const int whole = step(parted).inputs[0];
-        const std::int64_t width = parts[2].number * parts[3].number;
-        if (five.size() != 5 || !five[2].is_number() || graph_.value(whole).sizes != Extents{parts[0], parts[1], {five[2].number * width}}) return -1;
-        const std::int64_t place = step(at).list[1] < 0 ? step(at).list[1] + five[2].number : step(at).list[1];
-        // The place of the layer that gave the Select stays; the split is a step of its own there.
-        ImportedStep made = step(at);
-        made.kind = "Split";
-        made.arguments = "2, " + std::to_string(place) + ", " + std::to_string(five[2].number);
-        made.inputs = {whole};
-        made.list.clear();
-        const int out = graph_.add_value({.sizes = {parts[0], parts[1], {width}}, .step = at});
-        made.outputs = {out};
-        pending_.emplace_back(at, std::move(made));
+    /// The features of all heads, N x T x F, of a value whose dimensions are N, heads, T, F/heads in
+    /// this order of `order`; -1: it is no such view.
+    struct Heads {
+        int base = -1;
+        int axes[3] = {0, 0, 0};  ///< of N, T and F
+        std::int64_t offset = 0, heads = 1, features = 0;
+        double scale = 1;
+    };
+    std::optional<Heads> heads_of(int value, bool turned) {
+        if (rank(value) != 4) return {};
+        const auto view = view_of(graph_, value, true);
+        if (!view || rank(view->base) != 3) return {};
+        const auto &n = view->dims[0], &h = view->dims[1], &t = view->dims[turned ? 3 : 2], &f = view->dims[turned ? 2 : 3];
+        if (n.size() != 1 || t.size() != 1 || f.size() != 1 || h.size() > 1 || !f[0].size.is_number() || n[0].stride != 1 || t[0].stride != 1 || f[0].stride != 1) return {};
+        Heads out{.base = view->base, .axes = {n[0].axis, t[0].axis, f[0].axis}, .scale = view->scale};
+        if (!h.empty()) {
+            if (h[0].axis != f[0].axis || h[0].stride != f[0].size.number || !h[0].size.is_number()) return {};
+            out.heads = h[0].size.number;
+        }
+        out.features = out.heads * f[0].size.number;
+        const Extents& sizes = graph_.value(view->base).sizes;
+        const auto whole = [&](const ViewPart& part) { return sizes[static_cast<std::size_t>(part.axis)] == part.size; };
+        if (!whole(n[0]) || !whole(t[0]) || n[0].axis == t[0].axis || n[0].axis == f[0].axis || t[0].axis == f[0].axis) return {};
+        for (const auto& [axis, offset] : view->offsets) {
+            if (axis == f[0].axis) out.offset = offset;
+            else if (offset != 0) return {};
+        }
         return out;
+    }
+
+    /// N x T x F of the heads.
+    int joined_heads(int at, const Heads& heads) {
+        int value = heads.base;
+        const Extents sizes = graph_.value(value).sizes;
+        const Dims order = {heads.axes[0], heads.axes[1], heads.axes[2]};
+        Extents turned;
+        for (const std::int64_t each : order) turned.push_back(sizes[static_cast<std::size_t>(each)]);
+        if (!std::ranges::is_sorted(order)) value = insert(at, false, {.kind = "Permute", .inputs = {value}, .list = order}, turned);
+        const std::int64_t all = turned[2].number;
+        if (all == heads.features) return value;
+        turned[2] = {heads.features};
+        const Dims range = {2, heads.offset, heads.offset + heads.features, 1};
+        if (all % heads.features == 0 && heads.offset % heads.features == 0)
+            return insert(at, false, {.kind = "Split", .arguments = "2, " + std::to_string(heads.offset / heads.features) + ", " + std::to_string(all / heads.features), .inputs = {value}, .list = range}, turned);
+        return insert(at, false, {.kind = "Slice", .arguments = "2, " + std::to_string(range[1]) + ", " + std::to_string(range[2]), .inputs = {value}, .list = range}, turned);
     }
 
     /// softmax(q k' / sqrt(d)) v over heads.
     bool attention(int at) {
         if (step(at).kind != "MatMul") return false;
-        pending_.clear();
-        int weights = graph_.value(step(at).inputs[0]).step;
-        if (weights < 0 || step(weights).kind != "Softmax" || users(step(at).inputs[0]).size() != 1 || step(weights).list != Dims{3}) return false;
-        double scale = 1;
-        int scores = step(weights).inputs[0], product = graph_.value(scores).step;
-        while (product >= 0 && users(scores).size() == 1 && (step(product).kind == "Mul" || step(product).kind == "Div") && graph_.scalar(step(product).inputs[1])) {
-            const double factor = *graph_.scalar(step(product).inputs[1]);
-            if (factor == 0) return false;
-            scale *= step(product).kind == "Div" ? 1 / factor : factor;
-            scores = step(product).inputs[0];
-            product = graph_.value(scores).step;
+        const int weights = graph_.value(step(at).inputs[0]).step;
+        if (weights < 0 || step(weights).kind != "Softmax" || step(weights).list != Dims{3}) return false;
+        const auto scores = view_of(graph_, step(weights).inputs[0], true);
+        if (!scores || scores->dims != whole_view(graph_, scores->base).dims) return false;
+        const int product = graph_.value(scores->base).step;
+        if (product < 0 || step(product).kind != "MatMul" || step(product).gone) return false;
+        const auto q = heads_of(step(product).inputs[0], false), k = heads_of(step(product).inputs[1], true), v = heads_of(step(at).inputs[1], false);
+        if (!q || !k || !v || q->heads != k->heads || q->heads != v->heads || v->scale != 1) return false;
+        const double usual = 1 / std::sqrt(static_cast<double>(q->features) / static_cast<double>(q->heads)), scale = scores->scale * q->scale * k->scale;
+        if (std::fabs(scale - usual) > 1e-4 * usual) return false;
+        // Back to N x T x F, or T x N x F.
+        ImportedView view = whole_view(graph_, step(at).outputs[0]);
+        const auto whole = view.dims;
+        std::vector<ViewPart> features = whole[1];
+        features.insert(features.end(), whole[3].begin(), whole[3].end());
+        for (int last = at; users(step(last).outputs[0]).size() == 1;) {
+            last = users(step(last).outputs[0])[0];
+            if (last < 0 || !move_view(graph_, step(last), view)) return false;
+            if (view.dims.size() != 3 || view.dims[2] != features) continue;
+            const bool turned = view.dims[0] == whole[2] && view.dims[1] == whole[0];
+            if (!turned && (view.dims[0] != whole[0] || view.dims[1] != whole[2])) continue;
+            const std::vector<int> inputs = {joined_heads(last, *q), joined_heads(last, *k), joined_heads(last, *v)};
+            const Extents sizes = graph_.value(step(last).outputs[0]).sizes;
+            if (!turned) {
+                become(last, "Attention", std::to_string(q->heads), inputs);
+                return true;
+            }
+            const int made = insert(last, false, {.kind = "Attention", .arguments = std::to_string(q->heads), .inputs = inputs}, {sizes[1], sizes[0], sizes[2]});
+            become(last, "Permute", "", {made});
+            step(last).list = {1, 0, 2};
+            --graph_.lifted["Permute"];
+            std::erase_if(graph_.lifted, [](const auto& each) { return each.second == 0; });
+            ++graph_.lifted["Attention"];
+            return true;
         }
-        if (product < 0 || step(product).kind != "MatMul" || users(scores).size() != 1) return false;
-        std::int64_t heads = 0;
-        double unscaled = 1;
-        const int q = by_heads(step(product).inputs[0], false, scale, heads), k = q < 0 ? -1 : by_heads(step(product).inputs[1], true, scale, heads);
-        const int v = k < 0 ? -1 : by_heads(step(at).inputs[1], false, unscaled, heads);
-        if (v < 0 || unscaled != 1) return false;
-        const Extent width = graph_.value(q).sizes[2];
-        const double usual = 1 / std::sqrt(static_cast<double>(width.number) / static_cast<double>(heads));
-        if (!width.is_number() || std::fabs(scale - usual) > 1e-4 * usual) return false;
-        // Back to N x T x F.
-        const auto& turned = users(step(at).outputs[0]);
-        if (turned.size() != 1 || turned[0] < 0 || step(turned[0]).kind != "Permute" || step(turned[0]).list != Dims{0, 2, 1, 3}) return false;
-        const auto& joined = users(step(turned[0]).outputs[0]);
-        if (joined.size() != 1 || joined[0] < 0 || step(joined[0]).kind != "Reshape") return false;
-        const Extents result = {graph_.value(q).sizes[0], graph_.value(q).sizes[1], graph_.value(v).sizes[2]};
-        if (graph_.value(step(joined[0]).outputs[0]).sizes != result) return false;
-        for (auto& [place, split] : pending_) insert_split(place, std::move(split));
-        become(joined[0], "Attention", std::to_string(heads), {q, k, v});
+        return false;
+    }
+
+    /// One projection to queries, keys and values, and one behind the attention.
+    bool multihead(int at) {
+        if (step(at).kind != "Linear" || step(at).weights.size() != 2) return false;
+        const int middle = maker(step(at).inputs[0], "Attention");
+        if (middle < 0 || step(middle).inputs.size() != 3) return false;
+        int projection = -1;
+        const std::int64_t width = step(at).list[0];
+        for (std::size_t i = 0; i < 3; ++i) {
+            const int part = maker(step(middle).inputs[i], "Split");
+            if (part < 0 || step(part).arguments != "2, " + std::to_string(i) + ", 3") return false;
+            const int before = graph_.value(step(part).inputs[0]).step;
+            if (before < 0 || (i > 0 && before != projection)) return false;
+            projection = before;
+        }
+        if (step(projection).kind != "Linear" || step(projection).weights.size() != 2 || users(step(projection).outputs[0]).size() != 3 || step(projection).list[0] != 3 * width) return false;
+        const int x = step(projection).inputs[0];
+        const std::string& name = graph_.constant(step(at).weights[0].constant).name;
+        const bool named = name.ends_with(".out_proj.weight") || step(at).module.ends_with(".out_proj") || step(projection).module == step(at).module;
+        if (!named || graph_.value(x).sizes.back() != Extent{width}) return false;
+        std::vector<ImportedWeight> weights = step(projection).weights, out = step(at).weights;
+        weights[0].role = "in_proj_weight";
+        weights[1].role = "in_proj_bias";
+        out[0].role = "out_proj.weight";
+        out[1].role = "out_proj.bias";
+        weights.insert(weights.end(), out.begin(), out.end());
+        step(projection).gone = true;
+        become(at, "MultiheadAttention", step(middle).arguments, {x});
+        if (step(at).module.ends_with(".out_proj")) step(at).module.resize(step(at).module.size() - 9);
+        step(at).weights = std::move(weights);
         return true;
     }
 
-    /// The Select is of no more use behind the attention, so the split takes its place.
-    void insert_split(int place, ImportedStep split) { step(place) = std::move(split); }
+    /// A linear layer on the rows of several dimensions, joined and parted again.
+    bool joined_rows(int at) {
+        if (step(at).kind != "Linear" || rank(step(at).outputs[0]) != 2) return false;
+        const int before = maker(step(at).inputs[0], "Reshape");
+        const auto& after = users(step(at).outputs[0]);
+        if (before < 0 || after.size() != 1 || after[0] < 0 || step(after[0]).kind != "Reshape") return false;
+        Extents sizes = graph_.value(step(after[0]).outputs[0]).sizes;
+        if (sizes.size() != 3 || sizes.back() != Extent{step(at).list[0]}) return false;
+        const int behind = after[0];
+        Extents& in = graph_.value(step(before).outputs[0]).sizes;
+        in = {sizes[0], sizes[1], in.back()};
+        graph_.value(step(at).outputs[0]).sizes = sizes;
+        step(behind).gone = true;
+        graph_.replace(step(behind).outputs[0], step(at).outputs[0]);
+        return true;
+    }
+
+    /// A linear layer on values in another order gives its own in that order.
+    bool turned_rows(int at) {
+        if (step(at).kind != "Linear" || step(at).inputs.empty()) return false;
+        const int before = maker(step(at).inputs[0], "Permute");
+        if (before < 0 || step(before).list != Dims{1, 0, 2}) return false;
+        const Extents sizes = graph_.value(step(at).outputs[0]).sizes;
+        const int old = step(at).outputs[0], own = graph_.add_value({.sizes = {sizes[1], sizes[0], sizes[2]}, .step = at});
+        users_.resize(graph_.values.size());
+        step(at).outputs[0] = own;
+        step(at).inputs = step(before).inputs;
+        step(before).gone = true;
+        const int made = insert(at, true, {.kind = "Permute", .inputs = {own}, .list = {1, 0, 2}}, sizes);
+        graph_.replace(old, made);
+        return true;
+    }
+
+    /// A reshape that changes nothing any more.
+    bool same_shape_again(int at) {
+        if (step(at).kind != "Reshape" || graph_.value(step(at).inputs[0]).sizes != graph_.value(step(at).outputs[0]).sizes) return false;
+        step(at).gone = true;
+        graph_.replace(step(at).outputs[0], step(at).inputs[0]);
+        return true;
+    }
+
+    void sort_steps() {
+        std::vector<std::size_t> places(graph_.steps.size());
+        for (std::size_t i = 0; i < places.size(); ++i) places[i] = i;
+        std::ranges::stable_sort(places, {}, [&](std::size_t i) { return graph_.steps[i].order; });
+        std::vector<int> now(places.size());
+        std::vector<ImportedStep> sorted;
+        for (const std::size_t place : places) {
+            now[place] = static_cast<int>(sorted.size());
+            sorted.push_back(std::move(graph_.steps[place]));
+        }
+        graph_.steps = std::move(sorted);
+        for (ImportedValue& value : graph_.values)
+            if (value.step >= 0) value.step = now[static_cast<std::size_t>(value.step)];
+    }
 
     /// A recurrent layer that takes another one's sequence alone is its next layer.
     bool stacked(int at) {
@@ -374,7 +483,6 @@ private:
 
     ImportedGraph& graph_;
     std::vector<std::vector<int>> users_;
-    std::vector<std::pair<int, ImportedStep>> pending_;  // splits that an attention needs
 };
 
 }  // namespace

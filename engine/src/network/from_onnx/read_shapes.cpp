@@ -46,20 +46,33 @@ void reshape_to(OperatorCall& call, Extents sizes) {
     call.graph.value(out).whole = whole;
 }
 
+/// Exporters write the numbers of their example for N and T: one of `out` becomes the symbol that it lacks.
+void restore_symbol(const Extents& in, Extents& out, Size::Symbol symbol, std::int64_t fixed) {
+    const auto has = [&](const Extent& each) { return each.symbol == symbol; };
+    if (fixed < 1 || std::ranges::none_of(in, has) || std::ranges::any_of(out, has)) return;
+    const auto at_its_place = [&](std::size_t i) { return i < in.size() && in[i] == Extent{1, symbol}; };
+    std::size_t best = out.size();
+    for (std::size_t i = out.size(); i-- > 0;)
+        if (out[i].is_number() && out[i].number == fixed && (best == out.size() || !at_its_place(best))) best = i;
+    const bool open = std::ranges::find(out, Extent{-1}) != out.end();
+    // One size of several dimensions, as N * heads.
+    if (best == out.size() && !open && fixed > 1)
+        for (std::size_t i = out.size(); i-- > 0;)
+            if (out[i].is_number() && out[i].number > fixed && out[i].number % fixed == 0 && (i >= in.size() || out[i] != in[i])) best = i;
+    if (best == out.size() || (open && !at_its_place(best) && best != 0)) return;
+    out[best] = {out[best].number / fixed, symbol};
+}
+
 void reshape(OperatorCall& call) {
     Extents out = call.extents(1);
     const Extents& in = call.sizes();
     const bool keeps_zero = call.node.whole("allowzero", 0) != 0;
+    for (std::size_t i = 0; i < out.size(); ++i)
+        if (out[i] == Extent{0} && !keeps_zero && i < in.size()) out[i] = in[i];
+    restore_symbol(in, out, Size::Symbol::batch, call.graph.fixed_batch);
+    restore_symbol(in, out, Size::Symbol::window, call.graph.fixed_window);
     std::size_t open = out.size();
     for (std::size_t i = 0; i < out.size(); ++i) {
-        if (out[i] == Extent{0} && !keeps_zero && i < in.size()) out[i] = in[i];
-        // Exporters write the numbers of their example.
-        const bool batch = i == 0 && !in.empty() && in[0].symbol == Size::Symbol::batch && out[0].is_number() && call.graph.fixed_batch > 0;
-        if (batch && out[0].number > 0 && out[0].number == in[0].number * call.graph.fixed_batch) out[0] = in[0];
-        else if (batch && in[0].number == 1 && out[0].number > 0 && out[0].number % call.graph.fixed_batch == 0 && out[0].number != call.graph.fixed_batch && in.size() > 1 && call.graph.fixed_batch > 1)
-            out[0] = {out[0].number / call.graph.fixed_batch, Size::Symbol::batch};
-        const bool window = i < in.size() && in[i] == Extent{1, Size::Symbol::window} && out[i].is_number() && out[i].number == call.graph.fixed_window;
-        if (window && call.graph.fixed_window > 0) out[i] = in[i];
         if (out[i] == Extent{-1}) open = i;
         if (out[i].number < 1 && out[i] != Extent{-1}) call.fail("a size is below 1");
     }
@@ -172,6 +185,7 @@ void add_slice(OperatorCall& call, int from, std::size_t axis, std::int64_t star
     if (step != 1) arguments += ", step=" + std::to_string(step);
     if (last) call.add("Slice", arguments, {from}, std::move(out), out_index);
     else call.add_before("Slice", arguments, from, std::move(out));
+    call.step().list = {static_cast<std::int64_t>(axis), start, end, step};
 }
 
 void slice(OperatorCall& call) {
@@ -218,6 +232,7 @@ void split(OperatorCall& call) {
         Extents out = call.sizes();
         out[axis] = {parts[i]};
         call.add("Split", std::to_string(axis) + ", " + std::to_string(i) + ", " + std::to_string(count), {from}, std::move(out), i);
+        call.step().list = {static_cast<std::int64_t>(axis), static_cast<std::int64_t>(start), static_cast<std::int64_t>(start) + parts[i], 1};
     }
 }
 

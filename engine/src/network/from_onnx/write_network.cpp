@@ -217,8 +217,8 @@ private:
         std::set<int> out;
         for (std::size_t i = 0; i < lines_.size(); ++i)
             for (const int input : lines_[i].inputs) {
-                const bool above = i > 0 && lines_[i - 1].value == input && lines_[i].inputs.size() == 1 && lines_[i - 1].around == lines_[i].around;
-                if (!above) out.insert(input);
+                const bool above = i > 0 ? lines_[i - 1].value == input : input == graph_.inputs.front();
+                if (!above || lines_[i].inputs.size() > 1) out.insert(input);
             }
         for (const int each : graph_.outputs)
             if (lines_.empty() || each != lines_.back().value) out.insert(each);
@@ -240,9 +240,30 @@ private:
         }
     }
 
+    /// A layer without a label is numbered by its place: one whose number another line has gets a name instead.
+    void name_colliding(std::set<int>& named) const {
+        std::set<std::string> labels;
+        for (const Line& line : lines_) {
+            Path path = line.label.empty() ? line.around : parts_of(line.label);
+            for (; !path.empty(); path.pop_back()) labels.insert(join(path, "."));
+        }
+        std::map<std::string, int> counts;
+        std::set<std::string> counted;
+        for (const Line& line : lines_) {
+            std::string around = join(line.around, ".");
+            for (Path path = line.around; !path.empty(); path.pop_back())
+                if (counted.insert(join(path, ".")).second) ++counts[join(Path(path.begin(), path.end() - 1), ".")];
+            static const std::set<std::string> merges = {"Add", "Sub", "Mul", "Div", "Maximum", "Minimum", "MatMul", "Concat"};
+            if (merges.contains(line.call.substr(0, line.call.find('('))) || line.call.starts_with("Parameter") || line.call.starts_with("Buffer")) continue;
+            if (line.label.empty() && labels.contains((around.empty() ? "" : around + '.') + std::to_string(counts[around]))) named.insert(line.value);
+            if (!line.label.empty() || !named.contains(line.value)) ++counts[around];
+        }
+    }
+
     void write_lines() {
         drop_scattered();
-        const std::set<int> named = named_values();
+        std::set<int> named = named_values();
+        name_colliding(named);
         Path open;
         int above = graph_.inputs.front();
         for (const Line& line : lines_) {
