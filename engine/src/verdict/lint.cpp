@@ -105,6 +105,7 @@ std::vector<LintFinding> lint(const RunConfig& config, const LintContext& contex
     lint_teach(subject, out);
     lint_scaler(subject, out);
     lint_precision(subject, out);
+    lint_recipe(subject, out);
     lint_forced(subject, out);
     lint_model(subject, out);
     lint_detection(subject, out);

@@ -32,11 +32,19 @@ using Findings = std::vector<LintFinding>;
 // Each rule adds at most a few findings.
 void lint_scaler(const LintSubject& subject, Findings& out);
 void lint_precision(const LintSubject& subject, Findings& out);
+void lint_recipe(const LintSubject& subject, Findings& out);
 void lint_forced(const LintSubject& subject, Findings& out);
 void lint_model(const LintSubject& subject, Findings& out);
 void lint_detection(const LintSubject& subject, Findings& out);
 void lint_boxes(const LintSubject& subject, Findings& out);
 void lint_teach(const LintSubject& subject, Findings& out);
+
+/// A matrix product with a weight, apart from those of the output layer.
+struct LinearShape {
+    std::string layer;
+    double out = 0, in = 0;
+};
+std::vector<LinearShape> linear_layers(const Model& model);
 
 /// Rate of the settings, and the default of their optimizer.
 struct LearningRate {

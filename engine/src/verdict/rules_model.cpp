@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <numeric>
 #include <set>
 
@@ -12,7 +13,21 @@
 namespace engine {
 namespace {
 
-constexpr std::int64_t multiple = 8;  // 16 bytes of 16-bit numbers, which Tensor Cores read at once
+/// Tensor Cores read 16 bytes at once; blocks are padded to whole ones.
+std::int64_t multiple_of(RecipeKind recipe) {
+    switch (recipe) {
+        case RecipeKind::none:
+            return 8;
+        case RecipeKind::fp8_block:
+            return 128;
+        case RecipeKind::mxfp8:
+        case RecipeKind::nvfp4:
+        case RecipeKind::mxfp4:
+            return 32;
+        default:
+            return 16;
+    }
+}
 
 /// Options that are sizes of layers, and not counts of them.
 constexpr std::array sizes = {"hidden", "embedding", "width",  "feed_forward",
@@ -20,8 +35,8 @@ constexpr std::array sizes = {"hidden", "embedding", "width",  "feed_forward",
 
 std::int64_t rounded_up(std::int64_t value, std::int64_t to) { return (value + to - 1) / to * to; }
 
-/// Names of layers whose products have a side that is not a multiple of 8.
-std::set<std::string> unaligned_layers(const Model& model) {
+/// Names of layers whose products have a side that is no such multiple.
+std::set<std::string> unaligned_layers(const Model& model, std::int64_t multiple) {
     std::set<std::string> names;
     for (const Parameter& each : model.parameters()) {
         const Tensor& weight = each.tensor;
@@ -40,7 +55,7 @@ std::int64_t whole_option(const Options& options, const char* name, std::int64_t
 }
 
 /// Sizes of layers rounded up, as changes of settings.
-std::vector<std::string> aligned_sizes(const RunConfig& config) {
+std::vector<std::string> aligned_sizes(const RunConfig& config, std::int64_t multiple) {
     std::vector<std::string> fix;
     const Options& options = config.model.options;
     const std::int64_t heads = std::max<std::int64_t>(1, whole_option(options, "heads", 1));
@@ -73,20 +88,47 @@ std::string joined(const std::set<std::string>& names) {
     return out;
 }
 
+/// Share of products that padded sizes add.
+double padding(const Model& model, std::int64_t multiple) {
+    const auto up = [&](double size) {
+        return static_cast<double>(rounded_up(static_cast<std::int64_t>(size), multiple));
+    };
+    double own = 0, padded = 0;
+    for (const LinearShape& layer : linear_layers(model)) {
+        own += layer.in * layer.out;
+        padded += up(layer.in) * up(layer.out);
+    }
+    return own > 0 ? padded / own - 1 : 0;
+}
+
 /// Reports only layers that the fix aligns. Others, such as one that scores ten classes, cannot
 /// change.
 void unaligned_sizes(const LintSubject& s, Findings& out) {
     if (s.model == nullptr) return;
-    std::vector<std::string> fix = aligned_sizes(s.config);
+    const RecipeKind recipe = s.precision.recipe;
+    const std::int64_t multiple = multiple_of(recipe);
+    std::vector<std::string> fix = aligned_sizes(s.config, multiple);
     if (fix.empty()) return;
     const ParsedConfig changed = parse_run_config(to_json(s.config), fix);
     if (!changed.errors.empty()) return;
     const LintSubject after = make_subject(changed.config, s.context);
     if (after.model == nullptr) return;
-    std::set<std::string> mended = unaligned_layers(*s.model);
-    for (const auto& still : unaligned_layers(*after.model)) mended.erase(still);
+    std::set<std::string> mended = unaligned_layers(*s.model, multiple);
+    for (const auto& still : unaligned_layers(*after.model, multiple)) mended.erase(still);
     // An output layer keeps the side that is its classes, and gains the other.
     const std::string layers = mended.empty() ? s.config.model.kind : joined(mended);
+    if (recipe != RecipeKind::none) {
+        out.push_back(
+            {.id = "fp8-multiples",
+             .severity = LintSeverity::note,
+             .sentence = msg("Layer sizes that are not multiples of {}: {}", multiple, layers),
+             .reason = msg("A card pads the operands of such products with zeros, which costs "
+                           "memory and {} % more products here.",
+                           std::lround(100 * padding(*s.model, multiple))),
+             .handbook = "Sizes are multiples of 8",
+             .fix = std::move(fix)});
+        return;
+    }
     out.push_back({.id = "sizes-no-multiple-of-8",
                    .severity = LintSeverity::note,
                    .sentence = msg("Layer sizes that are not multiples of 8: {}", layers),
@@ -125,6 +167,7 @@ void probabilities_for_logits(const LintSubject& s, Findings& out) {
 }
 
 void unaligned_batch(const LintSubject& s, Findings& out) {
+    constexpr std::int64_t multiple = 8;
     const std::int64_t batch = s.config.batch_size;
     // Pixels and regions are the rows of a detector's products.
     const bool detector = model_descriptor(s.config.model)->output == ModelOutput::detections;

@@ -61,6 +61,16 @@ std::vector<Hazard> hazards() {
          {"precision.preset=pure-fp16", "optimizer.kind=adam", "optimizer.lr=1e-6"}},
         {"epsilon-below-fp16", {"teach.norm=composed", "teach.norm_epsilon=1e-8"}},
         {"fp8-history-longer-than-run", {"precision.preset=fp8-delayed", "max_steps=500"}},
+        {"fp8-scaler-on", {"precision.preset=mxfp8", "precision.scaler=dynamic"}},
+        {"fp8-fp16-without-scaler", {"precision.preset=fp8-current", "precision.autocast=fp16"}},
+        {"fp8-multiples",
+         {"dataset.kind=spirals", "model.kind=mlp", "model.options.hidden=[48,64]",
+          "precision.preset=mxfp8"},
+         true},
+        {"fp8-small-layers",
+         {"dataset.kind=spirals", "model.kind=mlp", "precision.preset=fp8-current"},
+         true},
+        {"fp8-emulated-slow", {"precision.preset=nvfp4"}},
         {"tf32-off", {"precision.preset=fp32", "device=cuda"}, true},
         {"sizes-no-multiple-of-8",
          {"dataset.kind=spirals", "model.kind=mlp", "model.options.hidden=[30,64]"},
@@ -156,14 +166,16 @@ TEST(Lint, HasNothingAgainstTheDefaultComparison) {
     }
 }
 
-TEST(Lint, OfThePresetsOnACpuOnlyPureFp16HasAFinding) {
+TEST(Lint, OfThePresetsOnACpuOnlyPureFp16HasAFindingAndRecipesANote) {
     for (const auto& info : precisions()) {
         if (info.settings.tf32) continue;  // needs a GPU
         RunConfig config = completed(RunConfig{});
         config.precision.preset = info.kind;
         const bool pure = info.kind == "pure-fp16";
-        EXPECT_EQ(ids(lint(config)), pure ? std::vector<std::string>{"fp16-without-scaler"}
-                                          : std::vector<std::string>{})
+        const bool recipe = info.settings.recipe != RecipeKind::none;
+        EXPECT_EQ(ids(lint(config)), pure     ? std::vector<std::string>{"fp16-without-scaler"}
+                                     : recipe ? std::vector<std::string>{"fp8-emulated-slow"}
+                                              : std::vector<std::string>{})
             << info.kind;
     }
 }
