@@ -153,13 +153,19 @@ void QuantizedLayers::end_step() {
 }
 
 float QuantizedLayers::kept_share() const {
-    const auto kept = std::ranges::count_if(layers_, [](const auto& each) { return !each.second; });
-    return static_cast<float>(kept) / static_cast<float>(layers_.size());
+    using enum LayerProduct;
+    int kept = 0, all = 0;
+    for (const auto& [module, layer] : layers_)
+        for (const LayerProduct each : {forward, input_gradient, weight_gradient}) {
+            ++all;
+            kept += layer == nullptr || !layer->quantizes(each) ? 1 : 0;
+        }
+    return static_cast<float>(kept) / static_cast<float>(all);
 }
 
 std::vector<MetLayer> QuantizedLayers::met() const {
     std::vector<MetLayer> out;
-    for (const auto& [module, layer] : layers_) out.push_back({module, layer != nullptr});
+    for (const auto& [module, layer] : layers_) out.push_back({module, layer});
     return out;
 }
 

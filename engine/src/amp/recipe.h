@@ -184,9 +184,10 @@ struct OperandSample {
 };
 
 /// A layer that a run's products have met.
+class QuantizedLayer;
 struct MetLayer {
     std::string module;
-    bool quantised;
+    std::shared_ptr<const QuantizedLayer> layer;  ///< null: it is kept
 };
 
 inline const QuantizedStep first_step{};
@@ -303,7 +304,7 @@ public:
     const std::vector<OperandSample>& samples() const { return samples_; }
     /// By name.
     std::vector<MetLayer> met() const;
-    /// Share of them that is kept.
+    /// Share of their products that is kept.
     float kept_share() const;
     /// That of all modules; without one that of a forced module.
     const Recipe& recipe() const;

@@ -108,7 +108,7 @@ void tf32_off(const LintSubject& s, Findings& out) {
 }
 
 void history_beyond_run(const LintSubject& s, Findings& out) {
-    const std::int64_t scale_history = Recipe{}.history;
+    const std::int64_t scale_history = s.config.quantize.history.value_or(Recipe{}.history);
     if (s.precision.recipe != RecipeKind::fp8_delayed || s.steps == 0 || s.steps >= scale_history)
         return;
     out.push_back(

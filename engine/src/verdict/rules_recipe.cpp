@@ -2,8 +2,10 @@
 #include <array>
 #include <cmath>
 
+#include "engine/base/error.h"
 #include "engine/number/figure_text.h"
 #include "models/model_descriptor.h"
+#include "models/recipes.h"
 #include "verdict/rules.h"
 
 namespace engine {
@@ -11,7 +13,15 @@ namespace {
 
 // Recipes in 8 and 4 bits (resources/handbook/low-bits.md).
 
-const std::vector<std::string> without_recipe = {"precision.recipe=none"};
+/// The settings without recipes.
+std::vector<std::string> without_recipe(const LintSubject& s) {
+    std::vector<std::string> out;
+    if (s.precision.recipe != RecipeKind::none) out.push_back("precision.recipe=none");
+    for (const auto& [key, type] : s.config.precision.force)
+        if (forced_recipe(type) != RecipeKind::none)
+            out.push_back("precision.force." + key + "=bf16");
+    return out;
+}
 
 void scaler_with_recipe(const LintSubject& s, Findings& out) {
     if (!s.scaled() || s.fp16()) return;
@@ -57,7 +67,7 @@ CardModel model_of(RecipeKind recipe) {
 
 /// Seconds that all quantised products of a step take in bf16 and by the recipe.
 std::array<double, 2> seconds_on_card(const LintSubject& s) {
-    const CardModel card = model_of(s.precision.recipe);
+    const CardModel card = model_of(s.precision.recipes().front());
     const std::int64_t words = model_descriptor(s.config.model)->output == ModelOutput::token_scores
                                    ? s.config.bptt
                                    : 1;
@@ -85,7 +95,7 @@ void small_layers(const LintSubject& s, Findings& out) {
          .reason = msg("Casts read and write every operand. Below about 1,400 rows and columns they "
                        "take longer than the faster products save."),
          .handbook = "Casts cost time",
-         .fix = without_recipe});
+         .fix = without_recipe(s)});
 }
 
 /// Time of a step of transformer-lm in units of amp-bf16's, as RESULTS.md has it.
@@ -109,21 +119,137 @@ void emulated_products(const LintSubject& s, Findings& out) {
                    .severity = LintSeverity::note,
                    .sentence = msg("The products are emulated: a step takes about {} times that of "
                                    "amp-bf16",
-                                   figure_text(emulation_factor(s.precision.recipe))),
+                                   figure_text(emulation_factor(s.precision.recipes().front()))),
                    .reason = msg("A CPU has no products of 8 and 4 bits. The numbers are those of "
                                  "a card; the speed says nothing about it."),
                    .handbook = "Casts cost time",
-                   .fix = without_recipe});
+                   .fix = without_recipe(s)});
+}
+
+void quantised_head(const LintSubject& s, Findings& out) {
+    if (!s.config.quantize.head) return;
+    out.push_back({.id = "fp8-head",
+                   .severity = LintSeverity::note,
+                   .sentence = msg("The output layer is quantised too"),
+                   .reason = msg("Its errors go straight into the loss and every gradient. All "
+                                 "published recipes keep it in 16 bits."),
+                   .handbook = "What recipes keep in 16 bits",
+                   .fix = {"quantize.head=false"}});
+}
+
+void hidden_overflow(const LintSubject& s, Findings& out) {
+    if (s.config.quantize.non_finite != NonFiniteRule::saturate) return;
+    out.push_back(
+        {.id = "fp8-saturate-hides-overflow",
+         .severity = LintSeverity::warning,
+         .sentence = msg("Infinity becomes the largest value of the format"),
+         .reason = msg("A gradient that overflowed looks healthy: no step is skipped, and the "
+                       "update is wrong."),
+         .handbook = "Overflow stays visible",
+         .fix = {"quantize.non_finite=propagate"}});
+}
+
+bool has_rule(const LintSubject& s, ScaleBasis rule) {
+    return std::ranges::any_of(s.precision.recipes(),
+                               [&](RecipeKind kind) { return make_recipe(kind).rule == rule; });
+}
+
+bool has_four_bits(const LintSubject& s) {
+    const std::vector<RecipeKind> all = s.precision.recipes();
+    return std::ranges::find(all, RecipeKind::nvfp4) != all.end() ||
+           std::ranges::find(all, RecipeKind::mxfp4) != all.end();
+}
+
+void scales_rounded_down(const LintSubject& s, Findings& out) {
+    if (!has_rule(s, ScaleBasis::mx) || s.config.quantize.mx_scale != MxScale::floor) return;
+    out.push_back(
+        {.id = "mx-floor",
+         .severity = LintSeverity::warning,
+         .sentence = msg("MX scales are rounded down, and the largest values of a block saturate"),
+         .reason = msg("A block's largest value may be scaled beyond the format's. Runs with this "
+                       "rule have diverged where rceil did not."),
+         .handbook = "Scales and rounding of 4 bits and blocks",
+         .fix = {"quantize.mx_scale=rceil"}});
+}
+
+void rounding_of_four_bits(const LintSubject& s, Findings& out) {
+    const QuantizeConfig& q = s.config.quantize;
+    if (has_four_bits(s) && q.stochastic_rounding == FourBitRounding::none)
+        out.push_back(
+            {.id = "fp4-without-sr",
+             .severity = LintSeverity::warning,
+             .sentence = msg("4-bit gradients are rounded to nearest"),
+             .reason = msg("Small gradients then become 0 in every step alike, and what they would "
+                           "teach is never learned. Rounding at random keeps their mean."),
+             .handbook = "Scales and rounding of 4 bits and blocks",
+             .fix = {"quantize.stochastic_rounding=gradients"}});
+    if (has_rule(s, ScaleBasis::nvfp4) && q.hadamard == Rotation::off)
+        out.push_back(
+            {.id = "fp4-no-rht",
+             .severity = LintSeverity::note,
+             .sentence = msg("Outliers are not spread before the gradients of weights"),
+             .reason = msg("One outlier in a block of 16 sets its scale, and the other 15 become 0 "
+                           "or few levels. A rotation spreads it over the block."),
+             .handbook = "Scales and rounding of 4 bits and blocks",
+             .fix = {"quantize.hadamard=wgrad"}});
+}
+
+/// Models of so few blocks that nvfp4 keeps none, too, do as the recipe says.
+void all_blocks_in_four_bits(const LintSubject& s, Findings& out) {
+    if (s.precision.recipe != RecipeKind::nvfp4 || s.model == nullptr) return;
+    const auto blocks = static_cast<std::int64_t>(s.model->blocks.size());
+    const std::int64_t usual = (16 * blocks + 50) / 100;
+    const std::int64_t last = s.config.quantize.last_blocks.value_or(usual);
+    if (last >= usual || s.config.quantize.first_blocks.value_or(0) > 0) return;
+    out.push_back({.id = "fp4-all-blocks",
+                   .severity = LintSeverity::warning,
+                   .sentence = msg("All blocks are in 4 bits; the recipe keeps the last {}", usual),
+                   .reason = msg("Large models diverge so, long after the start. A short run shows "
+                                 "nothing of it."),
+                   .handbook = "What recipes keep in 16 bits",
+                   .fix = {"quantize.last_blocks=" + std::to_string(usual)}});
+}
+
+/// Whether the settings leave no product of the model to its recipes.
+bool keeps_every_product(const LintSubject& s) {
+    using enum LayerProduct;
+    try {
+        const auto layers =
+            make_quantized_layers(s.precision, *s.model, recipe_settings(s.config));
+        const auto modules = product_modules(*s.model, s.config.quantize.convolutions);
+        return std::ranges::none_of(modules, [&](const std::string& module) {
+            const auto layer = layers->find(module);
+            return layer != nullptr && (layer->quantizes(forward) ||
+                                        layer->quantizes(input_gradient) ||
+                                        layer->quantizes(weight_gradient));
+        });
+    } catch (const Error&) {
+        return false;  // training says what is wrong
+    }
+}
+
+void nothing_quantised(const LintSubject& s, Findings& out) {
+    if (s.model == nullptr || !keeps_every_product(s)) return;
+    out.push_back({.id = "nothing-quantised",
+                   .severity = LintSeverity::warning,
+                   .sentence = msg("The settings keep every product from the recipe"),
+                   .reason = msg("precision.force, quantize.skip and kept blocks cover all layers, so "
+                                 "the run is one in 16 bits."),
+                   .handbook = "What recipes keep in 16 bits",
+                   .fix = without_recipe(s)});
 }
 
 }  // namespace
 
 std::vector<LinearShape> linear_layers(const Model& model) {
     std::vector<LinearShape> out;
+    const std::vector<std::string> products = product_modules(model, /*convolutions=*/false);
     for (const Parameter& each : model.parameters()) {
-        if (!each.autocast_low || each.tensor.rank() != 2) continue;
         const std::string layer = each.name.substr(0, each.name.rfind('.'));
-        if (std::ranges::find(model.heads, layer) != model.heads.end()) continue;
+        if (!each.autocast_low || each.tensor.rank() != 2 ||
+            std::ranges::find(products, layer) == products.end() ||
+            std::ranges::find(model.heads, layer) != model.heads.end())
+            continue;
         out.push_back({layer, static_cast<double>(each.tensor.size(0)),
                        static_cast<double>(each.tensor.size(1))});
     }
@@ -131,11 +257,17 @@ std::vector<LinearShape> linear_layers(const Model& model) {
 }
 
 void lint_recipe(const LintSubject& subject, Findings& out) {
-    if (subject.precision.recipe == RecipeKind::none) return;
+    if (!subject.precision.has_recipe()) return;
     scaler_with_recipe(subject, out);
     fp16_with_recipe(subject, out);
     small_layers(subject, out);
     emulated_products(subject, out);
+    quantised_head(subject, out);
+    hidden_overflow(subject, out);
+    scales_rounded_down(subject, out);
+    rounding_of_four_bits(subject, out);
+    all_blocks_in_four_bits(subject, out);
+    nothing_quantised(subject, out);
 }
 
 }  // namespace engine

@@ -17,7 +17,7 @@ bool is_power_of_two(double value) {
 
 /// Gradients below 2^-25 are 0 in FP16, and most of a network's are small.
 void fp16_without_scaler(const LintSubject& s, Findings& out) {
-    if (!s.fp16() || s.scaled() || s.precision.recipe != RecipeKind::none) return;  // lint_recipe()
+    if (!s.fp16() || s.scaled() || s.precision.has_recipe()) return;  // lint_recipe()
     const bool plain = s.precision.weights == WeightFormat::fp16 && !s.precision.master_weights;
     LintFinding finding{
         .id = "fp16-without-scaler",
@@ -37,7 +37,7 @@ void fp16_without_scaler(const LintSubject& s, Findings& out) {
 }
 
 void scaler_without_fp16(const LintSubject& s, Findings& out) {
-    if (s.fp16() || !s.scaled() || s.precision.recipe != RecipeKind::none) return;  // lint_recipe()
+    if (s.fp16() || !s.scaled() || s.precision.has_recipe()) return;  // lint_recipe()
     out.push_back(
         {.id = "scaler-without-fp16",
          .severity = LintSeverity::note,

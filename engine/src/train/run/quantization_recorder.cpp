@@ -198,25 +198,57 @@ void QuantizationRecorder::keep(const std::vector<OperandSample>& samples) {
     writer_->append(rows, scales);
 }
 
+namespace {
+
+/// Why a module's products stay in autocast's type.
+std::string why_kept(const std::string& module, const Model& model, const RecipePlan& plan) {
+    const auto holds = [&](const std::string& outer) {
+        return module.starts_with(outer) &&
+               (module.size() == outer.size() || module[outer.size()] == '.');
+    };
+    if (std::ranges::any_of(plan.forced, [&](const auto& each) { return holds(each.first); }))
+        return "precision.force";
+    if (module.empty() || std::ranges::any_of(model.heads, holds)) return "output layer";
+    if (std::ranges::any_of(model.blocks, holds)) return "block that the settings keep";
+    return "structure";
+}
+
+QuantizedProduct product_of(const MetLayer& met, const std::string& low) {
+    using enum LayerProduct;
+    QuantizedProduct out{.module = met.module};
+    const auto type = [&](LayerProduct product) {
+        if (met.layer == nullptr || !met.layer->quantizes(product)) return low;
+        const Recipe& recipe = met.layer->recipe();
+        const std::string own = format_word(recipe.forward), gradient = format_word(recipe.gradient);
+        return (product == forward ? own : gradient) + " x " + own;
+    };
+    out.fprop = type(forward);
+    out.dgrad = type(input_gradient);
+    out.wgrad = type(weight_gradient);
+    return out;
+}
+
+}  // namespace
+
 void QuantizationRecorder::report_products() {
     const QuantizedLayers& layers = *trainer_.quantized();
-    const Recipe& recipe = layers.recipe();
-    const std::string forward = format_word(recipe.forward), gradient = format_word(recipe.gradient);
-    const AutocastFormat autocast = resolve(config_.precision).autocast;
-    const std::string low = autocast == AutocastFormat::off ? "fp32" : word_of(autocast);
+    const ResolvedPrecision precision = resolve(config_.precision);
+    const std::string low =
+        precision.autocast == AutocastFormat::off ? "fp32" : word_of(precision.autocast);
     RecipeStarted out{};
     out.step = trainer_.steps();
-    out.recipe = word_of(resolve(config_.precision).recipe);
-    out.settings = settings_of(recipe);
-    for (const MetLayer& layer : layers.met()) {
-        QuantizedProduct& product = out.products.emplace_back();
-        product.module = layer.module;
-        ++(layer.quantised ? out.quantised : out.kept);
-        product.fprop = layer.quantised ? forward + " x " + forward : low;
-        product.dgrad = product.wgrad = layer.quantised ? gradient + " x " + forward : low;
-        if (layer.quantised) continue;
-        product.engine = "native";
-        product.reason = "kept";
+    out.recipe = word_of(precision.recipes().front());
+    out.settings = settings_of(layers.recipe());
+    for (const MetLayer& met : layers.met()) {
+        QuantizedProduct& product = out.products.emplace_back(product_of(met, low));
+        const bool whole = product.fprop != low && product.dgrad != low && product.wgrad != low;
+        ++(met.layer != nullptr ? out.quantised : out.kept);
+        if (met.layer == nullptr) {
+            product.engine = "native";
+            product.reason = why_kept(met.module, trainer_.model(), layers.plan());
+        } else if (!whole) {
+            product.reason = "quantize.skip, or the recipe";
+        }
     }
     post_(std::move(out));
 }
