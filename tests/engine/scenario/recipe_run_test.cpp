@@ -25,9 +25,10 @@ class RecipeRun : public test::ResumedRuns {};
 TEST_F(RecipeRun, HasTheBitsOfOneThatWasNotStopped) {
     for (const std::string& preset : presets_with_recipes()) {
         SCOPED_TRACE(preset);
-        const RunConfig config = on_cpu(test::small_run("mlp", preset));
+        RunConfig config = on_cpu(test::small_run("mlp", preset));
+        config.max_steps = 20;
         const test::Ended whole = train(config);
-        const test::Ended stopped = train_to(config, 3);
+        const test::Ended stopped = train_to(config, 7);
         expect_same_end(whole, resume(stopped));
     }
 }

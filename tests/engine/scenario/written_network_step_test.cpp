@@ -32,7 +32,8 @@ void expect_equal(const Step& written, const Step& built_in) {
 }
 
 class WrittenNetworkStep : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Precisions, WrittenNetworkStep, testing::Values("fp32", "amp-fp16", "amp-bf16"));
+INSTANTIATE_TEST_SUITE_P(Precisions, WrittenNetworkStep, testing::Values("fp32", "amp-fp16", "amp-bf16", "fp8-delayed", "fp8-current",
+                                                                                        "fp8-rowwise", "fp8-rowwise-gw", "fp8-block", "mxfp8", "nvfp4", "mxfp4"));
 
 TEST_P(WrittenNetworkStep, OfATemplateHasTheBitsOfTheBuiltInModel) {
     for (const char* kind : {"mlp", "lenet"}) {
