@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "engine/instruments/skips.h"
+#include "support/detection_run.h"
 #include "support/device_support.h"
 #include "support/patience.h"
 #include "temp_folder.h"
@@ -274,6 +275,32 @@ struct PlantedFaultCase {
     SkipStage stage;
     const char* module;  ///< or name
 };
+
+TEST_F(LiveSkipsTest, OfADetectorFindsThePictureTheDeltaAndTheEmptyBox) {
+    const RunConfig config = armed(test::small_detection_run("amp-fp16"), 2);
+    const auto report_of = [&](PlantKind kind, const std::string& where) {
+        const Ended run = train(planted(config, kind, 2, where));
+        EXPECT_NE(run.of(2), nullptr);
+        return run.report(2);
+    };
+    const SkipReport pixel = report_of(PlantKind::nan_pixel, "1");
+    EXPECT_EQ(pixel.cause, SkipCause::bad_input);
+    ASSERT_TRUE(pixel.first);
+    EXPECT_EQ(pixel.first->name, "image");
+    ASSERT_FALSE(pixel.samples.empty());
+    EXPECT_EQ(pixel.samples.front().row, 1);
+
+    const SkipReport delta = report_of(PlantKind::nan_weight, "rpn.head.bbox_pred.bias");
+    EXPECT_EQ(delta.cause, SkipCause::damaged_state);
+    ASSERT_TRUE(delta.first);
+    EXPECT_EQ(delta.first->name, "rpn.head.bbox_pred.bias");
+
+    const SkipReport box = report_of(PlantKind::empty_box, "1");
+    EXPECT_EQ(box.cause, SkipCause::mathematical) << "in FP32 too";
+    ASSERT_TRUE(box.first);
+    EXPECT_EQ(box.first->stage, SkipStage::forward);
+    EXPECT_THAT(box.first->op, testing::AnyOf("log", "box_encode"));
+}
 
 class EachPlantedFault : public LiveSkipsTest,
                          public testing::WithParamInterface<PlantedFaultCase> {};

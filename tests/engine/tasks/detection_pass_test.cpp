@@ -8,9 +8,11 @@
 #include <map>
 #include <utility>
 
+#include "amp/autocast.h"
 #include "autograd/backward.h"
 #include "made_models.h"
 #include "model_golden.h"
+#include "ops/pointwise/binary.h"
 #include "ops/shape/view.h"
 #include "support/golden_file.h"
 
@@ -151,31 +153,29 @@ struct GoldenCase {
     Objects objects;
 };
 
-class DetectionStep : public testing::TestWithParam<GoldenCase> {};
-
-TEST_P(DetectionStep, HasTorchvisionsLossesAndGradients) {
-    const auto& [name, norm, masks, objects] = GetParam();
-    const auto model = small_detector(norm, masks);
-    const DetectionPass pass = pass_of(*model, made_scenes(objects));
+void expect_losses(const DetectionPass& pass, const std::vector<double>& wanted) {
     std::vector<double> losses = losses_of(pass);
     losses.push_back(pass.total.item());
-    const std::string prefix = std::string(name) + ".";
-    const auto wanted = detector_golden().values(prefix + "losses");
     ASSERT_EQ(wanted.size(), 2 * losses.size());
     for (std::size_t i = 0; i < losses.size(); ++i)
         EXPECT_NEAR(losses[i], wanted[2 * i], wanted[2 * i + 1]) << "loss " << i;
-    EXPECT_FALSE(pass.found.defined());
+}
 
-    backward(pass.total);
+/// `scale`: of the loss that went backward.
+void expect_gradients(const Model& model, const GoldenFile& golden, const std::string& prefix,
+                      double scale = 1) {
     int compared = 0;
-    for (const Parameter& each : model->parameters()) {
+    for (const Parameter& each : model.parameters()) {
         ASSERT_TRUE(each.tensor.grad().defined()) << each.name;
-        if (!detector_golden().has(prefix + each.name)) continue;
+        if (!golden.has(prefix + each.name)) continue;
         ++compared;
-        const auto figures = detector_golden().values(prefix + each.name);
-        const auto values = each.tensor.grad().values();
+        const auto figures = golden.values(prefix + each.name);
+        auto values = each.tensor.grad().values();
         double squares = 0, apart = 0;
-        for (const double value : values) squares += value * value;
+        for (double& value : values) {
+            value /= scale;
+            squares += value * value;
+        }
         const std::size_t kept = figures.size() - 2;
         for (std::size_t i = 0; i < kept; ++i)
             apart += std::pow(values[i * values.size() / kept] - figures[i + 2], 2);
@@ -185,6 +185,20 @@ TEST_P(DetectionStep, HasTorchvisionsLossesAndGradients) {
     EXPECT_GE(compared, 10);
 }
 
+class DetectionStep : public testing::TestWithParam<GoldenCase> {};
+
+TEST_P(DetectionStep, HasTorchvisionsLossesAndGradients) {
+    const auto& [name, norm, masks, objects] = GetParam();
+    const auto model = small_detector(norm, masks);
+    const DetectionPass pass = pass_of(*model, made_scenes(objects));
+    const std::string prefix = std::string(name) + ".";
+    expect_losses(pass, detector_golden().values(prefix + "losses"));
+    EXPECT_FALSE(pass.found.defined());
+
+    backward(pass.total);
+    expect_gradients(*model, detector_golden(), prefix);
+}
+
 INSTANTIATE_TEST_SUITE_P(Cases, DetectionStep,
                          testing::Values(GoldenCase{"batch", "batch", true, usual},
                                          GoldenCase{"frozen", "frozen", true, usual},
@@ -192,6 +206,43 @@ INSTANTIATE_TEST_SUITE_P(Cases, DetectionStep,
                                          GoldenCase{"one_empty", "frozen", true, {usual[0], {}}},
                                          GoldenCase{"all_empty", "frozen", true, {{}, {}}}),
                          [](const auto& each) { return std::string(each.param.name); });
+
+/// Proposals of the golden file, in the form of a step's.
+Proposals golden_proposals(const GoldenFile& golden) {
+    constexpr std::size_t most = 40;
+    std::vector<double> boxes(2 * most * 4, 0);
+    Sizes counts;
+    for (std::size_t n = 0; n < 2; ++n) {
+        const auto own = golden.values("proposals." + std::to_string(n));
+        std::ranges::copy(own, boxes.begin() + static_cast<std::ptrdiff_t>(n * most * 4));
+        counts.push_back(static_cast<std::int64_t>(own.size() / 4));
+    }
+    return {Tensor::of(boxes, {2, most, 4}, DType::f32, Device{}), whole(counts, {2})};
+}
+
+class RoundedDetectionStep : public testing::TestWithParam<DType> {};
+
+TEST_P(RoundedDetectionStep, HasTheLossesAndGradientsOfTorchvisionsWithOurRoundings) {
+    const GoldenFile golden("detection_rounded");
+    const bool half = GetParam() == DType::f16;
+    const std::string prefix = half ? "amp-fp16." : "amp-bf16.";
+    const double scale = half ? 1024 : 1;
+    const auto model = small_detector("frozen", true);
+    const Proposals given = golden_proposals(golden);
+    const AutocastRegion region(Device::Kind::cpu, true, GetParam());
+    Tensor scaled;
+    {
+        const auto entered = region.enter();
+        const DetectionPass pass = pass_of(*model, made_scenes(usual), &given);
+        expect_losses(pass, golden.values(prefix + "losses"));
+        scaled = mul(pass.total, scale);
+    }
+    backward(scaled);
+    expect_gradients(*model, golden, prefix, scale);
+}
+
+INSTANTIATE_TEST_SUITE_P(Types, RoundedDetectionStep, testing::Values(DType::f16, DType::bf16),
+                         [](const auto& each) { return std::string(name(each.param)); });
 
 class DetectionsOf : public testing::TestWithParam<const char*> {};
 

@@ -72,6 +72,7 @@ enum class PlantKind : std::uint8_t {
     exp_12,
     sum_of_ones,
     adam_epsilon_zero,
+    empty_box,
 };
 
 template <typename E>
@@ -199,7 +200,8 @@ inline constexpr std::array setting_words<PlantKind> = {
     Word{PlantKind::sqrt_at_zero, "sqrt-at-zero", "Square root at 0"},
     Word{PlantKind::exp_12, "exp-12", "exp(12) in FP16"},
     Word{PlantKind::sum_of_ones, "sum-of-ones", "Sum of 100,000 ones in FP16"},
-    Word{PlantKind::adam_epsilon_zero, "adam-epsilon-zero", "Adam with epsilon 0"}};
+    Word{PlantKind::adam_epsilon_zero, "adam-epsilon-zero", "Adam with epsilon 0"},
+    Word{PlantKind::empty_box, "empty-box", "Empty box"}};
 
 /// A setting that takes one of a few words; "" may be one of them.
 template <typename E>

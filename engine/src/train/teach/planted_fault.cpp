@@ -7,6 +7,7 @@
 #include "engine/base/error.h"
 #include "engine/base/plain_text.h"
 #include "engine/settings/setting_words.h"
+#include "ops/detection/balanced_sample.h"
 #include "ops/linalg/norm.h"
 #include "ops/pointwise/binary.h"
 #include "ops/pointwise/unary.h"
@@ -101,7 +102,8 @@ void put(const Tensor& x, std::int64_t element, double value) {
 
 PlantedFault::PlantedFault(const PlantConfig& plant, const Schema& schema, Model& model)
     : plant_(plant) {
-    if (is(PlantKind::nan_pixel) || is(PlantKind::inf_target)) find_field(schema);
+    if (is(PlantKind::nan_pixel) || is(PlantKind::inf_target) || is(PlantKind::empty_box))
+        find_field(schema);
     if (is(PlantKind::nan_weight) || is(PlantKind::nan_embedding_row) ||
         is(PlantKind::adam_epsilon_zero))
         find_parameter(schema, model);
@@ -130,6 +132,10 @@ void PlantedFault::begin(const StepView& step) {
 void PlantedFault::before_forward(const StepView& step, DeviceBatch& batch, TensorList& state) {
     if (step.phase != 0 || step.micro_batch != 0) return;
     if (is(PlantKind::nan_pixel) || is(PlantKind::inf_target)) damage_batch(batch);
+    if (is(PlantKind::empty_box)) {
+        batch.fields[field_] = copy_of(batch[field_]);
+        boxes_.emplace(batch[field_], sample_in(batch));
+    }
     if (is(PlantKind::nan_embedding_row) && !row_) damage_row(step, batch);
     if (is(PlantKind::nan_carried_state)) put(state.front(), 0, nan);
 }
@@ -146,9 +152,21 @@ void PlantedFault::after_update(const StepView&) {
 
 void PlantedFault::end(const StepView& step) {
     scores_.reset();
+    boxes_.reset();
     step.precision.set_planted(nullptr);
     if (adam_ != nullptr) adam_->set_eps(epsilon_);
     adam_ = nullptr;
+}
+
+void PlantedFault::TurnedBoxes::on_op(const OpEvent& event) {
+    if (done_ || event.info->name != balanced_sample_op.name) return;
+    done_ = true;
+    std::vector<double> corners = boxes_.values();
+    const auto each = static_cast<std::size_t>(boxes_.size(1) * 4);
+    const std::size_t first = static_cast<std::size_t>(sample_) * each;
+    for (std::size_t i = first; i < first + each; i += 4)
+        corners[i + 2] = 2 * corners[i] - corners[i + 2];
+    engine::fill({{"boxes", boxes_}}, {{"boxes", Tensor::of(corners, boxes_.shape())}});
 }
 
 void PlantedFault::refuse(const Message& why) const {
@@ -160,12 +178,14 @@ void PlantedFault::refuse(const Message& why) const {
 void PlantedFault::find_field(const Schema& schema) {
     const auto fits = [this](const FieldSpec& field) {
         if (is(PlantKind::inf_target)) return field.kind == FieldKind::value;
+        if (is(PlantKind::empty_box)) return field.kind == FieldKind::boxes;
         return field.kind == FieldKind::image || field.kind == FieldKind::features;
     };
     const auto found = std::ranges::find_if(schema.fields, fits);
     if (found == schema.fields.end())
-        refuse(is(PlantKind::inf_target) ? msg("only numbers to predict can be infinite")
-                                         : msg("the data set has no pixels and no numbers"));
+        refuse(is(PlantKind::inf_target)  ? msg("only numbers to predict can be infinite")
+               : is(PlantKind::empty_box) ? msg("the data set has no boxes")
+                                          : msg("the data set has no pixels and no numbers"));
     if (!plant_.where.empty() && !whole_number(plant_.where))
         refuse(msg("use the position of a sample in the batch, from 0"));
     field_ = static_cast<std::size_t>(found - schema.fields.begin());

@@ -8,6 +8,7 @@
 #include "models/model.h"
 #include "ops/attention/scaled_scores.h"
 #include "optim/optimizers.h"
+#include "tensor/observer.h"
 #include "train/step/step_observer.h"
 
 namespace engine {
@@ -42,11 +43,29 @@ private:
     void put_nan(const Tensor& values) const;
     void zero_adam_denominator(const StepView& step);
 
+    /// Turns the boxes of a sample around, once it is known which anchors and regions lie on them:
+    /// their right sides come to lie left of their left ones.
+    class TurnedBoxes final : public OpObserver {
+    public:
+        /// boxes (N, G, 4)
+        TurnedBoxes(Tensor boxes, std::int64_t sample)
+            : boxes_(std::move(boxes)), sample_(sample) {}
+        void on_op(const OpEvent& event) override;
+        bool reads_inputs() const override { return false; }
+
+    private:
+        Tensor boxes_;
+        std::int64_t sample_;
+        bool done_ = false;
+        ObserverScope scope_{*this};
+    };
+
     PlantConfig plant_;
     std::size_t field_ = 0;  // of the batch, that is changed or read
     Parameter parameter_;
     std::optional<std::int64_t> row_;
     std::optional<ScaledScores> scores_;
+    std::optional<TurnedBoxes> boxes_;
     std::function<void(TensorList&)> on_outputs_;
     Adam* adam_ = nullptr;  // whose epsilon is 0 for the step
     double epsilon_ = 0;    // its own
