@@ -112,6 +112,7 @@ private:
         std::string best;
         for (const TextName& name : names_[index(value)]) {
             if (name.name == "in" && name.scope != &here) continue;
+            if (name.name == "in") return name.name;
             const std::string found = name.name == "in" ? name.name : quoted_label(path(name, here));
             if (found != "\"\"" && (best.empty() || std::ranges::count(found, '.') < std::ranges::count(best, '.'))) best = found;
         }

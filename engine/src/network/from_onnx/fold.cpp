@@ -290,9 +290,7 @@ bool fold_single(OperatorCall& call, int from) {
     return true;
 }
 
-void cast(OperatorCall& call, int from) {
-    const std::int64_t to = call.node.whole("to", OnnxTensor::f32);
-    const bool real = to == OnnxTensor::f32 || to == OnnxTensor::f16 || to == OnnxTensor::f64 || to == OnnxTensor::bf16;
+void cast(OperatorCall& call, int from, bool real, bool truth = false) {
     if (real == call.graph.constant(from).real) {
         call.give(call.input(0));
         return;
@@ -303,7 +301,7 @@ void cast(OperatorCall& call, int from) {
     else
         for (const float each : call.graph.numbers(from)) {
             if (!(std::fabs(each) < 0x1p62f)) call.fail("a number is out of range");
-            made.wholes.push_back({to == OnnxTensor::boolean ? each != 0 : static_cast<std::int64_t>(each)});
+            made.wholes.push_back({truth ? each != 0 : static_cast<std::int64_t>(each)});
         }
     call.give_constant(std::move(made));
 }
@@ -446,6 +444,15 @@ bool fold(OperatorCall& call) {
         call.give_wholes({all.begin() + from, all.begin() + to}, {to - from});
         return true;
     }
+    if (op == "Size") {
+        Extent all{1};
+        for (const Extent& each : call.sizes()) {
+            if (__builtin_mul_overflow(all.number, each.number, &all.number) || (!each.is_number() && !all.is_number())) call.fail("a size is out of range");
+            if (!each.is_number()) all.symbol = each.symbol;
+        }
+        call.give_wholes({all}, {});
+        return true;
+    }
     if (op == "ConstantOfShape") {
         const auto found = call.node.attributes.find("value");
         double number = 0;
@@ -457,6 +464,12 @@ bool fold(OperatorCall& call) {
         filled(call, number, call.extents(0), real);
         return true;
     }
+    if (op == "CastLike" && call.given(0)) {
+        const bool real = !call.value(1).whole;
+        if (call.value(0).constant < 0 && real == call.value(0).whole) return false;
+        if (call.value(0).constant < 0 || real != call.value(0).whole) return call.give(call.input(0)), true;
+        return cast(call, call.value(0).constant, real), true;
+    }
     if (call.input_count() == 0 || !call.given(0) || !call.all_constant()) return false;
     if (op == "Expand") return expanded(call), true;
     if (op == "Range") return range(call), true;
@@ -466,7 +479,11 @@ bool fold(OperatorCall& call) {
     if (from < 0) return false;
     if (call.value(0).sizes.size() != call.graph.constant(from).dims.size()) return false;
     if (op == "Identity") return call.give(call.input(0)), true;
-    if (op == "Cast") return cast(call, from), true;
+    if (op == "Cast") {
+        const std::int64_t to = call.node.whole("to", OnnxTensor::f32);
+        const bool real = to == OnnxTensor::f32 || to == OnnxTensor::f16 || to == OnnxTensor::f64 || to == OnnxTensor::bf16;
+        return cast(call, from, real, to == OnnxTensor::boolean), true;
+    }
     if (op == "Transpose") return transposed(call, from), true;
     if (op == "Reshape") return reshaped(call, from), true;
     if (op == "Squeeze") return squeezed(call, from, false), true;

@@ -39,9 +39,24 @@ private:
             for (int at = 0; at < static_cast<int>(graph_.steps.size()); ++at)
                 if (!step(at).gone && (this->*rule)(at)) {
                     changed = true;
-                    users_ = graph_.users();
+                    note_user(at);
                 }
         }
+    }
+
+    /// Between two passes a value may have a user too many, which only puts a rule off.
+    void note_user(int at) {
+        users_.resize(graph_.values.size());
+        for (const int input : step(at).inputs)
+            if (auto& list = users_[static_cast<std::size_t>(input)]; list.empty() || list.back() != at) list.push_back(at);
+    }
+    void replace(int old, int now) {
+        graph_.replace(old, now);
+        users_.resize(graph_.values.size());
+        auto& moved = users_[static_cast<std::size_t>(old)];
+        auto& list = users_[static_cast<std::size_t>(now)];
+        list.insert(list.end(), moved.begin(), moved.end());
+        moved.clear();
     }
 
     ImportedStep& step(int at) { return graph_.step(at); }
@@ -80,6 +95,7 @@ private:
         made.inputs = std::move(inputs);
         made.list.clear();
         ++graph_.lifted[kind];
+        note_user(at);
     }
 
     /// MatMul and Add are a linear layer.
@@ -93,7 +109,7 @@ private:
             step(product).weights.push_back({"bias", constant, {step(product).list[0]}, {}});
             ++graph_.lifted["Linear"];
             step(at).gone = true;
-            graph_.replace(step(at).outputs[0], step(product).outputs[0]);
+            replace(step(at).outputs[0], step(product).outputs[0]);
             return true;
         }
         return false;
@@ -112,7 +128,7 @@ private:
         }
         if (!std::ranges::is_sorted(order)) return false;
         step(at).gone = true;
-        graph_.replace(step(at).outputs[0], step(at).inputs[0]);
+        replace(step(at).outputs[0], step(at).inputs[0]);
         return true;
     }
 
@@ -250,7 +266,7 @@ private:
         made.node = step(at).node;
         made.op = step(at).op;
         const int out = graph_.add_step(std::move(made), std::move(sizes));
-        users_.resize(graph_.values.size());
+        note_user(static_cast<int>(graph_.steps.size()) - 1);
         return out;
     }
 
@@ -387,7 +403,7 @@ private:
         in = {sizes[0], sizes[1], in.back()};
         graph_.value(step(at).outputs[0]).sizes = sizes;
         step(behind).gone = true;
-        graph_.replace(step(behind).outputs[0], step(at).outputs[0]);
+        replace(step(behind).outputs[0], step(at).outputs[0]);
         return true;
     }
 
@@ -403,7 +419,7 @@ private:
         step(at).inputs = step(before).inputs;
         step(before).gone = true;
         const int made = insert(at, true, {.kind = "Permute", .inputs = {own}, .list = {1, 0, 2}}, sizes);
-        graph_.replace(old, made);
+        replace(old, made);
         return true;
     }
 
@@ -411,7 +427,7 @@ private:
     bool same_shape_again(int at) {
         if (step(at).kind != "Reshape" || graph_.value(step(at).inputs[0]).sizes != graph_.value(step(at).outputs[0]).sizes) return false;
         step(at).gone = true;
-        graph_.replace(step(at).outputs[0], step(at).inputs[0]);
+        replace(step(at).outputs[0], step(at).inputs[0]);
         return true;
     }
 

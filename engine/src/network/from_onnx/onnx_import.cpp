@@ -7,6 +7,7 @@
 #include "engine/network/network_exports.h"
 #include "io/safetensors/safetensors.h"
 #include "network/from_onnx/imported_graph.h"
+#include "network/initial.h"
 
 namespace engine {
 namespace {
@@ -111,8 +112,7 @@ void check_text(const OnnxImport& import) {
 void add_report(const OnnxFile& file, const ImportedGraph& graph, const WrittenNetwork& written, OnnxImport& out) {
     std::map<std::string, int> operators, layers;
     for (const OnnxNode& node : file.nodes) ++operators[node.op];
-    for (const ImportedStep& step : graph.steps)
-        if (!step.gone) ++layers[step.kind];
+    for (const NetworkRow& row : check_network(out.text, out.data).rows) ++layers[row.layer.substr(0, row.layer.find('('))];
     auto& report = out.report;
     std::int64_t numbers = 0;
     for (const OnnxImport::Tensor& tensor : out.tensors) numbers += static_cast<std::int64_t>(tensor.numbers.size());
@@ -139,6 +139,7 @@ OnnxImport import_onnx(const std::filesystem::path& path, const std::filesystem:
     ImportedGraph graph(file);
     read_graph(graph);
     check_refused(graph);
+    if (graph.steps.size() > static_cast<std::size_t>(Limits::layers)) throw Error(ErrorCode::data, msg("This ONNX model has {} layers; at most {} are read.", graph.steps.size(), Limits::layers));
     if (graph.inputs.size() != 1 || graph.outputs.empty())
         throw Error(ErrorCode::data, msg("This ONNX model has {} inputs and {} outputs; networks with one input are read.", graph.inputs.size(), graph.outputs.size()));
     if (graph.outputs.size() > 1) {

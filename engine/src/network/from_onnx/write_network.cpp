@@ -108,7 +108,8 @@ private:
     std::string module_of(const ImportedStep& step) {
         for (const ImportedWeight& weight : step.weights) {
             const std::string& name = graph_.constant(weight.constant).name;
-            if (!is_generated(name) && name.ends_with('.' + weight.role)) return name.substr(0, name.size() - weight.role.size() - 1);
+            // Exporters merge equal tensors: a name of several layers is that of one of them.
+            if (uses_[weight.constant] == 1 && !is_generated(name) && name.ends_with('.' + weight.role)) return name.substr(0, name.size() - weight.role.size() - 1);
         }
         if (!is_generated(step.module)) return step.module;
         std::string word = small(step.kind);
@@ -128,6 +129,12 @@ private:
 
     void name_modules() {
         labels_.resize(graph_.steps.size());
+        for (const ImportedStep& step : graph_.steps) {
+            std::set<int> own;
+            if (!step.gone)
+                for (const ImportedWeight& weight : step.weights)
+                    if (own.insert(weight.constant).second) ++uses_[weight.constant];
+        }
         for (std::size_t i = 0; i < graph_.steps.size(); ++i) {
             const ImportedStep& step = graph_.steps[i];
             if (step.gone || step.weights.empty()) continue;
@@ -212,19 +219,6 @@ private:
 
     // The text.
 
-    /// Values that a line elsewhere than below them takes.
-    std::set<int> named_values() const {
-        std::set<int> out;
-        for (std::size_t i = 0; i < lines_.size(); ++i)
-            for (const int input : lines_[i].inputs) {
-                const bool above = i > 0 ? lines_[i - 1].value == input : input == graph_.inputs.front();
-                if (!above || lines_[i].inputs.size() > 1) out.insert(input);
-            }
-        for (const int each : graph_.outputs)
-            if (lines_.empty() || each != lines_.back().value) out.insert(each);
-        return out;
-    }
-
     /// Containers whose lines come one after another; others' labels are written whole.
     void drop_scattered() {
         std::set<std::string> closed;
@@ -260,39 +254,57 @@ private:
         }
     }
 
+    /// Writes the lines until all values that need a name have one.
     void write_lines() {
         drop_scattered();
-        std::set<int> named = named_values();
-        name_colliding(named);
+        const std::string head = out_.text;
+        const std::map<int, std::string> inputs = names_;
+        const std::set<std::string> taken = taken_;
+        for (std::size_t before = named_.size() + 1; before != named_.size();) {
+            before = named_.size();
+            name_colliding(named_);
+            out_.text = head;
+            names_ = inputs;
+            taken_ = taken;
+            write_once();
+        }
+    }
+
+    void write_once() {
         Path open;
+        std::vector<int> ins;  // values that the open containers take
         int above = graph_.inputs.front();
         for (const Line& line : lines_) {
             std::size_t same = 0;
             while (same < std::min(open.size(), line.around.size()) && open[same] == line.around[same]) ++same;
             open.resize(same);
-            const bool only_above = line.inputs.size() == 1 && line.inputs[0] == above;
+            ins.resize(same);
             for (std::size_t n = same; n < line.around.size(); ++n) {
                 out_.text += std::string(2 * (n + 1), ' ') + label_text(line.around[n]) + ":\n";
                 open.push_back(line.around[n]);
+                ins.push_back(above);
             }
             std::string text(2 * (open.size() + 1), ' ');
             const std::string prefix = open.empty() ? std::string() : join(open, ".") + '.';
+            std::string name;
             if (!line.label.empty()) {
                 text += label_text(line.label.substr(line.label.starts_with(prefix) ? prefix.size() : 0)) + ": ";
-                names_[line.value] = line.label;
-            } else if (named.contains(line.value)) {
-                const std::string name = unique(small(line.call.substr(0, line.call.find_first_of("(0123456789"))));
-                text += name + " = ";
-                names_[line.value] = prefix + name;
+                name = line.label;
+            } else if (named_.contains(line.value)) {
+                const std::string own = unique(small(line.call.substr(0, line.call.find_first_of("(0123456789"))));
+                text += own + " = ";
+                name = prefix + own;
             }
             text += line.call;
-            if (!line.inputs.empty() && !only_above) text += " from " + join(line.inputs, ", ", [&](int input) { return reference(input, open, above); });
+            const bool only_above = line.inputs.size() == 1 && line.inputs[0] == above;
+            if (!line.inputs.empty() && !only_above)
+                text += " from " + join(line.inputs, ", ", [&](int input) { return reference(input, open, above, ins.empty() ? -1 : ins.back()); });
+            if (!name.empty()) names_[line.value] = name;
             out_.text += text + '\n';
             name_states(line);
             above = line.value;
         }
-        if (graph_.outputs[0] != above)
-            out_.text += "  output " + reference(graph_.outputs[0], {}, -1) + '\n';
+        if (graph_.outputs[0] != above) out_.text += "  output " + reference(graph_.outputs[0], {}, -1, -1) + '\n';
     }
 
     /// "lstm.hidden".
@@ -303,9 +315,14 @@ private:
     }
 
     /// How a line inside these containers names a value: below the containers around both.
-    std::string reference(int value, const Path& open, int above) const {
+    std::string reference(int value, const Path& open, int above, int in) {
+        if (value == in) return "in";
         const auto found = names_.find(value);
-        if (found == names_.end()) return value == above ? "above" : "?";
+        if (found == names_.end()) {
+            if (value == above) return "above";
+            named_.insert(value);
+            return "?";
+        }
         const Path path = parts_of(found->second);
         std::size_t same = 0;
         while (same < open.size() && same + 1 < path.size() && open[same] == path[same]) ++same;
@@ -319,7 +336,8 @@ private:
     std::vector<Line> lines_;
     std::set<std::string> taken_{"image", "features", "tokens", "indices"}, containers_;
     std::map<std::string, int> counts_;
-    std::map<int, int> constant_values_;
+    std::map<int, int> constant_values_, uses_;
+    std::set<int> named_;  // values of lines without label that get a name
     std::map<int, std::string> names_, tables_;
     bool learnt_ = false;
 };
