@@ -2,8 +2,8 @@
 
 A workload's `phases(batch)` builds PyTorch's networks and data on the CPU and returns, for each update of a step, the
 optimizer and a function that computes its loss. Convolutional networks are channels_last; optimizers are the fused ones where
-PyTorch has them: SGD with momentum for convolutions and MLP, SGD for recurrent networks, AdamW for Transformers, SGD on sparse
-gradients for DLRM. Data is random and stays in memory, as in `halftone bench`.
+PyTorch has them: SGD with momentum for convolutions, detectors and MLP, SGD for recurrent networks, AdamW for Transformers, SGD
+on sparse gradients for DLRM. Data is random and stays in memory, as in `halftone bench`.
 """
 
 import dataclasses
@@ -197,6 +197,53 @@ def dcgan():
     return Workload(settings, 32, phases, check=("drawing_steps.py",))
 
 
+def typical_scenes(batch, side, objects):
+    """Random pictures with as many objects, octagons in their boxes: those of `halftone bench`."""
+    import numpy
+    import torch
+    size = max(4, min(side // 4, 64))
+    rows, columns = numpy.mgrid[0:size, 0:size]
+    cut = size / 4
+    octagon = torch.from_numpy((numpy.minimum(rows, size - 1 - rows) + numpy.minimum(columns, size - 1 - columns)) >= cut)
+    targets = []
+    for _ in range(batch):
+        target = {"boxes": [], "labels": torch.tensor([1 + i % 3 for i in range(objects)]),
+                  "masks": torch.zeros(objects, side, side, dtype=torch.uint8)}
+        for i in range(objects):
+            x, y = i * 37 % (side - size), i * 61 % (side - size)
+            target["boxes"].append([x, y, x + size - 1, y + size - 1])
+            target["masks"][i, y:y + size, x:x + size] = octagon
+        target["boxes"] = torch.tensor(target["boxes"], dtype=torch.float32)
+        targets.append(target)
+    return [torch.rand(3, side, side) for _ in range(batch)], targets
+
+
+def large_detector(side):
+    """torchvision's maskrcnn_resnet50_fpn with frozen norms, which it has for trained weights alone."""
+    from torchvision.models import resnet50
+    from torchvision.models.detection import MaskRCNN
+    from torchvision.models.detection.backbone_utils import _resnet_fpn_extractor
+    from torchvision.ops import FrozenBatchNorm2d
+    backbone = _resnet_fpn_extractor(resnet50(weights=None, norm_layer=FrozenBatchNorm2d), 3)
+    return MaskRCNN(backbone, 4, min_size=side, max_size=side)
+
+
+def detector(kind, side, batch):
+    def phases(batch):
+        import torch
+        import detection_learning
+        model = large_detector(side) if kind == "maskrcnn-resnet50" else detection_learning.new_detector()
+        model = model.to(memory_format=torch.channels_last).train()
+        images, targets = typical_scenes(batch, side, 4)
+        trained = [each for each in model.parameters() if each.requires_grad]
+        optimizer = torch.optim.SGD(trained, lr=1e-6, momentum=0.9, weight_decay=1e-4, fused=True)
+        return [(optimizer, lambda: sum(model(images, targets).values()))]
+
+    settings = {"dataset.kind": "shapes", "dataset.image_size": side, "model.kind": kind, "optimizer.kind": "sgd",
+                "optimizer.lr": 1e-6, "optimizer.momentum": 0.9, "optimizer.weight_decay": 1e-4}
+    return Workload(settings, batch, phases)
+
+
 WORKLOADS = {
     "resnet18": cifar("resnet18", 128),
     "resnet50-224": photographs("resnet50", 16),
@@ -211,6 +258,8 @@ WORKLOADS = {
     "mlp": spirals(),
     "autoencoder": autoencoder(),
     "dcgan": dcgan(),
+    "maskrcnn-18-128": detector("maskrcnn-resnet18", 128, 8),
+    "maskrcnn-50-512": detector("maskrcnn-resnet50", 512, 1),
 }
 WORKLOADS |= {kind: cifar(kind, 16) for kind in ("resnet34", "resnet50", "resnet101", "resnet152", "resnext50", "resnext101",
                                                  "mobilenetv2")}

@@ -154,7 +154,7 @@ def peer_run(options, seed):
         optimizer.step()
         schedule.step()
         if update % 50 == 49:
-            print(f"    {learning.PEER} seed {seed}, update {update + 1}: loss {float(loss):.4f}, "
+            print(f"    {learning.PEER} seed {seed}, update {update + 1}: loss {loss.item():.4f}, "
                   f"{time.process_time() - begun:.0f} s of processor time", flush=True)
     return peer_figures(model, Scenes(seed, shapes.TEST, TEST_SCENES))
 

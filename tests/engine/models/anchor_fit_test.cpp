@@ -22,7 +22,7 @@ BoxPreview drawn_box(std::uint64_t number, const std::array<std::int64_t, 2>& ca
 }
 
 TEST(AnchorFit, FindsTheBoxesThatNoAnchorOfAllOverlaps) {
-    for (const std::array<std::int64_t, 2>& canvas : {std::array<std::int64_t, 2>{416, 672}, {64, 96}}) {
+    for (const std::array<std::int64_t, 2>& canvas : {std::array<std::int64_t, 2>{160, 224}, {64, 96}}) {
         const std::vector<std::int64_t> sizes{16, 32, 64, 128, 256};
         TensorList maps;
         for (std::int64_t stride : {4, 8, 16, 32})
@@ -30,7 +30,7 @@ TEST(AnchorFit, FindsTheBoxesThatNoAnchorOfAllOverlaps) {
         maps.push_back(Tensor::zeros({1, 1, (canvas[0] / 32 + 1) / 2, (canvas[1] / 32 + 1) / 2}, DType::f32));
         const Tensor all = anchors(maps, canvas, {sizes.begin(), sizes.end()});
         int missed = 0;
-        for (std::uint64_t i = 0; i < 200; ++i) {
+        for (std::uint64_t i = 0; i < 60; ++i) {
             const BoxPreview box = drawn_box(i, canvas);
             const Tensor corners = Tensor::of({box.corners.begin(), box.corners.end()}, {1, 4},
                                               DType::f32, Device{});
@@ -39,8 +39,8 @@ TEST(AnchorFit, FindsTheBoxesThatNoAnchorOfAllOverlaps) {
             missed += is_missed;
             EXPECT_EQ(share_without_anchor({&box, 1}, sizes), is_missed ? 1 : 0) << i;
         }
-        EXPECT_GT(missed, 10);
-        EXPECT_LT(missed, 190);
+        EXPECT_GT(missed, 5);
+        EXPECT_LT(missed, 55);
     }
 }
 
