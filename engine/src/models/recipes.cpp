@@ -56,15 +56,15 @@ Recipe usual_recipe(RecipeKind kind) {
     return {.rule = ScaleBasis::tensor};
 }
 
-kernels::MxRule mx_rule(MxScale scale) {
+kernels::MxRule mx_rule(MxScaling scale) {
     switch (scale) {
-        case MxScale::floor:
+        case MxScaling::floor:
             return kernels::MxRule::floor;
-        case MxScale::ceil:
+        case MxScaling::ceil:
             return kernels::MxRule::ceil;
-        case MxScale::even:
+        case MxScaling::even:
             return kernels::MxRule::even;
-        case MxScale::rceil:
+        case MxScaling::rceil:
             break;
     }
     return kernels::MxRule::rceil;

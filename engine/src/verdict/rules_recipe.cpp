@@ -161,7 +161,7 @@ bool has_four_bits(const LintSubject& s) {
 }
 
 void scales_rounded_down(const LintSubject& s, Findings& out) {
-    if (!has_rule(s, ScaleBasis::mx) || s.config.quantize.mx_scale != MxScale::floor) return;
+    if (!has_rule(s, ScaleBasis::mx) || s.config.quantize.mx_scale != MxScaling::floor) return;
     out.push_back(
         {.id = "mx-floor",
          .severity = LintSeverity::warning,

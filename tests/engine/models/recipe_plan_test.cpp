@@ -180,7 +180,7 @@ TEST(RecipePlan, TakesTheSettingsThatARecipeHas) {
     RunConfig config;
     config.quantize = {.gradient_format = GradientFormat::e5m2,
                        .history = 16,
-                       .mx_scale = MxScale::floor,
+                       .mx_scale = MxScaling::floor,
                        .stochastic_rounding = FourBitRounding::none,
                        .hadamard = Rotation::wgrad,
                        .weight_blocks = WeightBlocks::squares,

@@ -90,7 +90,7 @@ struct QuantizeConfig {
     std::int64_t margin = 0;  ///< of delayed scales, in powers of two
     FirstScale first_scale = FirstScale::one;
     std::optional<bool> power_of_2_scales = {};
-    MxScale mx_scale = MxScale::rceil;
+    MxScaling mx_scale = MxScaling::rceil;
     FourBitRounding stochastic_rounding = FourBitRounding::automatic;
     Rotation hadamard = Rotation::automatic;
     WeightBlocks weight_blocks = WeightBlocks::automatic;

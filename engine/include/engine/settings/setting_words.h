@@ -47,7 +47,7 @@ enum class RecipeKind : std::uint8_t {
 enum class GradientFormat : std::uint8_t { automatic, e5m2, e4m3 };
 enum class HistoryRule : std::uint8_t { largest, newest };
 enum class FirstScale : std::uint8_t { one, current };
-enum class MxScale : std::uint8_t { rceil, floor, ceil, even };
+enum class MxScaling : std::uint8_t { rceil, floor, ceil, even };
 enum class FourBitRounding : std::uint8_t { automatic, none, gradients };
 enum class Rotation : std::uint8_t { automatic, off, wgrad };
 enum class WeightBlocks : std::uint8_t { automatic, lines, squares };
@@ -143,11 +143,11 @@ inline constexpr std::array setting_words<FirstScale> = {
     Word{FirstScale::one, "one", "1"},
     Word{FirstScale::current, "current", "Measured"}};
 template <>
-inline constexpr std::array setting_words<MxScale> = {
-    Word{MxScale::rceil, "rceil", "Rounded up"},
-    Word{MxScale::floor, "floor", "Floor"},
-    Word{MxScale::ceil, "ceil", "Ceiling"},
-    Word{MxScale::even, "even", "Even"}};
+inline constexpr std::array setting_words<MxScaling> = {
+    Word{MxScaling::rceil, "rceil", "Rounded up"},
+    Word{MxScaling::floor, "floor", "Floor"},
+    Word{MxScaling::ceil, "ceil", "Ceiling"},
+    Word{MxScaling::even, "even", "Even"}};
 template <>
 inline constexpr std::array setting_words<FourBitRounding> = {
     Word{FourBitRounding::automatic, "auto", "Auto"},
