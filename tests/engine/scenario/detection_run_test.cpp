@@ -2,10 +2,14 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "engine/instruments/microscope.h"
+#include "engine/instruments/xray.h"
 #include "engine/network/network.h"
 #include "engine/settings/catalog.h"
 #include "engine/train/data_parallel.h"
 #include "engine/train/trained_model.h"
+#include "instruments/replay/run_replay.h"
+#include "instruments/replay/step_variant.h"
 #include "models/forced_types.h"
 #include "resume_support.h"
 #include "support/detection_run.h"
@@ -224,6 +228,43 @@ TEST_F(DetectionRun, ACapsuleTakesTheProposalsOfTheStep) {
     fresh.decisions = std::make_shared<StepDecisions>();
     EXPECT_EQ(CapsuleStep(fresh).run().row.loss, own) << "and without";
     EXPECT_EQ(fresh.decisions->at(0)[0].values(), proposals);
+}
+
+TEST_F(DetectionRun, ShadowPassAndComparisonsReadTheProposalsOfTheStep) {
+    const RunConfig config = test::small_detection_run("amp-fp16");
+    test::RankRun run(config);
+    const StepCapsule capsule{.config = config,
+                              .data = open_dataset(config.dataset, config.seed).train.data->schema(),
+                              .before = run.trainer.saved_state(),
+                              .batches = run.make(),
+                              .planned = 100,
+                              .rate_multiplier = 1};
+    StepCapsule without = capsule;
+    without.decisions = std::make_shared<StepDecisions>();
+    without.decisions->keep(0, {Tensor::zeros({2, 40, 4}, DType::f32, Device{}),
+                                Tensor::zeros({2}, DType::i64, Device{})});
+    const auto shadow = [](const StepCapsule& of) {
+        return shadow_histograms(CapturedStep(std::make_shared<const StepCapsule>(of)));
+    };
+    EXPECT_NE(shadow(capsule), shadow(without)) << "which has no regions but the objects";
+    EXPECT_FALSE(capsule.decisions->empty()) << "found by the step in its own precision";
+    // The precision search compares by this.
+    EXPECT_NE(StepComparison(capsule).gradient_error(config),
+              StepComparison(without).gradient_error(config));
+}
+
+TEST_F(DetectionRun, AnXrayHasARowForEachMapThatTheFirstHeadReads) {
+    const Xray xray = xray_first_step(test::small_detection_run("amp-bf16"));
+    for (const char* module : {"rpn.head.conv.0.0", "rpn.head.cls_logits", "rpn.head.bbox_pred"}) {
+        std::vector<std::int64_t> sides;
+        for (const XrayOp& op : xray.ops)
+            if (op.pass == XrayPass::forward && op.module == module)
+                sides.push_back(op.outputs.front().shape.back());
+        EXPECT_THAT(sides, ElementsAre(16, 8, 4, 2, 1)) << module;
+    }
+    for (const char* op : {"anchors", "select_proposals", "match_boxes", "balanced_sample",
+                           "box_encode", "gather_anchors", "multi_scale_roi_align", "mask_targets"})
+        EXPECT_NE(std::ranges::find(xray.ops, op, &XrayOp::op), xray.ops.end()) << op;
 }
 
 TEST_F(DetectionRun, PredictsObjectsAndWritesResults) {

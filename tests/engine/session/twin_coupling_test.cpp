@@ -9,6 +9,7 @@
 #include "engine/train/resume.h"
 #include "instruments/replay/run_replay.h"
 #include "resume_support.h"
+#include "support/detection_run.h"
 #include "support/device_support.h"
 
 namespace engine {
@@ -407,6 +408,21 @@ TEST_F(TwinTest, RefusesModelsThatDiffer) {
     EXPECT_TRUE(reference.wait(test::patience_s));
     EXPECT_TRUE(other.wait(test::patience_s));
     EXPECT_TRUE(reference.state() == RunState::failed || other.state() == RunState::failed);
+}
+
+TEST_F(TwinTest, TheReferenceOfADetectorTakesTheProposalsOfTheOtherHalf) {
+    RunConfig config = test::small_detection_run("fp32");
+    config.max_steps = 1;
+    config.evaluation.every_epochs = 0;
+    config.checkpoint.best = config.checkpoint.at_end = false;
+    const auto reference_loss = [&](const std::string& other, bool share) {
+        const Pair pair = run(config, "fp32", other, {.share_proposals = share});
+        EXPECT_EQ(pair.reference.record.size(), 1);
+        return pair.reference.record.row(0).loss;
+    };
+    const float own = reference_loss("amp-bf16", false);
+    EXPECT_NE(reference_loss("amp-bf16", true), own) << "of regions that bf16 moves";
+    EXPECT_EQ(reference_loss("fp32", true), own) << "of its own regions";
 }
 
 }  // namespace
