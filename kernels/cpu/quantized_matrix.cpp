@@ -461,15 +461,5 @@ void scale_sums(Matrix y, const float* sums, float factor, const void* bias, boo
     });
 }
 
-void add_scaled_sums(float* sums, const float* part, std::int64_t rows, std::int64_t cols,
-                     const float* row_factors, const float* col_factors) {
-    parallel_for(rows, row_grain(cols), [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t row = begin; row < end; ++row)
-            for (std::int64_t col = 0; col < cols; ++col)
-                sums[row * cols + col] +=
-                    part[row * cols + col] * row_factors[row] * col_factors[col];
-    });
-}
-
 }  // namespace kernels::cpu
 #endif

@@ -221,5 +221,17 @@ TEST(QuantizedMatrix, ScalesSumsAddsTheBiasAndRoundsOnce) {
     EXPECT_EQ(y, (std::vector<float>{6, 0, 0x1.000002p1f, 14, 18, 0}));
 }
 
+TEST(QuantizedMatrix, PacksTwoCodesAByteTheEvenOneLow) {
+    for (const std::int64_t count : {1, 2, 7}) {
+        std::vector<std::uint8_t> codes, packed(4, 0xff), found(8, 0xff);
+        for (int i = 0; i < count; ++i) codes.push_back(static_cast<std::uint8_t>(15 - 2 * i));
+        kernels::cpu::pack_codes(packed.data(), codes.data(), count);
+        EXPECT_EQ(packed[0], count == 1 ? 0x0f : 0xdf);
+        kernels::cpu::unpack_codes(found.data(), packed.data(), count);
+        found.resize(codes.size());
+        EXPECT_EQ(found, codes);
+    }
+}
+
 }  // namespace
 }  // namespace kernels

@@ -204,7 +204,10 @@ void QuantizedLayer::note(ProductOperand operand, Contraction along, const Cast&
     const auto index = static_cast<std::size_t>(operand);
     step_[index].add(made.figures);
     if (made.sample) samples_[2 * index + static_cast<std::size_t>(along)].add(*made.sample);
-    if (!delayed_.empty()) delayed_[index].measured(made.range);
+    if (delayed_.empty()) return;
+    kernels::BlockRange range = made.range;
+    if (operand == ProductOperand::gradient) range.amax /= now_.loss_scale;
+    delayed_[index].measured(range);
 }
 
 /// The magnitude of an operand of which this rank has a part.
@@ -223,7 +226,9 @@ float QuantizedLayer::tensor_scale(ProductOperand operand, float amax,
     if (delayed_.empty()) return kernels::tensor_scale(amax, layout, recipe_.powers_of_two);
     const DelayedScale& scale = delayed_[static_cast<std::size_t>(operand)];
     const bool measures = recipe_.measures_first && scale.is_new();
-    return measures && amax != 0 && std::isfinite(amax) ? scale.scale_of(amax) : scale.scale();
+    if (measures && amax != 0 && std::isfinite(amax)) return scale.scale_of(amax);
+    // Gradients arrive multiplied by the loss scale.
+    return operand == ProductOperand::gradient ? scale.scale() / now_.loss_scale : scale.scale();
 }
 
 /// The scales of `out`, and the factors of its blocks before the cast.

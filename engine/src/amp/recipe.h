@@ -169,6 +169,7 @@ struct QuantizedStep {
     /// Completed steps from which on forward products are as autocast has them.
     std::int64_t forward_kept_from = std::numeric_limits<std::int64_t>::max();
     BatchShare share{};  ///< of the micro-batch, that this rank computes
+    float loss_scale = 1;
     /// Replaces the numbers by the largest of all ranks; null: there is one.
     std::function<void(std::span<float>)> largest_of_ranks = {};
     bool examines = false;  ///< casts of this step are measured value by value
@@ -293,7 +294,10 @@ public:
         now_.largest_of_ranks = std::move(largest_of_ranks);
     }
     /// A micro-batch of a step begins, of which this rank computes a share.
-    void begin(const BatchShare& share) { now_.share = share; }
+    void begin(const BatchShare& share, float loss_scale = 1) {
+        now_.share = share;
+        now_.loss_scale = loss_scale;
+    }
     /// The end of a step that trains. On several ranks all call it.
     void end_step();
     /// The casts of the last step.

@@ -69,6 +69,21 @@ void decode_blocks(Matrix y, const std::uint8_t* codes, const Blocks& blocks, co
 /// (rows, cols) dense; bias (cols) of y's type, or null; y dense, f32, f16 or bf16.
 void scale_sums(Matrix y, const float* sums, float factor, const void* bias, bool relu);
 
+/// How sums of few bits are formed.
+struct FewBitSums {
+    int bits;                    ///< of the sum's significand, 1 to 24; what is below is cut off
+    std::int64_t promote_every;  ///< products after which the sum is added up in f32
+};
+
+/// sums = a b, a (rows, terms), b (terms, cols), all f32 and dense, term by term.
+void multiply_in_few_bits(float* sums, const float* a, const float* b, std::int64_t rows,
+                          std::int64_t terms, std::int64_t cols, FewBitSums how);
+
+/// Two codes of 4 bits a byte, the even one in the low bits, and back. An odd count leaves the last
+/// high bits 0.
+void pack_codes(std::uint8_t* packed, const std::uint8_t* codes, std::int64_t count);
+void unpack_codes(std::uint8_t* codes, const std::uint8_t* packed, std::int64_t count);
+
 /// sums(i, j) += part(i, j) * row_factors[i] * col_factors[j], each product rounded; both (rows,
 /// cols), dense.
 void add_scaled_sums(float* sums, const float* part, std::int64_t rows, std::int64_t cols,

@@ -127,6 +127,27 @@ TEST(RecipeStep, ThatIsSkippedEntersWhatWasFinite) {
     EXPECT_EQ(delayed_entry(run.trainer, "layers.0.g").values().back(), 0) << "not finite";
 }
 
+// A power of two moves no code while no limit is met, and histories hold what the loss would give.
+TEST(RecipeStep, IsTheSameWithALossScale) {
+    for (const std::string& preset : recipe_presets()) {
+        SCOPED_TRACE(preset);
+        RunConfig config = test::small_run("mlp", preset);
+        config.precision.scaler = ScalerMode::constant;
+        config.scaler.init_scale = 1;
+        RankRun plain(config);
+        config.scaler.init_scale = 1024;
+        RankRun scaled(config);
+        for (int step = 0; step < 3; ++step) {
+            plain.step();
+            scaled.step();
+        }
+        EXPECT_EQ(scaled.weights(), plain.weights());
+        if (preset != "fp8-delayed") continue;
+        EXPECT_EQ(delayed_entry(scaled.trainer, "layers.0.g").values(),
+                  delayed_entry(plain.trainer, "layers.0.g").values());
+    }
+}
+
 TEST(RecipeStep, EvaluationChangesNoState) {
     for (const char* preset : {"fp8-delayed", "nvfp4"}) {
         const RunConfig config = test::small_run("mlp", preset);

@@ -9,6 +9,7 @@
 #include "ops/linalg/gemm_operand.h"
 #include "ops/linalg/matmul.h"
 #include "ops/shape/slice.h"
+#include "ops/shape/view.h"
 #include "tensor/layout.h"
 
 namespace engine {
@@ -81,9 +82,23 @@ Tensor sums_of_scaled_parts(const CodedOperand& a, const CodedOperand& b) {
     return sums;
 }
 
-/// a b in `type`; bias (columns of b) of this type, or undefined.
+/// f32 sums of few bits of all values but for their factor.
+Tensor sums_of_few_bits(const CodedOperand& a, const CodedOperand& b, kernels::cpu::FewBitSums how) {
+    const auto dense_values = [](const CodedOperand& each) {
+        const Tensor values = each.matrix.values(DType::f32, 0);
+        return in_layout(each.swap ? transpose(values, 0, 1) : values, Layout::contiguous);
+    };
+    const Tensor left = dense_values(a), right = dense_values(b);
+    const Tensor sums = Tensor::empty({left.size(0), right.size(1)}, DType::f32, Device{});
+    kernels::cpu::multiply_in_few_bits(sums.data_as<float>(), left.data_as<float>(),
+                                       right.data_as<float>(), left.size(0), left.size(1),
+                                       right.size(1), how);
+    return sums;
+}
+
+/// a b in `type`; bias (columns of b) of this type, or undefined. No bits of sums: those of f32.
 Tensor coded_product(const CodedOperand& a, const CodedOperand& b, DType type,
-                     const Tensor& bias = {}, bool relu = false) {
+                     kernels::cpu::FewBitSums how, const Tensor& bias = {}, bool relu = false) {
     const auto rounded = [&](const Tensor& sums, float factor) {
         const std::int64_t rows = sums.size(0), cols = sums.size(1);
         const Tensor y = Tensor::empty({rows, cols}, type, sums.device());
@@ -91,6 +106,11 @@ Tensor coded_product(const CodedOperand& a, const CodedOperand& b, DType type,
                                  bias.defined() ? bias.data() : nullptr, relu);
         return y;
     };
+    if (how.bits > 0) {
+        const UseScope use(MemoryUse::workspace);
+        return rounded(sums_of_few_bits(a, b, how),
+                       static_cast<float>(a.matrix.factor() * b.matrix.factor()));
+    }
     if (a.matrix.has_f32_scales() || b.matrix.has_f32_scales()) {
         const UseScope use(MemoryUse::workspace);
         return rounded(sums_of_scaled_parts(a, b), 1);
@@ -111,6 +131,25 @@ Tensor coded_product(const CodedOperand& a, const CodedOperand& b, DType type,
     const Tensor sums = Tensor::empty(shape, DType::f32, left.kept.device());
     gemm(sums, left, right);
     return rounded(sums, factor);
+}
+
+bool has_four_bits(kernels::FloatLayout layout) { return layout.mask() < 8; }
+
+/// As they are saved: codes of 4 bits two a byte.
+Tensor packed(const Tensor& codes, kernels::FloatLayout layout) {
+    if (!codes.defined() || !has_four_bits(layout)) return codes;
+    const Tensor out = Tensor::empty({(codes.numel() + 1) / 2}, DType::u8, codes.device());
+    kernels::cpu::pack_codes(out.data_as<std::uint8_t>(), codes.data_as<std::uint8_t>(),
+                             codes.numel());
+    return out;
+}
+
+Tensor unpacked(const Tensor& saved, const Shape& shape, kernels::FloatLayout layout) {
+    if (!has_four_bits(layout)) return saved;
+    const Tensor out = Tensor::empty(shape, DType::u8, saved.device());
+    kernels::cpu::unpack_codes(out.data_as<std::uint8_t>(), saved.data_as<std::uint8_t>(),
+                               out.numel());
+    return out;
 }
 
 /// The contraction of the weight in y = x w, or in dx = dy w.
@@ -139,7 +178,7 @@ Tensor QuantizedProducts::forward(const Tensor& x, const LayerWeight& weight, co
     }
     input_ = layer_->quantize(x, ProductOperand::input, Contraction::cols);
     const QuantizedMatrix w = layer_->weight(weight.own, weight_contraction(shape_, true));
-    return coded_product({input_, false}, {w, out_in}, x.dtype(), added, relu);
+    return coded_product({input_, false}, {w, out_in}, x.dtype(), sums(), added, relu);
 }
 
 std::array<Save, 3> QuantizedProducts::saves(const Tensor& x, const LayerWeight& weight,
@@ -149,7 +188,8 @@ std::array<Save, 3> QuantizedProducts::saves(const Tensor& x, const LayerWeight&
                            layer_->recipe().has_one_set(ProductOperand::input);
     if (by_weight && codes_x && !has_codes)
         input_ = layer_->quantize(x, ProductOperand::input, Contraction::rows);
-    const Tensor codes = std::exchange(input_.codes, {}), scales = std::exchange(input_.scales, {});
+    const Tensor codes = packed(std::exchange(input_.codes, {}), input_.layout);
+    const Tensor scales = std::exchange(input_.scales, {});
     const auto kept = [](const Tensor& t, bool needed) {
         return needed && t.defined() ? save(t) : Save{};
     };
@@ -165,7 +205,7 @@ Tensor QuantizedProducts::input_gradient(const Tensor& dy, const Saved& saved,
     g = layer_->quantize(dy, ProductOperand::gradient, Contraction::cols);
     const QuantizedMatrix w =
         layer_->weight(saved[2], weight_contraction(shape_, false), /*backward=*/true);
-    return coded_product({g, false}, {w, !out_in}, dy.dtype());
+    return coded_product({g, false}, {w, !out_in}, dy.dtype(), sums());
 }
 
 Tensor QuantizedProducts::weight_gradient(const Tensor& dy, const Saved& saved,
@@ -176,10 +216,10 @@ Tensor QuantizedProducts::weight_gradient(const Tensor& dy, const Saved& saved,
     if (!g.codes.defined() || !layer_->recipe().has_one_set(ProductOperand::gradient))
         g = layer_->quantize(dy, ProductOperand::gradient, Contraction::rows);
     QuantizedMatrix x = input_;
-    x.codes = saved[0];
+    x.codes = unpacked(saved[0], {x.blocks.rows, x.blocks.cols}, x.layout);
     x.scales = saved[1];
-    return out_in ? coded_product({g, true}, {x, false}, dy.dtype())
-                  : coded_product({x, true}, {g, false}, dy.dtype());
+    return out_in ? coded_product({g, true}, {x, false}, dy.dtype(), sums())
+                  : coded_product({x, true}, {g, false}, dy.dtype(), sums());
 }
 
 QuantizedProducts::Gradients QuantizedProducts::gradients(const Tensor& dy, const Saved& saved,

@@ -40,6 +40,9 @@ private:
     bool quantizes(LayerProduct product) const {
         return quantizes_[static_cast<std::size_t>(product)];
     }
+    kernels::cpu::FewBitSums sums() const {
+        return {layer_->recipe().sum_bits, layer_->recipe().promote_every};
+    }
     Tensor input_gradient(const Tensor& dy, const Saved& saved, QuantizedMatrix& g) const;
     Tensor weight_gradient(const Tensor& dy, const Saved& saved, QuantizedMatrix& g) const;
 

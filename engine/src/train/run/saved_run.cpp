@@ -166,7 +166,17 @@ std::vector<Message> restored_parts(const SavedRun& saved, const RunConfig& now)
         msg("Random numbers: seed {}, after step {}.", saved.config.seed, steps)};
     if (!saved.training.carried.empty())
         out.push_back(msg("Carried state: {} tensors.", saved.training.carried.size()));
-    if (resolve(now.precision).recipe == RecipeKind::fp8_delayed)
+    const auto recipes_of = [](const RunConfig& config) {
+        std::vector<std::string> names;
+        for (const RecipeKind kind : resolve(config.precision).recipes())
+            names.push_back(word_of(kind));
+        return names.empty() ? word_of(RecipeKind::none) : join(names);
+    };
+    if (recipes_of(saved.config) != recipes_of(now))
+        out.push_back(msg("Recipe: {} in place of {}.", recipes_of(now), recipes_of(saved.config)));
+    else if (saved.config.quantize != now.quantize)
+        out.push_back(msg("Recipe: with other settings than before."));
+    if (recipes_of(now).find(word_of(RecipeKind::fp8_delayed)) != std::string::npos)
         out.push_back(saved.training.quantization.empty()
                           ? msg("Scales of the recipe: begin at 1.")
                           : msg("Scales of the recipe: with their histories, where the layers and "

@@ -163,7 +163,10 @@ void ForwardBackward::run_micro_batch(std::size_t phase, std::size_t index, Step
     // A later phase must not draw the numbers of the one before.
     const BatchShare& share = here.batch.share;
     random_.begin(phase * micro_batches_.size() + index, share);
-    if (QuantizedLayers* const layers = precision_.quantized()) layers->begin(share);
+    if (QuantizedLayers* const layers = precision_.quantized()) {
+        const Tensor& scale = precision_.loss_scale();  // recipes are computed on the host
+        layers->begin(share, scale.defined() ? *scale.data_as<float>() : 1.0f);
+    }
     observers_.notify(phase, index, [&here](StepObserver& each, const StepView& seen) {
         each.before_forward(seen, here.batch, here.state);
     });

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "autograd/backward.h"
 #include "ops/linalg/linear_chain.h"
@@ -228,6 +229,71 @@ TEST(QuantizedProduct, LetsInfinitiesAndNanThrough) {
         const std::vector<double> y = linear(x, drawn({16, 32}, 1)).values();
         for (std::size_t i = 0; i < y.size(); ++i)
             EXPECT_EQ(std::isfinite(y[i]), i / 16 != 5) << i;
+    }
+}
+
+// 20,000 ones: a sum that cuts below 14 bits stays at 2^14, where one more is half a unit.
+TEST(QuantizedProduct, SumsKeepFewBitsWhereTheRecipeSaysSo) {
+    const Tensor x = Tensor::full({1, 20000}, 1, DType::f32, Device{});
+    const auto sum_of = [&](int bits, std::int64_t promote) {
+        const InAQuantizedLayer inside({.rule = ScaleBasis::tensor,
+                                        .fixed_scale = 1,
+                                        .sum_bits = bits,
+                                        .promote_every = promote});
+        return linear(x, x).values()[0];
+    };
+    EXPECT_EQ(sum_of(0, 128), 20000);
+    EXPECT_EQ(sum_of(14, 1 << 20), 16384);
+    EXPECT_EQ(sum_of(14, 128), 20000);
+    EXPECT_EQ(sum_of(24, 1 << 20), 20000);
+}
+
+/// Bytes that the node of a layer's call keeps for the gradient of its weight, an input's value.
+double kept_bytes(const Recipe& recipe, DType type) {
+    Tensor x = drawn({128, 256}, 0, type), w = drawn({64, 256}, 1, type);
+    w.set_requires_grad(true);
+    const InAQuantizedLayer inside(recipe);
+    const Tensor y = linear(x, w);
+    double bytes = 0;
+    for (const Save& each : y.impl()->node->saves)
+        if (each.tensor.defined())
+            bytes += static_cast<double>(each.tensor.numel() * size_of(each.tensor.dtype()));
+    return bytes / static_cast<double>(x.numel());
+}
+
+TEST(QuantizedProduct, KeepsCodesAndScalesInPlaceOfTheInput) {
+    const double expected[] = {1, 1, 1 + 1.0 / 128, 1 + 1.0 / 128, 1 + 1.0 / 32, 0.5 + 1.0 / 32,
+                               0.5 + 1.0 / 16};
+    for (std::size_t i = 0; i < std::size(expected); ++i)
+        EXPECT_EQ(kept_bytes(recipes[i], DType::bf16), expected[i]) << i;
+    Recipe high = recipes[0];
+    high.kept = {false, false, true};
+    EXPECT_EQ(kept_bytes(high, DType::bf16), 2);
+}
+
+// Kept products have autocast's bits, and the others those of the codes.
+TEST(QuantizedProduct, OfEachKindIsKeptByItself) {
+    for (const Recipe& recipe : {recipes[0], recipes[3], recipes[4], recipes[7]}) {
+        const auto results = [](const Recipe* by) {
+            Tensor x = drawn({32, 64}, 0), w = drawn({48, 64}, 1);
+            x.set_requires_grad(true);
+            w.set_requires_grad(true);
+            std::optional<InAQuantizedLayer> inside;
+            if (by != nullptr) inside.emplace(*by);
+            const Tensor y = linear(x, w);
+            const Tensor dy = drawn(y.shape(), 3);
+            backward({&y, 1}, {&dy, 1});
+            return std::vector{y.values(), x.grad().values(), w.grad().values()};
+        };
+        const auto plain = results(nullptr), coded_ones = results(&recipe);
+        for (std::size_t i = 0; i < 3; ++i) {
+            Recipe mixed = recipe;
+            mixed.kept[i] = true;
+            const auto found = results(&mixed);
+            for (std::size_t k = 0; k < 3; ++k)
+                EXPECT_EQ(found[k], k == i ? plain[k] : coded_ones[k]) << i << ' ' << k;
+            EXPECT_NE(plain[i], coded_ones[i]);
+        }
     }
 }
 
