@@ -76,6 +76,17 @@ TEST(Languages, TranslateQtsOwnTextsWhereQtHasThem) {
     EXPECT_EQ(QCoreApplication::translate("QFileDialog", "Look in:"), u"Look in:"_s);
 }
 
+TEST(Languages, ATextHasOneTranslationAndExceptionsInSingleClasses) {
+    Language language;
+    language.setChoice(u"zh_CN"_s);
+    EXPECT_EQ(QCoreApplication::translate("ui::LayerMap", "none"), u"无"_s);
+    EXPECT_EQ(QCoreApplication::translate("ui::BenchmarkChoice", "none"), u"清空"_s);
+    EXPECT_EQ(QCoreApplication::translate("ui::CommandBar", "Updates"), u"更新"_s);
+    EXPECT_EQ(QCoreApplication::translate("engine", "Updates"), u"更新次数"_s)
+        << "the engine's texts are another file";
+    language.setChoice(u"en"_s);
+}
+
 TEST(Failure, HasASentenceAndWhatToDo) {
     EXPECT_TRUE(Failure().isEmpty());
     EXPECT_EQ(Failure().text(), QString());

@@ -15,6 +15,21 @@
 namespace ui {
 namespace {
 
+/// A file of resources/i18n. An entry without a context holds for each class that has none of its own.
+class TextCatalog final : public QTranslator {
+public:
+    explicit TextCatalog(bool engine) : engine_(engine) {}
+
+    QString translate(const char* context, const char* text, const char* comment, int n) const override {
+        if ((qstrcmp(context, "engine") == 0) != engine_) return {};
+        const QString own = QTranslator::translate(context, text, comment, n);
+        return own.isEmpty() ? QTranslator::translate("", text, comment, n) : own;
+    }
+
+private:
+    bool engine_;
+};
+
 /// The known language of the same country, else of the same language; empty: none.
 QString closest(const QLocale& locale, const std::vector<Language::Known>& known) {
     QString found;
@@ -49,7 +64,7 @@ QString withTitles(const QString& sentence) {
 
 QString engineText(const std::string& english) {
     if (english.empty()) return {};
-    return QCoreApplication::translate("", english.c_str());
+    return QCoreApplication::translate("engine", english.c_str());
 }
 
 QString engineText(const engine::Message& message) {
@@ -124,15 +139,15 @@ void Language::install() {
     if (locale.language() == QLocale::English) return;
     const QString code = closest(locale, known());
     if (code.isEmpty()) return;
-    // Qt's own texts: names of buttons, file dialogs, menus of text fields. They stay English where
-    // the package with Qt's translations is not installed.
-    load(u"qtbase"_s, code, QLibraryInfo::path(QLibraryInfo::TranslationsPath));
-    load(u"engine"_s, code, u":/i18n"_s);
-    load(u"ui"_s, code, u":/i18n"_s);
+    load(std::make_unique<TextCatalog>(true), u"engine"_s, code, u":/i18n"_s);
+    load(std::make_unique<TextCatalog>(false), u"ui"_s, code, u":/i18n"_s);
+    // Qt's own texts: names of buttons, file dialogs, menus of text fields. Where the package with
+    // Qt's translations is not installed, those that the window lacks stay English. The last is asked first.
+    load(std::make_unique<QTranslator>(), u"qtbase"_s, code, QLibraryInfo::path(QLibraryInfo::TranslationsPath));
 }
 
-void Language::load(const QString& name, const QString& code, const QString& folder) {
-    auto translator = std::make_unique<QTranslator>();
+void Language::load(std::unique_ptr<QTranslator> translator, const QString& name, const QString& code,
+                    const QString& folder) {
     if (!translator->load(QLocale(code), name, u"_"_s, folder)) return;
     QCoreApplication::installTranslator(translator.get());
     translators_.push_back(std::move(translator));

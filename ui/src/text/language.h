@@ -58,7 +58,8 @@ signals:
 private:
     void install();
     /// Installs the file of a language: qtbase_zh_CN.qm, or qtbase_de.qm for de_DE.
-    void load(const QString& name, const QString& code, const QString& folder);
+    void load(std::unique_ptr<QTranslator> translator, const QString& name, const QString& code,
+              const QString& folder);
 
     QString choice_;
     std::vector<std::unique_ptr<QTranslator>> translators_;
