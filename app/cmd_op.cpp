@@ -5,7 +5,7 @@
 #include "commands.h"
 #include "engine/base/error.h"
 #include "engine/base/plain_text.h"
-#include "engine/ops/op_script.h"
+#include "engine/models/recipe_script.h"
 
 namespace app {
 
@@ -26,7 +26,7 @@ int run_script(const std::string& script) {
                   << ": the script cannot be read: give the path of a file with one case a line\n";
         return engine::exit_code(engine::ErrorCode::data);
     }
-    return engine::run_op_script(cases, std::cout);
+    return engine::run_op_script_with_recipes(cases, std::cout);
 }
 
 }  // namespace

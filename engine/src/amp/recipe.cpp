@@ -261,12 +261,14 @@ QuantizedLayer::Cast QuantizedLayer::measure(QuantizedMatrix& out, const Tensor&
         made.range = range_of_all(ranges);
     }
     set_factors(out, operand, ranges, made.range.amax, factors);
-    float most = 0;
+    double most = 0;  // beyond f32's range if a delayed scale meets far larger values
     for (std::size_t i = 0; i < ranges.size(); ++i)
         if (std::isfinite(factors[i]) && std::isfinite(ranges[i].amax))
-            most = std::max(most, factors[i] * ranges[i].amax);
+            most = std::max(most, static_cast<double>(factors[i]) *
+                                      static_cast<double>(ranges[i].amax));
     made.figures.elements = x.numel();
-    made.figures.headroom = std::log2(kernels::largest_value(out.layout) / most);
+    const auto largest = static_cast<double>(kernels::largest_value(out.layout));
+    made.figures.headroom = static_cast<float>(std::log2(largest / most));
     return made;
 }
 

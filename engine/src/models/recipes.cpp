@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "engine/models/recipe_info.h"
+#include "engine/models/recipe_script.h"
+#include "ops/catalog/op_script.h"
 
 namespace engine {
 
@@ -166,6 +168,14 @@ std::vector<RecipeInfo> recipe_infos() {
                        scale_words(recipe), recipe.random_gradients, recipe.rotates_rows});
     }
     return out;
+}
+
+int run_op_script_with_recipes(std::istream& cases, std::ostream& results) {
+    return run_op_script(cases, results, [](const std::string& name) -> std::optional<Recipe> {
+        const auto kind = value_of_word<RecipeKind>(name);
+        if (!kind || *kind == RecipeKind::none) return std::nullopt;
+        return make_recipe(*kind);
+    });
 }
 
 }  // namespace engine

@@ -55,7 +55,7 @@ BlockScale find_scale(float amax, float all, const BlockSettings& settings) {
             const kernels::Nvfp4Scale scale(all);
             const auto code = scale.block_code(amax);
             const float value = kernels::from_small_float(code, kernels::fp8_e4m3_layout);
-            return {code, scale.encode(code), value, code == 0};
+            return {code, code == 0 ? 0 : scale.encode(code), value, code == 0};
         }
         case BlockKind::fp8_128:
             break;

@@ -210,6 +210,16 @@ TEST(DelayedScale, DecidesBeforeItMeasures) {
     EXPECT_EQ(decoded(layer->quantize(x, input, Contraction::cols))[0], 896);
 }
 
+TEST(QuantizedLayers, HeadroomIsAFiniteNumberWhereScaledValuesAreNot) {
+    QuantizedLayers layers({.rule = ScaleBasis::delayed, .history = 1}, {});
+    const auto layer = layers.find("fc");
+    layer->quantize(host({0x1p-120}, {1, 1}), input, Contraction::cols);
+    layers.end_step();  // the scale is now 448 x 2^120
+    layer->quantize(host({0x1p20}, {1, 1}), input, Contraction::cols);
+    layers.end_step();
+    EXPECT_EQ(layers.casts()[0].headroom, -140);
+}
+
 TEST(QuantizedLayers, CountTheCastsOfAStep) {
     QuantizedLayers layers({.rule = ScaleBasis::delayed, .history = 2}, {});
     const auto layer = layers.find("fc");

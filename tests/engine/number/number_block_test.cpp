@@ -65,6 +65,7 @@ TEST(NumberBlock, GivesNvfp4AScaleOfAllBlocks) {
     EXPECT_NEAR(result.blocks[0].elements[0].value, 6, 1e-6);
     EXPECT_EQ(result.blocks[1].scale_bits, 0u);
     EXPECT_TRUE(result.blocks[1].elements[0].zeroed);
+    EXPECT_EQ(result.blocks[1].elements[0].bits, 0u) << "as training casts such a block";
     EXPECT_FALSE(result.blocks[1].elements[0].saturated);
     EXPECT_EQ(blocks(BlockKind::nvfp4, {1}, 100).amax, 100);
 }

@@ -152,7 +152,11 @@ std::string numbered(const std::string& base, std::size_t i, std::size_t count) 
     return count == 1 ? base : base + "." + std::to_string(i);
 }
 
-TensorList call(const Op& info, const OpCase& request, const OpArguments& args) {
+/// Calls within the recipe, if there is one: the layer is the module "op".
+TensorList call(const Op& info, const OpCase& request, const OpArguments& args,
+                QuantizedLayers* layers) {
+    const RecipeScope recipe(layers);
+    const ModuleScope module(layers != nullptr ? ModuleName("op") : ModuleName());
     if (!request.autocast) return info.call_by_name(args);
     const AutocastRegion region(request.device.kind, true, *request.autocast);
     const auto inside = region.enter();
@@ -209,7 +213,9 @@ TensorMap run_op_case(const OpCase& request, const TensorMap& given) {
         throw Error(ErrorCode::value, "there is no op " + request.op, "`halftone ops` lists them.");
     const Arguments args = read_arguments(request, file);
     check_against_signature(*info, args.call);
-    const TensorList outputs = call(*info, request, args.call);
+    std::optional<QuantizedLayers> layers;  // gradients use it, too
+    if (request.recipe) layers.emplace(*request.recipe, std::vector<std::string>());
+    const TensorList outputs = call(*info, request, args.call, layers ? &*layers : nullptr);
     TensorMap results;
     for (std::size_t i = 0; i < outputs.size(); ++i)
         results[numbered("output", i, outputs.size())] = outputs[i].detach();

@@ -3,6 +3,7 @@
 #include <map>
 #include <string>
 
+#include "amp/recipe.h"
 #include "tensor/op.h"
 #include "tensor/tensor.h"
 
@@ -14,6 +15,7 @@ struct OpCase {
     std::map<std::string, AttrValue> attrs;
     std::map<std::string, Strides> strides;  ///< by argument: lay it out in memory like this
     std::optional<DType> autocast;           ///< type of the region around the call, if any
+    std::optional<Recipe> recipe;  ///< of linear and addmm
     bool grad = false;
     bool grad_grad = false;
     Device device = default_device();

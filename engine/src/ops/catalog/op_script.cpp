@@ -9,7 +9,8 @@
 #include "base/json_reader.h"
 #include "engine/base/error.h"
 #include "io/safetensors/tensor_file.h"
-#include "ops/catalog/op_case.h"
+#include "ops/catalog/op_script.h"
+#include "ops/catalog/quantize_case.h"
 #include "tensor/device.h"
 
 namespace engine {
@@ -105,7 +106,16 @@ json parse(const std::string& text) {
     return line;
 }
 
-Line read_line(const std::string& text) {
+std::optional<Recipe> read_recipe(const json& line, const RecipeByName& recipe_of) {
+    const auto found = line.find("recipe");
+    if (found == line.end() || found->is_null()) return std::nullopt;
+    const std::string name = found->get<std::string>();
+    std::optional<Recipe> out = recipe_of ? recipe_of(name) : std::nullopt;
+    if (!out) refuse("recipe", "null or a name of halftone recipes, not " + name);
+    return out;
+}
+
+Line read_line(const std::string& text, const RecipeByName& recipe_of) {
     const json line = parse(text);
     if (!line.is_object()) refuse("case", "must be a JSON object");
     Line out;
@@ -118,13 +128,22 @@ Line read_line(const std::string& text) {
     out.request.grad_grad = line.value("grad_grad", false);
     out.request.grad = line.value("grad", false) || out.request.grad_grad;
     out.request.device = read_device(line);
+    out.request.recipe = read_recipe(line, recipe_of);
+    if (out.request.recipe && out.request.device.kind != Device::Kind::cpu)
+        refuse("recipe", "recipes are computed on a CPU");
     return out;
 }
 
-json run_line(const std::string& text) {
+TensorMap results_of(const Line& line) {
+    const TensorMap file = load_tensors(line.in);
+    return line.request.op == quantize_case_name ? run_quantize_case(line.request, file)
+                                                 : run_op_case(line.request, file);
+}
+
+json run_line(const std::string& text, const RecipeByName& recipe_of) {
     try {
-        const Line line = read_line(text);
-        save_tensors(line.out, run_op_case(line.request, load_tensors(line.in)));
+        const Line line = read_line(text, recipe_of);
+        save_tensors(line.out, results_of(line));
         return {{"out", line.out.string()}};
     } catch (const Error& error) {
         const std::string message = error.what(), hint = error.hint().str();
@@ -146,11 +165,15 @@ json run_line(const std::string& text) {
 }  // namespace
 
 int run_op_script(std::istream& cases, std::ostream& results) {
+    return run_op_script(cases, results, nullptr);
+}
+
+int run_op_script(std::istream& cases, std::ostream& results, const RecipeByName& recipe_of) {
     std::string text;
     while (std::getline(cases, text)) {
         if (text.find_first_not_of(" \t\r") == std::string::npos) continue;
         // A message may quote bytes of a damaged file: they must not break the line.
-        results << run_line(text).dump(-1, ' ', false, json::error_handler_t::replace) << '\n'
+        results << run_line(text, recipe_of).dump(-1, ' ', false, json::error_handler_t::replace) << '\n'
                 << std::flush;
         if (!results) return exit_code(ErrorCode::io);
     }

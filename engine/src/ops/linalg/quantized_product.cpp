@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <limits>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -58,6 +59,11 @@ int smallest_exponent(kernels::FloatLayout layout) {
 bool fits_in_bf16(const QuantizedMatrix& a, const QuantizedMatrix& b) {
     const int smallest = smallest_exponent(a.layout) + smallest_exponent(b.layout);
     return a.span + b.span <= 126 - smallest && std::abs(a.top + b.top) <= 120;
+}
+
+bool is_normal_f32(double size) {
+    using f32 = std::numeric_limits<float>;
+    return size >= static_cast<double>(f32::min()) && size <= static_cast<double>(f32::max());
 }
 
 /// f32 sums of products whose scales are f32: those of as many terms as have one scale, scaled and
@@ -119,10 +125,10 @@ Tensor coded_product(const CodedOperand& a, const CodedOperand& b, DType type,
     const DType operands = exact ? DType::bf16 : DType::f32;
     const int top_a = exact ? a.matrix.top : 0, top_b = exact ? b.matrix.top : 0;
     const Operand left = a.decoded(operands, top_a), right = b.decoded(operands, top_b);
-    const auto factor = static_cast<float>(
-        std::ldexp(a.matrix.factor() * b.matrix.factor(), top_a + top_b));
+    const double scale = std::ldexp(a.matrix.factor() * b.matrix.factor(), top_a + top_b);
+    const auto factor = static_cast<float>(scale);
     const Shape shape{left.matrix.rows, right.matrix.cols};
-    if (!bias.defined() && !relu && exact && type != DType::f16) {
+    if (!bias.defined() && !relu && exact && type != DType::f16 && is_normal_f32(scale)) {
         const Tensor y = Tensor::empty(shape, type, left.kept.device());
         gemm(y, left, right, {.alpha = static_cast<double>(factor)});
         return y;
@@ -130,7 +136,12 @@ Tensor coded_product(const CodedOperand& a, const CodedOperand& b, DType type,
     const UseScope use(MemoryUse::workspace);
     const Tensor sums = Tensor::empty(shape, DType::f32, left.kept.device());
     gemm(sums, left, right);
-    return rounded(sums, factor);
+    if (is_normal_f32(scale)) return rounded(sums, factor);
+    // The sums take a part of a factor that f32 cannot hold: they are of the other extreme.
+    const int part = scale < 1 ? -64 : 64;
+    kernels::cpu::scale_sums({sums.data(), DType::f32, shape[0], shape[1], shape[1]},
+                             sums.data_as<float>(), std::ldexp(1.0f, part), nullptr, false);
+    return rounded(sums, static_cast<float>(std::ldexp(scale, -part)));
 }
 
 bool has_four_bits(kernels::FloatLayout layout) { return layout.mask() < 8; }

@@ -1,4 +1,4 @@
-#include "engine/ops/op_script.h"
+#include "engine/models/recipe_script.h"
 
 #include <gtest/gtest.h>
 
@@ -24,7 +24,7 @@ protected:
         std::istringstream cases("{" + fields + R"(,"in":")" + path("in") + R"(","out":")" +
                                  path("out") + "\"}\n");
         std::ostringstream results;
-        EXPECT_EQ(run_op_script(cases, results), 0);
+        EXPECT_EQ(run_op_script_with_recipes(cases, results), 0);
         line_ = results.str();
         if (line_.find("error") != std::string::npos) return {};
         return load_tensors(path("out"));
@@ -49,6 +49,65 @@ TEST_F(OpScript, WritesTheOutputAndTheGradientsOfFloatingInputs) {
     EXPECT_EQ(out.at("grad.1").values(), (std::vector<double>{1, 2, 10, 20}));
     EXPECT_EQ(out.at("grad.2").values(), (std::vector<double>{1, 10}));
     EXPECT_EQ(out.size(), 4u);
+}
+
+// Scales and codes by hand: 448 / 7 = 64, and blocks of E8M0.
+TEST_F(OpScript, QuantizesAMatrix) {
+    const TensorMap x{{"0", numbers({7, -0.5, 1, 0}, {2, 2})}};
+    const auto tensor = run(R"("op":"quantize","attrs":{"format":"e4m3","scale":"tensor"})", x);
+    EXPECT_EQ(tensor.at("codes").values(), (std::vector<double>{0x7e, 0x80 + 0x60, 0x68, 0}));
+    EXPECT_EQ(tensor.at("inverse").values(), (std::vector<double>{1 / 64.}));
+    EXPECT_EQ(tensor.at("output").values(), (std::vector<double>{7, -0.5, 1, 0}));
+    const auto mx = run(
+        R"("op":"quantize","attrs":{"format":"e2m1","scale":"mx","block":2,"dim":0})", x);
+    EXPECT_EQ(mx.at("scales").values(), (std::vector<double>{128, 124}))
+        << "7 / 6 and 0.5 / 6, rounded up to powers of two";
+    EXPECT_EQ(mx.at("output").values(), (std::vector<double>{8, -0.5, 1, 0}));
+    const auto nv = run(R"("op":"quantize","attrs":{"format":"e2m1","scale":"nvfp4"})", x);
+    EXPECT_EQ(nv.at("scales").numel(), 2);
+    EXPECT_NEAR(nv.at("output").values().front(), 7, 1e-6);
+}
+
+TEST_F(OpScript, QuantizesAtRandomByItsSeed) {
+    const TensorMap x{{"0", numbers(std::vector<double>(64, 0.3), {4, 16})}};
+    const auto codes = [&](const std::string& seed) {
+        return run(R"("op":"quantize","attrs":{"format":"e2m1","scale":"mx","round":"stochastic","seed":)" +
+                       seed + "}",
+                   x)
+            .at("output")
+            .values();
+    };
+    EXPECT_EQ(codes("1"), codes("1"));
+    EXPECT_NE(codes("1"), codes("2"));
+    double sum = 0;
+    for (int seed = 0; seed < 20; ++seed)
+        for (const double value : codes(std::to_string(seed))) sum += value;
+    EXPECT_NEAR(sum / 1280, 0.3, 0.009);  // neighbours 0.25 and 0.375: 5 sigma are 0.009
+}
+
+TEST_F(OpScript, RefusesCastsThatItDoesNotKnow) {
+    const TensorMap x{{"0", numbers({1, 2}, {1, 2})}};
+    const auto refused = [&](const std::string& attrs, const std::string& sentence) {
+        run(R"("op":"quantize","attrs":)" + attrs, x);
+        EXPECT_NE(line_.find(sentence), std::string::npos) << line_;
+    };
+    refused(R"({"format":"e3m4"})", "attrs.format: one of e4m3, e5m2, e2m1");
+    refused(R"({"scale":"mx","block":0})", "attrs.block: from 1 to");
+    refused(R"({"axis":1})", "attrs.axis: no attribute of quantize");
+    run(R"("op":"quantize")", {{"0", numbers({1}, {1})}});
+    EXPECT_NE(line_.find("the matrix 0"), std::string::npos) << line_;
+}
+
+TEST_F(OpScript, ComputesLinearByARecipe) {
+    const TensorMap x{{"0", numbers({1, 1.0625}, {1, 2})},
+                      {"1", numbers({1, 0, 0, 1}, {2, 2})},
+                      {"grad_output", numbers({1, 1.3}, {1, 2})}};
+    const auto out = run(R"("op":"linear","recipe":"mxfp8","grad":true)", x);
+    // Both are scaled by 256, a power of two: E4M3 has 3 fraction bits, and 1.0625 is a tie.
+    EXPECT_EQ(out.at("output").values(), (std::vector<double>{1, 1}));
+    EXPECT_EQ(out.at("grad.0").values(), (std::vector<double>{1, 1.25}));
+    run(R"("op":"linear","recipe":"fp6")", x);
+    EXPECT_NE(line_.find("a name of halftone recipes, not fp6"), std::string::npos) << line_;
 }
 
 Tensor integers(const std::vector<std::int64_t>& values) {
@@ -187,7 +246,7 @@ TEST_F(OpScript, AFailingCaseIsALineWithItsErrorAndTheNextOneRuns) {
                              R"({"op":"exp","autocast":"fp8",)" + files + R"({"op":"mm",)" + files +
                              R"({"op":"exp",)" + files);
     std::ostringstream results;
-    EXPECT_EQ(run_op_script(cases, results), 0);
+    EXPECT_EQ(run_op_script_with_recipes(cases, results), 0);
     std::istringstream lines(results.str());
     std::vector<std::string> found;
     for (std::string line; std::getline(lines, line);) found.push_back(line);

@@ -221,6 +221,20 @@ TEST(QuantizedProduct, HoldsAcrossAllExponentsOfBlocks) {
     }
 }
 
+// The factors of both operands multiply to less, or more, than f32 holds; the products do not.
+TEST(QuantizedProduct, HoldsWhereTheFactorDoesNot) {
+    // A value of 448 x 2^k makes the scale 2^-k; it meets a 0 of the other operand.
+    for (const auto& [k, code] : {std::pair{-64, 64.0}, {65, 0x1p-6}}) {
+        std::vector<double> a(32, std::ldexp(code, k)), b = a;
+        a[0] = b[1] = std::ldexp(448, k);
+        a[1] = b[0] = 0;
+        const Tensor x = Tensor::of(a, {1, 32}, DType::f32, Device{});
+        const Tensor w = Tensor::of(b, {1, 32}, DType::f32, Device{});
+        const InAQuantizedLayer inside(recipes[0]);
+        EXPECT_EQ(linear(x, w).values()[0], std::ldexp(30 * code * code, 2 * k)) << k;
+    }
+}
+
 TEST(QuantizedProduct, LetsInfinitiesAndNanThrough) {
     for (const Recipe& recipe : recipes) {
         Tensor x = drawn({32, 32}, 0);
