@@ -139,12 +139,12 @@ json recipe_object(const engine::RecipeInfo& recipe) {
 }
 
 void print_recipe(const engine::RecipeInfo& recipe) {
-    std::cout << std::left << std::setw(14) << recipe.kind << recipe.title << ", emulated\n"
-              << "              input and weight " << recipe.forward << ", gradient "
+    std::cout << std::left << std::setw(16) << recipe.kind << recipe.title << ", emulated\n"
+              << "                input and weight " << recipe.forward << ", gradient "
               << recipe.gradient << (recipe.random_gradients ? ", rounded at random" : "") << '\n'
-              << "              a scale for " << recipe.scale << '\n';
+              << "                a scale for " << recipe.scale << '\n';
     if (recipe.rotates_rows)
-        std::cout << "              rows are rotated for the gradient of a weight\n";
+        std::cout << "                rows are rotated for the gradient of a weight\n";
 }
 
 int recipes(const std::string& only, bool as_json) {

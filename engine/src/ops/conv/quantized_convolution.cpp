@@ -1,5 +1,6 @@
 #include "ops/conv/quantized_convolution.h"
 
+#include <optional>
 #include <utility>
 
 #include "engine/base/error.h"
@@ -128,10 +129,11 @@ TensorList convolution_gradients(const Convolution& layer, const Tensor& dy, con
 }  // namespace
 
 std::shared_ptr<QuantizedLayer> quantized_convolution_layer() {
-    auto layer = quantized_layer();
-    const bool covers =
-        layer != nullptr && layer->recipe().convolutions && layer->recipe().has_tensor_scales();
-    return covers ? layer : nullptr;
+    // A layer that was looked for counts among those of the run.
+    const std::optional<Recipe> recipe =
+        autocast_state().quantized->plan().find(current_module());
+    const bool covers = recipe && recipe->convolutions && recipe->has_tensor_scales();
+    return covers ? quantized_layer() : nullptr;
 }
 
 Tensor quantized_convolution(const Op& info, std::shared_ptr<QuantizedLayer> quantized,

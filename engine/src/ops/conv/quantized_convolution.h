@@ -7,7 +7,8 @@
 
 namespace engine {
 
-/// The layer of the open module, if its recipe covers convolutions. Null: they are not quantised.
+/// The layer of the open module, if its recipe covers convolutions, while a recipe holds. Null: they
+/// are not quantised.
 std::shared_ptr<QuantizedLayer> quantized_convolution_layer();
 
 /// As convolve(), of images, by codes with one scale a tensor: decoded to f32, in which they and their
