@@ -19,7 +19,7 @@ public:
         for (std::size_t i = 0; i < graph_.steps.size(); ++i) graph_.steps[i].order = static_cast<double>(i);
         drop_unused();
         for (bool (Lifter::*rule)(int) : {&Lifter::bias, &Lifter::joined_rows, &Lifter::same_shape_again, &Lifter::permutes, &Lifter::turned_rows, &Lifter::permutes, &Lifter::selected,
-                                          &Lifter::layer_norm, &Lifter::normal_gelu, &Lifter::gated, &Lifter::hard_swish, &Lifter::attention, &Lifter::turned_rows, &Lifter::permutes}) {
+                                          &Lifter::layer_norm, &Lifter::normal_gelu, &Lifter::gated, &Lifter::hard_swish, &Lifter::dropout, &Lifter::attention, &Lifter::turned_rows, &Lifter::permutes}) {
             apply(rule);
             if (rule == &Lifter::attention) drop_unused();
         }
@@ -231,6 +231,23 @@ private:
                     become(at, whole, "", {x});
                     return true;
                 }
+        }
+        return false;
+    }
+
+    /// x times 1 / share where a random number is below the share, else 0.
+    bool dropout(int at) {
+        if (step(at).kind != "Mul" || step(at).inputs.size() != 2) return false;
+        for (const int side : {0, 1}) {
+            const int ratio = maker(step(at).inputs[static_cast<std::size_t>(1 - side)], "Div"), x = step(at).inputs[static_cast<std::size_t>(side)];
+            const int keep = ratio < 0 ? -1 : maker(step(ratio).inputs[0], "Keep");
+            const auto share = ratio < 0 ? std::nullopt : graph_.scalar(step(ratio).inputs[1]);
+            if (keep < 0 || !share || step(keep).arguments != number_text(*share)) continue;
+            const Extents &mask = graph_.value(step(keep).outputs[0]).sizes, &sizes = graph_.value(x).sizes;
+            const bool samples = mask.size() == sizes.size() && mask[0] == sizes[0] && std::all_of(mask.begin() + 1, mask.end(), [](const Extent& each) { return each == Extent{1}; });
+            if (!samples && mask != sizes) return false;
+            become(at, mask == sizes ? "Dropout" : "DropPath", number_text(std::round((1 - *share) * 1e6) / 1e6), {x});
+            return true;
         }
         return false;
     }

@@ -108,6 +108,17 @@ void dropout(OperatorCall& call) {
     call.add("Dropout", number_text(ratio), {call.input(0)}, call.sizes());
 }
 
+/// Dropout that was taken apart: random numbers, of which those below a share keep their elements.
+void random(OperatorCall& call) {
+    if (call.node.number("low", 0) != 0 || call.node.number("high", 1) != 1) call.fail("its numbers are not between 0 and 1");
+    call.add("Random", "", {}, call.sizes());
+}
+void less(OperatorCall& call) {
+    const int at = call.value(0).step;
+    if (at < 0 || call.graph.step(at).kind != "Random") call.fail("no layer for it here");
+    call.add("Keep", number_text(call.scalar(1)), {call.input(0)}, call.sizes());
+}
+
 void identity(OperatorCall& call) { call.drop("Identity"); }
 
 void cast(OperatorCall& call) {
@@ -126,7 +137,7 @@ const std::map<std::string, ReadOperator>& elementwise_operators() {
         {"Erf", same_layer}, {"LeakyRelu", with_alpha}, {"HardSigmoid", with_alpha}, {"Elu", with_alpha}, {"Celu", with_alpha}, {"Swish", with_alpha},
         {"Selu", selu}, {"Gelu", gelu}, {"PRelu", prelu}, {"Clip", clip}, {"Softmax", softmax}, {"LogSoftmax", softmax}, {"Neg", negative},
         {"Reciprocal", reciprocal}, {"Pow", power}, {"Add", arithmetic}, {"Sum", arithmetic}, {"Sub", arithmetic}, {"Mul", arithmetic},
-        {"Div", arithmetic}, {"Max", arithmetic}, {"Min", arithmetic}, {"Dropout", dropout}, {"Identity", identity}, {"Cast", cast}};
+        {"Div", arithmetic}, {"Max", arithmetic}, {"Min", arithmetic}, {"Dropout", dropout}, {"RandomUniformLike", random}, {"Less", less}, {"Identity", identity}, {"Cast", cast}};
     return all;
 }
 

@@ -102,6 +102,9 @@ int pad_before(OperatorCall& call, Window& window) {
     return call.add_before("Pad", all + ']', call.input(0), std::move(sizes));
 }
 
+/// Whether the layer has a bias. One of zeros is none, as exporters say it that drop nothing.
+bool has_bias(OperatorCall& call) { return call.given(2) && !(call.value(2).fill && *call.value(2).fill == 0); }
+
 std::string dimensioned(const char* kind, std::size_t dimensions) { return kind + std::to_string(dimensions) + 'd'; }
 
 void convolution(OperatorCall& call) {
@@ -116,11 +119,11 @@ void convolution(OperatorCall& call) {
     window.add_to(arguments, Dims(window.kernel.size(), 1));
     if (window.dilations != Dims(window.kernel.size(), 1)) add_argument(arguments, "dilation", sizes_text(window.dilations));
     if (groups != 1) add_argument(arguments, "groups", std::to_string(groups));
-    if (!call.given(2)) add_argument(arguments, "bias", "false");
+    if (!has_bias(call)) add_argument(arguments, "bias", "false");
     call.add(dimensioned("Conv", window.kernel.size()), arguments, {from}, window.output(call, call.graph.value(from).sizes, dims[0]));
     ImportedStep& step = call.step();
     add_weight(call.graph, step, "weight", weight);
-    if (call.given(2)) add_weight(call.graph, step, "bias", call.weight(2, 1));
+    if (has_bias(call)) add_weight(call.graph, step, "bias", call.weight(2, 1));
 }
 
 void transposed_convolution(OperatorCall& call) {
@@ -146,11 +149,11 @@ void transposed_convolution(OperatorCall& call) {
     if (std::ranges::any_of(extra, [](auto each) { return each != 0; })) add_argument(arguments, "output_padding", sizes_text(extra));
     if (window.dilations != Dims(window.kernel.size(), 1)) add_argument(arguments, "dilation", sizes_text(window.dilations));
     if (groups != 1) add_argument(arguments, "groups", std::to_string(groups));
-    if (!call.given(2)) add_argument(arguments, "bias", "false");
+    if (!has_bias(call)) add_argument(arguments, "bias", "false");
     call.add(dimensioned("ConvTranspose", window.kernel.size()), arguments, {call.input(0)}, std::move(out));
     ImportedStep& step = call.step();
     add_weight(call.graph, step, "weight", weight);
-    if (call.given(2)) add_weight(call.graph, step, "bias", call.weight(2, 1));
+    if (has_bias(call)) add_weight(call.graph, step, "bias", call.weight(2, 1));
 }
 
 /// Adds the layer of a matrix, features x outputs or, `by_outputs`, the other way round.

@@ -64,7 +64,7 @@ std::string shape_call(const ImportedGraph& graph, const ImportedStep& step) {
 
 /// The layer as the notation writes it; empty: it has none.
 std::string call_of(const ImportedGraph& graph, const ImportedStep& step, std::int64_t outputs, bool last) {
-    if (step.kind == "Erf") return {};
+    if (step.kind == "Erf" || step.kind == "Random" || step.kind == "Keep") return {};
     if (step.kind == "Reshape") return shape_call(graph, step);
     if (step.kind == "Permute") {
         Dims moved;
@@ -134,6 +134,9 @@ private:
             if (!step.gone)
                 for (const ImportedWeight& weight : step.weights)
                     if (own.insert(weight.constant).second) ++uses_[weight.constant];
+            if (!step.gone)
+                for (const int input : step.inputs)
+                    if (graph_.value(input).constant >= 0) ++uses_[-1 - graph_.value(input).constant];
         }
         for (std::size_t i = 0; i < graph_.steps.size(); ++i) {
             const ImportedStep& step = graph_.steps[i];
@@ -192,7 +195,9 @@ private:
         const ImportedValue& of = graph_.value(value);
         if (of.form != ImportedValue::Form::plain) refuse(user, "it takes a recurrent layer's values in another order");
         if (!of.is_constant()) return value;
-        if (const auto found = constant_values_.find(value); found != constant_values_.end()) return found->second;
+        // A tensor that exporters merged is one for each module.
+        const std::pair key(value, graph_.scalar(value) || uses_[-1 - of.constant] < 2 ? std::string() : user.module);
+        if (const auto found = constant_values_.find(key); found != constant_values_.end()) return found->second;
         Line line{.around = around, .value = graph_.add_value({.sizes = of.sizes})};
         const int constant = graph_.value(value).constant;
         if (const auto number = graph_.scalar(value)) {
@@ -203,7 +208,9 @@ private:
             return value;
         } else {
             const std::string& name = graph_.constant(constant).name;
-            line.label = unique(is_generated(name) ? "constant" + std::to_string(++counts_["constant"]) : name);
+            const std::string own = is_generated(name) ? "constant" + std::to_string(++counts_["constant"]) : name;
+            const Path home = containers_of(key.second);
+            line.label = unique(home.empty() ? own : join(home, ".") + '.' + own.substr(own.rfind('.') + 1));
             line.call = std::string(learnt_ ? "Parameter" : "Buffer") + "([" + join(graph_.constant(constant).dims, ", ") + "])";
             line.around = parts_of(line.label);
             line.around.pop_back();
@@ -212,7 +219,7 @@ private:
             ++(learnt_ ? out_.parameters : out_.buffers);
         }
         const int made = line.value;
-        constant_values_.emplace(value, made);
+        constant_values_.emplace(key, made);
         lines_.push_back(std::move(line));
         return made;
     }
@@ -280,7 +287,12 @@ private:
             open.resize(same);
             ins.resize(same);
             for (std::size_t n = same; n < line.around.size(); ++n) {
-                out_.text += std::string(2 * (n + 1), ' ') + label_text(line.around[n]) + ":\n";
+                out_.text += std::string(2 * (n + 1), ' ') + label_text(line.around[n]) + ':';
+                if (n == same && line.inputs.size() == 1 && line.inputs[0] != above) {
+                    out_.text += " from " + reference(line.inputs[0], open, above, ins.empty() ? -1 : ins.back());
+                    above = line.inputs[0];
+                }
+                out_.text += '\n';
                 open.push_back(line.around[n]);
                 ins.push_back(above);
             }
@@ -336,7 +348,8 @@ private:
     std::vector<Line> lines_;
     std::set<std::string> taken_{"image", "features", "tokens", "indices"}, containers_;
     std::map<std::string, int> counts_;
-    std::map<int, int> constant_values_, uses_;
+    std::map<std::pair<int, std::string>, int> constant_values_;
+    std::map<int, int> uses_;  ///< layers that have a constant as weight, and -1 - it as a value
     std::set<int> named_;  // values of lines without label that get a name
     std::map<int, std::string> names_, tables_;
     bool learnt_ = false;
