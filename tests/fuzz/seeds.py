@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Writes the first inputs of the fuzz programs from the golden cases: seeds.py FOLDER makes FOLDER/op_script,
-FOLDER/safetensors, FOLDER/network, FOLDER/torch_file, FOLDER/pickle, FOLDER/picture, FOLDER/coco_json, FOLDER/rle_text,
+FOLDER/safetensors, FOLDER/network, FOLDER/onnx, FOLDER/torch_file, FOLDER/pickle, FOLDER/picture, FOLDER/coco_json, FOLDER/rle_text,
 FOLDER/voc_xml and FOLDER/run_file. With the program as a second
 argument it trains a run of three steps, and makes FOLDER/checkpoint and FOLDER/run_folder of it."""
 
@@ -47,6 +47,14 @@ def picture_seeds(folder, golden):
     (folder / "picture").mkdir(parents=True, exist_ok=True)
     for each in json.loads(unpacked(golden / "picture_kinds.json.xz")):
         (folder / "picture" / each["name"]).write_bytes(base64.b64decode(each["file"]))
+
+
+def onnx_seeds(folder, golden):
+    """Models that were exported."""
+    (folder / "onnx").mkdir(parents=True, exist_ok=True)
+    for name, tensor in golden_file.read_tensors(unpacked(golden / "onnx_imports.safetensors.xz")).items():
+        if tensor[0] == "U8":
+            (folder / "onnx" / name).write_bytes(tensor[2])
 
 
 def network_seeds(folder, golden):
@@ -154,6 +162,7 @@ def main():
         (folder / kind).mkdir(parents=True, exist_ok=True)
     torch_seeds(folder, golden)
     network_seeds(folder, golden)
+    onnx_seeds(folder, golden)
     network_dictionary(folder)
     kept_seeds(folder)
     run_seeds(folder)

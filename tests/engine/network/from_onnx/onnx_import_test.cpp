@@ -1,0 +1,174 @@
+#include "engine/network/onnx_import.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "engine/base/error.h"
+#include "io/onnx/made_onnx.h"
+#include "made_models.h"
+#include "models/model.h"
+#include "models/network_model.h"
+#include "temp_folder.h"
+#include "tensor/tape.h"
+#include "tensor_file.h"
+
+// Models of golden/onnx_imports.safetensors.xz, which tests/peer/onnx_golden.py writes.
+namespace engine::test {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::Each;
+using testing::HasSubstr;
+using testing::Not;
+
+const peer::TensorMap& golden_imports() {
+    static const peer::TensorMap all = peer::read_tensors(std::filesystem::path(HALFTONE_GOLDEN_DIR) / "onnx_imports.safetensors.xz");
+    return all;
+}
+
+std::vector<std::string> golden_import_names() {
+    std::vector<std::string> out;
+    for (const auto& [name, tensor] : golden_imports())
+        if (tensor.dtype == "U8") out.push_back(name);
+    return out;
+}
+
+ModelShape shape_of(const NetworkData& data, std::int64_t window) {
+    const NetworkInput& input = data.inputs.at(0);
+    if (input.field == "tokens") {
+        ModelShape out = windows(window, input.counts.at(0));
+        out.outputs = data.outputs;
+        return out;
+    }
+    if (input.field == "image") return pictures({input.sizes[0], input.sizes[1], input.sizes[2]}, data.outputs);
+    return {{{.name = "features", .kind = FieldKind::features, .shape = {input.sizes[0]}}}, data.outputs};
+}
+
+std::vector<double> rows_softmax(std::vector<double> scores, std::size_t columns) {
+    for (std::size_t row = 0; row < scores.size(); row += columns) {
+        double sum = 0;
+        for (std::size_t i = 0; i < columns; ++i) sum += scores[row + i] = std::exp(scores[row + i]);
+        for (std::size_t i = 0; i < columns; ++i) scores[row + i] /= sum;
+    }
+    return scores;
+}
+
+class OnnxImports : public testing::TestWithParam<std::string> {
+protected:
+    OnnxImport read() const { return import_onnx(file()); }
+    std::string file() const { return folder_.write("model.onnx", golden_imports().at(GetParam()).bytes); }
+    const test_support::TempFolder folder_;
+};
+INSTANTIATE_TEST_SUITE_P(Exports, OnnxImports, testing::ValuesIn(golden_import_names()), [](const auto& name) { return name.param; });
+
+TEST_P(OnnxImports, ComputeWhatTheirExportersCompute) {
+    const OnnxImport import = read();
+    SCOPED_TRACE(import.text);
+    const peer::RawTensor &x = golden_imports().at(GetParam() + ".x"), &y = golden_imports().at(GetParam() + ".y");
+    const bool tokens = x.dtype == "I64";
+    const auto model = make_network_model(import.text, {}, shape_of(import.data, x.shape.back()), 1, Device{}, true);
+    const std::string weights = (folder_.path() / "model.safetensors").string();
+    write_onnx_weights(import, weights);
+    EXPECT_THAT(load_weights(*model, weights), testing::IsEmpty()) << "no tensor is left over";
+    model->training = false;
+    Shape shape;
+    for (const std::int64_t size : x.shape) shape.push_back(size);
+    const GradMode no_grad{false};
+    std::vector<double> ours = model->forward({Tensor::of(x.values(), shape, tokens ? DType::i64 : DType::f32, Device{})}).front().values();
+    if (GetParam().starts_with("mlp")) ours = rows_softmax(ours, 3);
+    const std::vector<double> expected = y.values();
+    ASSERT_EQ(ours.size(), expected.size());
+    double largest = 0, farthest = 0;
+    for (std::size_t i = 0; i < ours.size(); ++i) {
+        largest = std::max(largest, std::abs(expected[i]));
+        farthest = std::max(farthest, std::abs(ours[i] - expected[i]));
+    }
+    EXPECT_GT(largest, 0.01);
+    EXPECT_LT(farthest, 1e-5 * std::max(1.0, largest));
+}
+
+TEST_P(OnnxImports, CutAnywhereAreRefused) {
+    const auto& bytes = golden_imports().at(GetParam()).bytes;
+    for (std::size_t size = 0; size < bytes.size(); size += 1 + bytes.size() / 60) {
+        const std::string cut = folder_.write("cut.onnx", std::span(bytes).first(size));
+        try {
+            import_onnx(cut);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::data) << error.what();
+        }
+    }
+}
+
+class OnnxImportOf : public testing::Test {
+protected:
+    OnnxImport golden(const std::string& name) const { return import_onnx(folder_.write("model.onnx", golden_imports().at(name).bytes)); }
+    OnnxImport made(const MadeOnnx& model) const { return import_onnx(folder_.write("made.onnx", model.bytes())); }
+    std::string refused(const MadeOnnx& model) const {
+        try {
+            made(model);
+        } catch (const Error& error) {
+            EXPECT_EQ(error.code(), ErrorCode::data);
+            return error.what();
+        }
+        return "not refused";
+    }
+    const test_support::TempFolder folder_;
+};
+
+TEST_F(OnnxImportOf, LiftsLayersThatExportersTakeApart) {
+    EXPECT_THAT(golden("parts").text, AllOf(HasSubstr("Hardswish"), HasSubstr("SiLU"), HasSubstr("LayerNorm(eps=0.001)"), HasSubstr("Linear(6)"), HasSubstr("GELU"),
+                                            Not(HasSubstr("Sqrt")), Not(HasSubstr("MatMul"))));
+    for (const char* name : {"vit_legacy", "vit_dynamo"}) EXPECT_THAT(golden(name).text, AllOf(HasSubstr("Attention(2)"), HasSubstr("LayerNorm"), Not(HasSubstr("MatMul")))) << name;
+    for (const char* name : {"lstm_legacy", "lstm_dynamo"}) EXPECT_THAT(golden(name).text, HasSubstr("LSTM(3, num_layers=2, bidirectional=true)")) << name;
+}
+
+TEST_F(OnnxImportOf, KeepsTheNamesOfModules) {
+    for (const char* name : {"resnet_legacy", "resnet_dynamo"}) {
+        std::vector<std::string> names;
+        for (const auto& tensor : golden(name).tensors) names.push_back(tensor.name);
+        EXPECT_EQ(names.size(), 1u + 4 + 4 * 10 + 5 + 2) << name;
+        for (const char* each : {"conv1.weight", "layer1.1.bn2.bias", "layer2.0.downsample.0.weight", "layer2.0.downsample.1.running_var", "fc.bias"})
+            EXPECT_THAT(names, Contains(each)) << name;
+    }
+}
+
+TEST_F(OnnxImportOf, SaysWhatIsLeftOut) {
+    EXPECT_THAT(golden("mlp_legacy").report, Contains(HasSubstr("Softmax at the end is left out")));
+    EXPECT_THAT(golden("lenet_legacy").report, Contains(HasSubstr("No norm is left")));
+    EXPECT_THAT(golden("resnet_legacy").report, Each(Not(HasSubstr("No norm is left"))));
+}
+
+TEST_F(OnnxImportOf, ListsAllThatIsNotRead) {
+    MadeOnnx model;
+    model.node("NonZero", {"x"}, {"a"}, "first").node("NonZero", {"x"}, {"b"}, "second").node("Relu", {"a"}, {"c"}).node("Loop", {"x"}, {"y"}, "third");
+    EXPECT_THAT(refused(model), AllOf(HasSubstr("3 nodes"), HasSubstr("2 x NonZero"), HasSubstr("first, second"), HasSubstr("1 x Loop"), Not(HasSubstr("Relu"))));
+    MadeOnnx other;
+    other.node("FusedConv", {"x"}, {"y"}, "f", "com.microsoft");
+    EXPECT_THAT(refused(other), HasSubstr("com.microsoft::FusedConv"));
+}
+
+TEST_F(OnnxImportOf, RefusesGraphsThatAreNone) {
+    EXPECT_THAT(refused(MadeOnnx().node("Relu", {"z"}, {"y"}, "late")), HasSubstr("late of this ONNX model takes z"));
+    EXPECT_THAT(refused(MadeOnnx().node("Relu", {"b"}, {"a"}).node("Relu", {"a"}, {"b"}).node("Relu", {"b"}, {"y"})), HasSubstr("nothing gives before it"));
+    EXPECT_THAT(refused(MadeOnnx().node("Relu", {"y"}, {"y"})), HasSubstr("takes y"));
+    EXPECT_THAT(refused(MadeOnnx().node("Relu", {"x"}, {"y"}).node("Tanh", {"x"}, {"y"})), HasSubstr("the name y twice"));
+    EXPECT_THAT(refused(MadeOnnx().node("Relu", {"x"}, {"z"})), HasSubstr("output of this ONNX model takes y"));
+    EXPECT_THAT(refused(MadeOnnx(29).node("Relu", {"x"}, {"y"})), HasSubstr("opset 29"));
+    EXPECT_THAT(refused(MadeOnnx(8).node("Relu", {"x"}, {"y"})), HasSubstr("opset 8"));
+    EXPECT_THAT(refused(MadeOnnx(18, {0, 4}).node("Relu", {"x"}, {"y"})), HasSubstr("not given"));
+}
+
+TEST_F(OnnxImportOf, RefusesConstantsThatGrowBeyondMeasure) {
+    MadeOnnx model;
+    model.wholes("shape", {1 << 20, 1 << 20, 1 << 20}).wholes("one", {1}).node("Expand", {"one", "shape"}, {"a"}).node("Reshape", {"x", "a"}, {"y"});
+    EXPECT_THAT(refused(model), HasSubstr("beyond all measure"));
+    MadeOnnx range;
+    range.wholes("a", {0}, {}).wholes("b", {std::int64_t{1} << 60}, {}).wholes("c", {1}, {}).node("Range", {"a", "b", "c"}, {"r"}).node("Reshape", {"x", "r"}, {"y"});
+    EXPECT_THAT(refused(range), HasSubstr("beyond all measure"));
+}
+
+}  // namespace
+}  // namespace engine::test
