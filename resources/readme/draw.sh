@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# draw.sh BUILD: draws the pictures of the README, window-light.webp and window-dark.webp, anew: the page Training after a
+# draw.sh BUILD: draws the picture of the README, window.webp, anew: the page Training after a
 # comparison of FP32 and AMP FP16, by the program that draws the pages for the tests (tests/ui/screens). 128 colours are
 # enough for a drawing, and a third of the bytes. Needs ImageMagick with WebP.
 set -euo pipefail
@@ -8,7 +8,5 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 out=$(mktemp -d)
 trap 'rm -rf "$out"' EXIT
 "$build/tests/ui/screens" "$out" 1280 800 --only ended_training_en
-for theme in light dark; do
-    convert "$out/ended_training_en_$theme.png" +dither -colors 128 -define webp:lossless=true -define webp:method=6 -quality 100 "$here/window-$theme.webp"
-done
-ls -l "$here"/window-*.webp
+convert "$out/ended_training_en_light.png" +dither -colors 128 -define webp:lossless=true -define webp:method=6 -quality 100 "$here/window.webp"
+ls -l "$here/window.webp"

@@ -18,7 +18,7 @@ def packed(data):
         options = {"id": lzma.FILTER_LZMA2, "preset": 9 | lzma.PRESET_EXTREME, "dict_size": 1 << 20, "lc": lc, "lp": lp, "pb": pb}
         return lzma.compress(data, check=lzma.CHECK_CRC32, filters=[options])
 
-    return min((attempt(3, 0, 2), attempt(0, 2, 2), attempt(0, 3, 3)), key=len)
+    return min((attempt(3, 0, 2), attempt(4, 0, 0), attempt(0, 2, 2), attempt(0, 3, 3)), key=len)
 
 
 def write(name, data):
