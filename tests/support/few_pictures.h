@@ -1,9 +1,12 @@
 #pragma once
 
 #include <cstdint>
+#include <sstream>
 #include <string>
 #include <vector>
 
+#include "engine/network/network.h"
+#include "engine/settings/run_config.h"
 #include "temp_folder.h"
 
 namespace engine::test {
@@ -24,5 +27,18 @@ public:
 private:
     test_support::TempFolder folder_;
 };
+
+/// Makes these the settings of ResNet-18 with the CIFAR stem on the pictures, with the layers and the fused
+/// operations of the built-in model and an eighth of its channels: its convolutions are most of a test's time.
+inline void use_narrow_resnet(RunConfig& config, const FewPictures& pictures) {
+    config.model = {};
+    config.model.kind = "file";
+    config.model.options = {{"width", std::int64_t{8}}};
+    std::istringstream lines(network_template("resnet18"));
+    for (std::string line; std::getline(lines, line);) config.model.network.all.push_back(line);
+    config.dataset.kind = "cifar10";
+    config.dataset.path = {pictures.path()};
+    config.batch_size = 2;
+}
 
 }  // namespace engine::test

@@ -27,12 +27,9 @@ using test::TrainerFixture;
 
 constexpr std::int64_t batch = 2, steps = 8;  // more than come before the first replay
 
-/// ResNet-18 with the CIFAR stem.
 RunConfig resnet(const FewPictures& pictures, const std::string& precision) {
-    RunConfig config = test::small_run("resnet18", precision);
-    config.dataset.kind = "cifar10";
-    config.dataset.path = {pictures.path()};
-    config.batch_size = batch;
+    RunConfig config = test::small_run("lenet", precision);
+    test::use_narrow_resnet(config, pictures);
     return config;
 }
 
@@ -85,7 +82,7 @@ TEST(CapturedKernels, OfResNet18InAmpFp16) {
     RunConfig config = resnet(pictures, "amp-fp16");
     config.scaler.init_scale = 128;  // no step is skipped, so the update reads and writes
     const CapturedWork work = work_of_replay(config);
-    print("ResNet-18, CIFAR stem, amp-fp16, batch 2", work);
+    print("ResNet-18 of an eighth of the channels, CIFAR stem, amp-fp16, batch 2", work);
     EXPECT_EQ(work.runs("cudnnBackendExecute"), 20 + 19 + 20)
         << "forward, data gradients of all convolutions but the first, weight gradients";
     EXPECT_LE(work.nodes, 162);
@@ -255,7 +252,7 @@ TEST(CapturedKernels, OfAnEvaluationOfResNet18InAmpFp16) {
     EXPECT_EQ(fixture.trainer.take_evaluation().loss, expected.loss);
     const CapturedWork work{kernels::simt::stop_counting(),
                             fixture.trainer.evaluation_graph().nodes()};
-    print("Evaluation of ResNet-18, CIFAR stem, amp-fp16", work);
+    print("Evaluation of ResNet-18 of an eighth of the channels, CIFAR stem, amp-fp16", work);
     std::printf("launches of an eager batch: %d\n", static_cast<int>(eager));
     EXPECT_EQ(work.runs("cudnnBackendExecute"), 20);
 }

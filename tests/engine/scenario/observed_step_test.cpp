@@ -196,10 +196,8 @@ std::vector<RunConfig> small_networks(const char* precision) {
 
 /// Its batch norms add two gradients up, and are fused with a sum and a relu.
 RunConfig resnet_run(const test::FewPictures& pictures, const char* precision) {
-    RunConfig config = test::small_run("resnet18", precision);
-    config.dataset.kind = "cifar10";
-    config.dataset.path = {pictures.path()};
-    config.batch_size = 2;
+    RunConfig config = test::small_run("lenet", precision);
+    test::use_narrow_resnet(config, pictures);
     return config;
 }
 
