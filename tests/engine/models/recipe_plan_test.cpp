@@ -135,7 +135,7 @@ TEST(RecipePlan, KnowsTheOutputLayer) {
     const auto heads = [](const RunConfig& config) {
         return Planned(config).model().heads;
     };
-    EXPECT_THAT(heads(test::small_run("mlp", "fp32")), ElementsAre("layers.2"));
+    EXPECT_THAT(heads(test::small_run("mlp", "fp32")), ElementsAre("fc3"));
     EXPECT_THAT(heads(test::small_run("lenet", "fp32")), ElementsAre("fc3"));
     EXPECT_THAT(heads(test::small_text_run("fp32")), ElementsAre("decoder"));
     EXPECT_THAT(heads(test::small_transformer_run("fp32")), ElementsAre("lm_head"));

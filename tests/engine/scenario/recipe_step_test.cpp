@@ -103,14 +103,14 @@ TEST(RecipeStep, OfMicroBatchesEntersTheLargestMagnitudeOfTheWholeBatch) {
     config.accumulate = 4;
     RankRun parts(config);
     parts.step();
-    for (const char* name : {"layers.0.x", "layers.1.x", "layers.0.w"})
+    for (const char* name : {"fc1.x", "fc2.x", "fc1.w"})
         EXPECT_EQ(delayed_entry(parts.trainer, name).values(),
                   delayed_entry(whole.trainer, name).values())
             << name;
-    const double a = delayed_entry(parts.trainer, "layers.0.g").values().back(),
-                 b = delayed_entry(whole.trainer, "layers.0.g").values().back();
+    const double a = delayed_entry(parts.trainer, "fc1.g").values().back(),
+                 b = delayed_entry(whole.trainer, "fc1.g").values().back();
     EXPECT_NEAR(a, b, b * 0x1p-5) << "a quarter of the weight, of a mean of a quarter of the rows";
-    EXPECT_EQ(delayed_entry(parts.trainer, "layers.0.x").numel(), 1024);
+    EXPECT_EQ(delayed_entry(parts.trainer, "fc1.x").numel(), 1024);
 }
 
 TEST(RecipeStep, ThatIsSkippedEntersWhatWasFinite) {
@@ -123,8 +123,8 @@ TEST(RecipeStep, ThatIsSkippedEntersWhatWasFinite) {
     const CompletedStep done = run.step();
     EXPECT_TRUE(done.row.found_inf);
     EXPECT_EQ(run.weights(), before);
-    EXPECT_GT(delayed_entry(run.trainer, "layers.0.x").values().back(), 0);
-    EXPECT_EQ(delayed_entry(run.trainer, "layers.0.g").values().back(), 0) << "not finite";
+    EXPECT_GT(delayed_entry(run.trainer, "fc1.x").values().back(), 0);
+    EXPECT_EQ(delayed_entry(run.trainer, "fc1.g").values().back(), 0) << "not finite";
 }
 
 // A power of two moves no code while no limit is met, and histories hold what the loss would give.
@@ -143,8 +143,8 @@ TEST(RecipeStep, IsTheSameWithALossScale) {
         }
         EXPECT_EQ(scaled.weights(), plain.weights());
         if (preset != "fp8-delayed") continue;
-        EXPECT_EQ(delayed_entry(scaled.trainer, "layers.0.g").values(),
-                  delayed_entry(plain.trainer, "layers.0.g").values());
+        EXPECT_EQ(delayed_entry(scaled.trainer, "fc1.g").values(),
+                  delayed_entry(plain.trainer, "fc1.g").values());
     }
 }
 
@@ -187,7 +187,7 @@ TEST(RecipeStep, LearnsWithQuantisedConvolutions) {
 TEST(RecipeStep, KeepsForwardProductsAtTheEndOfARun) {
     RunConfig config = test::small_run("mlp", "mxfp4");
     const Step quantised = alone(config);
-    config.quantize.skip = {"layers.0:fprop", "layers.1:fprop"};
+    config.quantize.skip = {"fc1:fprop", "fc2:fprop"};
     const Step kept = alone(config);
     EXPECT_NE(kept.row.loss, quantised.row.loss);
     config.quantize = {.high_precision_from = 0.01};  // of the 100 steps of the fixture

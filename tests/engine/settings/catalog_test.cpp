@@ -85,7 +85,7 @@ TEST(Catalog, EveryPrecisionPassesValidation) {
             << info.kind;
         EXPECT_FALSE(info.summary.empty());
     }
-    EXPECT_EQ(precisions().size(), 13u);
+    EXPECT_EQ(precisions().size(), 14u);
 }
 
 TEST(Catalog, TheFirstScalerPresetIsTheDefault) {
