@@ -256,15 +256,20 @@ TEST_F(DetectionRun, ShadowPassAndComparisonsReadTheProposalsOfTheStep) {
 TEST_F(DetectionRun, AnXrayHasARowForEachMapThatTheFirstHeadReads) {
     const Xray xray = xray_first_step(test::small_detection_run("amp-bf16"));
     for (const char* module : {"rpn.head.conv.0.0", "rpn.head.cls_logits", "rpn.head.bbox_pred"}) {
-        std::vector<std::int64_t> sides;
-        for (const XrayOp& op : xray.ops)
-            if (op.pass == XrayPass::forward && op.module == module)
-                sides.push_back(op.outputs.front().shape.back());
+        std::vector<std::int64_t> sides, calls;
+        for (const XrayOp& op : xray.ops) {
+            if (op.pass != XrayPass::forward || op.module != module) continue;
+            sides.push_back(op.outputs.front().shape.back());
+            calls.push_back(op.call);
+        }
         EXPECT_THAT(sides, ElementsAre(16, 8, 4, 2, 1)) << module;
+        EXPECT_THAT(calls, ElementsAre(1, 2, 3, 4, 5)) << module;
     }
     for (const char* op : {"anchors", "select_proposals", "match_boxes", "balanced_sample",
                            "box_encode", "gather_anchors", "multi_scale_roi_align", "mask_targets"})
         EXPECT_NE(std::ranges::find(xray.ops, op, &XrayOp::op), xray.ops.end()) << op;
+    EXPECT_THAT(text_of(xray), testing::HasSubstr("rpn.head.cls_logits, call 5"));
+    EXPECT_THAT(to_json(xray), testing::HasSubstr("\"call\""));
 }
 
 TEST_F(DetectionRun, PredictsObjectsAndWritesResults) {

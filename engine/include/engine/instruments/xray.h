@@ -43,6 +43,9 @@ struct XrayCast {
 struct XrayOp {
     std::string op;      ///< as `halftone ops` lists it; gradients have operations of their own
     std::string module;  ///< full name; "": outside all modules
+    /// Which call of its module it belongs to, from 1, in a forward pass that calls it several
+    /// times, as a detector's first head for each map; 0: there is one call.
+    std::int64_t call = 0;
     XrayPass pass = XrayPass::forward;
     std::vector<XrayTensor> inputs;  ///< before casts
     std::vector<XrayTensor> outputs;

@@ -1,6 +1,7 @@
 #include "instruments/xray/op_trace.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "amp/type_rules.h"
@@ -53,6 +54,22 @@ std::string joined(const std::vector<std::string>& names) {
 }
 
 constexpr const char* gradient_why = "A gradient runs in the types that the forward pass ran in.";
+
+/// Sets XrayOp::call. A module is called several times if each of its operations comes so often.
+void number_calls(std::vector<XrayOp>& rows) {
+    std::map<std::string, std::map<std::string, std::vector<XrayOp*>>> modules;
+    for (XrayOp& row : rows)
+        if (row.pass == XrayPass::forward && !row.module.empty())
+            modules[row.module][row.op].push_back(&row);
+    for (auto& [module, ops] : modules) {
+        const std::size_t calls = ops.begin()->second.size();
+        const auto differs = [&](const auto& op) { return op.second.size() != calls; };
+        if (calls < 2 || std::ranges::any_of(ops, differs)) continue;
+        for (auto& [op, of_op] : ops)
+            for (std::size_t i = 0; i < calls; ++i)
+                of_op[i]->call = static_cast<std::int64_t>(i) + 1;
+    }
+}
 
 }  // namespace
 
@@ -315,6 +332,7 @@ std::vector<XrayOp> OpTrace::take() {
         }
         before = row_marks_[i];
     }
+    number_calls(rows_);
     return std::move(rows_);
 }
 

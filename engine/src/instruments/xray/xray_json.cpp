@@ -42,6 +42,7 @@ void list_fields(const auto& f, Is<XrayOp> auto& op) {
       "kept_copies", op.kept_copies, "start_us", op.start_us, "us", op.us, "flops", op.flops,
       "bytes_read", op.bytes_read, "bytes_written", op.bytes_written,
       "memory_bytes", op.memory_bytes);
+    f.unless("call", op.call, std::int64_t{0});
     f.finite("peak_share", op.peak_share);
     f.may_lack("engine", op.engine);
 }

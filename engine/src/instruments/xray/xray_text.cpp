@@ -64,9 +64,11 @@ std::string op_table(const Xray& xray) {
     Table table{{"operation", "in", "out", "rule", "casts", "us", "GFLOP/s", "of peak", "memory"}};
     const XrayOp* before = nullptr;
     for (const XrayOp& op : xray.ops) {
-        if (before == nullptr || before->module != op.module || before->pass != op.pass) {
+        if (before == nullptr || before->module != op.module || before->pass != op.pass ||
+            before->call != op.call) {
             Table::Row head(table.columns.size(), "");
-            head[0] = std::string(name(op.pass)) + (op.module.empty() ? "" : " " + op.module);
+            head[0] = std::string(name(op.pass)) + (op.module.empty() ? "" : " " + op.module) +
+                      (op.call > 0 ? ", call " + std::to_string(op.call) : "");
             table.rows.push_back(std::move(head));
         }
         table.rows.push_back(cells(op));
