@@ -132,6 +132,23 @@ double OperatorCall::scalar(std::size_t at) const {
     return *found;
 }
 
+int OperatorCall::for_any_batch(std::size_t at) {
+    const int constant = value(at).constant;
+    const std::int64_t batch = graph.fixed_batch;
+    const bool batched = std::ranges::any_of(inputs_, [&](int each) { return !graph.value(each).is_constant() && graph.value(each).sizes.size() == sizes(at).size(); });
+    if (constant < 0 || batch < 2 || !batched || sizes(at).empty() || sizes(at)[0] != Extent{batch} || !graph.constant(constant).real) return input(at);
+    const std::vector<float>& all = graph.numbers(constant);
+    const auto row = static_cast<std::ptrdiff_t>(all.size() / static_cast<std::size_t>(batch));
+    for (std::ptrdiff_t i = 1; i < batch; ++i)
+        if (!std::equal(all.begin(), all.begin() + row, all.begin() + i * row)) return input(at);
+    ImportedConstant made{.name = graph.constant(constant).name, .dims = graph.constant(constant).dims, .numbers = {all.begin(), all.begin() + row}};
+    made.dims[0] = 1;
+    const int out = graph.add_constant(std::move(made));
+    graph.value(out).sizes[0] = batch_extent;
+    inputs_[at] = out;
+    return out;
+}
+
 std::int64_t OperatorCall::number(const Extent& extent) const {
     if (!extent.is_number()) fail("a size follows from the batch or the window");
     return extent.number;

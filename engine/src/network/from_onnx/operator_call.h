@@ -29,6 +29,8 @@ public:
     /// Whole numbers of an input or, in older opsets, of an attribute.
     std::vector<std::int64_t> wholes_or(std::size_t at, const char* attribute) const;
     double scalar(std::size_t at) const;
+    /// The input; a constant that repeats its numbers for each sample of the exporter's batch stands for any batch.
+    int for_any_batch(std::size_t at);
     /// The number of a size.
     std::int64_t number(const Extent& extent) const;
     std::size_t axis(std::int64_t given, std::int64_t rank) const;

@@ -92,6 +92,7 @@ void arithmetic(OperatorCall& call) {
                                                               {"Div", "Div"}, {"Max", "Maximum"}, {"Min", "Minimum"}};
     std::vector<const Extents*> sizes;
     std::vector<int> from;
+    for (std::size_t i = 0; i < call.input_count(); ++i) call.for_any_batch(i);
     for (std::size_t i = 0; i < call.input_count(); ++i) {
         if (call.value(i).whole) call.fail("it computes with whole numbers of the input");
         sizes.push_back(&call.sizes(i));

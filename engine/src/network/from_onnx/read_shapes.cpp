@@ -151,6 +151,7 @@ void squeeze(OperatorCall& call) { resqueeze(call, call.wholes_or(1, "axes"), fa
 void unsqueeze(OperatorCall& call) { resqueeze(call, call.wholes_or(1, "axes"), true); }
 
 void concat(OperatorCall& call) {
+    for (std::size_t i = 0; i < call.input_count(); ++i) call.for_any_batch(i);
     const std::size_t axis = call.axis("axis", 0);
     Extents out = call.sizes();
     std::vector<int> from, states;

@@ -47,6 +47,8 @@ std::string shape_call(const ImportedGraph& graph, const ImportedStep& step) {
     while (same < std::min(in.size(), out.size()) && in[same] == out[same]) ++same;
     while (end < std::min(in.size(), out.size()) - same && in[in.size() - 1 - end] == out[out.size() - 1 - end]) ++end;
     const std::size_t from = in.size() - same - end, to = out.size() - same - end;
+    const bool ones = std::all_of(in.begin() + static_cast<std::ptrdiff_t>(same), in.begin() + static_cast<std::ptrdiff_t>(same + from), [](const Extent& each) { return each == Extent{1}; });
+    if (from > 1 && to == 0 && same > 1 && ones) return same == 2 && end == 0 ? "Flatten" : "Flatten(" + std::to_string(same - 1) + ", end_dim=" + std::to_string(same + from - 1) + ')';
     if (from == 1 && to == 0 && same > 0) return "Squeeze(" + std::to_string(same) + ')';
     if (from == 0 && to == 1 && same > 0) return "Unsqueeze(" + std::to_string(same) + ')';
     if (to == 1 && same > 0) {
