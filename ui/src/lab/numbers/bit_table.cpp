@@ -24,15 +24,10 @@ constexpr int signColumn = -100;
 constexpr int maxFraction = 23;
 constexpr int maxExponent = 8;
 
-int rowOf(const NumberFormat& format) {
-    const auto formats = engine::common_number_formats();
-    return static_cast<int>(std::ranges::find(formats, &format) - formats.begin());
-}
-
 }  // namespace
 
-BitTable::BitTable(const Theme* theme, NumberModel* model, QWidget* parent)
-    : PaintedWidget(theme, parent), model_(model) {
+BitTable::BitTable(const Theme* theme, NumberModel* model, QWidget* parent, Formats formats)
+    : PaintedWidget(theme, parent), model_(model), formats_(formats) {
     setFocusPolicy(Qt::StrongFocus);
     setPressedBySpace(this);
     setMouseTracking(true);
@@ -45,15 +40,19 @@ BitTable::BitTable(const Theme* theme, NumberModel* model, QWidget* parent)
     describe();
 }
 
+int BitTable::rowOf(const NumberFormat& format) const {
+    return static_cast<int>(std::ranges::find(formats_, &format) - formats_.begin());
+}
+
 QSize BitTable::sizeHint() const {
-    return {1200, headHeight() + 6 * (fontMetrics().height() * 2 + 5)};
+    return {1200, headHeight() + rows() * (fontMetrics().height() * 2 + 5)};
 }
 QSize BitTable::minimumSizeHint() const {
-    return {54 * fontMetrics().height(), headHeight() + 6 * (fontMetrics().height() + 13)};
+    return {54 * fontMetrics().height(), headHeight() + rows() * (fontMetrics().height() + 13)};
 }
 
 int BitTable::headHeight() const { return fontMetrics().height() + 8; }
-int BitTable::rowHeight() const { return (height() - headHeight()) / 6; }
+int BitTable::rowHeight() const { return (height() - headHeight()) / rows(); }
 QRect BitTable::rowRect(int row) const {
     return {0, headHeight() + row * rowHeight(), width(), rowHeight()};
 }
@@ -102,7 +101,7 @@ QRect BitTable::bitRect(const NumberFormat& format, int bit) const {
 }
 
 std::optional<BitTable::Place> BitTable::bitAt(const QPoint& at) const {
-    for (const auto* format : engine::common_number_formats()) {
+    for (const auto* format : formats_) {
         for (int bit = 0; bit < format->width(); ++bit)
             if (bitRect(*format, bit).contains(at)) return Place{format, bit};
     }
@@ -145,8 +144,8 @@ void BitTable::mousePressEvent(QMouseEvent* event) {
         return;
     }
     const int row = (at.y() - headHeight()) / std::max(1, rowHeight());
-    if (at.y() >= headHeight() && row < 6)
-        model_->setFormat(*engine::common_number_formats()[static_cast<std::size_t>(row)]);
+    if (at.y() >= headHeight() && row < rows())
+        model_->setFormat(*formats_[static_cast<std::size_t>(row)]);
 }
 
 void BitTable::mouseMoveEvent(QMouseEvent* event) {
@@ -156,10 +155,9 @@ void BitTable::mouseMoveEvent(QMouseEvent* event) {
 void BitTable::keyPressEvent(QKeyEvent* event) {
     if (event->modifiers() != Qt::NoModifier && event->modifiers() != Qt::KeypadModifier)
         return QWidget::keyPressEvent(event);
-    const auto formats = engine::common_number_formats();
     const int row = rowOf(model_->format());
     const auto select = [&](int to) {
-        model_->setFormat(*formats[static_cast<std::size_t>(std::clamp(to, 0, 5))]);
+        model_->setFormat(*formats_[static_cast<std::size_t>(std::clamp(to, 0, rows() - 1))]);
     };
     switch (event->key()) {
         case Qt::Key_Left:
@@ -185,11 +183,11 @@ bool BitTable::event(QEvent* event) {
     if (event->type() == QEvent::ToolTip) {
         const auto* help = static_cast<QHelpEvent*>(event);
         const int row = (help->pos().y() - headHeight()) / std::max(1, rowHeight());
-        if (help->pos().y() < headHeight() || row >= 6) {
+        if (help->pos().y() < headHeight() || row >= rows()) {
             QToolTip::hideText();
         } else {
             const auto stored =
-                model_->stored(*engine::common_number_formats()[static_cast<std::size_t>(row)]);
+                model_->stored(*formats_[static_cast<std::size_t>(row)]);
             QToolTip::showText(help->globalPos(),
                                u"%1\n%2\n%3"_s.arg(
                                    formatTitle(*stored.format),
@@ -224,7 +222,7 @@ void BitTable::paintEvent(QPaintEvent*) {
     painter.setRenderHint(QPainter::Antialiasing);
     const Columns at = columns();
     paintHead(painter, at);
-    for (int row = 0; row < 6; ++row) paintRow(painter, at, row);
+    for (int row = 0; row < rows(); ++row) paintRow(painter, at, row);
 }
 
 void BitTable::paintHead(QPainter& painter, const Columns& at) const {
@@ -259,7 +257,7 @@ void BitTable::paintHead(QPainter& painter, const Columns& at) const {
 
 void BitTable::paintRow(QPainter& painter, const Columns& at, int row) const {
     const Tokens& t = theme_->tokens();
-    const NumberFormat& format = *engine::common_number_formats()[static_cast<std::size_t>(row)];
+    const NumberFormat& format = *formats_[static_cast<std::size_t>(row)];
     const QRect area = rowRect(row);
     const bool selected = &format == &model_->format();
     if (selected) {
@@ -279,7 +277,10 @@ void BitTable::paintRow(QPainter& painter, const Columns& at, int row) const {
     painter.setPen(t.dim);
     painter.drawText(QRect(names.left(), middle, names.width(), area.bottom() - middle),
                      Qt::AlignLeft | Qt::AlignTop,
-                     tr("1 + %1 + %2 bits").arg(format.exponent_bits).arg(format.fraction_bits));
+                     tr("%1 + %2 + %3 bits")
+                         .arg(format.scale ? 0 : 1)
+                         .arg(format.exponent_bits)
+                         .arg(format.fraction_bits));
     const StoredNumber stored = model_->stored(format);
     paintBits(painter, at, stored);
     paintDropped(painter, at, format);
@@ -293,7 +294,8 @@ void BitTable::paintBits(QPainter& painter, const Columns& at, const StoredNumbe
     digits.setPixelSize(std::max(8, at.cell * 3 / 5));
     painter.setFont(digits);
     for (int bit = 0; bit < format.width(); ++bit) {
-        const QColor color = bit == format.width() - 1     ? t.bad
+        const bool sign = bit == format.width() - 1 && !format.scale;
+        const QColor color = sign                         ? t.bad
                              : bit >= format.fraction_bits ? t.good
                                                            : t.accent;
         const bool set = (stored.bits >> bit & 1u) != 0;
@@ -313,6 +315,7 @@ void BitTable::paintBits(QPainter& painter, const Columns& at, const StoredNumbe
 
 void BitTable::paintDropped(QPainter& painter, const Columns& at,
                             const NumberFormat& format) const {
+    if (format.fraction_bits == 0) return;  // a scale: the exponent itself is rounded
     const Tokens& t = theme_->tokens();
     const QString dropped = QString::fromStdString(
         dropped_bits(format, model_->number(), maxFraction - format.fraction_bits));

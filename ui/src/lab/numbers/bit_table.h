@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "engine/number/number_text.h"
 #include "widgets/painted_widget.h"
@@ -14,7 +15,9 @@ class NumberModel;
 class BitTable final : public PaintedWidget {
     Q_OBJECT
 public:
-    BitTable(const Theme* theme, NumberModel* model, QWidget* parent = nullptr);
+    using Formats = std::span<const engine::NumberFormat* const>;
+    BitTable(const Theme* theme, NumberModel* model, QWidget* parent = nullptr,
+             Formats formats = engine::common_number_formats());
 
     QSize sizeHint() const override;
     QSize minimumSizeHint() const override;
@@ -58,7 +61,11 @@ private:
     void paintFigures(QPainter& painter, const Columns& at, const QRect& row,
                       const engine::StoredNumber& stored) const;
 
+    int rowOf(const engine::NumberFormat& format) const;
+    int rows() const { return static_cast<int>(formats_.size()); }
+
     NumberModel* model_;
+    Formats formats_;
     /// Column of the cursor, the same in every format: columns of the fraction from 0 on, those of
     /// the exponent from −1 to the left; signColumn.
     int cursor_ = 0;

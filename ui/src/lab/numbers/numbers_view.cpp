@@ -3,17 +3,28 @@
 #include <QAction>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QStackedWidget>
+#include <algorithm>
 
 #include "lab/numbers/bit_table.h"
+#include "lab/numbers/block_card.h"
+#include "lab/numbers/block_model.h"
 #include "lab/numbers/calculator_card.h"
 #include "lab/numbers/guess_card.h"
 #include "lab/numbers/number_line.h"
 #include "lab/numbers/number_model.h"
 #include "lab/numbers/number_words.h"
 #include "theme/theme.h"
+#include "widgets/choices.h"
 #include "widgets/panel.h"
 
 namespace ui {
+namespace {
+
+/// FP8 E4M3 and all behind it: formats of 8 and 4 bits, and of scales.
+BitTable::Formats smallFormats() { return engine::number_formats().subspan(4); }
+
+}  // namespace
 
 NumbersView::NumbersView(const Context& context, NumberModel* model, CalculatorModel* calculator,
                          QWidget* parent)
@@ -22,21 +33,50 @@ NumbersView::NumbersView(const Context& context, NumberModel* model, CalculatorM
     auto* bits = makeCard(this);
     auto* stack = makeColumn(bits, {1, size::gap, 1, size::grid}, size::grid);
     stack->addLayout(makeField());
-    stack->addWidget(new BitTable(context_.theme, model_, bits), 1);
+    tables_ = new QStackedWidget(bits);
+    tables_->addWidget(new BitTable(context_.theme, model_, tables_));
+    tables_->addWidget(new BitTable(context_.theme, model_, tables_, smallFormats()));
+    stack->addWidget(tables_, 1);
     column->addWidget(bits, 5);
-    auto* line = makeCard(this);
+    lower_ = new QStackedWidget(this);
+    lower_->addWidget(makeRanges(calculator));
+    lower_->addWidget(new BlockCard(context_.theme, new BlockModel(this), lower_));
+    column->addWidget(lower_, 8);
+    connect(groups_->buttons(), &QButtonGroup::idClicked, this, &NumbersView::showFormats);
+    const auto common = engine::common_number_formats();
+    if (std::ranges::find(common, &model_->format()) == common.end()) {  // chosen before
+        groups_->setCurrent(1);
+        showFormats(1);
+    }
+    connect(model_, &NumberModel::changed, this, &NumbersView::refresh);
+    connect(context_.theme, &Theme::changed, this, &NumbersView::refresh);
+    refresh();
+}
+
+/// The number line, and with a calculator that and the questions.
+QWidget* NumbersView::makeRanges(CalculatorModel* calculator) {
+    auto* page = new QWidget(lower_);
+    auto* column = makeColumn(page, {}, size::gap);
+    auto* line = makeCard(page);
     auto* lineColumn = makeColumn(line, {1, size::grid, 1, size::grid});
     lineColumn->addWidget(new NumberLine(context_.theme, model_, line));
     column->addWidget(line, 3);
     if (calculator != nullptr) {
         auto* row = makeRow(size::gap);
-        row->addWidget(new CalculatorCard(context_, model_, calculator, this), 12);
-        row->addWidget(new GuessCards(context_.theme, model_, this), 7);
+        row->addWidget(new CalculatorCard(context_, model_, calculator, page), 12);
+        row->addWidget(new GuessCards(context_.theme, model_, page), 7);
         column->addLayout(row, 5);
     }
-    connect(model_, &NumberModel::changed, this, &NumbersView::refresh);
-    connect(context_.theme, &Theme::changed, this, &NumbersView::refresh);
-    refresh();
+    return page;
+}
+
+/// A format of the other group is exchanged for one of this.
+void NumbersView::showFormats(int group) {
+    tables_->setCurrentIndex(group);
+    lower_->setCurrentIndex(group);
+    const auto formats = group == 0 ? engine::common_number_formats() : smallFormats();
+    if (std::ranges::find(formats, &model_->format()) == formats.end())
+        model_->setFormat(group == 0 ? engine::fp16_format : engine::fp8_e4m3_format);
 }
 
 QPushButton* NumbersView::makeNeighbour(int direction) {
@@ -72,7 +112,8 @@ QLayout* NumbersView::makeField() {
     headline_ = makeProse({}, nullptr, this);
     headline_->setTextFormat(Qt::RichText);
     headline_->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
-    addWidgets(row, {label, field_, below_, above_});
+    groups_ = new Segments(tr("Formats"), {tr("FP32 to FP8"), tr("8 and 4 bits")}, this);
+    addWidgets(row, {groups_, label, field_, below_, above_});
     row->addWidget(headline_, 1);
     connect(field_, &QLineEdit::textEdited, model_, &NumberModel::setText);
     return row;

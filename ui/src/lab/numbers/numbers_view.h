@@ -7,11 +7,13 @@
 class QLabel;
 class QLineEdit;
 class QPushButton;
+class QStackedWidget;
 
 namespace ui {
 
 class CalculatorModel;
 class NumberModel;
+class Segments;
 
 /// The number playground: type a number, flip its bits, drag it, step to its neighbours, and see
 /// how each format represents it. GUI thread.
@@ -26,12 +28,17 @@ public:
 
 private:
     QLayout* makeField();
+    QWidget* makeRanges(CalculatorModel* calculator);
+    void showFormats(int group);
     QPushButton* makeNeighbour(int direction);
     void refresh();
 
     Context context_;
     NumberModel* model_;
     QLineEdit* field_ = nullptr;
+    Segments* groups_ = nullptr;
+    QStackedWidget* tables_ = nullptr;  // by group
+    QStackedWidget* lower_ = nullptr;
     QPushButton* below_ = nullptr;
     QPushButton* above_ = nullptr;
     QLabel* headline_ = nullptr;
