@@ -144,6 +144,9 @@ TEST(QuantizedProduct, OfALayerMultipliesTheValuesOfItsCodes) {
 TEST(QuantizedProduct, IsTheSameForBothShapesOfWeightsAndAFusedRelu) {
     for (const Recipe& recipe : recipes) {
         if (recipe.random_gradients) continue;  // each cast draws its own numbers
+        // Two f32 scales multiply a sum in the order of its operands.
+        if (!recipe.has_tensor_scales() && recipe.rule != ScaleBasis::mx && !recipe.powers_of_two)
+            continue;
         Tensor x = drawn({2, 16, 64}, 0), w = drawn({48, 64}, 1), bias = drawn({48}, 2);
         Tensor rows = drawn({32, 64}, 0), turned = Tensor::empty({64, 48}, DType::f32, Device{});
         const std::vector<double> values = w.values();
