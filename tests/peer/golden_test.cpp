@@ -43,7 +43,8 @@ public:
 
     RawTensor next(const std::string& from, const std::vector<std::int64_t>& shape) {
         const RawTensor& all = joined_.at(from);
-        const auto item = static_cast<std::int64_t>(all.bytes.size()) / all.shape.at(0);
+        const std::int64_t item =
+            all.bytes.empty() ? 1 : static_cast<std::int64_t>(all.bytes.size()) / all.shape.at(0);
         const auto count = std::accumulate(shape.begin(), shape.end(), item, std::multiplies<>());
         std::int64_t& at = taken_[from];
         if (at + count > static_cast<std::int64_t>(all.bytes.size()))

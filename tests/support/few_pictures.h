@@ -28,8 +28,8 @@ private:
     test_support::TempFolder folder_;
 };
 
-/// Makes these the settings of ResNet-18 with the CIFAR stem on the pictures, with the layers and the fused
-/// operations of the built-in model and an eighth of its channels: its convolutions are most of a test's time.
+/// Makes these the settings of ResNet-18 with the CIFAR stem on the pictures: layers and fused kernels of the
+/// built-in model, and an eighth of its channels, since its convolutions are most of a test's time.
 inline void use_narrow_resnet(RunConfig& config, const FewPictures& pictures) {
     config.model = {};
     config.model.kind = "file";

@@ -25,6 +25,7 @@ using HandlerResponse = httplib::Server::HandlerResponse;
 
 constexpr std::size_t pool_threads = 8;
 constexpr std::size_t queued_requests = 64;
+constexpr int waiting_connections = 128;
 constexpr std::size_t kept_runs = 16;
 constexpr std::size_t listed_runs = 200;
 constexpr std::chrono::seconds verdict_interval{15};
@@ -166,9 +167,10 @@ struct RunServer::Impl {
             return pool;
         };
         // The library would share the port with another server.
-        server.set_socket_options([](int socket) {
+        server.set_socket_options([this](int socket) {
             const int yes = 1;
             ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+            listener = socket;
         });
         server.set_payload_max_length(longest_body);
         server.set_default_headers({{"Cache-Control", "no-store"},
@@ -218,6 +220,9 @@ struct RunServer::Impl {
             throw Error(ErrorCode::io,
                         msg("{}, port {}: nothing can be served there", options.bind, options.port),
                         msg("Another program may use this port: give another one with --port."));
+        // The library lets five connections wait to be accepted. The kernel drops further ones, and their clients
+        // try again only after a second, then after two.
+        ::listen(listener, waiting_connections);
         thread = std::thread([this] { server.listen_after_bind(); });
         while (!server.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     }
@@ -286,6 +291,7 @@ struct RunServer::Impl {
     BoundedServer server;
     RequestPool* pool = nullptr;
     int port = 0;
+    int listener = -1;
     std::thread thread;
 };
 
