@@ -109,10 +109,14 @@ TEST_F(DetectorLint, WeightsOfCoco) {
 }
 
 TEST_F(DetectorLint, ARunThatTakesHoursOnACpu) {
-    const RunConfig config = detector({"epochs=1000000", "optimizer.lr=1e-6", "threads=1"});
+    const RunConfig config = detector({"epochs=100000000", "optimizer.lr=1e-6", "threads=1"});
     const auto found = lint_measured(config);
     ASSERT_THAT(ids(found), ElementsAre("training-takes-hours"));
-    EXPECT_THAT(lint_measured(with_fix(config, found.front()).config), testing::IsEmpty());
+    // Another measurement could be slower: that of the finding says how long the mended run takes.
+    const double step_seconds = std::stod(found.front().sentence.args.at(1));
+    const RunConfig mended = with_fix(config, found.front()).config;
+    EXPECT_GT(mended.max_steps, 0);
+    EXPECT_LT(step_seconds * static_cast<double>(mended.max_steps), 6 * 3600);
 }
 
 }  // namespace
