@@ -119,6 +119,7 @@ void QuantizedLayers::share_magnitudes() {
         for (std::size_t i = 0; i < modules_.size(); ++i) {
             const auto found = layers_.find(modules_[i]);
             if (found == layers_.end() || found->second == nullptr) continue;
+            if (!found->second->recipe().shares_history) continue;
             std::vector<DelayedScale>& scales = found->second->delayed();
             for (std::size_t k = 0; k < scales.size(); ++k) f(all[3 * i + k], scales[k].step());
         }

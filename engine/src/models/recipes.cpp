@@ -112,6 +112,7 @@ Recipe make_recipe(RecipeKind kind, const RecipeSettings& settings) {
     recipe.evaluates = q.evaluate.value_or(true);
     recipe.convolutions = q.convolutions;
     recipe.reduces_amax = q.reduce_amax == AmaxReduction::all;
+    recipe.shares_history = q.reduce_amax != AmaxReduction::none;
     recipe.fixed_scale = static_cast<float>(settings.fixed_scale);
     recipe.sum_bits = static_cast<int>(settings.sum_bits);
     recipe.promote_every = settings.promote_every;

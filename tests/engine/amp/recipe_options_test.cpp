@@ -38,6 +38,49 @@ TEST(RecipeOptions, AMarginAndTheNewestEntryDecideAboutADelayedScale) {
     EXPECT_EQ(largest.scale(), 4);
 }
 
+/// Transformer Engine's update, written anew: the newest entry first, the oldest falls out.
+struct PlainDelayed {
+    std::vector<float> history;
+    float scale = 1;
+
+    void step(float amax, bool newest, int margin) {
+        if (amax == 0) return;
+        history.insert(history.begin(), amax);
+        history.pop_back();
+        float m = history.front();
+        for (const float each : history)
+            if (!newest && each > m) m = each;
+        const float quotient = 448.0f / static_cast<float>(1 << margin) / m;
+        scale = std::isinf(quotient) ? std::numeric_limits<float>::max() : quotient;
+    }
+};
+
+TEST(RecipeOptions, DelayedScalesAreThoseOfThePlainFormula) {
+    for (const int length : {1, 2, 16, 1024})
+        for (const bool newest : {false, true})
+            for (const int margin : {0, 3}) {
+                DelayedScale scale(e4m3, length, newest, margin);
+                PlainDelayed plain{std::vector<float>(static_cast<std::size_t>(length)), 1};
+                std::uint32_t word = 56;
+                for (int i = 0; i < 3000; ++i) {
+                    word = word * 1664525u + 1013904223u;
+                    const int exponent = static_cast<int>(word >> 24) % 60 - 30;
+                    const float amax = std::ldexp(1 + static_cast<float>(word % 997) / 997, exponent);
+                    const std::uint32_t kind = word >> 8 & 15;
+                    if (kind == 0) {  // zeros alone
+                        scale.measured({});
+                    } else if (kind == 1) {
+                        scale.measured({.amax = amax, .nonfinite = true});
+                    } else if (kind > 2) {  // 2: a step without a use
+                        scale.measured({.amax = amax});
+                        plain.step(amax, newest, margin);
+                    }
+                    scale.update();
+                    ASSERT_EQ(scale.scale(), plain.scale) << length << ' ' << i;
+                }
+            }
+}
+
 TEST(RecipeOptions, TheFirstScaleIsMeasured) {
     const Recipe recipe{.rule = ScaleBasis::delayed, .history = 4, .margin = 1, .measures_first = true};
     QuantizedLayers layers(recipe, {});
@@ -186,6 +229,12 @@ TEST(RecipeOptions, AmaxOfAllRanksGivesTheScale) {
 }
 
 TEST(RecipeOptions, DelayedScalesFollowTheMagnitudesOfAllRanks) {
+    const Recipe own{.rule = ScaleBasis::delayed, .history = 2, .shares_history = false};
+    QuantizedLayers alone(RecipePlan{own, {}}, {"fc"});
+    alone.set_ranks([](std::span<float> values) { values[0] = 1000; });
+    alone.find("fc")->quantize(on_host({7}, {1, 1}), input, Contraction::cols);
+    alone.end_step();
+    EXPECT_EQ(alone.find("fc")->delayed()[0].scale(), 64);
     const Recipe recipe{.rule = ScaleBasis::delayed, .history = 2};
     for (const float other : {28.0f, 1.0f, endless}) {
         QuantizedLayers layers(RecipePlan{recipe, {}}, {"fc", "fc2"});
