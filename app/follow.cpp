@@ -166,9 +166,9 @@ private:
     }
 
     void tell(const engine::RecipeStarted& event) {
-        say(event.recipe + ": " + std::to_string(event.quantised) + " of " +
+        say(std::to_string(event.quantised) + " of " +
             std::to_string(event.quantised + event.kept) +
-            " linear layers quantised; emulated: the same numbers, slower; says nothing about a "
+            " layers in " + event.recipe + "; emulated: the same numbers, slower; says nothing about a "
             "card's speed");
     }
 

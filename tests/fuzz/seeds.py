@@ -2,7 +2,7 @@
 """Writes the first inputs of the fuzz programs from the golden cases: seeds.py FOLDER makes FOLDER/op_script,
 FOLDER/safetensors, FOLDER/network, FOLDER/onnx, FOLDER/torch_file, FOLDER/pickle, FOLDER/picture, FOLDER/coco_json, FOLDER/rle_text,
 FOLDER/voc_xml and FOLDER/run_file. With the program as a second
-argument it trains a run of three steps, and makes FOLDER/checkpoint and FOLDER/run_folder of it."""
+argument it trains runs of three steps, and makes FOLDER/checkpoint, FOLDER/run_folder and FOLDER/quantization of them."""
 
 import base64
 import io
@@ -141,14 +141,26 @@ def in_a_row(folder, names):
 
 
 def trained_seeds(folder, program):
-    """A checkpoint, with the mark for corrected checksums and without, and a run's folder."""
+    """A checkpoint, with the mark for corrected checksums and without, a run's folder, and the casts of runs with recipes."""
     settings = ("dataset.kind=spirals", "model.kind=mlp", "model.options.hidden=[4]", "optimizer.kind=adam", "max_steps=3")
     with tempfile.TemporaryDirectory() as scratch:
         run = pathlib.Path(scratch) / "run"
-        subprocess.run([program, "train", "--out", run, *(word for each in settings for word in ("--set", each))],
-                       check=True, stdout=subprocess.DEVNULL, env={**os.environ, "XDG_DATA_HOME": scratch})
+
+        def train(out, *more):
+            subprocess.run([program, "train", "--out", out, *(word for each in (*settings, *more) for word in ("--set", each))],
+                           check=True, stdout=subprocess.DEVNULL, env={**os.environ, "XDG_DATA_HOME": scratch})
+
+        train(run)
+        casts = {}
+        for recipe in ("fp8-delayed", "nvfp4"):
+            other = pathlib.Path(scratch) / recipe
+            train(other, f"precision.preset={recipe}")
+            names = [f"quantization/{name}" for name in ("tensors.json", "tensors.rec", "scales.rec")]
+            casts[f"quantization/{recipe}"] = in_a_row(
+                other, [*names, "checkpoint-3/quantization.safetensors", "config.json"])
         checkpoint = in_a_row(run / "checkpoint-3", ["state.json", "weights.safetensors", "optimizer.safetensors"])
         seeds = {"checkpoint/sealed": b"\0" + checkpoint, "checkpoint/as_it_is": b"\1" + checkpoint,
+                 **casts,
                  "run_folder/run": in_a_row(run, ["config.json", "events.jsonl", "notes.json", "steps.rec", "inputs.json"])}
     for name, content in seeds.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
