@@ -241,7 +241,7 @@ int take_onnx(const NetworkArguments& args) {
     engine::write_named_file(args.output, import.text);
     engine::write_onnx_weights(import, weights);
     for (const auto& line : import.report) std::cout << engine::one_line(line) << '\n';
-    std::cout << "Train it: halftone run --set model.path=" << engine::one_line(args.output) << " --set model.init_from=" << engine::one_line(weights)
+    std::cout << "Train it: halftone train --set model.path=" << engine::one_line(args.output) << " --set model.init_from=" << engine::one_line(weights)
               << ", with model.new_head=true for other classes.\n";
     return 0;
 }

@@ -95,7 +95,7 @@ bool Lifter::attention(int at) {
 }
 
 bool Lifter::multihead(int at) {
-    if (step(at).kind != "Linear" || step(at).weights.size() != 2) return false;
+    if (step(at).kind != "Linear") return false;
     const int middle = maker(step(at).inputs[0], "Attention");
     if (middle < 0 || step(middle).inputs.size() != 3) return false;
     int projection = -1;
@@ -107,12 +107,19 @@ bool Lifter::multihead(int at) {
         if (before < 0 || (i > 0 && before != projection)) return false;
         projection = before;
     }
-    if (step(projection).kind != "Linear" || step(projection).weights.size() != 2 || users(step(projection).outputs[0]).size() != 3 || step(projection).list[0] != 3 * width) return false;
+    if (step(projection).kind != "Linear" || users(step(projection).outputs[0]).size() != 3 || step(projection).list[0] != 3 * width) return false;
     const int x = step(projection).inputs[0];
     const std::string& name = graph_.constant(step(at).weights[0].constant).name;
     const bool named = name.ends_with(".out_proj.weight") || step(at).module.ends_with(".out_proj") || step(projection).module == step(at).module;
     if (!named || graph_.value(x).sizes.back() != Extent{width}) return false;
     std::vector<ImportedWeight> weights = step(projection).weights, out = step(at).weights;
+    for (auto* list : {&weights, &out}) {
+        if (list->size() == 2) continue;
+        // Exporters leave a bias of zeros out, which this layer always has.
+        const std::int64_t count = list->front().sizes[0];
+        graph_.constants.push_back({.dims = {count}, .numbers = std::vector<float>(static_cast<std::size_t>(count))});
+        list->push_back({"bias", static_cast<int>(graph_.constants.size()) - 1, {count}, {}});
+    }
     weights[0].role = "in_proj_weight";
     weights[1].role = "in_proj_bias";
     out[0].role = "out_proj.weight";

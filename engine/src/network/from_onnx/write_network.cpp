@@ -147,6 +147,8 @@ private:
             Path around = parts_of(labels_[i]);
             for (around.pop_back(); !around.empty(); around.pop_back()) containers_.insert(join(around, "."));
         }
+        for (std::size_t i = 0; i < labels_.size(); ++i)
+            if (containers_.contains(labels_[i])) labels_[i] = unique(labels_[i] + '.' + small(graph_.steps[i].kind));
     }
 
     /// The containers around an operation of this module.
