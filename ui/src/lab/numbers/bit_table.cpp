@@ -267,7 +267,8 @@ void BitTable::paintRow(QPainter& painter, const Columns& at, int row) const {
         painter.fillRect(QRect(size::inside, area.top(), area.width() - 2 * size::inside, 1),
                          t.grid);
     }
-    const QRect names(size::inside, area.top(), at.sign - size::inside, area.height());
+    const int bits = bitRect(format, format.width() - 1).left();
+    const QRect names(size::inside, area.top(), bits - size::inside - 4, area.height());
     painter.setFont(bold(font()));
     painter.setPen(t.text);
     const int middle = area.center().y() + 1;

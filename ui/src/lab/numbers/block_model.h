@@ -14,7 +14,7 @@ class BlockModel final : public QObject {
 public:
     static constexpr int count = 32;
     /// Exponents that a number may have.
-    static constexpr double least = -24, most = 8;
+    static constexpr double least = -16, most = 20;
 
     explicit BlockModel(QObject* parent = nullptr);
 

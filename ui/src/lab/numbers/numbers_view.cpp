@@ -3,7 +3,6 @@
 #include <QAction>
 #include <QLineEdit>
 #include <QPushButton>
-#include <QStackedWidget>
 #include <algorithm>
 
 #include "lab/numbers/bit_table.h"
@@ -33,21 +32,18 @@ NumbersView::NumbersView(const Context& context, NumberModel* model, CalculatorM
     auto* bits = makeCard(this);
     auto* stack = makeColumn(bits, {1, size::gap, 1, size::grid}, size::grid);
     stack->addLayout(makeField());
-    tables_ = new QStackedWidget(bits);
-    tables_->addWidget(new BitTable(context_.theme, model_, tables_));
-    tables_->addWidget(new BitTable(context_.theme, model_, tables_, smallFormats()));
-    stack->addWidget(tables_, 1);
+    tables_ = {new BitTable(context_.theme, model_, bits),
+               new BitTable(context_.theme, model_, bits, smallFormats())};
+    for (QWidget* each : tables_) stack->addWidget(each, 1);
     column->addWidget(bits, 5);
-    lower_ = new QStackedWidget(this);
-    lower_->addWidget(makeRanges(calculator));
-    lower_->addWidget(new BlockCard(context_.theme, new BlockModel(this), lower_));
-    column->addWidget(lower_, 8);
+    lower_ = {makeRanges(calculator), new BlockCard(context_.theme, new BlockModel(this), this)};
+    for (QWidget* each : lower_) column->addWidget(each, 8);
     connect(groups_->buttons(), &QButtonGroup::idClicked, this, &NumbersView::showFormats);
     const auto common = engine::common_number_formats();
-    if (std::ranges::find(common, &model_->format()) == common.end()) {  // chosen before
-        groups_->setCurrent(1);
-        showFormats(1);
-    }
+    // The format may have been chosen before.
+    const bool small = std::ranges::find(common, &model_->format()) == common.end();
+    groups_->setCurrent(small ? 1 : 0);
+    showFormats(small ? 1 : 0);
     connect(model_, &NumberModel::changed, this, &NumbersView::refresh);
     connect(context_.theme, &Theme::changed, this, &NumbersView::refresh);
     refresh();
@@ -55,7 +51,7 @@ NumbersView::NumbersView(const Context& context, NumberModel* model, CalculatorM
 
 /// The number line, and with a calculator that and the questions.
 QWidget* NumbersView::makeRanges(CalculatorModel* calculator) {
-    auto* page = new QWidget(lower_);
+    auto* page = new QWidget(this);
     auto* column = makeColumn(page, {}, size::gap);
     auto* line = makeCard(page);
     auto* lineColumn = makeColumn(line, {1, size::grid, 1, size::grid});
@@ -72,8 +68,10 @@ QWidget* NumbersView::makeRanges(CalculatorModel* calculator) {
 
 /// A format of the other group is exchanged for one of this.
 void NumbersView::showFormats(int group) {
-    tables_->setCurrentIndex(group);
-    lower_->setCurrentIndex(group);
+    for (int i = 0; i < 2; ++i) {
+        tables_[static_cast<std::size_t>(i)]->setVisible(i == group);
+        lower_[static_cast<std::size_t>(i)]->setVisible(i == group);
+    }
     const auto formats = group == 0 ? engine::common_number_formats() : smallFormats();
     if (std::ranges::find(formats, &model_->format()) == formats.end())
         model_->setFormat(group == 0 ? engine::fp16_format : engine::fp8_e4m3_format);

@@ -1,13 +1,13 @@
 #pragma once
 
 #include <QWidget>
+#include <array>
 
 #include "lab/lab_page.h"
 
 class QLabel;
 class QLineEdit;
 class QPushButton;
-class QStackedWidget;
 
 namespace ui {
 
@@ -37,8 +37,7 @@ private:
     NumberModel* model_;
     QLineEdit* field_ = nullptr;
     Segments* groups_ = nullptr;
-    QStackedWidget* tables_ = nullptr;  // by group
-    QStackedWidget* lower_ = nullptr;
+    std::array<QWidget*, 2> tables_{}, lower_{};  // by group of formats; one of each is shown
     QPushButton* below_ = nullptr;
     QPushButton* above_ = nullptr;
     QLabel* headline_ = nullptr;
