@@ -52,7 +52,7 @@ def older_names(state):
 
 
 def frozen_module(model):
-    """The same network with its batch norms frozen as they are."""
+    """A copy of the network with its batch norms frozen as they are."""
     out = detection_model.network("resnet18", frozen=True, small=False)
     out.transform = model.transform
     state = {name: tensor for name, tensor in model.state_dict().items() if not name.endswith("num_batches_tracked")}

@@ -6,7 +6,7 @@ AP of the test part after the last update, by pycocotools there and by the engin
 of mask AP and AP50 are at least PyTorch's mean less its spread (largest less smallest); of each AMP: the mean mask AP is within
 0.03 of FP32's. Each side draws its initial weights and its order for itself.
 
-A finished run is a file of --state, so the next call goes on behind it; --table prints what there is. Needs torchvision 0.29.2,
+A finished run is a file of --state, so the next call goes on behind it; --table prints the finished ones. Needs torchvision 0.29.2,
 numpy and pycocotools.
 """
 
