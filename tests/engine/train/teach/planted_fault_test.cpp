@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "support/detection_run.h"
 #include "support/expectations.h"
 #include "tensor/observer.h"
 #include "trained_steps.h"
@@ -81,6 +82,7 @@ std::vector<std::string> plant(const std::string& kind, const std::string& where
 RunConfig small(const std::string& model, const std::string& precision) {
     if (model == "transformer-lm") return test::small_transformer_run(precision);
     if (model == "rnn-lm") return test::small_text_run(precision);
+    if (model == "maskrcnn-resnet18") return test::small_detection_run(precision);
     return test::small_run(model, precision);
 }
 
@@ -131,6 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Planted{"nan-pixel", "", "lenet", "amp-fp16", "batch", "", ""},
         Planted{"nan-pixel", "5", "mlp", "fp32", "batch", "", ""},
+        Planted{"nan-pixel", "1", "maskrcnn-resnet18", "amp-fp16", "batch", "", ""},
         Planted{"nan-weight", "", "mlp", "amp-fp16", "state", "fc1.weight", ""},
         Planted{"nan-weight", "fc2.weight:7", "lenet", "o2-fp16", "state", "fc2.weight", ""},
         Planted{"nan-embedding-row", "", "transformer-lm", "amp-fp16", "state",
