@@ -185,7 +185,7 @@ bool QuantizedLayer::quantizes(LayerProduct product) const {
     return !recipe_.kept[static_cast<std::size_t>(product)];
 }
 
-/// Of the steps before; 0: none.
+/// Scale from the steps before; 0: none.
 float QuantizedLayer::delayed_scale(ProductOperand operand) const {
     return delayed_.empty() ? 0 : delayed_[static_cast<std::size_t>(operand)].scale();
 }

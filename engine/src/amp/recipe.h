@@ -100,7 +100,7 @@ struct QuantizedMatrix {
 
     /// The values times 2^-shift, f32 or bf16; with one scale or two levels without `factor`.
     Tensor values(DType type, int shift) const;
-    /// Those of the codes, without scales.
+    /// Values of the codes, without scales.
     Tensor code_values(DType type) const;
     bool has_f32_scales() const { return scales.defined() && scales.dtype() == DType::f32; }
     double factor() const {
@@ -126,7 +126,7 @@ public:
     float scale_of(float amax) const;
     /// A use of the operand in this step.
     void measured(const kernels::BlockRange& range);
-    /// What the uses in this step held.
+    /// Range of the uses in this step.
     kernels::BlockRange& step() { return step_; }
     /// The end of a step. Without a use, without a value other than 0 and after one that is not
     /// finite nothing changes.
@@ -160,7 +160,7 @@ struct CastFigures {
 /// By ProductOperand, in a step.
 using StepCasts = std::array<CastFigures, 3>;
 
-/// What casts depend on beside their operands.
+/// Conditions of casts beside their operands.
 struct QuantizedStep {
     // Numbers of rounding at random.
     std::int64_t seed = 0;
@@ -215,7 +215,7 @@ public:
     std::vector<DelayedScale>& delayed() { return delayed_; }
     /// Returns the casts of the step.
     StepCasts end_step();
-    /// Of the step that ends: to be called before end_step().
+    /// Samples of the step that ends: to be called before end_step().
     std::vector<OperandSample> take_samples();
 
 private:
@@ -289,7 +289,7 @@ public:
     /// Null: it is kept.
     std::shared_ptr<QuantizedLayer> find(std::string_view module);
     const RecipePlan& plan() const { return plan_; }
-    /// Of this or a later step.
+    /// `step`: this or a later one.
     void set_forward_kept_from(std::int64_t step) { now_.forward_kept_from = step; }
     void set_ranks(std::function<void(std::span<float>)> largest_of_ranks) {
         now_.largest_of_ranks = std::move(largest_of_ranks);
@@ -305,7 +305,7 @@ public:
     const StepCasts& casts() const { return casts_; }
     /// Whether the casts of the next step are measured; those of later ones are not.
     void examine_next(bool examines) { now_.examines = examines; }
-    /// Those of the last step, if they were measured, in the order of the names of modules.
+    /// Samples of the last step, if they were measured, in the order of the names of modules.
     const std::vector<OperandSample>& samples() const { return samples_; }
     /// By name.
     std::vector<MetLayer> met() const;

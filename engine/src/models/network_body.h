@@ -31,7 +31,7 @@ public:
     TensorList run(const Model& model, const TensorList& inputs, LayerPass& pass, const Seen& seen = {}) const;
 
     const NetworkGraph& graph() const { return graph_; }
-    /// Of all inputs that are no whole numbers.
+    /// Use of all inputs that are no whole numbers.
     InputUse input_use() const;
 
 private:

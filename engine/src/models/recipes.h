@@ -10,11 +10,11 @@
 
 namespace engine {
 
-/// What the settings say about recipes beside which they are.
+/// Settings on which recipes depend.
 struct RecipeSettings {
     QuantizeConfig quantize = {};
     std::int64_t seed = 0;  ///< of the run
-    // Of TeachConfig.
+    // From TeachConfig.
     double fixed_scale = 0;
     std::int64_t sum_bits = 0, promote_every = 128;
 };

@@ -9,7 +9,7 @@
 #include "engine/record/quantization_record.h"
 #include "record/column_file.h"
 
-/// What a run keeps of the casts of its recipe, in its folder's `quantization`: tensors.json (the
+/// Data that a run keeps of the casts of its recipe, in its folder's `quantization`: tensors.json (the
 /// slots), tensors.rec (a row for each slot of a sampled step) and scales.rec (a row for each scale
 /// code that blocks of a slot have). The last two are files of columns (record/record_layout.h), and
 /// a row names its slot by its place in tensors.json, which is written first. The rows of a step are
@@ -61,7 +61,7 @@ void for_each_value(const F& f) {
     });
 }
 
-/// Of the file of such rows.
+/// Header of the file of such rows.
 template <typename Row>
 record_layout::Header make_header();
 /// Throws Error(data) unless the header is whole and has these columns.

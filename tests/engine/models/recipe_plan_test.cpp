@@ -53,7 +53,7 @@ struct Planned {
     std::unique_ptr<QuantizedLayers> layers;
 };
 
-std::string refusal(const RunConfig& config) {
+std::string plan_error(const RunConfig& config) {
     try {
         const Planned planned(config);
     } catch (const Error& error) {
@@ -148,27 +148,27 @@ TEST(RecipePlan, KnowsTheOutputLayer) {
 }
 
 TEST(RecipePlan, RefusesWhatHasNoProduct) {
-    EXPECT_THAT(refusal(test::small_text_run("mxfp8")),
+    EXPECT_THAT(plan_error(test::small_text_run("mxfp8")),
                 HasSubstr("no product that a recipe covers: its recurrent cells"));
     RunConfig rnn = test::small_text_run("mxfp8");
     rnn.quantize.head = true;
-    EXPECT_EQ(refusal(rnn), "");
+    EXPECT_EQ(plan_error(rnn), "");
     RunConfig pictures = test::small_run("resnet18", "fp8-current");
-    EXPECT_THAT(refusal(pictures), HasSubstr("a linear layer beside its output layer"));
+    EXPECT_THAT(plan_error(pictures), HasSubstr("a linear layer beside its output layer"));
     pictures.quantize.convolutions = true;
-    EXPECT_EQ(refusal(pictures), "");
+    EXPECT_EQ(plan_error(pictures), "");
 }
 
 TEST(RecipePlan, NamesAllThatIsWrongInForceAndSkip) {
     RunConfig rnn = test::small_text_run("amp-bf16");
     rnn.precision.force = {{"rnn", ForcedType::mxfp8}};
-    EXPECT_THAT(refusal(rnn), HasSubstr("precision.force.rnn: mxfp8: recurrent cells stay in 16"));
+    EXPECT_THAT(plan_error(rnn), HasSubstr("precision.force.rnn: mxfp8: recurrent cells stay in 16"));
     RunConfig config = transformer("fp8-current");
     config.precision.force = {{"transformer.h.O", ForcedType::mxfp8},
                               {"transformer.ln_f", ForcedType::mxfp8},
                               {"linear", ForcedType::mxfp8}};
     config.quantize.skip = {"transformer.h.7:fprop", "transformer.wpe:wgrad"};
-    const std::string text = refusal(config);
+    const std::string text = plan_error(config);
     EXPECT_THAT(text, HasSubstr("force.transformer.h.O: mxfp8: the model has no such module; did"));
     EXPECT_THAT(text, HasSubstr("force.transformer.ln_f: mxfp8: the module has no product"));
     EXPECT_THAT(text, HasSubstr("force.linear: mxfp8: "));

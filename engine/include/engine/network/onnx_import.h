@@ -19,7 +19,7 @@ struct OnnxImport {
     std::string text{};
     NetworkData data{};            ///< the sizes that the file has
     std::vector<Tensor> tensors{};  ///< parameters and buffers
-    /// What was read, lifted, dropped and folded, and what the file does not say: sentences, the most
+    /// Says what was read, lifted, dropped and folded, and what the file leaves out: sentences, the most
     /// important ones first.
     std::vector<std::string> report{};
 };

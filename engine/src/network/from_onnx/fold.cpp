@@ -161,7 +161,7 @@ void joined(OperatorCall& call) {
     call.give_constant(std::move(made));
 }
 
-/// The same numbers in another shape.
+/// Keeps the numbers and changes their shape.
 void shaped(OperatorCall& call, int from, Dims dims) {
     if (product_of(dims) != call.graph.constant(from).count()) call.fail("shapes do not fit each other");
     ImportedConstant made = call.graph.constant(from);

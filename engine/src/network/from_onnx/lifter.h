@@ -54,7 +54,7 @@ private:
         std::int64_t offset = 0, heads = 1, features = 0;
         double scale = 1;
     };
-    /// Of a value of N x heads x T x F/heads, the last two exchanged if `turned`. Nothing: it is no view of such features.
+    /// Heads of a value of N x heads x T x F/heads, the last two exchanged if `turned`. Nothing: it is no view of such features.
     std::optional<Heads> heads_of(int value, bool turned);
     /// N x T x F of the heads.
     int joined_heads(int at, const Heads& heads);

@@ -70,7 +70,7 @@ std::int64_t words_of(const ImportedGraph& graph) {
     return 1000;
 }
 
-/// What the network gives; `outputs` becomes the number of its classes, targets or words.
+/// Result of the network; `outputs` becomes the number of its classes, targets or words.
 std::string gives_of(const ImportedGraph& graph, const NetworkInput& in, std::int64_t& outputs) {
     const Extents& end = graph.value(graph.outputs[0]).sizes;
     if (end.size() == 2 && end[1].is_number()) return outputs = end[1].number, "scores";

@@ -195,7 +195,7 @@ void slice(OperatorCall& call) {
     if (axes.empty())
         for (std::size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
     if (starts.size() != ends.size() || axes.size() != starts.size()) call.fail("starts, ends and axes do not fit");
-    // Those that keep everything are none.
+    // Slices that keep everything are none.
     std::vector<std::size_t> real;
     for (std::size_t i = 0; i < starts.size(); ++i) {
         const std::size_t axis = call.axis(axes[i], call.rank());

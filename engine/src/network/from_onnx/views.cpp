@@ -34,7 +34,7 @@ bool reshape_view(ImportedView& view, const Extents& sizes) {
     return left.empty();
 }
 
-/// Of a dimension the elements from `start` on.
+/// Takes of a dimension the elements from `start` on.
 bool slice_view(ImportedView& view, std::size_t dim, std::int64_t start, std::int64_t size) {
     auto& parts = view.dims[dim];
     if (parts.empty()) return start == 0;

@@ -30,7 +30,7 @@ Tensor conv_input_gradient(const Op& info, const Tensor& dy, const Tensor& weigh
 Tensor conv_input_gradient(const Op& info, const Tensor& dy, const Tensor& weight,
                            const ConvShape& s, DType type);
 
-// The same outside the tape. dw, and db if asked, for images.
+// Functions that record nothing on the tape. dw, and db if asked, for images.
 
 Tensor bare_convolution(const Tensor& x, const Tensor& weight, const Tensor& bias,
                         const ConvShape& s);

@@ -80,7 +80,7 @@ Shape space_of(const Tensor& x) {
     return shape;
 }
 
-/// Of images, by codes where a recipe covers the layer. `own`: the weight before its cast.
+/// Convolves images, by codes where a recipe covers the layer. `own`: the weight before its cast.
 Tensor convolve_layer(const Op& info, const Tensor& x, const Tensor& weight, const Tensor& own,
                       const Tensor& bias, const ConvShape& s) {
     const bool is_usual = !s.has_depth && x.numel() > 0 && weight.numel() > 0;

@@ -24,7 +24,7 @@ struct CodedOperand {
     Operand decoded(DType type, int shift) const {
         return operand(matrix.values(type, shift), swap);
     }
-    /// Of the product's sums, for a left operand; for a right one rows are columns.
+    /// Terms of the product's sums, for a left operand; for a right one rows are columns.
     std::int64_t terms() const { return swap ? matrix.blocks.rows : matrix.blocks.cols; }
     std::int64_t terms_of_block() const {
         return swap ? matrix.blocks.block_rows : matrix.blocks.block_cols;

@@ -18,8 +18,8 @@ class OnnxFiles : public testing::Test {
 protected:
     std::string write(const MadeOnnx& model) const { return folder_.write("model.onnx", model.bytes()); }
 
-    /// What a file says whose tensor w stands outside.
-    std::string refusal(const MadeOnnx& model, const std::string& data = {}) const {
+    /// Error of a file whose tensor w stands outside.
+    std::string error_text(const MadeOnnx& model, const std::string& data = {}) const {
         try {
             const OnnxFile file = OnnxFile::open(write(model), data);
             return file.floats(file.tensors.at(0)).size() == 2 ? "read" : "wrong";
@@ -51,11 +51,11 @@ TEST_F(OnnxFiles, HoldNodesAndTensors) {
 }
 
 TEST_F(OnnxFiles, RefuseTensorsWithOtherBytesThanTheirShape) {
-    EXPECT_THAT(refusal(MadeOnnx().floats("w", {3}, "12345678")), HasSubstr("w has other bytes than its shape"));
-    EXPECT_THAT(refusal(MadeOnnx().floats("w", {-2}, "12345678")), HasSubstr("out of range"));
-    EXPECT_THAT(refusal(MadeOnnx().floats("w", {std::int64_t{1} << 62, 4}, "12345678")), HasSubstr("out of range"));
-    EXPECT_THAT(refusal(MadeOnnx().floats("w", {1, 1, 1, 1, 1, 1, 1, 1, 2}, "12345678")), HasSubstr("8 dimensions"));
-    EXPECT_THAT(refusal(MadeOnnx().wholes("w", {1, 2}, {5})), HasSubstr("other bytes"));
+    EXPECT_THAT(error_text(MadeOnnx().floats("w", {3}, "12345678")), HasSubstr("w has other bytes than its shape"));
+    EXPECT_THAT(error_text(MadeOnnx().floats("w", {-2}, "12345678")), HasSubstr("out of range"));
+    EXPECT_THAT(error_text(MadeOnnx().floats("w", {std::int64_t{1} << 62, 4}, "12345678")), HasSubstr("out of range"));
+    EXPECT_THAT(error_text(MadeOnnx().floats("w", {1, 1, 1, 1, 1, 1, 1, 1, 2}, "12345678")), HasSubstr("8 dimensions"));
+    EXPECT_THAT(error_text(MadeOnnx().wholes("w", {1, 2}, {5})), HasSubstr("other bytes"));
 }
 
 TEST_F(OnnxFiles, RefuseWhatIsNoModel) {
@@ -82,22 +82,22 @@ TEST_F(OnnxFiles, ReadDataBesideThemUnderAPlainNameAlone) {
     namespace fs = std::filesystem;
     const std::vector<std::uint8_t> eight(8);
     const std::string data = folder_.write("model.data", eight);
-    EXPECT_EQ(refusal(outside("model.data")), "read");
-    EXPECT_THAT(refusal(outside("model.data", "1")), HasSubstr("beyond the end"));
-    EXPECT_THAT(refusal(outside("model.data", "9223372036854775807")), HasSubstr("beyond the end"));
-    EXPECT_THAT(refusal(outside("model.data", "-8")), HasSubstr("other bytes"));
-    EXPECT_THAT(refusal(outside("model.data", "0", "4")), HasSubstr("other bytes"));
+    EXPECT_EQ(error_text(outside("model.data")), "read");
+    EXPECT_THAT(error_text(outside("model.data", "1")), HasSubstr("beyond the end"));
+    EXPECT_THAT(error_text(outside("model.data", "9223372036854775807")), HasSubstr("beyond the end"));
+    EXPECT_THAT(error_text(outside("model.data", "-8")), HasSubstr("other bytes"));
+    EXPECT_THAT(error_text(outside("model.data", "0", "4")), HasSubstr("other bytes"));
     for (const std::string path : {"../model.data", "a/../../model.data", data.c_str(), "/proc/self/environ", "..", "."})
-        EXPECT_THAT(refusal(outside(path)), HasSubstr("--data")) << path;
+        EXPECT_THAT(error_text(outside(path)), HasSubstr("--data")) << path;
     fs::create_symlink(data, folder_ / "link.data");
-    EXPECT_THAT(refusal(outside("link.data")), HasSubstr("--data"));
+    EXPECT_THAT(error_text(outside("link.data")), HasSubstr("--data"));
     ASSERT_EQ(::mkfifo((folder_ / "pipe.data").c_str(), 0600), 0);
-    EXPECT_THAT(refusal(outside("pipe.data")), HasSubstr("--data"));
-    EXPECT_EQ(refusal(outside("link.data"), (folder_ / "link.data").string()), "read") << "a person chose it";
+    EXPECT_THAT(error_text(outside("pipe.data")), HasSubstr("--data"));
+    EXPECT_EQ(error_text(outside("link.data"), (folder_ / "link.data").string()), "read") << "a person chose it";
     fs::create_hard_link(data, folder_ / "hard.data");
-    EXPECT_THAT(refusal(outside("hard.data")), HasSubstr("--data"));
-    EXPECT_THAT(refusal(outside("model.data")), HasSubstr("--data")) << "it has another name now";
-    EXPECT_EQ(refusal(outside("none.data"), data), "read");
+    EXPECT_THAT(error_text(outside("hard.data")), HasSubstr("--data"));
+    EXPECT_THAT(error_text(outside("model.data")), HasSubstr("--data")) << "it has another name now";
+    EXPECT_EQ(error_text(outside("none.data"), data), "read");
 }
 
 }  // namespace
