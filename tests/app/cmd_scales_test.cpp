@@ -51,7 +51,7 @@ TEST_F(Scales, ShowsOperandsOfASampledStep) {
     EXPECT_THAT(run({"1", "1"}), HasSubstr("step 1;")) << "the first is sampled";
     const std::string csv = run({"1", "--slot", slot, "--csv", "--sort", "zeroed"});
     EXPECT_THAT(csv, HasSubstr("tensor,sums over,format,step,amax,scale,block_scale_min,"));
-    EXPECT_THAT(csv, HasSubstr("\n" + slot + ",columns,e4m3,10,"));
+    EXPECT_THAT(csv, HasSubstr("\n" + slot + ",rows,e4m3,10,"));
     EXPECT_THAT(csv, Not(HasSubstr(".x,")));
     EXPECT_THAT(run({"1", "--slot", "fc9.g"}, 2), HasSubstr("the run has no such operand"));
     EXPECT_THAT(run({"1", "--sort", "size"}, 2), HasSubstr("use name, zeroed, saturated or error"));

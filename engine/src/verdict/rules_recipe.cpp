@@ -118,7 +118,7 @@ void emulated_products(const LintSubject& s, Findings& out) {
     out.push_back({.id = "fp8-emulated-slow",
                    .severity = LintSeverity::note,
                    .sentence = msg("The products are emulated: a step takes about {} times that of "
-                                   "amp-bf16",
+                                   "autocast in 16 bits",
                                    figure_text(emulation_factor(s.precision.recipes().front()))),
                    .reason = msg("A CPU has no products of 8 and 4 bits. The numbers are those of "
                                  "a card; the speed says nothing about it."),
