@@ -71,7 +71,7 @@ Recipe recipe_of(Attributes& attrs) {
     constexpr std::array scales = {
         Choice<ScaleBasis>{"tensor", ScaleBasis::tensor}, Choice<ScaleBasis>{"row", ScaleBasis::row},
         Choice<ScaleBasis>{"block", ScaleBasis::block}, Choice<ScaleBasis>{"mx", ScaleBasis::mx},
-        Choice<ScaleBasis>{"nvfp4", ScaleBasis::nvfp4}};
+        Choice<ScaleBasis>{"two-level", ScaleBasis::nvfp4}};
     constexpr std::array rules = {
         Choice<MxRule>{"rceil", MxRule::rceil}, Choice<MxRule>{"floor", MxRule::floor},
         Choice<MxRule>{"ceil", MxRule::ceil}, Choice<MxRule>{"even", MxRule::even}};

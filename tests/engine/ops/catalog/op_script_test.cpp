@@ -63,7 +63,7 @@ TEST_F(OpScript, QuantizesAMatrix) {
     EXPECT_EQ(mx.at("scales").values(), (std::vector<double>{128, 124}))
         << "7 / 6 and 0.5 / 6, rounded up to powers of two";
     EXPECT_EQ(mx.at("output").values(), (std::vector<double>{8, -0.5, 1, 0}));
-    const auto nv = run(R"("op":"quantize","attrs":{"format":"e2m1","scale":"nvfp4"})", x);
+    const auto nv = run(R"("op":"quantize","attrs":{"format":"e2m1","scale":"two-level"})", x);
     EXPECT_EQ(nv.at("scales").numel(), 2);
     EXPECT_NEAR(nv.at("output").values().front(), 7, 1e-6);
 }
