@@ -55,7 +55,7 @@ std::pair<double, double> untraced_ms(CapsuleStep& step) {
 Xray traced(const StepCapsule& capsule, const RunConfig& config) {
     using Clock = std::chrono::steady_clock;
     CapsuleStep step(capsule, config);
-    // What the step of the run chose is chosen anew, to be listed too.
+    // Choices of the run's step are made anew, to be listed too.
     if (config == capsule.config) step.trainer().set_decisions(nullptr);
     poll_work();
     step.run();
