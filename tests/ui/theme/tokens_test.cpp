@@ -111,7 +111,7 @@ TEST(Tokens, TellFp32FromEveryOtherPrecisionForTheColourBlind) {
             }
         }
     }
-    EXPECT_EQ(compared, 2 * 3 * 12);  // themes, deficiencies, precisions other than fp32
+    EXPECT_EQ(compared, 2 * 3 * 13);  // themes, deficiencies, precisions other than fp32
 }
 
 TEST(Tokens, TellCurvesOfNoPrecisionFromEachOtherAndFromFp32) {

@@ -43,8 +43,22 @@ SettingsModel::SettingsModel(QObject* parent)
     checkSettings();
 }
 
+namespace {
+
+/// Files have parts of recipes and faults only where they differ from the default.
+QString textIn(const QJsonObject& json, const QString& path) {
+    const QJsonValue value = valueAt(json, path);
+    const bool leftOut = path.startsWith(u"quantize."_s) || path.startsWith(u"teach."_s);
+    if (!value.isUndefined() || !leftOut) return settingText(value);
+    const std::string text = engine::setting_text(engine::RunConfig{}, path.toStdString());
+    const QString all = QString::fromStdString(text);
+    return all.startsWith(u'"') ? all.sliced(1, all.size() - 2) : all;
+}
+
+}  // namespace
+
 QString SettingsModel::text(const QString& path) const {
-    return refused_.value(path, settingText(valueAt(json_, path)));
+    return refused_.value(path, textIn(json_, path));
 }
 
 std::shared_ptr<const engine::FieldInfo> SettingsModel::field(const QString& path) const {
@@ -77,7 +91,7 @@ QString SettingsModel::defaultText(const QString& path) const {
         }
         return settingText(valueAt(*found, path));
     }
-    return settingText(valueAt(defaults_, path));
+    return textIn(defaults_, path);
 }
 
 QJsonObject SettingsModel::defaultsOfText() const {

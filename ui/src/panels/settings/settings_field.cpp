@@ -55,14 +55,15 @@ QString presetValue(const SettingsModel& model, const QString& path) {
     if (path == u"precision.autocast"_s) return word(resolved.autocast);
     if (path == u"precision.batch_norm"_s) return word(resolved.batch_norm);
     if (path == u"precision.scaler"_s) return word(resolved.scaler);
-    return resolved.master_weights ? u"true"_s : u"false"_s;
+    if (path == u"precision.master_weights"_s) return resolved.master_weights ? u"true"_s : u"false"_s;
+    return {};  // the recipe's
 }
 
 QIcon chooserIcon(const QLineEdit& edit) { return iconInside(edit, u"folder"_s, size::icon); }
 
 std::vector<Choice> choicesOf(const engine::FieldInfo& info) {
     std::vector<Choice> choices;
-    if (info.optional) choices.push_back({{}, {}, {}});
+    if (info.optional && !info.choices.empty()) choices.push_back({{}, {}, {}});
     for (const auto& choice : info.choices) {
         const QString summary = engineText(choice.summary);
         choices.push_back(
@@ -258,8 +259,10 @@ void SettingsField::refreshChoice(const QString& text) {
     while (combo_->count() > listed_) combo_->removeItem(listed_);
     if (listed_ > 0 && info_ != nullptr && info_->optional &&
         combo_->itemData(0).toString().isEmpty()) {
-        const int preset = combo_->findData(presetValue(*model_, path_));
-        combo_->setItemText(0, tr("Preset: %1").arg(combo_->itemText(preset)));
+        const QString preset = presetValue(*model_, path_);
+        combo_->setItemText(0, preset.isEmpty() ? engineText(std::string("Auto"))
+                                                : tr("Preset: %1").arg(combo_->itemText(
+                                                      combo_->findData(preset))));
     }
     // A value from a file that is not among the choices stays listed until another is chosen.
     if (combo_->findData(text) < 0 && listed_ > 0) combo_->addItem(text, text);
