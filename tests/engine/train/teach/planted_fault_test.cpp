@@ -133,7 +133,7 @@ INSTANTIATE_TEST_SUITE_P(
     testing::Values(
         Planted{"nan-pixel", "", "lenet", "amp-fp16", "batch", "", ""},
         Planted{"nan-pixel", "5", "mlp", "fp32", "batch", "", ""},
-        Planted{"nan-pixel", "1", "maskrcnn-resnet18", "amp-fp16", "batch", "", ""},
+        Planted{"nan-pixel", "1", "maskrcnn-resnet18", "fp32", "batch", "", ""},
         Planted{"nan-weight", "", "mlp", "amp-fp16", "state", "fc1.weight", ""},
         Planted{"nan-weight", "fc2.weight:7", "lenet", "o2-fp16", "state", "fc2.weight", ""},
         Planted{"nan-embedding-row", "", "transformer-lm", "amp-fp16", "state",
