@@ -27,7 +27,7 @@ BlockPlot::BlockPlot(const Theme* theme, BlockModel* model, QWidget* parent)
 
 QSize BlockPlot::sizeHint() const { return {900, 14 * fontMetrics().height()}; }
 QSize BlockPlot::minimumSizeHint() const {
-    return {30 * fontMetrics().height(), 8 * fontMetrics().height()};
+    return {30 * fontMetrics().height(), 6 * fontMetrics().height()};
 }
 
 QRectF BlockPlot::area() const {
