@@ -33,7 +33,8 @@ struct CodeConstants {
           largest_code(static_cast<std::int32_t>(layout.largest())),
           infinity_code(static_cast<std::int32_t>(
               to_small_float(std::bit_cast<float>(f32_infinity_bits), layout, Saturate::finite))),
-          nan_code(static_cast<std::int32_t>(small_float_nan(0, layout))) {
+          nan_code(static_cast<std::int32_t>(small_float_nan(0, layout))),
+          nan_has_no_sign(layout.special == Special::none) {
         const float value = from_small_float(layout.largest(), layout);
         largest_bits = std::bit_cast<std::int32_t>(value);
         // The middle between the largest value and the next, which is beyond it unless the largest
@@ -44,6 +45,7 @@ struct CodeConstants {
     int fraction, sign_shift;
     std::int32_t smallest_exponent;  ///< biased as in f32, of the smallest normal value
     std::int32_t largest_code, infinity_code, nan_code;
+    bool nan_has_no_sign;  ///< NaN becomes the largest value
     std::int32_t largest_bits;
     std::int32_t overflow_bits;  ///< the largest that does not round to more than the largest
 };
@@ -156,8 +158,9 @@ HWY_INLINE VI to_codes(VF x, VF factor, const CodeConstants& c, LaneCounts& coun
     counts.saturated = LaneCounts::plus(
         counts.saturated, hn::AndNot(special, hn::Gt(bits, hn::Set(i32, c.overflow_bits))));
     const auto u32_bits = hn::BitCast(DU(), scaled);
-    const auto sign = hn::ShiftLeftSame(hn::ShiftRight<31>(u32_bits), 31 - c.sign_shift);
-    return hn::Or(code, hn::BitCast(i32, sign));
+    VI sign = hn::BitCast(i32, hn::ShiftLeftSame(hn::ShiftRight<31>(u32_bits), 31 - c.sign_shift));
+    if (c.nan_has_no_sign) sign = hn::IfThenZeroElse(is_nan, sign);
+    return hn::Or(code, sign);
 }
 
 template <class T>

@@ -49,6 +49,7 @@ TEST(QuantizedMatrix, HasTheCodesOfTheScalarCasts) {
         std::vector<float> x = drawn(rows * cols);
         x.back() = std::numeric_limits<float>::infinity();
         x.front() = std::numeric_limits<float>::quiet_NaN();
+        x[x.size() / 2] = -x.front();
         for (const Blocks& blocks : cuts(rows, cols)) {
             std::vector<float> factors;
             for (std::int64_t i = 0; i < blocks.count(); ++i)
