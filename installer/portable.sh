@@ -169,7 +169,7 @@ stage_files() {
     copy_libraries "$qt/lib" "${bundled[@]}"
     copy_libraries "$qt/lib/spare" "${spare[@]}"
     # Qt's own texts in the window's other languages.
-    for language in resources/i18n/ui_*.po; do
+    for language in "$build"/i18n/ui_*.po; do
         language=$(basename "${language#*/ui_}" .po)
         install -D -m644 -t "$qt/translations" "$(qt_folder translations)/qtbase_$language.qm"
     done

@@ -133,7 +133,7 @@ QList<CatalogEntry> catalogEntries(const QString& catalog) {
     static const QRegularExpression start(u"^((?:#.*\n)*)(?:msgctxt \"(.*)\\|\"\n)?msgid "_s);
     static const QString middle = u"\nmsgstr "_s;
     QList<CatalogEntry> out;
-    const QString text = readAll(root + u"/resources/i18n/"_s + catalog + u"_zh_CN.po"_s);
+    const QString text = readAll(QStringLiteral(HALFTONE_TEXTS) + u'/' + catalog + u"_zh_CN.po"_s);
     for (const QString& paragraph : text.split(u"\n\n"_s).mid(1)) {
         const auto entry = start.match(paragraph);
         const qsizetype translation = paragraph.indexOf(middle);

@@ -8,7 +8,7 @@ namespace engine {
 /// script or style names the nonce under which it runs.
 std::string_view main_page();
 std::string_view login_page();
-/// resources/i18n/engine_zh_CN.po: messages of the engine in Chinese, as gettext's files are.
+/// engine_zh_CN.po of resources/i18n: messages of the engine in Chinese, as gettext's files are.
 std::string_view chinese_texts();
 
 }  // namespace engine

@@ -1,0 +1,21 @@
+# The texts in other languages: HALFTONE_TEXTS is the folder with ui_CODE.po and engine_CODE.po of each. They are packed,
+# CODE.tar.xz, or lie unpacked beside this file, while somebody edits them (texts.sh).
+set(HALFTONE_TEXTS ${PROJECT_BINARY_DIR}/i18n)
+set(HALFTONE_TEXT_FILES)
+set(packed_texts ${PROJECT_BINARY_DIR}/i18n/packed)
+file(REMOVE_RECURSE ${packed_texts})
+file(MAKE_DIRECTORY ${packed_texts})
+file(GLOB archives CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.tar.xz)
+foreach(archive ${archives})
+  file(ARCHIVE_EXTRACT INPUT ${archive} DESTINATION ${packed_texts})
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${archive})
+endforeach()
+file(GLOB unpacked CONFIGURE_DEPENDS ${CMAKE_CURRENT_LIST_DIR}/*.po)
+file(GLOB texts ${packed_texts}/*.po)
+foreach(file ${texts} ${unpacked})
+  get_filename_component(name ${file} NAME)
+  # A copy is made only of what differs, so that nothing else is compiled again.
+  configure_file(${file} ${HALFTONE_TEXTS}/${name} COPYONLY)
+  list(APPEND HALFTONE_TEXT_FILES ${HALFTONE_TEXTS}/${name})
+endforeach()
+list(REMOVE_DUPLICATES HALFTONE_TEXT_FILES)
