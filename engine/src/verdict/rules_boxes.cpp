@@ -119,8 +119,11 @@ void eps_of_coco_weights(const DetectorFile& file, const TypedOptions& options, 
 void dense_labels_of_coco_weights(const LintSubject& s, const DetectorFile& file, Findings& out) {
     const auto& given = s.config.dataset.options;
     const auto found = given.find("label_ids");
-    const bool dense = s.config.dataset.kind == "coco" &&
-                       (found == given.end() || found->second == OptionValue(std::string("dense")));
+    const DatasetDescriptor* kind = find_dataset(s.config.dataset.kind);
+    const OptionSpec* spec = kind != nullptr ? find_option(kind->options, "label_ids") : nullptr;
+    if (spec == nullptr) return;
+    const OptionValue& ids = found == given.end() ? spec->default_value : found->second;
+    const bool dense = ids == OptionValue(std::string("dense"));
     if (!dense || file.outputs != coco_outputs || s.config.model.new_head) return;
     if (s.context.data != nullptr && s.context.data->classes == coco_outputs) return;
     out.push_back({.id = "dense-labels-of-coco-weights",
