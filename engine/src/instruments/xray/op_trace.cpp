@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "amp/type_rules.h"
@@ -55,19 +56,47 @@ std::string joined(const std::vector<std::string>& names) {
 
 constexpr const char* gradient_why = "A gradient runs in the types that the forward pass ran in.";
 
-/// Sets XrayOp::call. A module is called several times if each of its operations comes so often.
+/// Rows of each operation of a module's forward pass.
+using ModuleRows = std::map<std::string, std::vector<std::size_t>>;
+
+bool is_outside(const XrayOp& row, const std::string& module) {
+    return row.pass == XrayPass::forward && row.module != module &&
+           !row.module.starts_with(module + '.');
+}
+
+/// Whether each operation comes `calls` times, and between two calls another module runs that is no
+/// part of this one.
+bool is_called(const std::vector<XrayOp>& rows, const std::string& module, const ModuleRows& ops,
+               std::size_t calls) {
+    for (const auto& [op, at] : ops)
+        if (at.size() != calls) return false;
+    for (std::size_t i = 1; i < calls; ++i) {
+        std::size_t last = 0, first = rows.size();
+        for (const auto& [op, at] : ops) {
+            last = std::max(last, at[i - 1]);
+            first = std::min(first, at[i]);
+        }
+        if (last >= first) return false;
+        const auto between = std::span(rows).subspan(last, first - last);
+        if (std::ranges::none_of(between, [&](const XrayOp& row) { return is_outside(row, module); }))
+            return false;
+    }
+    return true;
+}
+
+/// Sets XrayOp::call. An operation that one call runs several times has no number, as the sums of a
+/// pyramid.
 void number_calls(std::vector<XrayOp>& rows) {
-    std::map<std::string, std::map<std::string, std::vector<XrayOp*>>> modules;
-    for (XrayOp& row : rows)
-        if (row.pass == XrayPass::forward && !row.module.empty())
-            modules[row.module][row.op].push_back(&row);
-    for (auto& [module, ops] : modules) {
+    std::map<std::string, ModuleRows> modules;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+        if (rows[i].pass == XrayPass::forward && !rows[i].module.empty())
+            modules[rows[i].module][rows[i].op].push_back(i);
+    for (const auto& [module, ops] : modules) {
         const std::size_t calls = ops.begin()->second.size();
-        const auto differs = [&](const auto& op) { return op.second.size() != calls; };
-        if (calls < 2 || std::ranges::any_of(ops, differs)) continue;
-        for (auto& [op, of_op] : ops)
+        if (calls < 2 || !is_called(rows, module, ops, calls)) continue;
+        for (const auto& [op, at] : ops)
             for (std::size_t i = 0; i < calls; ++i)
-                of_op[i]->call = static_cast<std::int64_t>(i) + 1;
+                rows[at[i]].call = static_cast<std::int64_t>(i) + 1;
     }
 }
 
