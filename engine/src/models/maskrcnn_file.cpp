@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "engine/base/error.h"
 #include "models/mask_rcnn.h"
 #include "models/network_body.h"
 #include "models/network_model.h"
@@ -17,7 +18,21 @@ public:
 
     void run(const Model& model, const Tensor& pictures, const Seen& seen) const override {
         network::LayerPass pass(model.random);
-        network_.run(model, {pictures}, pass, seen);
+        const auto checked = [&](std::size_t stage, const Tensor& map) {
+            const std::int64_t stride = std::int64_t{4} << stage;
+            for (int dim = 2; dim < 4; ++dim)
+                if (map.size(dim) * stride != pictures.size(dim))
+                    refuse_size(pictures, "stage " + std::to_string(stage + 1) + " is " +
+                                              std::to_string(map.size(2)) + " x " +
+                                              std::to_string(map.size(3)));
+            seen(stage, map);
+        };
+        try {
+            network_.run(model, {pictures}, pass, checked);
+        } catch (const Error& error) {
+            if (error.code() != ErrorCode::shape || has_own_size(pictures)) throw;
+            refuse_size(pictures, error.what());
+        }
     }
 
     std::int64_t width(std::size_t stage) const override {
@@ -37,6 +52,20 @@ public:
     bool convolves_inputs_first() const override { return use_.convolved; }
 
 private:
+    /// Whether they have the size for which the text was checked. Canvases of other batches can be
+    /// smaller.
+    bool has_own_size(const Tensor& pictures) const {
+        const network::NetworkGraph& graph = network_.graph();
+        const auto& own = graph.values[static_cast<std::size_t>(graph.inputs.front())].type.sizes;
+        return own[2].number == pictures.size(2) && own[3].number == pictures.size(3);
+    }
+    [[noreturn]] static void refuse_size(const Tensor& pictures, const std::string& why) {
+        throw Error(ErrorCode::settings,
+                    msg("The network does not take pictures of {} x {} pixels: {}", pictures.size(2),
+                        pictures.size(3), why),
+                    msg("A detector's pictures differ in size: use layers that take any, and no "
+                        "Linear behind Flatten. With dataset.canvas=fixed training has one size."));
+    }
     const network::GraphValue& value(std::size_t stage) const {
         const network::NetworkGraph& graph = network_.graph();
         return graph.values[static_cast<std::size_t>(graph.outputs[stage])];

@@ -165,6 +165,19 @@ TEST(MaskRcnnFile, NamesAMissingStageAndOneOfAnotherStride) {
                 HasSubstr("drawn numbers"));
 }
 
+TEST(MaskRcnnFile, NamesThePictureThatItsLayersDoNotTake) {
+    const auto refused = [](const std::string& third_stage) {
+        const auto model = on_text(labelled(third_stage, ""));
+        EXPECT_EQ(model->forward({Tensor::zeros({1, 3, 64, 64}, DType::f32)}).size(), 10u);
+        return message_of(ErrorCode::settings, [&] {
+            model->forward({Tensor::zeros({1, 3, 64, 32}, DType::f32)});
+        });
+    };
+    EXPECT_THAT(refused("  AdaptiveAvgPool2d(8)\n" + third),
+                HasSubstr("pictures of 64 x 32 pixels: stage 3 is 4 x 4"));
+    EXPECT_THAT(refused("  LayerNorm\n" + third), HasSubstr("pictures of 64 x 32 pixels: "));
+}
+
 TEST(MaskRcnnFile, HasTheOptionsOfBothAndRefusesANameTwice) {
     const auto own = read_network(lines_of(stages), "maskrcnn-file");
     EXPECT_TRUE(own->faults.empty());
