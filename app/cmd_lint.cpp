@@ -24,7 +24,8 @@ std::optional<engine::DatasetPreview> read_preview(const engine::RunConfig& conf
         try {
             return engine::preview_dataset(config.dataset, config.seed, 0);
         } catch (const engine::Error& error) {
-            std::cerr << "halftone: " << error.message().str()
+            const std::string why = error.message().str();
+            std::cerr << "halftone: " << why << (why.ends_with('.') ? "" : ".")
                       << " The findings are those of a typical data set.\n";
         }
     }

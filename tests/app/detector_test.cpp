@@ -98,6 +98,20 @@ TEST_F(DetectorRun, IsEvaluatedAndFindsObjectsOnPictures) {
     EXPECT_THAT(errors, HasSubstr("no.png"));
 }
 
+TEST_F(DetectorRun, ABodyIsCheckedWithTheSettingsOfItsDetector) {
+    const auto checked = [this](const std::string& first, int exit_code) {
+        const std::string file = home.write(
+            "body.network", "option wide = 4 in 1..8\nnetwork(image):\n  layer1: Conv2d(wide, 3, stride=" + first +
+                                ", padding=1)\n  layer2: MaxPool2d(2)\n  layer3: MaxPool2d(2)\n  layer4: MaxPool2d(2)\n");
+        run({"network", file, "--set", "model.kind=maskrcnn-file", "--set", "model.options.hidden=32", "--set",
+             "model.options.wide=2", "--set", "dataset.kind=shapes"},
+            exit_code);
+        return errors;
+    };
+    EXPECT_THAT(checked("4", 0), IsEmpty());
+    EXPECT_THAT(checked("2", 2), HasSubstr("layer1 is N x 2 x 64 x 64. Stages are four images"));
+}
+
 TEST_F(DetectorRun, DataThatItCannotLearnFromAreRefusedAndNothingIsWritten) {
     picture("a.png");
     const std::string images = R"({"images":[{"id":1,"file_name":"a.png","width":16,"height":16}],)"

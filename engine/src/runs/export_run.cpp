@@ -134,7 +134,7 @@ WrittenNetwork written_network(const ModelConfig& model) {
 void export_pytorch(const fs::path& run_folder, const fs::path& file, const ExportOptions& options) {
     const RunConfig config = open_checkpoint(run_folder, options).config;
     if (model_descriptor(config.model)->output == ModelOutput::detections)
-        throw Error(ErrorCode::settings, msg("{} has no text in the network notation.", config.model.kind),
+        throw Error(ErrorCode::settings, msg("Detectors cannot be written as PyTorch modules."),
                     msg("Export it as safetensors."));
     const auto [text, values] = written_network(config.model);
     const ModelShape shape = make_task(config, read_input_guide(run_folder).schema)->model_shape();

@@ -114,6 +114,9 @@ std::int64_t parameter_count(const RunConfig& config, const Schema& data) {
 NetworkData network_data(const RunConfig& config, const Schema& data) {
     NetworkData out = network_data(make_task(config, data)->model_shape(), config.model.options);
     out.stages = model_descriptor(config.model)->output == ModelOutput::detections;
+    // A text has none of the options of the kind, which are the detector's.
+    if (const ModelDescriptor* kind = find_kind(models(), config.model.kind))
+        for (const OptionSpec& option : kind->options) out.options.erase(option.name);
     return out;
 }
 
