@@ -164,7 +164,11 @@ void joined(OperatorCall& call) {
 /// Keeps the numbers and changes their shape.
 void shaped(OperatorCall& call, int from, Dims dims) {
     if (product_of(dims) != call.graph.constant(from).count()) call.fail("shapes do not fit each other");
-    ImportedConstant made = call.graph.constant(from);
+    if (dims.size() > 8) call.fail("more than 8 dimensions");
+    const ImportedConstant& old = call.graph.constant(from);
+    call.graph.count_work(static_cast<std::int64_t>(old.numbers.size() + old.wholes.size()));
+    ImportedConstant made = old;
+    if (dims != made.dims) made.table = -1;
     made.dims = std::move(dims);
     call.graph.folded += 1;
     call.give(call.graph.add_constant(std::move(made)));
@@ -378,7 +382,11 @@ bool fold_filled(OperatorCall& call, double number) {
 }
 
 void range(OperatorCall& call) {
-    const auto whole = [&](std::size_t at) { return call.wholes(at).at(0); };
+    const auto whole = [&](std::size_t at) {
+        const std::int64_t out = call.wholes(at).at(0);
+        if (out < -size_limit / 4 || out > size_limit / 4) call.fail("a number is out of range");
+        return out;
+    };
     const std::int64_t start = whole(0), limit = whole(1), step = whole(2);
     if (step == 0) call.fail("a step is 0");
     const std::int64_t count = std::max<std::int64_t>(0, step > 0 ? (limit - start + step - 1) / step : (start - limit - step - 1) / -step);
@@ -407,6 +415,33 @@ bool where(OperatorCall& call) {
         else made.wholes.push_back(call.graph.wholes(from).at(place));
     }
     call.give_constant(std::move(made));
+    return true;
+}
+
+/// Writes out the inputs that repeat a constant's numbers, where their sizes are none of symbols. False: they are too many.
+bool spread(OperatorCall& call) {
+    constexpr std::int64_t most = 1 << 20;
+    for (std::size_t i = 0; i < call.input_count(); ++i) {
+        const bool filled = call.given(i) && call.value(i).fill && call.node.op == "Concat";
+        if (!call.given(i) || (!filled && !call.is_repeated(i)) || !std::ranges::all_of(call.sizes(i), &Extent::is_number)) continue;
+        const Dims dims = known_dims(call, i);
+        const std::int64_t count = product_of(dims);
+        if (count < 0 || count > most) return false;
+        call.graph.count_work(count);
+        const int from = call.value(i).constant;
+        ImportedConstant made{.dims = dims, .real = !call.value(i).whole};
+        if (filled && made.real) {
+            made.numbers.assign(static_cast<std::size_t>(count), static_cast<float>(*call.value(i).fill));
+        } else if (filled) {
+            made.wholes.assign(static_cast<std::size_t>(count), Extent{static_cast<std::int64_t>(*call.value(i).fill)});
+        } else {
+            for (const std::size_t place : places_of(call, dims, broadcast_strides(call, call.graph.constant(from).dims, dims))) {
+                if (made.real) made.numbers.push_back(call.graph.numbers(from).at(place));
+                else made.wholes.push_back(call.graph.wholes(from).at(place));
+            }
+        }
+        call.take(i, call.graph.add_constant(std::move(made)));
+    }
     return true;
 }
 
@@ -474,6 +509,7 @@ bool fold(OperatorCall& call) {
     if (op == "Expand") return expanded(call), true;
     if (op == "Range") return range(call), true;
     if (op == "Where") return where(call);
+    if (op != "Identity" && op != "Cast" && !spread(call)) return false;
     if (call.value(0).fill && op != "Concat") return fold_filled(call, *call.value(0).fill);
     const int from = call.value(0).constant;
     if (from < 0) return false;

@@ -22,6 +22,7 @@ std::int64_t ImportedConstant::count() const {
 }
 
 int ImportedGraph::add_value(ImportedValue made) {
+    if (made.sizes.size() > 8) throw CannotRead{"more than 8 dimensions"};
     values.push_back(std::move(made));
     return static_cast<int>(values.size()) - 1;
 }
@@ -108,7 +109,13 @@ int OperatorCall::weight(std::size_t at, int dims) const {
     const int found = value(at).constant;
     if (found < 0 || !graph.constant(found).real) fail("its weights are computed from the input");
     if (dims >= 0 && static_cast<int>(graph.constant(found).dims.size()) != dims) fail("its weights have another shape");
+    if (is_repeated(at)) fail("its weights are repeated");
     return found;
+}
+
+bool OperatorCall::is_repeated(std::size_t at) const {
+    const ImportedValue& of = value(at);
+    return of.constant >= 0 && !std::ranges::equal(of.sizes, graph.constant(of.constant).dims, [](const Extent& size, std::int64_t dim) { return size == Extent{dim}; });
 }
 
 Extents OperatorCall::extents(std::size_t at) const {
@@ -137,7 +144,9 @@ int OperatorCall::for_any_batch(std::size_t at) {
     const std::int64_t batch = graph.fixed_batch;
     const bool batched = std::ranges::any_of(inputs_, [&](int each) { return !graph.value(each).is_constant() && graph.value(each).sizes.size() == sizes(at).size(); });
     if (constant < 0 || batch < 2 || !batched || sizes(at).empty() || sizes(at)[0] != Extent{batch} || !graph.constant(constant).real) return input(at);
+    if (is_repeated(at)) return input(at);
     const std::vector<float>& all = graph.numbers(constant);
+    if (all.empty()) return input(at);
     const auto row = static_cast<std::ptrdiff_t>(all.size() / static_cast<std::size_t>(batch));
     for (std::ptrdiff_t i = 1; i < batch; ++i)
         if (!std::equal(all.begin(), all.begin() + row, all.begin() + i * row)) return input(at);
@@ -161,8 +170,7 @@ std::size_t OperatorCall::axis(std::int64_t given, std::int64_t rank) const {
 
 int OperatorCall::add(const std::string& kind, const std::string& arguments, std::vector<int> from, Extents sizes, std::size_t out) {
     for (const Extent& each : sizes)
-        if (each.number < 1) fail("a size is below 1");
-    if (sizes.size() > 8) fail("more than 8 dimensions");
+        if (each.number < 1 || each.number > std::int64_t{1} << 40) fail("a size is out of range");
     const int made = graph.add_step({.kind = kind, .arguments = arguments, .inputs = std::move(from), .node = node.name, .op = node.op}, std::move(sizes));
     give(made, out);
     return made;

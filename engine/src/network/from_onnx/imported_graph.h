@@ -137,6 +137,7 @@ struct WrittenNetwork {
     std::string text{};
     std::vector<std::pair<std::string, const ImportedWeight*>> weights{};
     std::vector<std::pair<std::string, int>> bare{};  ///< constants that are parameters
+    std::map<int, Extents> shapes{};  ///< of the layers, by line
     int parameters = 0, buffers = 0, constants = 0;
 };
 WrittenNetwork write_network(ImportedGraph& graph, const std::vector<std::string>& inputs, const std::string& gives, std::int64_t outputs);

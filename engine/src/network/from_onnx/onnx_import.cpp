@@ -41,7 +41,7 @@ void take_off_probabilities(ImportedGraph& graph) {
     const auto rank = static_cast<std::int64_t>(graph.value(graph.outputs[0]).sizes.size());
     if ((last.kind != "Softmax" && last.kind != "LogSoftmax") || last.list != std::vector<std::int64_t>{rank - 1} || rank > 3) return;
     last.gone = true;
-    graph.notes.push_back(last.kind + " at the end is left out: the loss takes scores, and an export of the run puts it back on request.");
+    graph.notes.push_back(last.kind + " at the end is left out: the loss takes scores.");
     graph.outputs[0] = last.inputs[0];
 }
 
@@ -80,8 +80,10 @@ std::string gives_of(const ImportedGraph& graph, const NetworkInput& in, std::in
 }
 
 std::vector<float> numbers_of(ImportedGraph& graph, const ImportedWeight& weight, const std::string& name) {
-    const auto& from = graph.numbers(weight.constant);
-    std::vector<float> out = weight.layout ? weight.layout(from) : from;
+    // A file's tensor is read for each use, so that memory holds it once.
+    const ImportedConstant& constant = graph.constant(weight.constant);
+    std::vector<float> out = constant.tensor != nullptr ? graph.file.floats(*constant.tensor) : constant.numbers;
+    if (weight.layout) out = weight.layout(out);
     std::int64_t count = 1;
     for (const std::int64_t size : weight.sizes) count *= size;
     if (static_cast<std::int64_t>(out.size()) != count) throw Error(ErrorCode::data, msg("{} of this ONNX model has a shape that does not fit its layer.", name));
@@ -93,11 +95,14 @@ void add_tensors(ImportedGraph& graph, const WrittenNetwork& written, OnnxImport
     for (const auto& [name, constant] : written.bare) out.tensors.push_back({name, graph.constant(constant).dims, graph.numbers(constant)});
 }
 
-/// The text for its own sizes has the parameters that were read, and no others.
-void check_text(const OnnxImport& import) {
+/// The text for its own sizes has the shapes and parameters that were read, and no others.
+void check_text(const OnnxImport& import, const WrittenNetwork& written) {
     const CheckedNetwork network = check_network(import.text, import.data);
     if (const auto fault = std::ranges::find(network.faults, false, &NetworkFault::note); fault != network.faults.end())
         throw Error(ErrorCode::data, msg("This ONNX model makes no network of the notation. Line {} of its text: {}", fault->place.line, fault->text.str()));
+    for (const NetworkRow& row : network.rows)
+        if (const auto found = written.shapes.find(row.place.line); found != written.shapes.end() && network::to_string(found->second) != row.shape)
+            throw Error(ErrorCode::data, msg("{} of this ONNX model has a shape that does not fit its layer.", row.layer));
     std::map<std::string, std::vector<std::int64_t>> read;
     for (const OnnxImport::Tensor& tensor : import.tensors) read.emplace(tensor.name, tensor.sizes);
     const auto check = [&](const std::string& name, const std::vector<std::int64_t>& sizes) {
@@ -156,7 +161,7 @@ OnnxImport import_onnx(const std::filesystem::path& path, const std::filesystem:
     check_refused(graph);
     out.text = written.text;
     add_tensors(graph, written, out);
-    check_text(out);
+    check_text(out, written);
     try {
         out.text = network_to_text(out.text, out.data);
     } catch (const Error&) {

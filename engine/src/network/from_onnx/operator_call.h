@@ -23,6 +23,8 @@ public:
     bool all_constant() const;
     /// The index of a constant input of real numbers with so many dimensions; -1: any.
     int weight(std::size_t at, int dims = -1) const;
+    /// Whether Expand repeats the numbers of a constant input.
+    bool is_repeated(std::size_t at) const;
     /// A constant input of whole numbers.
     Extents extents(std::size_t at) const;
     std::vector<std::int64_t> wholes(std::size_t at) const;
@@ -31,6 +33,8 @@ public:
     double scalar(std::size_t at) const;
     /// The input; a constant that repeats its numbers for each sample of the exporter's batch stands for any batch.
     int for_any_batch(std::size_t at);
+    /// Takes another value at this input.
+    void take(std::size_t at, int value) { inputs_[at] = value; }
     /// The number of a size.
     std::int64_t number(const Extent& extent) const;
     std::size_t axis(std::int64_t given, std::int64_t rank) const;

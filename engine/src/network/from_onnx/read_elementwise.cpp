@@ -22,7 +22,7 @@ void with_alpha(OperatorCall& call) {
     const std::string& op = call.node.op;
     const double alpha = call.node.number("alpha", op == "LeakyRelu" ? 0.01 : op == "HardSigmoid" ? 0.2 : 1);
     if (op == "LeakyRelu") {
-        call.add("LeakyReLU", is_near(alpha, 0.01) ? "" : number_text(alpha), {call.input(0)}, call.sizes());
+        call.add("LeakyReLU", std::fabs(alpha - 0.01) < 1e-8 ? "" : number_text(alpha), {call.input(0)}, call.sizes());
     } else if (op == "HardSigmoid") {
         if (!is_near(alpha, 1.0 / 6) || !is_near(call.node.number("beta", 0.5), 0.5)) call.fail("alpha and beta are not those of PyTorch's");
         call.add("Hardsigmoid", "", {call.input(0)}, call.sizes());
@@ -45,7 +45,11 @@ void gelu(OperatorCall& call) {
 void prelu(OperatorCall& call) {
     const int slope = call.weight(1);
     const std::int64_t count = call.graph.constant(slope).count();
-    if (count != 1 && (call.rank() < 2 || call.sizes()[1] != Extent{count})) call.fail("its slopes are not those of channels");
+    const std::vector<std::int64_t>& dims = call.graph.constant(slope).dims;
+    const auto rank = static_cast<std::size_t>(call.rank());
+    // Its shape is aligned at the last dimension: slopes of channels stand before sizes of 1.
+    const bool by_channel = rank >= 2 && dims.size() + 1 >= rank && dims.size() <= rank && dims[dims.size() + 1 - rank] == count && call.sizes()[1] == Extent{count};
+    if (count != 1 && !by_channel) call.fail("its slopes are not those of channels");
     call.add("PReLU", count == 1 ? "" : "num_parameters=" + std::to_string(count), {call.input(0)}, call.sizes());
     call.step().weights.push_back({"weight", slope, {count}, {}});
 }
@@ -99,6 +103,7 @@ void arithmetic(OperatorCall& call) {
         from.push_back(call.input(i));
     }
     if (from.size() == 1) return call.drop(call.node.op);
+    if (from.empty() || (from.size() > 2 && (call.node.op == "Sub" || call.node.op == "Div"))) call.fail("it has another number of inputs");
     const Extents out = broadcast_extents(sizes);
     call.add(layers.at(call.node.op), "", std::move(from), out);
 }

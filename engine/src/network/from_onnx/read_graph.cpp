@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <stdexcept>
 
 #include "engine/base/error.h"
 #include "network/from_onnx/operator_call.h"
@@ -58,6 +59,8 @@ void read_input(ImportedGraph& graph, const OnnxPort& port) {
     if (!graph.names.emplace(port.name, value).second) refuse_graph(msg("This ONNX model has the name {} twice.", port.name));
 }
 
+std::string name_of(const OnnxNode& node) { return node.name.empty() && !node.outputs.empty() ? node.outputs.front() : node.name; }
+
 void read_node(ImportedGraph& graph, const OnnxNode& node) {
     for (const std::string& output : node.outputs)
         if (!output.empty() && !graph.names.emplace(output, -1).second) refuse_graph(msg("This ONNX model has the name {} twice.", output));
@@ -66,7 +69,7 @@ void read_node(ImportedGraph& graph, const OnnxNode& node) {
         const auto found = graph.names.find(input);
         if (found == graph.names.end() || std::ranges::find(node.outputs, input) != node.outputs.end())
             refuse_graph(msg("{} of this ONNX model takes {}, which nothing gives before it.", node.name.empty() ? node.op : node.name, input));
-        if (found->second < 0 && std::ranges::find(node.outputs, input) == node.outputs.end()) return;  // it follows from a refused node
+        if (found->second < 0) return;  // it follows from a refused node, or from an output that is not read
     }
     const std::size_t first = graph.steps.size();
     const std::string op = node.domain.empty() ? node.op : node.domain + "::" + node.op;
@@ -77,8 +80,9 @@ void read_node(ImportedGraph& graph, const OnnxNode& node) {
         if (read == nullptr) throw CannotRead{"no layer for it here"};
         read(call);
     } catch (const CannotRead& cannot) {
-        auto& nodes = graph.refused[op + ": " + cannot.why];
-        nodes.push_back(node.name.empty() && !node.outputs.empty() ? node.outputs.front() : node.name);
+        graph.refused[op + ": " + cannot.why].push_back(name_of(node));
+    } catch (const std::out_of_range&) {
+        graph.refused[op + ": its inputs do not fit each other"].push_back(name_of(node));
     }
     const std::string module = module_of(node);
     for (std::size_t i = first; i < graph.steps.size(); ++i) graph.steps[i].module = module;
@@ -111,6 +115,7 @@ void read_graph(ImportedGraph& graph) {
         const auto found = graph.names.find(port.name);
         if (found == graph.names.end()) refuse_graph(msg("{} of this ONNX model takes {}, which nothing gives before it.", "output", port.name));
         if (found->second >= 0) graph.outputs.push_back(found->second);
+        else if (graph.refused.empty() && graph.outputs.empty()) graph.refused["output: it follows from a layer's further output, such as a mask"].push_back(port.name);
     }
 }
 

@@ -53,6 +53,7 @@ struct Window {
         for (const std::int64_t each : pads)
             if (each < 0 || each > 1 << 20) call.fail("pads are out of range");
         const std::string mode = call.node.text("auto_pad", "NOTSET");
+        if (mode != "NOTSET" && mode != "VALID" && mode != "SAME_UPPER" && mode != "SAME_LOWER") call.fail("auto_pad=" + mode);
         for (std::size_t i = 0; i < count; ++i) {
             before.push_back(mode == "NOTSET" ? pads[i] : 0);
             after.push_back(mode == "NOTSET" ? pads[count + i] : 0);
@@ -180,7 +181,8 @@ void gemm(OperatorCall& call) {
     const int bias = call.weight(2);
     ImportedStep& step = call.step();
     const std::int64_t outputs = step.list[0];
-    if (call.graph.constant(bias).count() != outputs) call.fail("its bias is no row");
+    const Dims& dims = call.graph.constant(bias).dims;
+    if (call.graph.constant(bias).count() != outputs || (outputs > 1 && dims.back() != outputs)) call.fail("its bias is no row");
     step.weights.push_back({"bias", bias, {outputs}, {}});
 }
 

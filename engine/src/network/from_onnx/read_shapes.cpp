@@ -124,8 +124,10 @@ void resqueeze(OperatorCall& call, const Dims& axes, bool add) {
     Extents out = call.sizes();
     std::set<std::size_t> places;
     const std::int64_t rank = call.rank() + (add ? static_cast<std::int64_t>(axes.size()) : 0);
+    if (rank > 8) call.fail("more than 8 dimensions");
     for (const std::int64_t each : axes) places.insert(call.axis(each, rank));
-    if (axes.empty())
+    if (places.size() != axes.size()) call.fail("axes name a dimension twice");
+    if (axes.empty() && !add)
         for (std::size_t i = 0; i < out.size(); ++i)
             if (out[i] == Extent{1}) places.insert(i);
     if (add) {
@@ -194,7 +196,7 @@ void slice(OperatorCall& call) {
     Dims axes = call.wholes_or(3, "axes");
     if (axes.empty())
         for (std::size_t i = 0; i < starts.size(); ++i) axes.push_back(static_cast<std::int64_t>(i));
-    if (starts.size() != ends.size() || axes.size() != starts.size()) call.fail("starts, ends and axes do not fit");
+    if (starts.size() != ends.size() || axes.size() != starts.size() || (!steps.empty() && steps.size() != starts.size())) call.fail("starts, ends and axes do not fit");
     // Slices that keep everything are none.
     std::vector<std::size_t> real;
     for (std::size_t i = 0; i < starts.size(); ++i) {
@@ -219,13 +221,14 @@ void split(OperatorCall& call) {
     const auto n = static_cast<std::int64_t>(count);
     if (parts.empty()) {
         const std::int64_t each = (size + n - 1) / n;
-        for (std::int64_t left = size; parts.size() < count; left -= each) parts.push_back(std::min(each, left));
+        for (std::int64_t rest = size; parts.size() < count; rest -= each) parts.push_back(std::min(each, rest));
     }
-    if (parts.size() != count) call.fail("its parts do not fit its outputs");
+    std::int64_t left = size;
+    for (const std::int64_t each : parts) left = each < 1 || each > left ? -1 : left - each;
+    if (parts.size() != count || left != 0) call.fail("its parts do not fit its outputs");
     const bool equal = std::ranges::all_of(parts, [&](std::int64_t each) { return each == parts[0]; }) && parts[0] * n == size;
     const int from = call.input(0);
     for (std::size_t i = 0, start = 0; i < count; start += static_cast<std::size_t>(parts[i]), ++i) {
-        if (parts[i] < 1) call.fail("a part is empty");
         if (!equal) {
             add_slice(call, from, axis, static_cast<std::int64_t>(start), static_cast<std::int64_t>(start) + parts[i], 1, i, true);
             continue;
@@ -251,12 +254,13 @@ void gather(OperatorCall& call) {
     }
     const std::size_t axis = call.axis("axis", 0);
     const Dims indices = call.wholes(1);
-    if (indices.size() != 1) call.fail("it takes several places");
+    if (indices.size() != 1 || call.rank(1) > 1) call.fail("it takes several places");
     const ImportedValue& in = call.value(0);
     const Extent& size = in.sizes[axis];
     if (size.is_number() ? indices[0] < -size.number || indices[0] >= size.number : indices[0] != 0 && indices[0] != -1) call.fail("its place is out of range");
     Extents out = in.sizes;
     if (in.form == Form::states && axis == 0 && call.rank(1) == 0) {
+        if (in.sizes[0] != Extent{static_cast<std::int64_t>(in.of.size())}) call.fail("it takes the state of one direction");
         call.give(in.of[call.axis(indices[0], static_cast<std::int64_t>(in.of.size()))]);
         return;
     }
@@ -333,11 +337,13 @@ void resize(OperatorCall& call) {
         if (!(scales[i] > 0) || scales[i] != scales[2] || scales[i] > 1e6) call.fail("its scales differ between the dimensions");
     const std::string mode = call.node.text("mode", "nearest"), turned = old ? "asymmetric" : call.node.text("coordinate_transformation_mode", "half_pixel");
     const bool whole = std::floor(scales[2]) == scales[2];
-    const bool floors = call.node.text("nearest_mode", old ? "floor" : "round_prefer_floor") == "floor";
+    const std::string rounding = call.node.text("nearest_mode", old ? "floor" : "round_prefer_floor");
     const bool halves = turned == "half_pixel" || turned == "pytorch_half_pixel";
     std::string arguments = number_text(scales[2]);
     if (mode == "nearest") {
-        if (!(turned == "asymmetric" && floors) && !(whole && halves)) call.fail("its nearest mode is not PyTorch's");
+        // Where the scale is whole, the middle of a new pixel lies within an old one, to which both ways of rounding lead.
+        const bool nearest = whole && halves && rounding.starts_with("round_prefer_");
+        if ((!(turned == "asymmetric" && rounding == "floor") && !nearest) || (old && scales[2] < 1)) call.fail("its nearest mode is not PyTorch's");
     } else if (mode == "linear" && halves) {
         arguments += rank == 3 ? ", mode=linear" : rank == 4 ? ", mode=bilinear" : ", mode=trilinear";
     } else if (mode == "cubic" && halves && rank == 4 && std::fabs(call.node.number("cubic_coeff_a", -0.75) + 0.75) < 1e-6) {
@@ -345,7 +351,8 @@ void resize(OperatorCall& call) {
     } else {
         call.fail("mode=" + mode + " with " + turned);
     }
-    if (call.node.whole("antialias", 0) != 0) call.fail("it has antialias");
+    if (call.node.whole("antialias", 0) != 0 || call.node.whole("exclude_outside", 0) != 0 || call.node.has("axes") || call.node.text("keep_aspect_ratio_policy", "stretch") != "stretch")
+        call.fail("it has antialias, exclude_outside, axes or a policy");
     Extents out = call.sizes();
     for (std::size_t i = 2; i < rank; ++i) out[i] = {static_cast<std::int64_t>(std::floor(static_cast<double>(call.number(out[i])) * scales[i]))};
     call.add("Upsample", arguments, {call.input(0)}, std::move(out));

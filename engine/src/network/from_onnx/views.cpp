@@ -97,7 +97,7 @@ std::optional<ImportedView> view_of(ImportedGraph& graph, int value, bool scaled
         if (moves.contains(step.kind)) {
             steps.push_back(at);
             value = step.inputs[0];
-        } else if (const auto side = factor_side(graph, step); scaled && side) {
+        } else if (const auto side = factor_side(graph, step); scaled && side && graph.value(step.inputs[*side]).sizes == graph.value(value).sizes) {
             const double factor = *graph.scalar(step.inputs[1 - *side]);
             if (factor == 0) return {};
             scale *= step.kind == "Div" ? 1 / factor : factor;

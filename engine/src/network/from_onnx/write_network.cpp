@@ -184,8 +184,10 @@ private:
         // A table that is the weight of an output layer too stays one parameter.
         if (step.kind == "Embedding") tables_.emplace(step.weights[0].constant, line.label);
         for (const ImportedWeight& weight : step.weights) {
-            const int source = graph_.constant(weight.constant).table >= 0 ? graph_.constant(weight.constant).table : weight.constant;
-            if (const auto table = tables_.find(source); step.kind == "Linear" && weight.role == "weight" && table != tables_.end()) {
+            const bool turned = graph_.constant(weight.constant).table >= 0;
+            const int source = turned ? graph_.constant(weight.constant).table : weight.constant;
+            const bool as_table = turned == static_cast<bool>(weight.layout);  // outputs x features
+            if (const auto table = tables_.find(source); step.kind == "Linear" && weight.role == "weight" && as_table && table != tables_.end()) {
                 line.call.insert(line.call.size() - 1, ", weight=" + table->second + ".weight");
                 continue;
             }
@@ -275,6 +277,7 @@ private:
             before = named_.size();
             name_colliding(named_);
             out_.text = head;
+            out_.shapes.clear();
             names_ = inputs;
             taken_ = taken;
             write_once();
@@ -284,7 +287,8 @@ private:
     void write_once() {
         Path open;
         std::vector<int> ins;  // values that the open containers take
-        int above = graph_.inputs.front();
+        int above = graph_.inputs.front(), row = 0;
+        std::size_t counted = 0;
         for (const Line& line : lines_) {
             std::size_t same = 0;
             while (same < std::min(open.size(), line.around.size()) && open[same] == line.around[same]) ++same;
@@ -317,6 +321,9 @@ private:
                 text += " from " + join(line.inputs, ", ", [&](int input) { return reference(input, open, above, ins.empty() ? -1 : ins.back()); });
             if (!name.empty()) names_[line.value] = name;
             out_.text += text + '\n';
+            row += static_cast<int>(std::count(out_.text.begin() + static_cast<std::ptrdiff_t>(counted), out_.text.end(), '\n'));
+            counted = out_.text.size();
+            if (line.step >= 0) out_.shapes[row] = graph_.value(line.value).sizes;
             name_states(line);
             above = line.value;
         }

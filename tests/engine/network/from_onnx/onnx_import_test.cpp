@@ -170,5 +170,29 @@ TEST_F(OnnxImportOf, RefusesConstantsThatGrowBeyondMeasure) {
     EXPECT_THAT(refused(range), HasSubstr("beyond all measure"));
 }
 
+std::string raw_floats(const std::vector<float>& numbers) { return {reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)}; }
+
+TEST_F(OnnxImportOf, WritesOutNumbersThatAreRepeated) {
+    MadeOnnx filled;
+    filled.floats("q", {2}, raw_floats({1, 2})).wholes("two", {2}).node("ConstantOfShape", {"two"}, {"z"}).node("Concat", {"q", "z"}, {"c"}).node("Add", {"x", "c"}, {"y"});
+    EXPECT_THAT(made(filled).tensors.at(0).numbers, testing::ElementsAre(1, 2, 0, 0));
+    MadeOnnx expanded;
+    expanded.floats("q", {2, 1}, raw_floats({1, 2})).wholes("square", {2, 2}).wholes("four", {4});
+    expanded.node("Expand", {"q", "square"}, {"e"}).node("Reshape", {"e", "four"}, {"c"}).node("Add", {"x", "c"}, {"y"});
+    EXPECT_THAT(made(expanded).tensors.at(0).numbers, testing::ElementsAre(1, 1, 2, 2));
+}
+
+TEST_F(OnnxImportOf, RefusesWhatItsLayersWouldComputeOtherwise) {
+    const std::string four = raw_floats({1, 2, 3, 4});
+    std::string square;
+    for (int i = 0; i < 4; ++i) square += four;
+    EXPECT_THAT(refused(MadeOnnx(18, {4, 4}).floats("w", {4, 4}, square).floats("b", {4, 1}, four).node("Gemm", {"x", "w", "b"}, {"y"})), HasSubstr("no row"));
+    EXPECT_THAT(refused(MadeOnnx(18, {1, 4, 4, 4}).floats("s", {4}, four).node("PRelu", {"x", "s"}, {"y"})), HasSubstr("not those of channels"));
+    EXPECT_THAT(refused(MadeOnnx().wholes("a", {3, 3}).node("Unsqueeze", {"x", "a"}, {"y"})), HasSubstr("a dimension twice"));
+    EXPECT_THAT(refused(MadeOnnx().wholes("a", {0, 1}).wholes("b", {9, 9}).wholes("c", {1}).node("Slice", {"x", "a", "b", "a", "c"}, {"y"})), HasSubstr("do not fit"));
+    EXPECT_THAT(refused(MadeOnnx().wholes("a", {}).node("Range", {"a", "a", "a"}, {"r"}).node("Reshape", {"x", "r"}, {"y"})), HasSubstr("do not fit each other"));
+    EXPECT_THAT(refused(MadeOnnx().node("Dropout", {"x"}, {"d", "mask"}).node("Not", {"mask"}, {"y"})), HasSubstr("such as a mask"));
+}
+
 }  // namespace
 }  // namespace engine::test
