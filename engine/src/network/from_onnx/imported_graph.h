@@ -136,6 +136,7 @@ void lift(ImportedGraph& graph);
 struct WrittenNetwork {
     std::string text{};
     std::vector<std::pair<std::string, const ImportedWeight*>> weights{};
+    std::vector<std::pair<std::string, const ImportedWeight*>> tied{};  ///< further names of some, which PyTorch's state_dict has too
     std::vector<std::pair<std::string, int>> bare{};  ///< constants that are parameters
     std::map<int, Extents> shapes{};  ///< of the layers, by line
     int parameters = 0, buffers = 0, constants = 0;

@@ -168,6 +168,7 @@ OnnxImport import_onnx(const std::filesystem::path& path, const std::filesystem:
         // A text that cannot be folded stays as it was written.
     }
     add_report(file, graph, written, out);
+    for (const auto& [name, weight] : written.tied) out.tensors.push_back({name, weight->sizes, numbers_of(graph, *weight, name)});
     return out;
 }
 

@@ -189,6 +189,7 @@ private:
             const bool as_table = turned == static_cast<bool>(weight.layout);  // outputs x features
             if (const auto table = tables_.find(source); step.kind == "Linear" && weight.role == "weight" && as_table && table != tables_.end()) {
                 line.call.insert(line.call.size() - 1, ", weight=" + table->second + ".weight");
+                out_.tied.emplace_back(line.label + ".weight", &weight);
                 continue;
             }
             out_.weights.emplace_back(line.label + '.' + weight.role, &weight);
