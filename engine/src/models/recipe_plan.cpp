@@ -46,14 +46,13 @@ public:
     Planner(const ResolvedPrecision& precision, const Model& model, const RecipeSettings& settings)
         : precision_(precision),
           model_(model),
-          settings_(settings),
-          products_(product_modules(model, settings.quantize.convolutions)) {}
+          settings_(settings) {}
 
     RecipePlan plan() {
         RecipePlan out;
         if (precision_.recipe != RecipeKind::none) {
-            check_covered();
             out.recipe = make_recipe(precision_.recipe, settings_);
+            check_covered(*out.recipe);
             out.kept = kept_modules();
         }
         for (const auto& [key, type] : precision_.force) add_forced(out, key, type);
@@ -68,8 +67,13 @@ private:
                     SettingError{field, value, std::move(allowed)}.str();
     }
 
-    void check_covered() const {
-        const bool covered = std::ranges::any_of(products_, [&](const std::string& each) {
+    /// Modules whose products the recipe could cover.
+    std::vector<std::string> products_of(const Recipe& recipe) const {
+        return product_modules(model_, recipe.convolutions && recipe.has_tensor_scales());
+    }
+
+    void check_covered(const Recipe& recipe) const {
+        const bool covered = std::ranges::any_of(products_of(recipe), [&](const std::string& each) {
             const auto holds = [&](const std::string& head) { return is_inside_module(head, each); };
             return settings_.quantize.head || std::ranges::none_of(model_.heads, holds);
         });
@@ -113,8 +117,9 @@ private:
         }
         const std::string field = "precision.force." + key;
         if (!is_module) return refuse(field, word_of(type), unknown(key));
-        if (!holds_one(key, products_)) return refuse(field, word_of(type), no_product(key));
-        out.forced[key] = make_recipe(recipe, settings_);
+        const Recipe made = make_recipe(recipe, settings_);
+        if (!holds_one(key, products_of(made))) return refuse(field, word_of(type), no_product(key));
+        out.forced[key] = made;
     }
 
     Message unknown(const std::string& module) const {
@@ -138,7 +143,7 @@ private:
         const std::string module = text.substr(0, colon), product = text.substr(colon + 1);
         if (std::ranges::find(model_.modules, module) == model_.modules.end())
             return refuse("quantize.skip", text, unknown(module));
-        if (!holds_one(module, products_))
+        if (!holds_one(module, product_modules(model_, settings_.quantize.convolutions)))
             return refuse("quantize.skip", text, no_product(module));
         const auto place = std::ranges::find(names, product) - std::begin(names);
         out.skipped[module].at(static_cast<std::size_t>(place)) = true;
@@ -147,7 +152,6 @@ private:
     const ResolvedPrecision& precision_;
     const Model& model_;
     const RecipeSettings& settings_;
-    std::vector<std::string> products_;
     std::string refused_;
 };
 

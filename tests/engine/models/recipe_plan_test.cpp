@@ -157,6 +157,10 @@ TEST(RecipePlan, RefusesWhatHasNoProduct) {
     EXPECT_THAT(plan_error(pictures), HasSubstr("a linear layer beside its output layer"));
     pictures.quantize.convolutions = true;
     EXPECT_EQ(plan_error(pictures), "");
+    pictures.precision.preset = "mxfp8";  // whose blocks no convolution has
+    EXPECT_THAT(plan_error(pictures), HasSubstr("a linear layer beside its output layer"));
+    pictures.precision = {.preset = "amp-bf16", .force = {{"layer1.0.conv1", ForcedType::mxfp8}}};
+    EXPECT_THAT(plan_error(pictures), HasSubstr("layer1.0.conv1: mxfp8: the module has no product"));
 }
 
 TEST(RecipePlan, NamesAllThatIsWrongInForceAndSkip) {

@@ -15,9 +15,7 @@ namespace engine {
 /// operand; what was seen before a resume does not count.
 class ScaleWatchdog {
 public:
-    /// `fp4`: more zeroed weights and inputs are usual. `delayed`: scales are those of earlier
-    /// steps.
-    ScaleWatchdog(bool fp4, bool delayed) : fp4_(fp4), delayed_(delayed) {}
+    explicit ScaleWatchdog(const Recipe& recipe) : recipe_(recipe) {}
 
     /// The event has no run yet.
     std::optional<ScaleAlarm> see(const QuantizationSlot& slot, const QuantizationRow& row);
@@ -25,7 +23,11 @@ public:
 private:
     std::optional<ScaleAlarm> judge(const QuantizationSlot& slot, const QuantizationRow& row);
 
-    bool fp4_, delayed_;
+    double most_saturated(const QuantizationSlot& slot) const;
+    double most_zeroed(const QuantizationSlot& slot) const;
+    bool is_delayed() const { return recipe_.rule == ScaleBasis::delayed; }
+
+    const Recipe recipe_;
     std::map<std::string, std::int64_t> reported_;  // steps, by operand
     std::map<std::string, std::int64_t> off_since_;
 };

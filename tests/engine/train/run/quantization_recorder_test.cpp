@@ -12,6 +12,10 @@ using Kind = ScaleAlarm::Kind;
 const QuantizationSlot gradient{"fc1", "g", "columns", 8, 8, "e4m3", "emulated", ""};
 const QuantizationSlot weight{"fc1", "w", "columns", 8, 8, "e4m3", "emulated", ""};
 
+const Recipe fp8;
+const Recipe delayed{.rule = ScaleBasis::delayed};
+const Recipe fp4{.rule = ScaleBasis::mx, .forward = kernels::fp4_e2m1_layout, .block = 32};
+
 QuantizationRow good(std::int64_t step) {
     QuantizationRow out;
     out.step = step;
@@ -28,40 +32,62 @@ Kind kind_of(const std::optional<ScaleAlarm>& alarm) {
 }
 
 TEST(ScaleWatchdog, SaysWhatIsBeyondItsLimit) {
-    ScaleWatchdog fp8(false, false);
-    EXPECT_FALSE(fp8.see(gradient, good(1)).has_value());
+    ScaleWatchdog tensors(fp8);
+    EXPECT_FALSE(tensors.see(gradient, good(1)).has_value());
     QuantizationRow row = good(2);
     row.saturated = 10;  // 0.1 %
     row.zeroed = 2'500;  // 25 %
-    EXPECT_FALSE(fp8.see(gradient, row).has_value());
+    EXPECT_FALSE(tensors.see(gradient, row).has_value());
     row.zeroed = 2'501;
-    EXPECT_EQ(kind_of(fp8.see(gradient, row)), Kind::zeroed);
-    EXPECT_EQ(kind_of(fp8.see(weight, row)), Kind::zeroed);
+    EXPECT_EQ(kind_of(tensors.see(gradient, row)), Kind::zeroed);
+    EXPECT_EQ(kind_of(tensors.see(weight, row)), Kind::zeroed);
 
-    const auto first = [](bool fp4, const QuantizationSlot& slot, const QuantizationRow& of) {
-        return ScaleWatchdog(fp4, false).see(slot, of);
+    const auto first = [](const Recipe& recipe, const QuantizationSlot& slot,
+                          const QuantizationRow& of) {
+        return ScaleWatchdog(recipe).see(slot, of);
     };
     row.zeroed = 501;
-    EXPECT_EQ(kind_of(first(false, weight, row)), Kind::zeroed);
-    EXPECT_FALSE(first(true, weight, row).has_value());
+    EXPECT_EQ(kind_of(first(fp8, weight, row)), Kind::zeroed);
+    EXPECT_FALSE(first(fp4, weight, row).has_value());
     row.zeroed = 1'501;
-    EXPECT_EQ(kind_of(first(true, weight, row)), Kind::zeroed);
+    EXPECT_EQ(kind_of(first(fp4, weight, row)), Kind::zeroed);
     row.saturated = 11;
-    EXPECT_EQ(kind_of(first(true, weight, row)), Kind::saturated);
+    EXPECT_EQ(kind_of(first(fp4, weight, row)), Kind::saturated);
     row.nonfinite = 1;
-    EXPECT_EQ(kind_of(first(true, weight, row)), Kind::nonfinite);
+    EXPECT_EQ(kind_of(first(fp4, weight, row)), Kind::nonfinite);
     QuantizationRow noisy = good(1);
     noisy.noise2 = 33;
-    EXPECT_FALSE(first(true, gradient, noisy).has_value());
+    EXPECT_FALSE(first(fp4, gradient, noisy).has_value());
     noisy.noise2 = 34;  // sqrt(100 / 34) < sqrt(3)
-    const auto alarm = first(true, gradient, noisy);
+    const auto alarm = first(fp4, gradient, noisy);
     EXPECT_EQ(kind_of(alarm), Kind::noise);
     EXPECT_NE(alarm->hint.str().find("fc1.g"), std::string::npos);
-    EXPECT_FALSE(first(true, weight, noisy).has_value());
+    EXPECT_FALSE(first(fp4, weight, noisy).has_value());
+}
+
+// The scale of a block of nvfp4 is rounded, so rounding at random meets values just above 6.
+TEST(ScaleWatchdog, LetsTheLargestGradientOfABlockSaturateInNvfp4) {
+    Recipe recipe{.rule = ScaleBasis::nvfp4, .block = 16, .random_gradients = true};
+    QuantizationRow row = good(1);
+    row.saturated = 350;  // of 10,000
+    EXPECT_FALSE(ScaleWatchdog(recipe).see(gradient, row).has_value());
+    EXPECT_EQ(kind_of(ScaleWatchdog(recipe).see(weight, row)), Kind::saturated);
+    recipe.random_gradients = false;
+    EXPECT_EQ(kind_of(ScaleWatchdog(recipe).see(gradient, row)), Kind::saturated);
+    row.saturated = 626;
+    recipe.random_gradients = true;
+    EXPECT_EQ(kind_of(ScaleWatchdog(recipe).see(gradient, row)), Kind::saturated);
+    row = good(1);
+    row.zeroed = 5'000;
+    const auto hint = [&](const Recipe& of) {
+        return ScaleWatchdog(of).see(gradient, row)->hint.str();
+    };
+    EXPECT_NE(hint(recipe).find("precision.force"), std::string::npos) << "it has blocks";
+    EXPECT_NE(hint(fp8).find("a scale for each block"), std::string::npos);
 }
 
 TEST(ScaleWatchdog, RepeatsNothingWithinAHundredSteps) {
-    ScaleWatchdog watchdog(false, false);
+    ScaleWatchdog watchdog(fp8);
     std::vector<std::int64_t> steps;
     for (std::int64_t step = 10; step <= 250; step += 10) {
         QuantizationRow row = good(step);
@@ -75,8 +101,8 @@ TEST(ScaleWatchdog, RepeatsNothingWithinAHundredSteps) {
 }
 
 TEST(ScaleWatchdog, DelayedScaleIsStuckAfterFiftySteps) {
-    const auto first_alarm = [](bool delayed, float scale, std::int64_t good_at) {
-        ScaleWatchdog watchdog(false, delayed);
+    const auto first_alarm = [](const Recipe& recipe, float scale, std::int64_t good_at) {
+        ScaleWatchdog watchdog(recipe);
         for (std::int64_t step = 10; step <= 200; step += 10) {
             QuantizationRow row = good(step);
             if (step != good_at) row.scale = scale;
@@ -87,11 +113,11 @@ TEST(ScaleWatchdog, DelayedScaleIsStuckAfterFiftySteps) {
         }
         return std::int64_t{0};
     };
-    EXPECT_EQ(first_alarm(true, 448.f / 4.1f, 0), 60);
-    EXPECT_EQ(first_alarm(true, 448.f * 4.1f, 0), 60);
-    EXPECT_EQ(first_alarm(true, 448.f / 4.1f, 50), 110) << "begins again";
-    EXPECT_EQ(first_alarm(true, 448.f / 3.9f, 0), 0);
-    EXPECT_EQ(first_alarm(false, 448.f / 4.1f, 0), 0) << "follows no earlier step";
+    EXPECT_EQ(first_alarm(delayed, 448.f / 4.1f, 0), 60);
+    EXPECT_EQ(first_alarm(delayed, 448.f * 4.1f, 0), 60);
+    EXPECT_EQ(first_alarm(delayed, 448.f / 4.1f, 50), 110) << "begins again";
+    EXPECT_EQ(first_alarm(delayed, 448.f / 3.9f, 0), 0);
+    EXPECT_EQ(first_alarm(fp8, 448.f / 4.1f, 0), 0) << "follows no earlier step";
 }
 
 }  // namespace
