@@ -164,14 +164,14 @@ TEST(StepRecordMetrics, FieldsAreNamedByTheKeysOfTheMetrics) {
         return out;
     };
     const auto plain = names({accuracy_metric});
-    EXPECT_EQ(plain.size(), 46u);
+    EXPECT_EQ(plain.size(), 47u);
     EXPECT_EQ(plain[9], "accuracy");
     const auto regression = names({rmse_metric, r2});
-    EXPECT_EQ(regression.size(), 47u);
+    EXPECT_EQ(regression.size(), 48u);
     EXPECT_EQ(std::ranges::count(regression, "accuracy"), 0);
     EXPECT_EQ(regression[29], "rmse");
     EXPECT_EQ(regression[30], "r2");
-    EXPECT_EQ(names({}).size(), 45u);
+    EXPECT_EQ(names({}).size(), 46u);
 }
 
 /// The cells of a CSV file: a map by column name for each line.
