@@ -128,7 +128,8 @@ void add_scales(CastSample& out, const QuantizedMatrix& matrix, std::span<const 
         out.block_scale_min = std::fmin(out.block_scale_min, factors[i]);
         out.block_scale_max = std::fmax(out.block_scale_max, factors[i]);
     }
-    out.scale = matrix.two_levels ? kernels::Nvfp4Scale(out.amax).operand : out.block_scale_min;
+    out.scale =
+        matrix.two_levels ? kernels::Nvfp4Scale(matrix.inverse).operand : out.block_scale_min;
 }
 
 /// Which blocks hold a finite value other than 0; the largest magnitude of these values.

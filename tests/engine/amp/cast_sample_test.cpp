@@ -147,6 +147,17 @@ TEST(CastSample, NoiseIsTheVarianceOfTheDraws) {
     EXPECT_NEAR(sample.noise2, 15 * 0.25 * 0.25, 1e-3);
 }
 
+TEST(CastSample, ScaleOfTwoLevelsIsThatOfAllRanks) {
+    Recipe recipe = make_recipe(RecipeKind::nvfp4);
+    recipe.reduces_amax = true;
+    QuantizedLayers layers(recipe, {});
+    layers.set_ranks([](std::span<float> values) { std::ranges::fill(values, 1e6f); });
+    layers.examine_next(true);
+    layers.find("fc")->quantize(wide_values(), ProductOperand::input, Contraction::cols);
+    layers.end_step();
+    EXPECT_EQ(layers.samples().at(0).casts.scale, 2688.0f / 1e6f);
+}
+
 TEST(CastSample, OfAWeightIsTakenOnceAStep) {
     QuantizedLayers layers(make_recipe(RecipeKind::fp8_current), {});
     const Tensor w = wide_values();

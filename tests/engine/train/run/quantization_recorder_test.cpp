@@ -66,16 +66,13 @@ TEST(ScaleWatchdog, SaysWhatIsBeyondItsLimit) {
 }
 
 // The scale of a block of nvfp4 is rounded, so rounding at random meets values just above 6.
-TEST(ScaleWatchdog, LetsTheLargestGradientOfABlockSaturateInNvfp4) {
+TEST(ScaleWatchdog, LetsTheLargestGradientsOfABlockSaturateInNvfp4) {
     Recipe recipe{.rule = ScaleBasis::nvfp4, .block = 16, .random_gradients = true};
     QuantizationRow row = good(1);
     row.saturated = 350;  // of 10,000
     EXPECT_FALSE(ScaleWatchdog(recipe).see(gradient, row).has_value());
     EXPECT_EQ(kind_of(ScaleWatchdog(recipe).see(weight, row)), Kind::saturated);
     recipe.random_gradients = false;
-    EXPECT_EQ(kind_of(ScaleWatchdog(recipe).see(gradient, row)), Kind::saturated);
-    row.saturated = 626;
-    recipe.random_gradients = true;
     EXPECT_EQ(kind_of(ScaleWatchdog(recipe).see(gradient, row)), Kind::saturated);
     row = good(1);
     row.zeroed = 5'000;
