@@ -12,9 +12,9 @@ using Kind = ScaleAlarm::Kind;
 const QuantizationSlot gradient{"fc1", "g", "columns", 8, 8, "e4m3", "emulated", ""};
 const QuantizationSlot weight{"fc1", "w", "columns", 8, 8, "e4m3", "emulated", ""};
 
-const Recipe fp8;
-const Recipe delayed{.rule = ScaleBasis::delayed};
-const Recipe fp4{.rule = ScaleBasis::mx, .forward = kernels::fp4_e2m1_layout, .block = 32};
+const Recipe fp8_casts;
+const Recipe delayed_casts{.rule = ScaleBasis::delayed};
+const Recipe fp4_casts{.rule = ScaleBasis::mx, .forward = kernels::fp4_e2m1_layout, .block = 32};
 
 QuantizationRow good(std::int64_t step) {
     QuantizationRow out;
@@ -32,7 +32,7 @@ Kind kind_of(const std::optional<ScaleAlarm>& alarm) {
 }
 
 TEST(ScaleWatchdog, SaysWhatIsBeyondItsLimit) {
-    ScaleWatchdog tensors(fp8);
+    ScaleWatchdog tensors(fp8_casts);
     EXPECT_FALSE(tensors.see(gradient, good(1)).has_value());
     QuantizationRow row = good(2);
     row.saturated = 10;  // 0.1 %
@@ -47,22 +47,22 @@ TEST(ScaleWatchdog, SaysWhatIsBeyondItsLimit) {
         return ScaleWatchdog(recipe).see(slot, of);
     };
     row.zeroed = 501;
-    EXPECT_EQ(kind_of(first(fp8, weight, row)), Kind::zeroed);
-    EXPECT_FALSE(first(fp4, weight, row).has_value());
+    EXPECT_EQ(kind_of(first(fp8_casts, weight, row)), Kind::zeroed);
+    EXPECT_FALSE(first(fp4_casts, weight, row).has_value());
     row.zeroed = 1'501;
-    EXPECT_EQ(kind_of(first(fp4, weight, row)), Kind::zeroed);
+    EXPECT_EQ(kind_of(first(fp4_casts, weight, row)), Kind::zeroed);
     row.saturated = 11;
-    EXPECT_EQ(kind_of(first(fp4, weight, row)), Kind::saturated);
+    EXPECT_EQ(kind_of(first(fp4_casts, weight, row)), Kind::saturated);
     row.nonfinite = 1;
-    EXPECT_EQ(kind_of(first(fp4, weight, row)), Kind::nonfinite);
+    EXPECT_EQ(kind_of(first(fp4_casts, weight, row)), Kind::nonfinite);
     QuantizationRow noisy = good(1);
     noisy.noise2 = 33;
-    EXPECT_FALSE(first(fp4, gradient, noisy).has_value());
+    EXPECT_FALSE(first(fp4_casts, gradient, noisy).has_value());
     noisy.noise2 = 34;  // sqrt(100 / 34) < sqrt(3)
-    const auto alarm = first(fp4, gradient, noisy);
+    const auto alarm = first(fp4_casts, gradient, noisy);
     EXPECT_EQ(kind_of(alarm), Kind::noise);
     EXPECT_NE(alarm->hint.str().find("fc1.g"), std::string::npos);
-    EXPECT_FALSE(first(fp4, weight, noisy).has_value());
+    EXPECT_FALSE(first(fp4_casts, weight, noisy).has_value());
 }
 
 // The scale of a block of nvfp4 is rounded, so rounding at random meets values just above 6.
@@ -80,11 +80,11 @@ TEST(ScaleWatchdog, LetsTheLargestGradientsOfABlockSaturateInNvfp4) {
         return ScaleWatchdog(of).see(gradient, row)->hint.str();
     };
     EXPECT_NE(hint(recipe).find("precision.force"), std::string::npos) << "it has blocks";
-    EXPECT_NE(hint(fp8).find("a scale for each block"), std::string::npos);
+    EXPECT_NE(hint(fp8_casts).find("a scale for each block"), std::string::npos);
 }
 
 TEST(ScaleWatchdog, RepeatsNothingWithinAHundredSteps) {
-    ScaleWatchdog watchdog(fp8);
+    ScaleWatchdog watchdog(fp8_casts);
     std::vector<std::int64_t> steps;
     for (std::int64_t step = 10; step <= 250; step += 10) {
         QuantizationRow row = good(step);
@@ -110,11 +110,11 @@ TEST(ScaleWatchdog, DelayedScaleIsStuckAfterFiftySteps) {
         }
         return std::int64_t{0};
     };
-    EXPECT_EQ(first_alarm(delayed, 448.f / 4.1f, 0), 60);
-    EXPECT_EQ(first_alarm(delayed, 448.f * 4.1f, 0), 60);
-    EXPECT_EQ(first_alarm(delayed, 448.f / 4.1f, 50), 110) << "begins again";
-    EXPECT_EQ(first_alarm(delayed, 448.f / 3.9f, 0), 0);
-    EXPECT_EQ(first_alarm(fp8, 448.f / 4.1f, 0), 0) << "follows no earlier step";
+    EXPECT_EQ(first_alarm(delayed_casts, 448.f / 4.1f, 0), 60);
+    EXPECT_EQ(first_alarm(delayed_casts, 448.f * 4.1f, 0), 60);
+    EXPECT_EQ(first_alarm(delayed_casts, 448.f / 4.1f, 50), 110) << "begins again";
+    EXPECT_EQ(first_alarm(delayed_casts, 448.f / 3.9f, 0), 0);
+    EXPECT_EQ(first_alarm(fp8_casts, 448.f / 4.1f, 0), 0) << "follows no earlier step";
 }
 
 }  // namespace
