@@ -247,7 +247,7 @@ int take_onnx(const NetworkArguments& args) {
 }
 
 int check(const NetworkArguments& args) {
-    if (args.file.ends_with(".onnx")) return take_onnx(args);
+    if (args.file.ends_with(".onnx") || args.file.ends_with(".ONNX")) return take_onnx(args);
     if (!args.data_file.empty()) refuse_network_argument(engine::msg("--data is for ONNX models."));
     const auto text = read_small_file(args.file);
     if (!text) {

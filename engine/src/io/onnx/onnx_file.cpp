@@ -1,7 +1,7 @@
 #include "io/onnx/onnx_file.h"
 
 #include <bit>
-#include <cstdlib>
+#include <charconv>
 #include <cstring>
 #include <protozero/pbf_reader.hpp>
 
@@ -88,6 +88,14 @@ std::string_view view_of(pbf_reader& field) {
     return {view.data(), view.size()};
 }
 
+/// An offset or length of external data.
+std::int64_t place_of(const std::string& text) {
+    std::int64_t out = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+    if (error != std::errc() || end != text.data() + text.size()) throw Refused{"a tensor does not say where its numbers are"};
+    return out;
+}
+
 void check_tensor(OnnxTensor& tensor, int sources) {
     const std::string name = tensor.name.empty() ? "a tensor" : tensor.name;
     if (tensor.dims.size() > 8) throw Refused{name + " has more than 8 dimensions"};
@@ -121,8 +129,8 @@ OnnxTensor tensor_of(pbf_reader field) {
             case 13: {
                 const auto [key, value] = entry_of(message_of(field));
                 if (key == "location") out.location = value, ++sources;
-                if (key == "offset") out.offset = std::strtoll(value.c_str(), nullptr, 10);
-                if (key == "length") out.length = std::strtoll(value.c_str(), nullptr, 10);
+                if (key == "offset") out.offset = place_of(value);
+                if (key == "length") out.length = place_of(value);
                 break;
             }
             case 14: outside = whole_of(field) == 1; break;

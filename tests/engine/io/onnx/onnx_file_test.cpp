@@ -87,6 +87,7 @@ TEST_F(OnnxFiles, ReadDataBesideThemUnderAPlainNameAlone) {
     EXPECT_THAT(error_text(outside("model.data", "9223372036854775807")), HasSubstr("beyond the end"));
     EXPECT_THAT(error_text(outside("model.data", "-8")), HasSubstr("other bytes"));
     EXPECT_THAT(error_text(outside("model.data", "0", "4")), HasSubstr("other bytes"));
+    EXPECT_THAT(error_text(outside("model.data", "8 bytes")), HasSubstr("where its numbers are"));
     for (const std::string path : {"../model.data", "a/../../model.data", data.c_str(), "/proc/self/environ", "..", "."})
         EXPECT_THAT(error_text(outside(path)), HasSubstr("--data")) << path;
     fs::create_symlink(data, folder_ / "link.data");
