@@ -89,6 +89,9 @@ Recipe recipe_of(Attributes& attrs) {
     out.powers_of_two = attrs.take("power_of_2", !out.has_tensor_scales(), "true or false");
     out.mx_rule = attrs.word("mx_scale", rules);
     out.random_gradients = attrs.word("round", ways);
+    if (out.square_weights && out.random_gradients)
+        throw Error(ErrorCode::value,
+                    "attrs.round: nearest where blocks are square: only weights have such blocks");
     out.saturates = attrs.word("non_finite", fates);
     return out;
 }

@@ -94,6 +94,7 @@ TEST_F(OpScript, RefusesCastsThatItDoesNotKnow) {
     refused(R"({"format":"e3m4"})", "attrs.format: one of e4m3, e5m2, e2m1");
     refused(R"({"scale":"mx","block":0})", "attrs.block: from 1 to");
     refused(R"({"axis":1})", "attrs.axis: no attribute of quantize");
+    refused(R"({"scale":"mx","square":true,"round":"stochastic"})", "attrs.round: nearest where");
     run(R"("op":"quantize")", {{"0", numbers({1}, {1})}});
     EXPECT_NE(line_.find("the matrix 0"), std::string::npos) << line_;
 }
