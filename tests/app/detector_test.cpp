@@ -101,10 +101,11 @@ TEST_F(DetectorRun, IsEvaluatedAndFindsObjectsOnPictures) {
 TEST_F(DetectorRun, ABodyIsCheckedWithTheSettingsOfItsDetector) {
     const auto checked = [this](const std::string& first, int exit_code) {
         const std::string file = home.write(
-            "body.network", "option wide = 4 in 1..8\nnetwork(image):\n  layer1: Conv2d(wide, 3, stride=" + first +
-                                ", padding=1)\n  layer2: MaxPool2d(2)\n  layer3: MaxPool2d(2)\n  layer4: MaxPool2d(2)\n");
-        run({"network", file, "--set", "model.kind=maskrcnn-file", "--set", "model.options.hidden=32", "--set",
-             "model.options.wide=2", "--set", "dataset.kind=shapes"},
+            "body.network", "option wide = 4 in 1..8\nnetwork(image):\n  layer1: Conv2d(wide, 3, stride=" +
+                                first + ", padding=1)\n  layer2: MaxPool2d(2)\n  layer3: MaxPool2d(2)\n" +
+                                "  layer4: MaxPool2d(2)\n");
+        run({"network", file, "--set", "model.kind=maskrcnn-file", "--set", "model.options.hidden=32",
+             "--set", "model.options.wide=2", "--set", "dataset.kind=shapes"},
             exit_code);
         return errors;
     };

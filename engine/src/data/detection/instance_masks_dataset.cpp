@@ -76,21 +76,29 @@ DetectionFound find_masked_pictures(const DatasetConfig& config, const TypedOpti
         throw Error(ErrorCode::settings,
                     msg("dataset.classes: masks have one class, so give one name"));
     const std::vector<fs::path> pictures = pictures_in(folder / (*layout)[0]);
-    std::int64_t image_id = 0;
+    std::int64_t image_id = 0, maskless = 0;
+    std::string first_maskless;
     for (const fs::path& picture : pictures) {
         if (stop.stop_requested()) throw ReadingStopped{};
         report_reading({image_id, std::ssize(pictures)});
         DetectionPicture& each = found.train.emplace_back(DetectionPicture{.file = picture});
         const fs::path masks = folder / (*layout)[1];
+        bool masked = false;
         for (const char* ending : {".png", "_mask.png"}) {
             const fs::path mask = masks / (picture.stem().string() + ending);
             std::error_code ignored;
             if (!fs::exists(mask, ignored)) continue;
             each.truth = masked_truth(load_number_png(mask), mask);
+            masked = true;
             break;
         }
+        if (!masked && maskless++ == 0) first_maskless = picture.filename().string();
         each.truth.image_id = ++image_id;
     }
+    if (maskless > 0)
+        found.notes.push_back(msg("{}: {} of {} pictures have no PNG of masks, so they count as "
+                                  "pictures without objects. The first is {}",
+                                  found.name, maskless, image_id, first_maskless));
     return found;
 }
 

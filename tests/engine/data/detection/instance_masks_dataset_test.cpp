@@ -46,6 +46,7 @@ TEST_F(InstanceMasks, TakesMasksOf16BitsAndPalettesAndPicturesWithoutObjects) {
                                                    std::array{1.0, 0.0, 1.0, 2.0}));
     EXPECT_THAT(boxes(parts.train, 1), ElementsAre(std::array{0.0, 0.0, 2.0, 2.0}));
     EXPECT_THAT(boxes(parts.train, 2), testing::IsEmpty());
+    EXPECT_THAT(warnings(), testing::Contains(HasSubstr("1 of 3 pictures have no PNG of masks")));
     EXPECT_THAT(classes(parts), ElementsAre("cell"));
     config.options["keep_empty"] = false;
     EXPECT_EQ(open().train.size(), 2) << "training needs objects";
