@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "network/from_onnx/operator_call.h"
@@ -324,10 +325,11 @@ void resize(OperatorCall& call) {
     const bool old = call.node.op == "Upsample" || call.opset() < 11;
     const std::size_t scales_at = old ? 1 : 2, sizes_at = 3;
     std::vector<double> scales;
+    Extents to;
     if (call.given(scales_at) && call.is_constant(scales_at) && call.sizes(scales_at)[0].number > 0) {
         for (const float each : call.graph.numbers(call.weight(scales_at))) scales.push_back(static_cast<double>(each));
     } else if (!old && call.given(sizes_at)) {
-        const Extents to = call.extents(sizes_at);
+        to = call.extents(sizes_at);
         for (std::size_t i = 0; i < to.size() && i < call.sizes().size(); ++i)
             scales.push_back(to[i] == call.sizes()[i] || i == 0 ? 1 : static_cast<double>(call.number(to[i])) / static_cast<double>(call.number(call.sizes()[i])));
     }
@@ -354,7 +356,14 @@ void resize(OperatorCall& call) {
     if (call.node.whole("antialias", 0) != 0 || call.node.whole("exclude_outside", 0) != 0 || call.node.has("axes") || call.node.text("keep_aspect_ratio_policy", "stretch") != "stretch")
         call.fail("it has antialias, exclude_outside, axes or a policy");
     Extents out = call.sizes();
-    for (std::size_t i = 2; i < rank; ++i) out[i] = {static_cast<std::int64_t>(std::floor(static_cast<double>(call.number(out[i])) * scales[i]))};
+    // The text's factor has the digits of an f32: its products may lie just below the sizes that the file asks for.
+    const std::string factor_text = number_text(scales[2]);
+    double factor = 0;
+    std::from_chars(factor_text.data(), factor_text.data() + factor_text.size(), factor);
+    for (std::size_t i = 2; i < rank; ++i) {
+        out[i] = {static_cast<std::int64_t>(std::floor(static_cast<double>(call.number(out[i])) * factor))};
+        if (!to.empty() && out[i] != to[i]) call.fail("its sizes follow from no factor");
+    }
     call.add("Upsample", arguments, {call.input(0)}, std::move(out));
 }
 
