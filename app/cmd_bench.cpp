@@ -105,7 +105,10 @@ void print(const engine::RunConfig& config, const engine::BenchResult& result,
               << result.block_step_ms.size() << " blocks of " << block_steps << ", spread "
               << result.spread_ms << " ms), " << result.samples_per_s << ' '
               << engine::speed_unit(config) << ", peak "
-              << engine::bytes_text(result.peak_bytes) << '\n';
+              << engine::bytes_text(result.peak_bytes)
+              << (engine::resolve(config.precision).has_recipe()
+                      ? "; emulated: says nothing about a card's speed\n"
+                      : "\n");
     if (config.workers > 1)
         std::cout << "exchange of gradients: " << result.exchange_ms << " ms a step, "
                   << result.exchange_hidden_share * 100 << " % of it during the backward pass\n";

@@ -43,7 +43,12 @@ QString CardWords::note(const RunTrack& track) {
     if (track.failed()) return tr("failed");
     if (const auto broken = engine::broken_on_purpose_text(track.config()); !broken.empty())
         return tr("broken on purpose: %1").arg(QString::fromStdString(broken));
-    if (!track.hasScaler() || track.rows() == 0) return {};
+    if (track.rows() == 0) return {};
+    if (!track.hasScaler()) {
+        const bool emulated =
+            !track.origin() && engine::resolve(track.config().precision).has_recipe();
+        return emulated ? tr("emulated: not a card's speed") : QString();
+    }
     const engine::KeyFigures now = track.figures();
     const QString note = tr("scale now %1").arg(powerOfTwo(now.scale_now));
     if (std::isnan(now.headroom_bits)) return note;
