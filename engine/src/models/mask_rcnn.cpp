@@ -118,6 +118,7 @@ MaskRcnn::MaskRcnn(const MakeDetectorBody& body, const HeadSizes& sizes, Detecti
       box_logits_(registry_, "roi_heads.box_predictor.cls_score", sizes.hidden, sizes.classes),
       box_deltas_(registry_, "roi_heads.box_predictor.bbox_pred", sizes.hidden,
                   4 * sizes.classes) {
+    heads = {"rpn.head", "roi_heads.box_predictor.cls_score", "roi_heads.box_predictor.bbox_pred"};
     if (plan_.masks) build_mask_head(sizes);
 }
 
@@ -143,6 +144,7 @@ void MaskRcnn::build_mask_head(const HeadSizes& sizes) {
                                            relu_deviation(sizes.classes), true);
     mask_logits_.bias =
         registry_.uniform(name + "mask_fcn_logits.bias", {sizes.classes}, bound(in), true);
+    heads.push_back(name + "mask_fcn_logits");
 }
 
 TensorList MaskRcnn::features(const Tensor& pictures) {

@@ -165,6 +165,10 @@ TEST_F(DetectionRun, TakesForcedTypesAndRecipesInItsHeads) {
         EXPECT_NE(coded, low);
         EXPECT_NEAR(coded.front(), low.front(), 0.2 * low.front());
         EXPECT_GE(run.record.row(0).x_zeroed_share, 0) << "of products that it covers";
+        const auto covered = run.all<RecipeStarted>();
+        ASSERT_EQ(covered.size(), 1u);
+        EXPECT_EQ(covered.front().quantised, 2) << "fc6 and fc7";
+        EXPECT_EQ(covered.front().kept, 2) << "the output layers of boxes";
     }
 }
 
