@@ -42,7 +42,7 @@ TEST(Catalogs, PresetsNameTheirSettingsAsSettingsFilesDo) {
 
 TEST(Catalogs, RecipesNameTheirFormatsAndScales) {
     const auto all = nlohmann::json::parse(printed({"recipes", "--json"}));
-    ASSERT_EQ(all.size(), 7u);
+    ASSERT_EQ(all.size(), 8u);
     EXPECT_EQ(all[0].at("name"), "fp8-delayed");
     EXPECT_EQ(all[0].at("gradient"), "E5M2");
     EXPECT_EQ(all[0].at("engine"), "emulated");

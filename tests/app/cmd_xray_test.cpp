@@ -42,7 +42,7 @@ TEST(XrayCommand, RefusesUnknownKeysRunsAndTypes) {
     Program type(spirals("xray", {"--force", "linear=fp64"}));
     type.finish();
     EXPECT_EQ(type.exit_code(), 2);
-    EXPECT_THAT(type.errors(), HasSubstr("precision.force.linear: fp64: use fp32, fp16 or bf16"));
+    EXPECT_THAT(type.errors(), HasSubstr("precision.force.linear: fp64: use fp32, fp16, bf16, fp8-delayed, "));
 }
 
 TEST(StepArguments, NameNoRunThatIsNotThereAndNoRunWithOtherSettings) {
