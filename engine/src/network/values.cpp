@@ -143,7 +143,9 @@ void need_number(const Expression& at, const Value& value) {
     if (!is_number(value)) fail(at, msg("{} is not a number.", brief(value)));
 }
 
-/// Ends soon after `most` bytes.
+constexpr std::size_t all_of_it = std::string::npos;
+
+/// Ends soon after `most` bytes. The whole text reads back as the same value.
 void append(std::string& out, const Value& value, std::size_t most) {
     const auto listed = [&](const ValueList& list) {
         for (std::size_t i = 0; i < list.size() && out.size() <= most; ++i) {
@@ -158,7 +160,9 @@ void append(std::string& out, const Value& value, std::size_t most) {
     } else if (const auto* number = value.as<double>()) {
         constexpr double exact = 1e15;
         const bool whole_value = *number == std::floor(*number) && std::abs(*number) < exact;
-        out += whole_value ? std::to_string(static_cast<std::int64_t>(*number)) : detail::written(*number);
+        out += whole_value         ? std::to_string(static_cast<std::int64_t>(*number))
+               : most == all_of_it ? shortest_text(*number)
+                                   : detail::written(*number);
     } else if (const auto* word = value.as<std::string>()) {
         out += *word;
     } else if (const auto* size = value.as<Size>()) {
@@ -233,7 +237,7 @@ std::optional<std::int64_t> Value::whole() const {
 
 std::string to_string(const Value& value) {
     std::string out;
-    append(out, value, std::string::npos);
+    append(out, value, all_of_it);
     return out;
 }
 

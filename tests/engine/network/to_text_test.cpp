@@ -47,6 +47,12 @@ TEST(ToText, EachAcceptedTextDoes) {
     for (const AcceptedText& accepted : accepted_texts) written(accepted.text, data, accepted.subject);
 }
 
+TEST(ToText, NumbersKeepTheirDigits) {
+    EXPECT_THAT(written_body("a: Conv2d(8, 3) from image\nLeakyReLU(0.0100123456)\nUpsample(0.45454547)\n"
+                             "AdaptiveAvgPool2d(1)\nFlatten\nLinear(outputs)"),
+                testing::AllOf(HasSubstr("LeakyReLU(0.0100123456)"), HasSubstr("Upsample(0.45454547)")));
+}
+
 TEST(ToText, RepeatsAndBlocksAreFound) {
     EXPECT_EQ(written(network_template("resnet18"), usual_network_data("network(image):\n")),
               R"(init Conv2d.weight = kaiming_normal(fan_out, relu)
