@@ -311,7 +311,7 @@ public:
     std::vector<MetLayer> met() const;
     /// Share of their products that is kept.
     float kept_share() const;
-    /// That of all modules; without one that of a forced module.
+    /// Returns the recipe of all modules; if only single modules have one, that of the first of these.
     const Recipe& recipe() const;
 
     /// State of delayed scales: NAME.x.scale, NAME.x.history, and those of w and g.

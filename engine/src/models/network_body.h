@@ -25,8 +25,8 @@ public:
     NetworkBody(const NetworkBody&) = delete;
     NetworkBody& operator=(const NetworkBody&) = delete;
 
-    /// The outputs for the inputs of `model`, whose tensors these are. `seen` is told of each as
-    /// soon as the outermost module around it ends, in the order of the outputs.
+    /// Runs the network on `inputs` and returns its outputs. `model` owns the tensors. Calls `seen`
+    /// with each output, in order, as soon as the outermost module around it ends.
     using Seen = std::function<void(std::size_t output, const Tensor& value)>;
     TensorList run(const Model& model, const TensorList& inputs, LayerPass& pass, const Seen& seen = {}) const;
 

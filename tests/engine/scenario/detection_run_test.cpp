@@ -211,15 +211,19 @@ TEST_F(DetectionRun, OnATextIsThatOfTheBuiltInBody) {
     EXPECT_EQ(train(unsaved(text)).figures, train(unsaved(same)).figures);
 }
 
+StepCapsule capsule_of(test::RankRun& run, const RunConfig& config) {
+    return {.config = config,
+            .data = open_dataset(config.dataset, config.seed).train.data->schema(),
+            .before = run.trainer.saved_state(),
+            .batches = run.make(),
+            .planned = 100,
+            .rate_multiplier = 1};
+}
+
 TEST_F(DetectionRun, ACapsuleTakesTheProposalsOfTheStep) {
     const RunConfig config = test::small_detection_run("amp-fp16");
     test::RankRun run(config);
-    const StepCapsule capsule{.config = config,
-                              .data = open_dataset(config.dataset, config.seed).train.data->schema(),
-                              .before = run.trainer.saved_state(),
-                              .batches = run.make(),
-                              .planned = 100,
-                              .rate_multiplier = 1};
+    const StepCapsule capsule = capsule_of(run, config);
     const float own = run.trainer.step(capsule.batches, *run.feed).row.loss;
     EXPECT_TRUE(capsule.decisions->empty());
     RunConfig fp32 = config;
@@ -237,12 +241,7 @@ TEST_F(DetectionRun, ACapsuleTakesTheProposalsOfTheStep) {
 TEST_F(DetectionRun, ShadowPassAndComparisonsReadTheProposalsOfTheStep) {
     const RunConfig config = test::small_detection_run("amp-bf16");
     test::RankRun run(config);
-    const StepCapsule capsule{.config = config,
-                              .data = open_dataset(config.dataset, config.seed).train.data->schema(),
-                              .before = run.trainer.saved_state(),
-                              .batches = run.make(),
-                              .planned = 100,
-                              .rate_multiplier = 1};
+    const StepCapsule capsule = capsule_of(run, config);
     StepCapsule without = capsule;
     without.decisions = std::make_shared<StepDecisions>();
     without.decisions->keep(0, {Tensor::zeros({2, 40, 4}, DType::f32, Device{}),

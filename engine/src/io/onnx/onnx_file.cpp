@@ -338,8 +338,9 @@ void OnnxFile::check_whole() const {
     if (map_.is_lost()) refuse_file(path_, "another program cut it short");
 }
 
-/// External data lie beside the model under a plain name, in a regular file without other names: a
-/// path or a link in a file from anywhere would read whatever it names.
+/// External data are read only from a regular file in the model's folder, given by its plain name
+/// and without other hard links. With paths or links a downloaded model could read any file of the
+/// user's.
 std::string OnnxFile::outside_bytes(const OnnxTensor& tensor) const {
     const bool plain = tensor.location.find('/') == tensor.location.npos && tensor.location != "." && tensor.location != ".." &&
                        tensor.location.find('\0') == tensor.location.npos;

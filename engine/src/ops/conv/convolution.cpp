@@ -80,7 +80,7 @@ Shape space_of(const Tensor& x) {
     return shape;
 }
 
-/// Convolves images, by codes where a recipe covers the layer. `own`: the weight before its cast.
+/// Convolves images, by codes where a recipe covers the layer. `own`: the weight before its cast, which only a recipe reads.
 Tensor convolve_layer(const Op& info, const Tensor& x, const Tensor& weight, const Tensor& own,
                       const Tensor& bias, const ConvShape& s) {
     const bool is_usual = !s.has_depth && x.numel() > 0 && weight.numel() > 0;
@@ -96,8 +96,9 @@ Tensor forward(const Op& info, const Tensor& x, const Tensor& weight, const Tens
     check_forward(info, x, weight, bias, by, groups);
     const int dims = x.rank() - 2;
     const ConvShape s = conv_shape(x.size(0), x.size(1), space_of(x), weight, by, groups);
+    const Tensor source = products_are_quantized() ? conv_raised(own, dims) : Tensor();
     return conv_lowered(convolve_layer(info, conv_raised(x, dims), conv_raised(weight, dims),
-                                       conv_raised(own, dims), bias, s),
+                                       source, bias, s),
                         dims);
 }
 
