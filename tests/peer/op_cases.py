@@ -46,7 +46,7 @@ class Case(AnyCase):
         made = GENERATORS[op](rng)
         types, self.autocast = choose_types(rng, op, made, mode)
         self.names, self.differentiable = made.names, made.differentiable
-        self.tensors = [v.to(t).contiguous() for v, t in zip(made.values, types)]
+        self.tensors = [rng.shortened(v).to(t).contiguous() for v, t in zip(made.values, types)]
         self.attrs = dict(made.attrs)
         self.reference_attrs = dict(made.attrs)
         if rng.chance(0.25):

@@ -20,7 +20,10 @@ class Draft:
 
 
 class Random:
-    def __init__(self, seed):
+    """Draws of one seed. With `digits`, floating numbers keep so many binary digits, the others 0: they pack smaller."""
+
+    def __init__(self, seed, digits=None):
+        self.digits = digits
         self.numpy = numpy.random.default_rng(seed)
         self.torch = torch.Generator().manual_seed(int(self.numpy.integers(1 << 60)))
 
@@ -31,10 +34,17 @@ class Random:
         return self.numpy.random() < probability
 
     def normal(self, *shape, scale=1.0):
-        return torch.randn(shape, generator=self.torch, dtype=torch.float64) * scale
+        return self.shortened(torch.randn(shape, generator=self.torch, dtype=torch.float64) * scale)
+
+    def shortened(self, x):
+        """Towards 0, so that no number leaves a range that has 0 in it."""
+        if self.digits is None or not x.is_floating_point():
+            return x
+        fraction, exponent = torch.frexp(x)
+        return torch.ldexp((fraction * 2**self.digits).trunc() / 2**self.digits, exponent)
 
     def uniform(self, low, high, *shape):
-        return torch.rand(shape, generator=self.torch, dtype=torch.float64) * (high - low) + low
+        return self.shortened(torch.rand(shape, generator=self.torch, dtype=torch.float64) * (high - low) + low)
 
     def shape(self, low_rank=0, high_rank=4, limit=4000):
         while True:

@@ -27,7 +27,7 @@ class FamilyCase(AnyCase):
         made = self.entry.generate(rng)
         types, self.autocast = choose_types(rng, self.entry, made, mode)
         self.names, self.differentiable = made.names, made.differentiable
-        self.tensors = [v.to(t).contiguous() for v, t in zip(made.values, types)]
+        self.tensors = [rng.shortened(v).to(t).contiguous() for v, t in zip(made.values, types)]
         self.attrs = dict(made.attrs)
         reference_attrs = dict(made.attrs)
         if rng.chance(0.25):
