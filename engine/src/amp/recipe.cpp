@@ -47,9 +47,9 @@ BlockRange range_of_all(std::span<const BlockRange> ranges) {
     return all;
 }
 
-/// Whether the scale of a block is NaN.
+/// Whether the scale of a block is NaN. In rows, as in a tensor, the values alone are not finite.
 bool is_nan_block(const Recipe& recipe, const BlockRange& range) {
-    return range.nonfinite && !recipe.saturates;
+    return range.nonfinite && !recipe.saturates && recipe.rule != ScaleBasis::row;
 }
 
 /// Scales of blocks: their codes, the factors before the cast, and the exponents.
@@ -300,6 +300,7 @@ QuantizedMatrix QuantizedLayer::cast(const Tensor& x0, ProductOperand operand, C
     const bool weight = operand == ProductOperand::weight;
     if (recipe_.rotates_rows && !weight && along == Contraction::rows) x = rotated(x);
     const std::int64_t rows = x.size(0), cols = x.size(1);
+    const UseScope use(MemoryUse::codes);
     QuantizedMatrix out{.layout = recipe_.layout(operand),
                         .blocks = whole ? Blocks{rows, cols, rows, cols}
                                         : recipe_.blocks(rows, cols, operand, along)};
@@ -377,7 +378,7 @@ QuantizedMatrix QuantizedLayer::weight(const Tensor& weight, Contraction along, 
                        cached.codes.blocks.rows == weight.size(0) &&
                        (!now_.examines || cached.examined_in == now_.step);
     if (!valid) {
-        const UseScope use(MemoryUse::cast_cache);
+        ++weight_casts_;
         cached.codes =
             cast(weight, operand, along, cached.cast, backward && recipe_.whole_weights);
         cached.source = source.storage;

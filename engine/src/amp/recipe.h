@@ -213,6 +213,8 @@ public:
 
     /// The state of each operand, by ProductOperand.
     std::vector<DelayedScale>& delayed() { return delayed_; }
+    /// How often the weight has been cast.
+    std::int64_t weight_casts() const { return weight_casts_; }
     /// Returns the casts of the step.
     StepCasts end_step();
     /// Samples of the step that ends: to be called before end_step().
@@ -257,6 +259,7 @@ private:
     std::uint64_t casts_[2] = {};        // of gradients in this step, by Contraction
     std::vector<DelayedScale> delayed_;  // empty unless the rule is `delayed`
     CachedWeight weights_[2];            // of the forward and of the backward pass
+    std::int64_t weight_casts_ = 0;
     std::array<CastSample, 6> samples_{};  // of this step, by operand and contraction
 };
 

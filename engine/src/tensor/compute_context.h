@@ -16,7 +16,16 @@ class Norms;
 class ScaledScores;
 
 /// Purpose of a block of memory (decisions.md#memory, D8).
-enum class MemoryUse { weights, masters, gradients, optimizer, activations, cast_cache, workspace };
+enum class MemoryUse {
+    weights,
+    masters,
+    gradients,
+    optimizer,
+    activations,
+    codes,  ///< of 8 and 4 bits, with their scales
+    cast_cache,
+    workspace
+};
 
 /// Everything that operations of a thread depend on beside their arguments. A run enters its own as
 /// a whole (RunContext::Entry); a ContextScope changes one member. The selected device is the

@@ -81,17 +81,20 @@ TEST(Recipe, ScalesOfABlockThatIsNotFiniteAreNan) {
     const auto in_blocks = decoded(blocks.quantize(x, input, Contraction::cols));
     for (std::size_t i = 0; i < in_blocks.size(); ++i)
         EXPECT_EQ(std::isnan(in_blocks[i]), i >= 32 && i < 64) << i;
-    QuantizedLayer whole(recipe(ScaleBasis::tensor));
-    const auto in_tensor = decoded(whole.quantize(x, input, Contraction::cols));
-    for (std::size_t i = 0; i < in_tensor.size(); ++i)
-        EXPECT_EQ(std::isnan(in_tensor[i]), i == 40) << i;
+    for (const ScaleBasis rule : {ScaleBasis::tensor, ScaleBasis::row}) {
+        QuantizedLayer whole(recipe(rule));
+        const auto decoded_ones = decoded(whole.quantize(x, input, Contraction::cols));
+        for (std::size_t i = 0; i < decoded_ones.size(); ++i)
+            EXPECT_EQ(std::isnan(decoded_ones[i]), i == 40) << i;
+    }
 }
 
-TEST(Recipe, BlocksOfZerosDoNotWidenTheSpanOfExponents) {
+TEST(Recipe, BlocksOfZerosAndOfNanDoNotWidenTheSpanOfExponents) {
     std::vector<double> values(96, 0);
     values[32] = 448;
     values[64] = 7;
-    const Tensor x = host(values, {1, 96});
+    values.resize(128, std::numeric_limits<double>::quiet_NaN());
+    const Tensor x = host(values, {1, 128});
     QuantizedLayer layer(recipe(ScaleBasis::mx, 32));
     const QuantizedMatrix codes = layer.quantize(x, input, Contraction::cols);
     EXPECT_EQ(codes.top, 0);
@@ -108,6 +111,7 @@ TEST(Recipe, WeightsAreCastOnceAfterEachChange) {
     const QuantizedMatrix second = layer.weight(w, Contraction::cols);
     EXPECT_NE(second.codes.impl(), first.codes.impl());
     EXPECT_FLOAT_EQ(second.inverse, 4096.0f / 448.0f);
+    EXPECT_EQ(layer.weight_casts(), 2);
 }
 
 TEST(Recipe, GradientsInFourBitsDrawTheirNumbersByPlaceAndStep) {

@@ -81,7 +81,8 @@ TEST(RecipeStep, HasTheSameBitsWithAnyNumberOfThreads) {
             std::vector<std::int64_t> out;
             for (const OperandSample& each : run.trainer.quantized()->samples()) {
                 if (each.operand == ProductOperand::gradient) continue;  // sums of other parts
-                out.insert(out.end(), {each.casts.nonzero, each.casts.zeroed, each.casts.saturated});
+                out.insert(out.end(),
+                           {each.casts.nonzero, each.casts.zeroed, each.casts.saturated});
                 for (const auto count : each.casts.scale_codes)
                     out.push_back(static_cast<std::int64_t>(count));
             }
@@ -148,6 +149,70 @@ TEST(RecipeStep, IsTheSameWithALossScale) {
         EXPECT_EQ(delayed_entry(scaled.trainer, "fc1.g").values(),
                   delayed_entry(plain.trainer, "fc1.g").values());
     }
+}
+
+/// Casts of all weights so far; a layer has one or two sets of codes.
+struct WeightCasts {
+    std::int64_t casts = 0, sets = 0;
+};
+
+WeightCasts weight_casts(Trainer& trainer) {
+    WeightCasts out;
+    for (const MetLayer& each : trainer.quantized()->met()) {
+        if (each.layer == nullptr) continue;
+        out.casts += each.layer->weight_casts();
+        out.sets += each.layer->recipe().has_one_set(ProductOperand::weight) ? 1 : 2;
+    }
+    return out;
+}
+
+double evaluated_loss(RankRun& run, const Batch& batch) {
+    run.trainer.begin_evaluation();
+    run.trainer.evaluate(batch, *run.feed);
+    return run.trainer.take_evaluation().loss;
+}
+
+TEST(RecipeStep, CastsEachWeightOnceAfterAnUpdate) {
+    for (const std::string& preset : recipe_presets()) {
+        SCOPED_TRACE(preset);
+        RunConfig config = test::small_transformer_run(preset);
+        config.accumulate = 3;
+        RankRun run(config);
+        for (int steps = 1; steps <= 3; ++steps) {
+            run.step();
+            const WeightCasts found = weight_casts(run.trainer);
+            EXPECT_GT(found.sets, 0);
+            EXPECT_EQ(found.casts, steps * found.sets);
+        }
+        const Batch batch = run.make().front();
+        evaluated_loss(run, batch);
+        evaluated_loss(run, batch);
+        run.step();
+        const WeightCasts found = weight_casts(run.trainer);
+        EXPECT_EQ(found.casts, 4 * found.sets) << "the step takes the codes of the evaluation";
+    }
+}
+
+TEST(RecipeStep, CastsWeightsThatWereLoadedOrChanged) {
+    const RunConfig config = test::small_run("mlp", "fp8-current");
+    RankRun run(config), fresh(config);
+    run.step();
+    const TrainingState saved = run.trainer.saved_state();
+    const Batch batch = run.make().front();
+    const double first = evaluated_loss(run, batch);
+    run.step();
+    EXPECT_NE(evaluated_loss(run, batch), first);
+    run.trainer.load_state(saved);
+    EXPECT_EQ(evaluated_loss(run, batch), first);
+    fresh.trainer.load_state(saved);
+    EXPECT_EQ(evaluated_loss(fresh, batch), first);
+    for (const Parameter& each : run.trainer.model().parameters())
+        if (each.name == "fc1.weight") {
+            Tensor weight = each.tensor;
+            std::fill_n(weight.data_as<float>(), weight.numel(), 0.0f);
+            weight.bump_version();
+        }
+    EXPECT_NE(evaluated_loss(run, batch), first);
 }
 
 TEST(RecipeStep, EvaluationChangesNoState) {

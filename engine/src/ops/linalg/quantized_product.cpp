@@ -149,6 +149,7 @@ bool has_four_bits(kernels::FloatLayout layout) { return layout.mask() < 8; }
 /// As they are saved: codes of 4 bits two a byte.
 Tensor packed(const Tensor& codes, kernels::FloatLayout layout) {
     if (!codes.defined() || !has_four_bits(layout)) return codes;
+    const UseScope use(MemoryUse::codes);
     const Tensor out = Tensor::empty({(codes.numel() + 1) / 2}, DType::u8, codes.device());
     kernels::cpu::pack_codes(out.data_as<std::uint8_t>(), codes.data_as<std::uint8_t>(),
                              codes.numel());
@@ -157,6 +158,7 @@ Tensor packed(const Tensor& codes, kernels::FloatLayout layout) {
 
 Tensor unpacked(const Tensor& saved, const Shape& shape, kernels::FloatLayout layout) {
     if (!has_four_bits(layout)) return saved;
+    const UseScope use(MemoryUse::workspace);
     const Tensor out = Tensor::empty(shape, DType::u8, saved.device());
     kernels::cpu::unpack_codes(out.data_as<std::uint8_t>(), saved.data_as<std::uint8_t>(),
                                out.numel());

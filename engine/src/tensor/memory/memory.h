@@ -15,7 +15,8 @@ namespace engine {
 
 template <>
 inline constexpr std::array enum_names<MemoryUse> = {
-    "weights", "masters", "gradients", "optimizer", "activations", "cast cache", "workspace"};
+    "weights",     "masters", "gradients",  "optimizer",
+    "activations", "codes",   "cast cache", "workspace"};
 constexpr int memory_uses = std::size(enum_names<MemoryUse>);
 
 /// Bytes by use, of one run. Thread-safe. Every block keeps a reference to its accounts.

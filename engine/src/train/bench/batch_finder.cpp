@@ -38,7 +38,7 @@ int steps_of(const Device& device) { return device.kind == Device::Kind::cpu ? 2
 std::int64_t fixed_bytes(const MemoryAccounting& accounting) {
     std::int64_t bytes = 0;
     for (const MemoryUse use : {MemoryUse::weights, MemoryUse::masters, MemoryUse::gradients,
-                                MemoryUse::optimizer, MemoryUse::cast_cache})
+                                MemoryUse::optimizer, MemoryUse::codes, MemoryUse::cast_cache})
         bytes += accounting.bytes(use);
     return bytes;
 }

@@ -7,110 +7,24 @@
 #include <optional>
 
 #include "autograd/backward.h"
+#include "coded_products.h"
 #include "ops/linalg/linear_chain.h"
 #include "ops/linalg/products.h"
 #include "ops/pointwise/activation.h"
 #include "tensor/cast.h"
-#include "tensor/philox.h"
+#include "tensor/memory/memory.h"
+#include "tensor/memory/memory_cache.h"
 
 namespace engine {
 namespace {
 
 using enum ProductOperand;
-
-const Recipe recipes[] = {
-    {.rule = ScaleBasis::tensor},
-    {.rule = ScaleBasis::delayed, .history = 2},
-    {.rule = ScaleBasis::row, .gradient = kernels::fp8_e4m3_layout, .powers_of_two = true},
-    {.rule = ScaleBasis::block,
-     .gradient = kernels::fp8_e4m3_layout,
-     .block = 128,
-     .square_weights = true,
-     .powers_of_two = true},
-    {.rule = ScaleBasis::mx, .gradient = kernels::fp8_e4m3_layout, .block = 32},
-    {.rule = ScaleBasis::mx,
-     .forward = kernels::fp4_e2m1_layout,
-     .gradient = kernels::fp4_e2m1_layout,
-     .block = 32,
-     .random_gradients = true},
-    {.rule = ScaleBasis::nvfp4,
-     .forward = kernels::fp4_e2m1_layout,
-     .gradient = kernels::fp4_e2m1_layout,
-     .block = 16,
-     .square_weights = true,
-     .random_gradients = true,
-     .rotates_rows = true},
-    // f32 scales of rows and blocks, and one of the whole weight in the backward pass
-    {.rule = ScaleBasis::row, .gradient = kernels::fp8_e4m3_layout},
-    {.rule = ScaleBasis::block,
-     .gradient = kernels::fp8_e4m3_layout,
-     .block = 128,
-     .square_weights = true},
-    {.rule = ScaleBasis::tensor, .powers_of_two = true},
-};
-
-Tensor drawn(const Shape& shape, std::uint32_t substream, DType type = DType::f32) {
-    const RandomStream stream(1, StreamId::init, substream);
-    std::vector<double> values;
-    for (std::int64_t i = 0; i < shape.numel(); i += 2) {
-        const auto words = stream.block(static_cast<std::uint64_t>(i));
-        for (const double each : RandomStream::to_normals(words[0], words[1]))
-            values.push_back(each);
-    }
-    values.resize(static_cast<std::size_t>(shape.numel()));
-    return Tensor::of(values, shape, type, Device{});
-}
-
-/// The values of the codes in f64.
-std::vector<double> coded(const Recipe& recipe, const Tensor& x, ProductOperand operand,
-                          Contraction along) {
-    QuantizedLayer layer(recipe);
-    const QuantizedMatrix codes = layer.quantize(x, operand, along);
-    std::vector<double> out = codes.values(DType::f32, 0).values();
-    for (double& each : out) each *= codes.factor();
-    return out;
-}
-
-struct Side {
-    std::vector<double> values;
-    std::int64_t cols;
-    bool swap;
-    double at(std::int64_t i, std::int64_t j) const {
-        return values[static_cast<std::size_t>(swap ? j * cols + i : i * cols + j)];
-    }
-};
-
-/// found = a b + bias within the rounding of f32 sums of k terms, of the factor, and of bf16
-/// (half a unit in its last place is at most 2^-8 of the value).
-void expect_product(const Tensor& found, const Side& a, const Side& b, std::int64_t k,
-                    const Tensor& bias = {}) {
-    const std::int64_t rows = found.size(0), cols = found.size(1);
-    const std::vector<double> values = found.values();
-    for (std::int64_t i = 0; i < rows; ++i)
-        for (std::int64_t j = 0; j < cols; ++j) {
-            double sum = bias.defined() ? bias.values()[static_cast<std::size_t>(j)] : 0, size = 0;
-            for (std::int64_t t = 0; t < k; ++t) {
-                sum += a.at(i, t) * b.at(t, j);
-                size += std::abs(a.at(i, t) * b.at(t, j));
-            }
-            ASSERT_NEAR(values[static_cast<std::size_t>(i * cols + j)], sum,
-                        static_cast<double>(k + 4) * 0x1p-24 * size + 0x1p-8 * std::abs(sum) +
-                            1e-30)
-                << i << ' ' << j;
-        }
-}
-
-/// Quantises what runs in the module fc.
-class InAQuantizedLayer {
-public:
-    explicit InAQuantizedLayer(const Recipe& recipe) : layers(recipe, {}), scope_(&layers) {}
-    QuantizedLayers layers;
-
-private:
-    const ModuleName name_{"fc"};
-    const ModuleScope module_{name_};
-    RecipeScope scope_;
-};
+using coded_products::coded;
+using coded_products::drawn;
+using coded_products::expect_product;
+using coded_products::InAQuantizedLayer;
+using coded_products::recipes;
+using coded_products::Side;
 
 TEST(QuantizedProduct, OfALayerMultipliesTheValuesOfItsCodes) {
     constexpr std::int64_t rows = 70, in = 150, out = 40;
@@ -165,8 +79,7 @@ TEST(QuantizedProduct, IsTheSameForBothShapesOfWeightsAndAFusedRelu) {
         backward({&other, 1}, {&dother, 1});
         EXPECT_EQ(x.grad().values(), rows.grad().values());
         const std::vector<double> dw = w.grad().values(), dturned = turned.grad().values();
-        for (std::size_t i = 0; i < dw.size(); ++i)
-            ASSERT_EQ(dw[i], dturned[i % 64 * 48 + i / 64]);
+        for (std::size_t i = 0; i < dw.size(); ++i) ASSERT_EQ(dw[i], dturned[i % 64 * 48 + i / 64]);
     }
 }
 
@@ -244,8 +157,7 @@ TEST(QuantizedProduct, LetsInfinitiesAndNanThrough) {
         x.data_as<float>()[5 * 32 + 3] = std::numeric_limits<float>::infinity();
         const InAQuantizedLayer inside(recipe);
         const std::vector<double> y = linear(x, drawn({16, 32}, 1)).values();
-        for (std::size_t i = 0; i < y.size(); ++i)
-            EXPECT_EQ(std::isfinite(y[i]), i / 16 != 5) << i;
+        for (std::size_t i = 0; i < y.size(); ++i) EXPECT_EQ(std::isfinite(y[i]), i / 16 != 5) << i;
     }
 }
 
@@ -279,13 +191,37 @@ double kept_bytes(const Recipe& recipe, DType type) {
 }
 
 TEST(QuantizedProduct, KeepsCodesAndScalesInPlaceOfTheInput) {
-    const double expected[] = {1, 1, 1 + 1.0 / 128, 1 + 1.0 / 128, 1 + 1.0 / 32, 0.5 + 1.0 / 32,
-                               0.5 + 1.0 / 16};
+    const double expected[] = {
+        1, 1, 1 + 1.0 / 128, 1 + 1.0 / 128, 1 + 1.0 / 32, 0.5 + 1.0 / 32, 0.5 + 1.0 / 16};
     for (std::size_t i = 0; i < std::size(expected); ++i)
         EXPECT_EQ(kept_bytes(recipes[i], DType::bf16), expected[i]) << i;
     Recipe high = recipes[0];
     high.kept = {false, false, true};
     EXPECT_EQ(kept_bytes(high, DType::bf16), 2);
+}
+
+// Memory is accounted by blocks, whose sizes are rounded up.
+TEST(QuantizedProduct, AccountsCodesAndScalesByThemselves) {
+    for (const Recipe& recipe : recipes) {
+        SCOPED_TRACE(&recipe - recipes);
+        const Tensor x = drawn({128, 256}, 0, DType::bf16);
+        Tensor w = drawn({64, 256}, 1, DType::bf16);
+        w.set_requires_grad(true);
+        const auto accounting = std::make_shared<MemoryAccounting>();
+        const AccountingScope scope(accounting);
+        const InAQuantizedLayer inside(recipe);
+        linear(x, w);
+        const std::int64_t of_weight = accounting->bytes(MemoryUse::codes);
+        EXPECT_GE(of_weight, w.numel());
+        EXPECT_LT(of_weight, w.numel() * 5 / 4) << "codes of one orientation alone";
+        const Tensor y = linear(x, w);
+        std::size_t kept = 0;
+        for (const Save& each : y.impl()->node->saves)
+            if (each.tensor.defined()) kept += block_size(each.tensor.bytes(), Device{});
+        EXPECT_EQ(accounting->bytes(MemoryUse::codes) - of_weight, static_cast<std::int64_t>(kept));
+        EXPECT_EQ(accounting->bytes(MemoryUse::cast_cache), 0);
+        EXPECT_EQ(accounting->bytes(MemoryUse::workspace), 0);
+    }
 }
 
 // Kept products have autocast's bits, and the others those of the codes.

@@ -140,7 +140,7 @@ TEST(MemoryAccounting, NameEveryUse) {
     std::vector<std::string> names;
     for (int i = 0; i < memory_uses; ++i) names.emplace_back(name(static_cast<MemoryUse>(i)));
     EXPECT_THAT(names, testing::ElementsAre("weights", "masters", "gradients", "optimizer",
-                                            "activations", "cast cache", "workspace"));
+                                            "activations", "codes", "cast cache", "workspace"));
 }
 
 TEST(Block, IsAlignedAndAtLeastAsLargeAsAskedFor) {
