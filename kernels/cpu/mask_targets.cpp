@@ -34,8 +34,6 @@ InstanceBits find_instance(const MaskBits& masks, std::int64_t image, std::int64
     return {place[0], place[1], width, height, stride, masks.bits + image * masks.words + first};
 }
 
-float roi_side(float low, float high) { return high - low < 1 ? 1.0f : high - low; }
-
 /// Columns' weights of the set pixels of a row, for each bin.
 void add_row(float* sums, const InstanceBits& mask, const std::uint64_t* row, float weight,
              const RoiTaps<float>& cols) {
@@ -50,8 +48,11 @@ void add_row(float* sums, const InstanceBits& mask, const std::uint64_t* row, fl
 
 void align_mask(float* y, const float* roi, const InstanceBits& mask, const std::int64_t* size,
                 std::int64_t side_h, std::int64_t side_w) {
-    const auto rows = make_roi_taps<float>(roi[2], roi_side(roi[2], roi[4]), side_h, 0, size[0]);
-    const auto cols = make_roi_taps<float>(roi[1], roi_side(roi[1], roi[3]), side_w, 0, size[1]);
+    const auto taps = [&](float low, float high, std::int64_t bins, std::int64_t pixels) {
+        return make_roi_taps(roi::find_span(low, high, 1.0f, /*aligned=*/false), bins, 0, pixels);
+    };
+    const RoiTaps<float> rows = taps(roi[2], roi[4], side_h, size[0]),
+                         cols = taps(roi[1], roi[3], side_w, size[1]);
     for (std::int64_t b = 0; b < side_h; ++b) {
         float* sums = y + b * side_w;
         for (auto r = static_cast<std::size_t>(rows.first[static_cast<std::size_t>(b)]);

@@ -33,26 +33,14 @@ struct BinTaps {
 };
 
 template <class W>
-I map_number(const W* roi, const RoiAlignShape& s, I maps) {
-    if (s.canonical_size <= 0) return 0;
-    const W side = std::sqrt((roi[3] - roi[1]) * (roi[4] - roi[2]));
-    const W level = std::floor(W{4} + std::log2(side / static_cast<W>(s.canonical_size)) +
-                               static_cast<W>(1e-6));
-    return level >= 2 ? static_cast<I>(std::min(level, static_cast<W>(maps + 1))) - 2 : 0;
-}
-
-template <class W>
 RoiPlace<W> place_roi(const W* roi, std::span<const RoiMap> maps, const RoiAlignShape& s) {
     RoiPlace<W> place;
     if (!(roi[0] >= 0 && roi[0] < static_cast<W>(s.images))) return place;
     place.image = static_cast<I>(roi[0]);
-    place.map = map_number(roi, s, static_cast<I>(maps.size()));
+    place.map = roi::map_number(roi, s.canonical_size, static_cast<I>(maps.size()));
     const RoiMap& map = maps[static_cast<std::size_t>(place.map)];
-    const W scale = static_cast<W>(map.scale), offset = s.aligned ? W{0.5} : W{0};
     const auto axis = [&](W low, W high, I bins, I size) {
-        const W start = low * scale - offset;
-        const W side = high * scale - offset - start;
-        return make_roi_taps(start, s.aligned ? side : side < 1 ? W{1} : side, bins,
+        return make_roi_taps(roi::find_span(low, high, static_cast<W>(map.scale), s.aligned), bins,
                              s.sampling_ratio, size);
     };
     place.rows = axis(roi[2], roi[4], s.out_h, map.height);
@@ -312,7 +300,8 @@ void fill_tiles(std::span<const RoiMap> maps, ConstArray rois, const RoiAlignSha
 
 }  // namespace
 
-void roi_align(Array y, std::span<const RoiMap> maps, ConstArray rois, const RoiAlignShape& shape) {
+void roi_align(Array y, std::span<const RoiMap> maps, ConstArray rois, const RoiAlignShape& shape,
+               Stream) {
     const I size = shape.out_h * shape.out_w * shape.channels;
     assert(y.size == shape.rois * size && rois.size == shape.rois * 5 && !maps.empty());
     if (y.size == 0) return;
@@ -322,7 +311,7 @@ void roi_align(Array y, std::span<const RoiMap> maps, ConstArray rois, const Roi
 }
 
 void roi_align_backward(std::span<const RoiMap> maps, ConstArray dy, ConstArray rois,
-                        const RoiAlignShape& shape) {
+                        const RoiAlignShape& shape, Stream) {
     assert(!shape.contiguous && rois.size == shape.rois * 5);
     if (shape.channels == 0) return;
     if (dy.dtype == DType::f64)

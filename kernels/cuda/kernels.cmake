@@ -39,6 +39,7 @@ set(cuda_kernels
   reduce.cu
   reduce_columns.cu
   reduce_rows.cu
+  roi_align.cu
   deferred_error.cu
   scaler.cu
   scan.cu

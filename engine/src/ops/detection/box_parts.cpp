@@ -22,9 +22,14 @@ void check_threshold(const Op& op, double threshold) {
                                       std::to_string(threshold));
 }
 
+Tensor dense_rows(const Tensor& x, DType dtype) {
+    const GradMode off(false);
+    return in_layout(to(x.detach(), dtype), Layout::contiguous);
+}
+
 Tensor on_host(const Tensor& x, DType dtype) {
     const GradMode off(false);
-    return in_layout(to(x.detach(), dtype), Layout::contiguous).copy_to(Device{});
+    return dense_rows(x, dtype).copy_to(Device{});
 }
 
 Tensor as_f32(const Tensor& x) { return x.dtype() == DType::f64 ? x : to(x, DType::f32); }

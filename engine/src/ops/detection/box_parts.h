@@ -14,7 +14,9 @@ inline constexpr const char* boxes_are_pixels =
 void check_columns(const Op& op, const Tensor& x, std::int64_t columns);
 /// Throws Error(value) unless 0 <= threshold <= 1.
 void check_threshold(const Op& op, double threshold);
-/// x in `dtype`, row-major, on the host; outside any graph.
+/// x in `dtype`, row-major, where it lies; outside any graph.
+Tensor dense_rows(const Tensor& x, DType dtype);
+/// The same on the host.
 Tensor on_host(const Tensor& x, DType dtype);
 /// x, f64 as it is, any other type as f32.
 Tensor as_f32(const Tensor& x);

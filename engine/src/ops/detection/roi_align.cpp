@@ -40,22 +40,20 @@ std::vector<kernels::RoiMap> kernel_maps(const Aligning& call, const TensorList&
     return out;
 }
 
-/// `rois` is on the host.
 Tensor aligned_rois(const Aligning& call, const TensorList& maps, const Tensor& rois);
 
 TensorList aligned_backward(const Aligning& call, const Tensor& dy, const Tensor& rois) {
     TensorList gradients;
     for (const Shape& shape : call.shapes)
-        gradients.push_back(Tensor::empty(shape, call.dtype, Device{}, Layout::channels_last));
+        gradients.push_back(Tensor::empty(shape, call.dtype, call.device, Layout::channels_last));
     {
         const GradMode off(false);
-        const Tensor on_cpu = in_layout(dy, Layout::channels_last).copy_to(Device{});
+        const Tensor rows = in_layout(dy, Layout::channels_last);
         kernels::RoiAlignShape shape = call.shape;
         shape.contiguous = false;
-        kernels::cpu::roi_align_backward(kernel_maps(call, gradients), on_cpu.array(), rois.array(),
-                                         shape);
+        on(call.device, kernels::cpu::roi_align_backward, kernels::cuda::roi_align_backward)(
+            kernel_maps(call, gradients), rows.array(), rois.array(), shape, current_stream());
     }
-    for (Tensor& each : gradients) each = each.copy_to(call.device);
     return record_outputs(*call.backward, {&dy, 1}, gradients, {save(rois)},
                           [call](std::span<const Tensor> grads, const Saved& saved) {
                               TensorList maps(grads.begin(), grads.end());
@@ -69,18 +67,18 @@ TensorList aligned_backward(const Aligning& call, const Tensor& dy, const Tensor
 
 Tensor aligned_rois(const Aligning& call, const TensorList& maps, const Tensor& rois) {
     const kernels::RoiAlignShape& s = call.shape;
-    Tensor y = Tensor::empty({s.rois, s.channels, s.out_h, s.out_w}, call.dtype, Device{},
+    Tensor y = Tensor::empty({s.rois, s.channels, s.out_h, s.out_w}, call.dtype, call.device,
                              s.contiguous ? Layout::contiguous : Layout::channels_last);
     {
         const GradMode off(false);
-        TensorList on_cpu;
-        for (const Tensor& map : maps)
-            on_cpu.push_back(in_layout(map, Layout::channels_last).copy_to(Device{}));
-        kernels::cpu::roi_align(y.array(), kernel_maps(call, on_cpu), rois.array(), s);
+        TensorList pixels;
+        for (const Tensor& map : maps) pixels.push_back(in_layout(map, Layout::channels_last));
+        on(call.device, kernels::cpu::roi_align, kernels::cuda::roi_align)(
+            y.array(), kernel_maps(call, pixels), rois.array(), s, current_stream());
     }
     TensorList inputs = maps;
     inputs.push_back(rois);
-    return record_many(*call.op, inputs, y.copy_to(call.device), {save(rois)},
+    return record_many(*call.op, inputs, y, {save(rois)},
                        [call](std::span<const Tensor> dy, const Saved& saved) {
                            TensorList grads = aligned_backward(call, dy[0], saved[0]);
                            grads.emplace_back();
@@ -89,8 +87,10 @@ Tensor aligned_rois(const Aligning& call, const TensorList& maps, const Tensor& 
 }
 
 void check_maps(const Op& op, const TensorList& maps) {
-    if (maps.empty())
-        throw Error(ErrorCode::value, std::string(op.name) + ": there is no map to read");
+    if (maps.empty() || maps.size() > kernels::max_roi_maps)
+        throw Error(ErrorCode::value, std::string(op.name) + ": there is no map to read, or more "
+                                                             "than " +
+                                          std::to_string(kernels::max_roi_maps));
     for (const Tensor& map : maps) {
         check_rank(op, map, 4);
         one_type(op, {maps.front(), map});
@@ -124,7 +124,7 @@ Tensor align(Aligning call, const TensorList& maps, const Tensor& rois) {
     for (const Tensor& map : maps) call.shapes.push_back(map.shape());
     call.dtype = maps[0].dtype();
     call.device = maps[0].device();
-    return aligned_rois(call, maps, on_host(places, wide_type(call.dtype)));
+    return aligned_rois(call, maps, dense_rows(places, wide_type(call.dtype)));
 }
 
 }  // namespace
