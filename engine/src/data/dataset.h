@@ -51,6 +51,12 @@ public:
         (void)indices, (void)first;
         return {};
     }
+    /// Pictures of one group have much the same shape: training puts them into one batch, whose
+    /// canvas then has little padding. At most 255; all 0: the batches are those of the shuffle.
+    virtual std::uint8_t shape_group(std::int64_t index) const {
+        (void)index;
+        return 0;
+    }
     /// The objects in the picture of a sample as its files have them, for metrics; null for data
     /// without boxes.
     virtual std::shared_ptr<const DetectionTruth> truth(std::int64_t index) const {

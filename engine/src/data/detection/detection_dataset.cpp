@@ -85,6 +85,10 @@ CanvasSize DetectionDataset::canvas(std::span<const std::int64_t> indices,
     return padded_size(out);
 }
 
+std::uint8_t DetectionDataset::shape_group(std::int64_t index) const {
+    return form_.by_shape ? aspect_group(picture_size(index)) : 0;
+}
+
 void DetectionDataset::put(std::int64_t index, const SampleFields& out,
                            const SamplePlace* place) const {
     const DetectionDraw draw = draw_detection(form_, place);

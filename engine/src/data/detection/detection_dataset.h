@@ -21,6 +21,7 @@ public:
         put(index, out, &place);
     }
     CanvasSize canvas(std::span<const std::int64_t> indices, const SamplePlace* first) const final;
+    std::uint8_t shape_group(std::int64_t index) const final;
     bool decodes() const override { return true; }
     void describe(DatasetPreview& preview) const override;
     void guide(InputGuide& guide) const override;

@@ -135,6 +135,7 @@ private:
                            .flips = config.augment,
                            .color_jitter = options.number("color_jitter"),
                            .by_batch = options.word("canvas") == "batch"};
+        form.by_shape = form.by_batch && options.flag("aspect_groups");
         if (form.short_sides.empty() || form.short_sides.size() > 16)
             throw Error(ErrorCode::settings, msg("dataset.short_side: use 1 to 16 numbers"));
         if (form.long_side < std::ranges::max(form.short_sides))

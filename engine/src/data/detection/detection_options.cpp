@@ -22,6 +22,10 @@ std::vector<OptionSpec> detection_options() {
                                 {"fixed", "Fixed",
                                  "One size for the run, so that a step can be captured on a "
                                  "GPU."}})),
+            option("aspect_groups", "Group by shape", true,
+                   "A batch for training holds pictures of much the same height over width, so "
+                   "that little of its canvas is padding. The last pictures of an epoch go "
+                   "together."),
             option("classes", "Classes", std::vector<std::string>{},
                    "Learn only these classes. Empty: all."),
             option("keep_empty", "Keep empty pictures", false,

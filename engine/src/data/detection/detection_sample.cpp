@@ -190,6 +190,14 @@ private:
 
 }  // namespace
 
+std::uint8_t aspect_group(const CanvasSize& picture) {
+    // h/w reaches 2^(k/3) where (h/w)^3 reaches 2^k. Doubles hold these powers of two exactly.
+    const double ratio = static_cast<double>(picture.height) / static_cast<double>(picture.width);
+    std::uint8_t group = 0;
+    for (double bound = 0.125; bound <= 8 && ratio * ratio * ratio >= bound; bound *= 2) ++group;
+    return group;
+}
+
 CanvasSize resized_size(const CanvasSize& picture, std::int64_t short_side,
                         std::int64_t long_side) {
     const auto [small, large] = std::minmax(picture.height, picture.width);

@@ -28,7 +28,12 @@ struct DetectionForm {
     bool flips = false;        ///< training mirrors half of the pictures
     double color_jitter = 0;   ///< as dataset.color_jitter
     bool by_batch = true;      ///< the canvas is that of the batch; else that of the schema
+    bool by_shape = false;     ///< a batch for training holds pictures of one aspect_group()
 };
+
+/// The group of pictures of much the same shape, 0 to 7: how many of the ratios 2^-1, 2^-2/3,
+/// 2^-1/3, 1, ..., 2 the height over the width reaches.
+std::uint8_t aspect_group(const CanvasSize& picture);
 
 /// Size of a picture that is resized as torchvision's detectors do: the shorter side becomes
 /// `short_side`, unless the longer one would pass `long_side`; both rounded down.

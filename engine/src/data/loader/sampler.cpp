@@ -4,6 +4,7 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <numeric>
 #include <utility>
 
@@ -57,6 +58,16 @@ bool parse_line(const std::string& file, std::size_t number, const std::string& 
     return indices.size() > before;
 }
 
+/// Empty where all samples are of one group.
+std::vector<std::uint8_t> shape_groups(const DataPart& part) {
+    std::vector<std::uint8_t> out;
+    out.reserve(static_cast<std::size_t>(part.size()));
+    for (std::int64_t i = 0; i < part.size(); ++i)
+        out.push_back(part.data->shape_group(part.sample(i)));
+    if (std::ranges::adjacent_find(out, std::not_equal_to{}) == out.end()) out.clear();
+    return out;
+}
+
 SampleOrder make_order(const DataPart& part, const SamplerOptions& options) {
     SampleOrder order = options.order.empty()
                             ? SampleOrder(part.size(), {.batch_size = options.batch_size,
@@ -65,6 +76,10 @@ SampleOrder make_order(const DataPart& part, const SamplerOptions& options) {
                                                         .drop_last = options.drop_last})
                             : SampleOrder::from_file(part.data->size(), options.order);
     order.join_short_last(options.min_last);
+    if (options.shuffle && options.order.empty()) {
+        std::vector<std::uint8_t> groups = shape_groups(part);
+        if (!groups.empty()) order.keep_groups(std::move(groups));
+    }
     return order;
 }
 
@@ -141,6 +156,7 @@ SampleOrder::SampleOrder(std::int64_t size, const Options& options)
     : indices_(static_cast<std::size_t>(size)), shuffled_(options.shuffle), seed_(options.seed) {
     std::iota(indices_.begin(), indices_.end(), 0);
     const auto batch = static_cast<std::size_t>(std::max<std::int64_t>(options.batch_size, 1));
+    batch_size_ = batch;
     const std::size_t used = options.drop_last ? indices_.size() / batch * batch : indices_.size();
     if (used == 0) {
         throw Error(
@@ -197,7 +213,26 @@ void SampleOrder::shuffle(std::int64_t epoch) {
             RandomStream::to_bounded(words[drawn % 4], static_cast<std::uint32_t>(left));
         std::swap(indices_[left - 1], indices_[chosen]);
     }
+    if (!groups_.empty()) gather_groups();
     epoch_ = epoch;
+}
+
+void SampleOrder::gather_groups() {
+    std::vector<std::vector<std::int64_t>> waiting(std::size_t{1} +
+                                                   *std::ranges::max_element(groups_));
+    std::vector<std::int64_t> order;
+    order.reserve(indices_.size());
+    const auto emit = [&](std::vector<std::int64_t>& group) {
+        order.insert(order.end(), group.begin(), group.end());
+        group.clear();
+    };
+    for (const std::int64_t index : indices_) {
+        auto& group = waiting[groups_[static_cast<std::size_t>(index)]];
+        group.push_back(index);
+        if (group.size() == batch_size_) emit(group);
+    }
+    std::ranges::for_each(waiting, emit);
+    indices_ = std::move(order);
 }
 
 StreamOrder::StreamOrder(std::int64_t tokens, std::int64_t batch_size, std::int64_t window)

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "data/dataset.h"
@@ -30,6 +31,11 @@ public:
     /// epoch. Throws Error(data) that names the line.
     static SampleOrder from_file(std::int64_t size, const std::string& file);
 
+    /// From now on the samples of a shuffled batch are of one group. A batch stands where its last
+    /// sample stands in the shuffled order. Those that fill none of their group come last, group by
+    /// group. `groups`: of each sample.
+    void keep_groups(std::vector<std::uint8_t> groups) { groups_ = std::move(groups); }
+
     /// A last batch of fewer samples joins the one before it, if there is one.
     void join_short_last(std::int64_t least);
 
@@ -51,9 +57,12 @@ public:
 private:
     SampleOrder() = default;
     void shuffle(std::int64_t epoch);
+    void gather_groups();
 
     std::vector<std::int64_t> indices_;  // of one epoch, batch after batch
     std::vector<std::size_t> starts_;    // of each batch in indices_, and the end
+    std::vector<std::uint8_t> groups_;   // of each sample; empty: there are none
+    std::size_t batch_size_ = 1;
     bool shuffled_ = false;
     std::int64_t seed_ = 0;
     std::int64_t epoch_ = -1;  // that indices_ holds

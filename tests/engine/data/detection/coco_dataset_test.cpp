@@ -2,6 +2,8 @@
 
 #include <map>
 
+#include "data/loader/collator.h"
+
 namespace engine {
 
 DatasetDescriptor coco_descriptor();
@@ -355,6 +357,59 @@ TEST_F(Coco, RefusesSizesThatDoNotGoTogether) {
     folder.write("a.json", coco({"a.png"}, dog(1)));
     config.options["long_side"] = std::int64_t{32};
     EXPECT_THAT(problem(), HasSubstr("!dataset.long_side: 32"));
+}
+
+TEST_F(Coco, ABatchHoldsPicturesOfMuchTheSameShape) {
+    std::vector<std::string> names;
+    std::string objects;
+    for (int i = 1; i <= 8; ++i) {
+        names.push_back(std::to_string(i) + ".png");
+        objects += (i > 1 ? "," : "") + dog(i);
+        folder.write(names.back(), i % 2 == 0 ? test::plain_png(20, 10) : test::plain_png(10, 20));
+    }
+    std::string text = coco(names, objects);
+    for (std::size_t at = 0; (at = text.find(R"("width":20,"height":10)", at)) != text.npos; ++at)
+        if ((text[text.rfind(".png", at) - 1] - '0') % 2 == 1)
+            text.replace(at, 23, R"("width":10,"height":20)");
+    folder.write("a.json", text);
+    const auto canvases = [&] {
+        const DataParts parts = open();
+        std::vector<CanvasSize> out;
+        for (const int rank : {0, 1}) {  // each makes its own row of a batch
+            Collator collator(parts.train, parts.train.data->schema(),
+                              {.sampler = {.batch_size = 2}, .threads = 1, .rank = rank, .ranks = 2});
+            for (std::int64_t i = 0; i < collator.batches_per_epoch(); ++i) {
+                Batch batch;
+                collator.make(batch, 0, i);
+                const Shape& shape = batch.fields[detection_field::image].shape;
+                out.push_back({shape[shape.rank() - 2], shape[shape.rank() - 1]});
+            }
+        }
+        return out;
+    };
+    const auto same = [](const std::vector<CanvasSize>& all) {
+        int out = 0;
+        for (std::size_t i = 0; i < 4; ++i) out += all[i] == all[i + 4] ? 1 : 0;
+        return out;
+    };
+    EXPECT_EQ(same(canvases()), 4) << "both rows of each batch are wide, or both are high";
+    config.options["aspect_groups"] = false;
+    EXPECT_LT(same(canvases()), 4) << "four batches of a shuffle";
+}
+
+TEST(AspectGroup, FollowsThirdsOfAnOctave) {
+    EXPECT_EQ(aspect_group({100, 201}), 0);
+    EXPECT_EQ(aspect_group({100, 200}), 1) << "a bound belongs to the group above it";
+    EXPECT_EQ(aspect_group({427, 640}), 2);
+    EXPECT_EQ(aspect_group({480, 640}), 2);
+    EXPECT_EQ(aspect_group({100, 101}), 3);
+    EXPECT_EQ(aspect_group({64, 64}), 4);
+    EXPECT_EQ(aspect_group({640, 480}), 5);
+    EXPECT_EQ(aspect_group({640, 400}), 6);
+    EXPECT_EQ(aspect_group({4000, 100}), 7);
+    // 2^(1/3) = 1.259921...: the bound is met to the pixel.
+    EXPECT_EQ(aspect_group({1259922, 1000000}), 5);
+    EXPECT_EQ(aspect_group({1259921, 1000000}), 4);
 }
 
 TEST_F(Coco, TheCanvasIsFixedIfAsked) {

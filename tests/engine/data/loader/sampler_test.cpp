@@ -69,6 +69,58 @@ TEST(Sampler, DropsALastBatchThatIsNotFull) {
     EXPECT_EQ(sampler->batches_per_epoch(), 2);
 }
 
+/// Sample i is of group i % 5 % 3, so groups 0 and 1 are twice as large as group 2.
+class Shaped final : public Dataset {
+public:
+    std::int64_t size() const override { return 53; }
+    const Schema& schema() const override { return schema_; }
+    void read(std::int64_t, const SampleFields&) const override {}
+    std::uint8_t shape_group(std::int64_t index) const override {
+        return static_cast<std::uint8_t>(index % 5 % 3);
+    }
+
+private:
+    Schema schema_;
+};
+
+TEST(Sampler, BatchesHoldSamplesOfOneGroupAndEachSampleComesOnce) {
+    const DataPart part{std::make_shared<Shaped>()};
+    const auto group = [&](std::int64_t index) { return part.data->shape_group(index); };
+    const auto sampler = make_sampler(part, {.batch_size = 4, .seed = 9});
+    ASSERT_EQ(sampler->batches_per_epoch(), 14);
+    std::vector<std::vector<std::int64_t>> first_epoch;
+    for (const std::int64_t epoch : {0, 1}) {
+        std::vector<std::int64_t> all;
+        int mixed = 0;
+        for (std::int64_t i = 0; i < 14; ++i) {
+            const BatchPlan plan = sampler->plan(epoch, i);
+            EXPECT_EQ(plan.position, std::ssize(all));
+            const bool alike = std::ranges::all_of(plan.indices, [&](std::int64_t index) {
+                return group(index) == group(plan.indices.front());
+            });
+            mixed += alike ? 0 : 1;
+            // At most three samples of each of three groups fill no batch of their own.
+            EXPECT_TRUE(alike || i >= 14 - 3) << "the rest comes last";
+            all.insert(all.end(), plan.indices.begin(), plan.indices.end());
+            for (std::size_t k = 0; k < plan.indices.size(); ++k)
+                EXPECT_EQ(sampler->sample_at(plan.position + static_cast<std::int64_t>(k)),
+                          plan.indices[k]);
+            if (epoch == 0) first_epoch.emplace_back(plan.indices.begin(), plan.indices.end());
+        }
+        EXPECT_GT(mixed, 0) << "53 samples leave a rest in each group";
+        std::ranges::sort(all);
+        for (std::int64_t i = 0; i < 53; ++i) EXPECT_EQ(all[static_cast<std::size_t>(i)], i);
+    }
+    // Any batch can be made again, alone and in any order.
+    const auto again = make_sampler(part, {.batch_size = 4, .seed = 9});
+    again->plan(7, 3);
+    for (const std::size_t i : {std::size_t{11}, std::size_t{2}})
+        EXPECT_TRUE(std::ranges::equal(again->plan(0, static_cast<std::int64_t>(i)).indices,
+                                       first_epoch[i]));
+    const auto in_order = make_sampler(part, {.batch_size = 4, .shuffle = false});
+    EXPECT_THAT(in_order->plan(0, 0).indices, ElementsAre(0, 1, 2, 3)) << "an evaluation";
+}
+
 TEST(Sampler, RefusesAPartWithoutABatch) {
     for (const SamplerOptions& options :
          {SamplerOptions{.batch_size = 8, .drop_last = true}, SamplerOptions{.batch_size = 8}}) {
