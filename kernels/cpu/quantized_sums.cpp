@@ -57,4 +57,29 @@ void unpack_codes(std::uint8_t* codes, const std::uint8_t* packed, std::int64_t 
         codes[i] = static_cast<std::uint8_t>(i % 2 == 0 ? packed[i / 2] & 15 : packed[i / 2] >> 4);
 }
 
+namespace {
+
+/// f(place in the matrix, place in the tiles).
+template <class F>
+void for_each_scale(std::int64_t rows, std::int64_t cols, const F& f) {
+    for (std::int64_t row = 0; row < rows; ++row)
+        for (std::int64_t col = 0; col < cols; ++col)
+            f(row * cols + col, tiled_scale_place(row, col, cols));
+}
+
+}  // namespace
+
+void tile_scales(std::uint8_t* tiled, const std::uint8_t* scales, std::int64_t rows,
+                 std::int64_t cols) {
+    std::fill_n(tiled, tiled_scales_size(rows, cols), std::uint8_t{0});
+    for_each_scale(rows, cols,
+                   [&](std::int64_t from, std::int64_t to) { tiled[to] = scales[from]; });
+}
+
+void untile_scales(std::uint8_t* scales, const std::uint8_t* tiled, std::int64_t rows,
+                   std::int64_t cols) {
+    for_each_scale(rows, cols,
+                   [&](std::int64_t to, std::int64_t from) { scales[to] = tiled[from]; });
+}
+
 }  // namespace kernels::cpu

@@ -1,5 +1,6 @@
 #include "kernels/quantized_matrix.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -56,9 +57,8 @@ TEST(QuantizedMatrix, HasTheCodesOfTheScalarCasts) {
                 factors.push_back(std::ldexp(1.25f, static_cast<int>(i % 9) - 4));
             for (const FloatLayout layout : layouts) {
                 std::vector<std::uint8_t> codes(x.size());
-                const CastCounts counts =
-                    cpu::quantize_blocks(codes.data(), matrix(x, rows, cols), blocks,
-                                         factors.data(), layout);
+                const CastCounts counts = cpu::quantize_blocks(codes.data(), matrix(x, rows, cols),
+                                                               blocks, factors.data(), layout);
                 CastCounts expected;
                 for (std::int64_t i = 0; i < std::ssize(x); ++i) {
                     const float value = x[static_cast<std::size_t>(i)];
@@ -138,8 +138,8 @@ TEST(QuantizedMatrix, RotatesSixteenRowsByAnOrthogonalMatrix) {
 }
 
 TEST(QuantizedMatrix, SaturatesBeyondTheMiddleToTheNextValue) {
-    const std::vector<float> x{464, std::nextafter(464.0f, 500.0f), 448, 57344, 61439, 61440, 6, 7,
-                               std::nextafter(7.0f, 0.0f)};
+    const std::vector<float> x{464, std::nextafter(464.0f, 500.0f), 448, 57344, 61439, 61440, 6,
+                               7,   std::nextafter(7.0f, 0.0f)};
     const Blocks whole{1, std::ssize(x), 1, std::ssize(x)};
     const float one = 1;
     std::vector<std::uint8_t> codes(x.size());
@@ -166,8 +166,7 @@ TEST(QuantizedMatrix, MeasuresBlocksWithWhateverNumberOfThreads) {
             cpu::block_ranges(found.data(), matrix(x, rows, cols), blocks);
             for (std::int64_t i = 0; i < std::ssize(x); ++i) {
                 BlockRange& own = expected[static_cast<std::size_t>(
-                    i / cols / blocks.block_rows * blocks.across() +
-                    i % cols / blocks.block_cols)];
+                    i / cols / blocks.block_rows * blocks.across() + i % cols / blocks.block_cols)];
                 const float size = std::abs(x[static_cast<std::size_t>(i)]);
                 if (std::isfinite(size))
                     own.amax = std::max(own.amax, size);
@@ -231,6 +230,31 @@ TEST(QuantizedMatrix, PacksTwoCodesAByteTheEvenOneLow) {
         kernels::cpu::unpack_codes(found.data(), packed.data(), count);
         found.resize(codes.size());
         EXPECT_EQ(found, codes);
+    }
+}
+
+TEST(QuantizedMatrix, TilesScalesOf128RowsAndFourBlocks) {
+    constexpr PhiloxStream stream{{56, 0}, 9, 0};
+    for (std::uint64_t i = 0; i < 40; ++i) {
+        const auto rows = static_cast<std::int64_t>(1 + stream.bounded(3 * i, 400));
+        const auto cols = static_cast<std::int64_t>(1 + stream.bounded(3 * i + 1, 40));
+        std::vector<std::uint8_t> scales(static_cast<std::size_t>(rows * cols));
+        for (std::size_t k = 0; k < scales.size(); ++k)
+            scales[k] = static_cast<std::uint8_t>(1 + stream.at(1000 * i + k) % 255);
+        std::vector<std::uint8_t> tiled(static_cast<std::size_t>(tiled_scales_size(rows, cols)), 9),
+            found(scales.size());
+        cpu::tile_scales(tiled.data(), scales.data(), rows, cols);
+        EXPECT_EQ(std::ranges::count(tiled, 0), std::ssize(tiled) - std::ssize(scales));
+        for (std::int64_t row = 0; row < rows; ++row)
+            for (std::int64_t col = 0; col < cols; ++col) {
+                const std::int64_t place = ((row / 128) * ((cols + 3) / 4) + col / 4) * 512 +
+                                           (row % 32) * 16 + ((row % 128) / 32) * 4 + col % 4;
+                ASSERT_EQ(tiled.at(static_cast<std::size_t>(place)),
+                          scales[static_cast<std::size_t>(row * cols + col)])
+                    << rows << ' ' << cols;
+            }
+        cpu::untile_scales(found.data(), tiled.data(), rows, cols);
+        EXPECT_EQ(found, scales);
     }
 }
 

@@ -26,6 +26,17 @@ struct BlockRange {
     bool nonfinite = false;
 };
 
+/// Scale codes in tiles of 128 rows and 4 columns, 512 bytes each, one tile after another along the
+/// columns: rows r, r + 32, r + 64 and r + 96 of a tile lie side by side. Source: cuBLAS's
+/// documentation of block scales.
+constexpr std::int64_t tiled_scale_place(std::int64_t row, std::int64_t col, std::int64_t cols) {
+    const std::int64_t tile = row / 128 * ((cols + 3) / 4) + col / 4;
+    return tile * 512 + row % 32 * 16 + row % 128 / 32 * 4 + col % 4;
+}
+constexpr std::int64_t tiled_scales_size(std::int64_t rows, std::int64_t cols) {
+    return (rows + 127) / 128 * ((cols + 3) / 4) * 512;
+}
+
 /// Results of a cast to codes, over all values.
 struct CastCounts {
     std::int64_t nonzero = 0;    ///< values other than 0, NaN and infinity among them
@@ -83,6 +94,14 @@ void multiply_in_few_bits(float* sums, const float* a, const float* b, std::int6
 /// high bits 0.
 void pack_codes(std::uint8_t* packed, const std::uint8_t* codes, std::int64_t count);
 void unpack_codes(std::uint8_t* codes, const std::uint8_t* packed, std::int64_t count);
+
+/// The scale codes of an MX or NVFP4 operand, (rows, cols), as Blackwell's products read them
+/// (tiled_scale_place()), and back; `tiled` has tiled_scales_size() bytes, of which those beyond
+/// the matrix are 0. `rows`: of the operand; `cols`: its blocks along the contraction.
+void tile_scales(std::uint8_t* tiled, const std::uint8_t* scales, std::int64_t rows,
+                 std::int64_t cols);
+void untile_scales(std::uint8_t* scales, const std::uint8_t* tiled, std::int64_t rows,
+                   std::int64_t cols);
 
 /// sums(i, j) += part(i, j) * row_factors[i] * col_factors[j], each product rounded; both (rows,
 /// cols), dense.

@@ -10,27 +10,28 @@
 namespace engine {
 namespace {
 
-constexpr std::int64_t rows = 1024, cols = 128, block = 32;
+constexpr std::int64_t rounded_rows = 1024, rounded_cols = 128, of_block = 32;
 const Recipe four_bits{.rule = ScaleBasis::mx,
                        .forward = kernels::fp4_e2m1_layout,
                        .gradient = kernels::fp4_e2m1_layout,
-                       .block = block,
+                       .block = of_block,
                        .random_gradients = true};
 
 /// 0.25, in the middle between two codes, but for one 6 in each block of both contractions, which
 /// makes all scales 1.
 std::vector<double> halves() {
-    std::vector<double> out(rows * cols, 0.25);
-    for (std::int64_t row = 0; row < rows; ++row)
-        for (std::int64_t col = row % block; col < cols; col += block)
-            out[static_cast<std::size_t>(row * cols + col)] = 6;
+    std::vector<double> out(rounded_rows * rounded_cols, 0.25);
+    for (std::int64_t row = 0; row < rounded_rows; ++row)
+        for (std::int64_t col = row % of_block; col < rounded_cols; col += of_block)
+            out[static_cast<std::size_t>(row * rounded_cols + col)] = 6;
     return out;
 }
 
 std::vector<std::uint8_t> codes_of(const std::vector<double>& values, const QuantizedStep& now,
                                    Contraction along = Contraction::cols, std::uint64_t place = 1,
                                    int micro_batch = 0) {
-    const Tensor x = Tensor::of(values, {std::ssize(values) / cols, cols}, DType::f32, Device{});
+    const Tensor x =
+        Tensor::of(values, {std::ssize(values) / rounded_cols, rounded_cols}, DType::f32, Device{});
     QuantizedLayer layer(four_bits, now, place);
     Tensor codes;
     for (int i = 0; i <= micro_batch; ++i)
@@ -93,7 +94,7 @@ TEST(RandomNumbersOfCasts, AreTheSameForAnyNumberOfThreadsAndRanks) {
         EXPECT_EQ(codes_of(x, now), whole) << threads;
     }
     kernels::cpu::set_threads(before);
-    constexpr std::int64_t samples = 256, of_sample = rows / samples * cols;
+    constexpr std::int64_t samples = 256, of_sample = rounded_rows / samples * rounded_cols;
     for (const int ranks : {2, 3, 4}) {
         std::vector<std::uint8_t> parts;
         for (int rank = 0; rank < ranks; ++rank) {

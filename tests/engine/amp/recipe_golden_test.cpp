@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <bit>
+#include <cmath>
 #include <map>
 
 #include "amp/recipe.h"
@@ -9,7 +10,8 @@
 #include "ops/linalg/linear.h"
 #include "support/golden_lines.h"
 
-// Scales, codes and products of torchao's and PyTorch's FP8 (tests/peer/recipe_golden.py).
+// Scales, codes and products of torchao's and PyTorch's FP8 (tests/peer/recipe_golden.py,
+// recipe_formula_golden.py).
 
 namespace engine {
 namespace {
@@ -106,6 +108,58 @@ TEST(RecipeGolden, ProductsAreThePeers) {
         for (std::size_t i = 1; i < words.size(); ++i) {
             const double expected = static_cast<double>(std::bit_cast<float>(bits_of(words[i])));
             EXPECT_NEAR(own.at((i - 1) * 97), expected, 1e-4) << words[0] << ' ' << i;
+        }
+    }
+}
+
+TEST(RecipeGolden, TiledScalesLieWhereThePeersDo) {
+    const auto lines = test_support::golden_lines("recipe_formulas.txt.xz", "tiles");
+    EXPECT_EQ(lines.size(), 5u);
+    std::uint32_t index = 0;
+    for (const auto& words : lines) {
+        const std::int64_t rows = std::stoll(words[0]), cols = std::stoll(words[1]);
+        const kernels::PhiloxStream stream{key, 1105, index++};
+        std::vector<std::uint8_t> scales,
+            tiled(static_cast<std::size_t>(kernels::tiled_scales_size(rows, cols)));
+        for (std::int64_t i = 0; i < rows * cols; ++i)
+            scales.push_back(static_cast<std::uint8_t>(stream.at(static_cast<std::uint64_t>(i))));
+        kernels::cpu::tile_scales(tiled.data(), scales.data(), rows, cols);
+        ASSERT_EQ(tiled.size() / 512, words.size() - 2);
+        for (std::size_t tile = 0; tile < tiled.size() / 512; ++tile) {
+            std::uint32_t sum = 0;
+            for (std::uint32_t i = 0; i < 512; ++i) sum += (i + 1) * tiled[tile * 512 + i];
+            EXPECT_EQ(sum, bits_of(words[tile + 2])) << rows << ' ' << cols << ' ' << tile;
+        }
+    }
+}
+
+// Within the rounding of f32 sums of k terms and of bf16; the golden line has each exact value, and
+// the sum of the magnitudes of its products.
+TEST(RecipeGolden, ProductsWithTheGradientOfTheWeightKeptAreThePeers) {
+    Tensor x = operands().at("x").values.detach(), w = operands().at("w").values.detach();
+    x.set_requires_grad(true);
+    w.set_requires_grad(true);
+    const Tensor& dy = operands().at("g").values;
+    QuantizedLayers layers(make_recipe(RecipeKind::fp8_rowwise_gw), {});
+    const ModuleName name{"fc"};
+    const ModuleScope module(name);
+    const RecipeScope scope(&layers);
+    const Tensor y = linear(x, w);
+    backward({&y, 1}, {&dy, 1});
+    const std::map<std::string, std::vector<double>> found{
+        {"y", y.values()}, {"dx", x.grad().values()}, {"dw", w.grad().values()}};
+    const auto lines = test_support::golden_lines("recipe_formulas.txt.xz", "gw");
+    EXPECT_EQ(lines.size(), 3u);
+    for (const auto& words : lines) {
+        const std::vector<double>& own = found.at(words[0]);
+        for (std::size_t i = 0; 2 * i + 2 < words.size(); ++i) {
+            const auto number = [&](std::size_t place) {
+                return static_cast<double>(std::bit_cast<float>(bits_of(words[place])));
+            };
+            const double expected = number(2 * i + 1), size = number(2 * i + 2);
+            EXPECT_NEAR(own.at(i * 97), expected,
+                        (64 + 4) * 0x1p-24 * size + 0x1p-8 * std::abs(expected))
+                << words[0] << ' ' << i;
         }
     }
 }

@@ -22,8 +22,8 @@ using coded_products::InAQuantizedLayer;
 using coded_products::recipes;
 using coded_products::Side;
 
-Side side(const Recipe& recipe, const Tensor& t, ProductOperand operand, Contraction along,
-          bool swap) {
+Side coded_side(const Recipe& recipe, const Tensor& t, ProductOperand operand, Contraction along,
+                bool swap) {
     return {coded(recipe, t.detach(), operand, along), t.size(1), swap};
 }
 
@@ -54,13 +54,13 @@ TEST(QuantizedProductBounds, HoldForDrawnShapes) {
             w.set_requires_grad(true);
             const InAQuantizedLayer inside(recipe);
             const Tensor y = linear(x, w);
-            expect_product(y, side(recipe, x, input, Contraction::cols, false),
-                           side(recipe, w, weight, Contraction::cols, true), in);
+            expect_product(y, coded_side(recipe, x, input, Contraction::cols, false),
+                           coded_side(recipe, w, weight, Contraction::cols, true), in);
             backward({&y, 1}, {&dy, 1});
-            expect_product(x.grad(), side(recipe, dy, gradient, Contraction::cols, false),
-                           side(recipe, w, weight, Contraction::rows, false), out);
-            expect_product(w.grad(), side(recipe, dy, gradient, Contraction::rows, true),
-                           side(recipe, x, input, Contraction::rows, false),
+            expect_product(x.grad(), coded_side(recipe, dy, gradient, Contraction::cols, false),
+                           coded_side(recipe, w, weight, Contraction::rows, false), out);
+            expect_product(w.grad(), coded_side(recipe, dy, gradient, Contraction::rows, true),
+                           coded_side(recipe, x, input, Contraction::rows, false),
                            recipe.rotates_rows ? (rows + 15) / 16 * 16 : rows);
         }
 }
