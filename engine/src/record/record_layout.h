@@ -58,8 +58,8 @@ constexpr ColumnType column_type() {
 
 std::size_t item_bytes(ColumnType type);
 
-/// Fields of StepRecord.
-constexpr std::size_t field_count() {
+/// Fields of StepRecord, counted at compile time: who writes a row asks for each of them.
+consteval std::size_t field_count() {
     std::size_t count = 0;
     for_each_field([&count](const char*, auto) { ++count; });
     return count;
