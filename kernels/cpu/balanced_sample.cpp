@@ -53,7 +53,7 @@ std::vector<std::int64_t> sample(const std::int64_t* matches, std::int64_t draw,
 
 void balanced_sample(std::int64_t* index, std::int64_t* positives, std::int64_t* counts,
                      const std::int64_t* matches, const std::int64_t* draws,
-                     const SampleRules& rules) {
+                     const SampleRules& rules, Stream) {
     std::vector<std::vector<std::int64_t>> taken(static_cast<std::size_t>(rules.images));
     parallel_for(rules.images, row_grain(8 * rules.candidates),
                  [&](std::int64_t begin, std::int64_t end) {

@@ -5,34 +5,10 @@
 #include "cpu/grain.h"
 #include "cpu/roi_taps.h"
 #include "kernels/parallel.h"
+#include "shared/instance_bits.h"
 
 namespace kernels::cpu {
 namespace {
-
-/// The bitmap of one instance.
-struct InstanceBits {
-    std::int64_t left = 0, top = 0, width = 0, height = 0, stride = 0;
-    const std::uint64_t* words = nullptr;
-
-    /// The row's words; null outside of the crop.
-    const std::uint64_t* row(std::int64_t y) const {
-        return y >= top && y - top < height ? words + (y - top) * stride : nullptr;
-    }
-    bool at(const std::uint64_t* row, std::int64_t x) const {
-        if (x < left || x - left >= width) return false;
-        return (row[(x - left) / 64] >> ((x - left) % 64) & 1) != 0;
-    }
-};
-
-InstanceBits find_instance(const MaskBits& masks, std::int64_t image, std::int64_t instance) {
-    if (instance < 0 || instance >= masks.instances) return {};
-    const std::int64_t* place = masks.places + (image * masks.instances + instance) * 5;
-    const std::int64_t width = place[2], height = place[3], first = place[4];
-    if (width < 1 || height < 1 || first < 0 || first > masks.words) return {};
-    const std::int64_t stride = (width - 1) / 64 + 1;
-    if (stride > masks.words || height > (masks.words - first) / stride) return {};
-    return {place[0], place[1], width, height, stride, masks.bits + image * masks.words + first};
-}
 
 /// Columns' weights of the set pixels of a row, for each bin.
 void add_row(float* sums, const InstanceBits& mask, const std::uint64_t* row, float weight,
@@ -66,7 +42,7 @@ void align_mask(float* y, const float* roi, const InstanceBits& mask, const std:
 }  // namespace
 
 void mask_targets(float* y, const float* rois, const std::int64_t* instances, std::int64_t count,
-                  std::int64_t side_h, std::int64_t side_w, const MaskBits& masks) {
+                  std::int64_t side_h, std::int64_t side_w, const MaskBits& masks, Stream) {
     std::fill_n(y, count * side_h * side_w, 0.0f);
     parallel_for(count, row_grain(32 * side_h * side_w), [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t k = begin; k < end; ++k) {

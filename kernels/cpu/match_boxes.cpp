@@ -5,6 +5,7 @@
 
 #include "cpu/grain.h"
 #include "kernels/parallel.h"
+#include "shared/box_formulas.h"
 
 namespace kernels::cpu {
 namespace {
@@ -26,14 +27,10 @@ struct MatchBlock {
     }
     bool is_slot(std::int64_t i) const { return !(x2[i] > x1[i] && y2[i] > y1[i]); }
     void compare(const float* box) {
-        const float left = box[0], top = box[1], right = box[2], bottom = box[3];
-        const float own = (right - left) * (bottom - top);
-        for (std::int64_t i = 0; i < n; ++i) {
-            const float w = std::min(right, x2[i]) - std::max(left, x1[i]);
-            const float h = std::min(bottom, y2[i]) - std::max(top, y1[i]);
-            const float inter = (w > 0 ? w : 0) * (h > 0 ? h : 0);
-            iou[i] = inter / (own + area[i] - inter);
-        }
+        const boxes::Corners own = boxes::read_box(box);
+        const float own_area = boxes::find_area(own);
+        for (std::int64_t i = 0; i < n; ++i)
+            iou[i] = boxes::find_iou(own, own_area, {x1[i], y1[i], x2[i], y2[i]}, area[i]);
     }
 };
 
@@ -121,7 +118,7 @@ private:
 }  // namespace
 
 void match_boxes(std::int64_t* y, const float* boxes, const float* candidates,
-                 const MatchShape& shape, const MatchRules& rules) {
+                 const MatchShape& shape, const MatchRules& rules, Stream) {
     if (shape.candidates == 0) return;
     for (std::int64_t image = 0; image < shape.images; ++image)
         Matching(y + image * shape.candidates, boxes + image * shape.boxes * 4,

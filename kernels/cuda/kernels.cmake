@@ -3,6 +3,7 @@ set(cuda_kernels
   abs_max.cu
   add_layer_norm.cu
   arg_max.cu
+  balanced_sample.cu
   batch_norm_backward.cu
   batch_norm_forward.cu
   binary_cross_entropy.cu
@@ -27,6 +28,8 @@ set(cuda_kernels
   index_reduce.cu
   index_select.cu
   layer_norm.cu
+  mask_targets.cu
+  match_boxes.cu
   move_rows.cu
   multi_tensor_axpby.cu
   multi_tensor_gradient_check.cu

@@ -81,25 +81,44 @@ HALFTONE_HOST_DEVICE SampleRange find_samples(W begin, W step, std::int64_t samp
     return {limit(sample_at(W{-1}) - slack), limit(sample_at(static_cast<W>(size)) + slack)};
 }
 
-/// Gives `taps` those of `bins` bins on an axis of `size` pixels. ratio <= 0: ceil(side / bins)
-/// samples a bin. What is not finite has none. Returns the samples of a bin, at least 1.
+/// The bins of a span on an axis of `size` pixels. ratio <= 0: ceil(side / bins) samples a bin.
+/// What is not finite has none.
+template <class W>
+struct Axis {
+    W start, bin;
+    std::int64_t grid;  ///< samples of a bin
+    std::int64_t size;
+
+    HALFTONE_HOST_DEVICE Axis(const Span<W>& span, std::int64_t bins, std::int64_t ratio,
+                              std::int64_t pixels)
+        : start(span.start), bin(span.side / static_cast<W>(bins)), grid(0), size(pixels) {
+        constexpr W most = static_cast<W>(1 << 30);
+        const W whole = std::ceil(bin);
+        const W wanted = ratio > 0 ? static_cast<W>(ratio) : whole < most ? whole : most;
+        if (std::isfinite(span.start) && std::isfinite(span.side) && wanted > 0)
+            grid = static_cast<std::int64_t>(wanted);
+    }
+    /// By which a bin's sum is divided.
+    HALFTONE_HOST_DEVICE W samples() const { return static_cast<W>(grid > 1 ? grid : 1); }
+
+    /// Adds the taps of bin b and closes it.
+    template <class Taps>
+    HALFTONE_HOST_DEVICE void list_bin(Taps& taps, std::int64_t b) const {
+        const W begin = start + static_cast<W>(b) * bin;
+        const SampleRange range = find_samples(begin, bin / samples(), grid, size);
+        for (std::int64_t i = range.from; i < range.to; ++i)
+            add_sample(taps, begin + (static_cast<W>(i) + W{0.5}) * bin / samples(), size);
+        taps.close_bin();
+    }
+};
+
+/// Gives `taps` those of all bins. Returns the samples of a bin, at least 1.
 template <class W, class Taps>
 HALFTONE_HOST_DEVICE W list_taps(Taps& taps, const Span<W>& span, std::int64_t bins,
                                  std::int64_t ratio, std::int64_t size) {
-    constexpr W most = static_cast<W>(1 << 30);
-    const W bin = span.side / static_cast<W>(bins), whole = std::ceil(bin);
-    const W wanted = ratio > 0 ? static_cast<W>(ratio) : whole < most ? whole : most;
-    const bool finite = std::isfinite(span.start) && std::isfinite(span.side);
-    const std::int64_t grid = finite && wanted > 0 ? static_cast<std::int64_t>(wanted) : 0;
-    const W samples = static_cast<W>(grid > 1 ? grid : 1);
-    for (std::int64_t b = 0; b < bins; ++b) {
-        const W begin = span.start + static_cast<W>(b) * bin;
-        const SampleRange range = find_samples(begin, bin / samples, grid, size);
-        for (std::int64_t i = range.from; i < range.to; ++i)
-            add_sample(taps, begin + (static_cast<W>(i) + W{0.5}) * bin / samples, size);
-        taps.close_bin();
-    }
-    return samples;
+    const Axis<W> axis(span, bins, ratio, size);
+    for (std::int64_t b = 0; b < bins; ++b) axis.list_bin(taps, b);
+    return axis.samples();
 }
 
 }  // namespace kernels::roi

@@ -2,7 +2,10 @@
 
 #include <cstdint>
 
-namespace kernels::cpu {
+#include "kernels/array.h"
+#include "kernels/kernel.h"
+
+namespace kernels {
 
 /// Bitmaps of instances, a bit a pixel, cropped to each. places (images, instances, 5): left, top,
 /// width, height, first word; bits (images, words): rows one after the other, each of ceil(width /
@@ -16,10 +19,12 @@ struct MaskBits {
 };
 
 /// y (rois, side_h, side_w) f32: roi_align() of the instance's bitmap, drawn at its picture's size,
-/// with scale 1, an adaptive sampling ratio and not aligned, on the host. rois (rois, 5): picture,
-/// x1, y1, x2, y2; instances (rois): the number within the picture. A picture, an instance or a word
-/// that does not exist is read as zeros.
-void mask_targets(float* y, const float* rois, const std::int64_t* instances, std::int64_t count,
-                  std::int64_t side_h, std::int64_t side_w, const MaskBits& masks);
+/// with scale 1, an adaptive sampling ratio and not aligned. rois (rois, 5): picture,
+/// x1, y1, x2, y2; instances (rois): the number within the picture. A picture, an instance or a
+/// word that does not exist is read as zeros.
+using MaskTargets = void(float* y, const float* rois, const std::int64_t* instances,
+                         std::int64_t count, std::int64_t side_h, std::int64_t side_w,
+                         const MaskBits& masks, Stream stream);
+HALFTONE_KERNEL(MaskTargets, mask_targets);
 
-}  // namespace kernels::cpu
+}  // namespace kernels

@@ -26,13 +26,14 @@ struct RoiAlignShape {
     /// Side of a RoI that belongs to the third map; others by floor(log2), at the ends of the list.
     /// 0: there is one map.
     double canonical_size = 0;
-    bool contiguous = false;  ///< y is (rois, channels, out_h, out_w), else (rois, out_h, out_w, channels)
+    bool contiguous =
+        false;  ///< y is (rois, channels, out_h, out_w), else (rois, out_h, out_w, channels)
 };
 
 /// y = means of bilinear samples of each RoI's bins (He et al. 2017, as torchvision computes them).
-/// rois (rois, 5): picture, x1, y1, x2, y2, f32 (f64 for maps of f64). A RoI of no picture or with a
-/// NaN gives 0. y and the maps are of one floating dtype; f32 (f64) inside, rounded once. There are
-/// 1 to max_roi_maps maps.
+/// rois (rois, 5): picture, x1, y1, x2, y2, f32 (f64 for maps of f64). A RoI of no picture or with
+/// a NaN gives 0. y and the maps are of one floating dtype; f32 (f64) inside, rounded once. There
+/// are 1 to max_roi_maps maps.
 using RoiAlign = void(Array y, std::span<const RoiMap> maps, ConstArray rois,
                       const RoiAlignShape& shape, Stream stream);
 HALFTONE_KERNEL(RoiAlign, roi_align);

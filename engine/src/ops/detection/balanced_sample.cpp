@@ -35,19 +35,20 @@ TensorList balanced_sample(const Tensor& matches0, const Tensor& draws0,
                                               "are not negative");
             const std::int64_t images = matches.size(0),
                                most = std::min(options.positives, options.count);
-            const Device host;
-            TensorList out{Tensor::empty({checked_product(images, options.count)}, DType::i64, host),
-                           Tensor::empty({checked_product(images, most)}, DType::i64, host),
-                           Tensor::empty({2}, DType::i64, host)};
-            kernels::cpu::balanced_sample(
+            const Device& device = matches.device();
+            TensorList out{
+                Tensor::empty({checked_product(images, options.count)}, DType::i64, device),
+                Tensor::empty({checked_product(images, most)}, DType::i64, device),
+                Tensor::empty({2}, DType::i64, device)};
+            const Tensor match = dense_rows(matches, DType::i64),
+                         draw = dense_rows(draws, DType::i64);
+            on(device, kernels::cpu::balanced_sample, kernels::cuda::balanced_sample)(
                 out[0].data_as<std::int64_t>(), out[1].data_as<std::int64_t>(),
-                out[2].data_as<std::int64_t>(),
-                on_host(matches, DType::i64).data_as<std::int64_t>(),
-                on_host(draws, DType::i64).data_as<std::int64_t>(),
+                out[2].data_as<std::int64_t>(), match.data_as<std::int64_t>(),
+                draw.data_as<std::int64_t>(),
                 {images, matches.size(1), options.count, most,
-                 static_cast<std::uint32_t>(options.substream)});
-            const GradMode off(false);
-            for (Tensor& each : out) each = each.copy_to(matches.device());
+                 static_cast<std::uint32_t>(options.substream)},
+                current_stream());
             return record_outputs(op, std::vector{matches, draws}, out, {}, {});
         });
 }

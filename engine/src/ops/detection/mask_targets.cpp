@@ -31,19 +31,19 @@ Tensor mask_targets(const Tensor& rois0, const Tensor& instances0, const Tensor&
                                 "mask_targets: instances, places, bits and sizes are i64");
             if (output_size[0] < 1 || output_size[1] < 1)
                 throw Error(ErrorCode::value, "mask_targets: output_size starts at 1");
-            const Tensor region = on_host(rois, DType::f32), number = on_host(instances, DType::i64),
-                         place = on_host(places, DType::i64), word = on_host(bits, DType::i64),
-                         size = on_host(narrow(sizes.detach(), 1, 0, 2), DType::i64);
+            const Tensor region = dense_rows(rois, DType::f32),
+                         number = dense_rows(instances, DType::i64),
+                         place = dense_rows(places, DType::i64), word = dense_rows(bits, DType::i64),
+                         size = dense_rows(narrow(sizes.detach(), 1, 0, 2), DType::i64);
             const Tensor y = Tensor::empty({rois.size(0), output_size[0], output_size[1]},
-                                           DType::f32, Device{});
-            kernels::cpu::mask_targets(
+                                           DType::f32, rois.device());
+            on(y.device(), kernels::cpu::mask_targets, kernels::cuda::mask_targets)(
                 y.data_as<float>(), region.data_as<float>(), number.data_as<std::int64_t>(),
                 rois.size(0), output_size[0], output_size[1],
                 {place.data_as<std::int64_t>(), word.data_as<std::uint64_t>(),
-                 size.data_as<std::int64_t>(), images, places.size(1), bits.size(1)});
-            const GradMode off(false);
-            return record_flat(op, std::vector{rois, instances, places, bits, sizes},
-                               y.copy_to(rois.device()));
+                 size.data_as<std::int64_t>(), images, places.size(1), bits.size(1)},
+                current_stream());
+            return record_flat(op, std::vector{rois, instances, places, bits, sizes}, y);
         });
 }
 

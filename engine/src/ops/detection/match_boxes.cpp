@@ -20,16 +20,18 @@ Tensor match_boxes(const Tensor& boxes0, const Tensor& candidates0, const MatchO
                          boxes, candidates);
             check_threshold(op, options.low);
             check_threshold(op, options.high);
-            const kernels::cpu::MatchShape shape{boxes.size(0), boxes.size(1),
-                                                 candidates.size(shared ? 0 : 1), shared};
-            const Tensor y = Tensor::empty({shape.images, shape.candidates}, DType::i64, Device{});
-            kernels::cpu::match_boxes(
-                y.data_as<std::int64_t>(), on_host(boxes, DType::f32).data_as<float>(),
-                on_host(candidates, DType::f32).data_as<float>(), shape,
+            const kernels::MatchShape shape{boxes.size(0), boxes.size(1),
+                                            candidates.size(shared ? 0 : 1), shared};
+            const Tensor y =
+                Tensor::empty({shape.images, shape.candidates}, DType::i64, boxes.device());
+            const Tensor box = dense_rows(boxes, DType::f32),
+                         candidate = dense_rows(candidates, DType::f32);
+            on(y.device(), kernels::cpu::match_boxes, kernels::cuda::match_boxes)(
+                y.data_as<std::int64_t>(), box.data_as<float>(), candidate.data_as<float>(), shape,
                 {static_cast<float>(options.high), static_cast<float>(options.low),
-                 options.low_quality});
-            const GradMode off(false);
-            return record_flat(op, std::vector{boxes, candidates}, y.copy_to(boxes.device()));
+                 options.low_quality},
+                current_stream());
+            return record_flat(op, std::vector{boxes, candidates}, y);
         });
 }
 
