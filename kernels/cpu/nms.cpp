@@ -8,19 +8,12 @@
 
 #include "cpu/grain.h"
 #include "kernels/parallel.h"
+#include "shared/box_formulas.h"
 
 namespace kernels::cpu {
 namespace {
 
 using BoxPlaces = std::vector<std::int64_t>;
-
-/// The largest f32 that is not above the threshold: an f32 is above one if it is above the other.
-float limit_below(double threshold) {
-    const auto limit = static_cast<float>(threshold);
-    return static_cast<double>(limit) > threshold
-               ? std::nextafter(limit, -std::numeric_limits<float>::infinity())
-               : limit;
-}
 
 /// Boxes of one group, by rising left edge. A box can only overlap those that begin left of its
 /// right edge, and of these none before the first whose `reach` is beyond its left edge.
@@ -63,15 +56,15 @@ BoxSweep::BoxSweep(const float* boxes, const std::int64_t* ranked, std::int64_t 
 /// Marks what the box at `by` suppresses. Boxes of higher rank have been decided, so marking them
 /// changes nothing.
 void BoxSweep::suppress(std::size_t by, float limit) {
-    const float left = x1[by], top = y1[by], right = x2[by], bottom = y2[by], own = area[by];
+    const boxes::Corners own_box{x1[by], y1[by], x2[by], y2[by]};
+    const float own = area[by];
     if (std::isnan(own)) return;
-    const auto begin = std::upper_bound(reach.begin(), reach.end(), left) - reach.begin();
-    const auto end = std::lower_bound(x1.begin(), x1.end(), right) - x1.begin();
+    const auto begin = std::upper_bound(reach.begin(), reach.end(), own_box.x1) - reach.begin();
+    const auto end = std::lower_bound(x1.begin(), x1.end(), own_box.x2) - x1.begin();
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-        const float w = std::min(right, x2[i]) - std::max(left, x1[i]);
-        const float h = std::min(bottom, y2[i]) - std::max(top, y1[i]);
-        const float inter = (w > 0 ? w : 0) * (h > 0 ? h : 0);
-        gone[i] |= static_cast<unsigned char>(inter / (own + area[i] - inter) > limit);
+        const float iou =
+            boxes::find_iou(own_box, own, {x1[i], y1[i], x2[i], y2[i]}, area[i]);
+        gone[i] |= static_cast<unsigned char>(iou > limit);
     }
 }
 
@@ -125,7 +118,7 @@ std::int64_t nms(std::int64_t* keep, const float* boxes, const float* scores,
         by_group[i] = ranked[static_cast<std::size_t>(ranks[i])];
 
     std::vector<unsigned char> stays(ranked.size());
-    const float limit = limit_below(threshold);
+    const float limit = boxes::limit_below(threshold);
     const auto count = static_cast<std::int64_t>(starts.size()) - 1;
     parallel_for(count, row_grain(count > 0 ? 16 * n / count : 1),
                  [&](std::int64_t begin, std::int64_t end) {

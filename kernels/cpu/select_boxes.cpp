@@ -1,7 +1,6 @@
 #include "kernels/select_boxes.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -10,56 +9,28 @@
 #include "cpu/grain.h"
 #include "kernels/nms.h"
 #include "kernels/parallel.h"
+#include "shared/box_formulas.h"
 
 namespace kernels::cpu {
 namespace {
 
-using BoxRow = std::array<float, 4>;
-
-constexpr auto most_growth = static_cast<float>(max_log_side);
-
-/// torchvision's order of operations, each rounded to f32.
-BoxRow decode(const float* deltas, const float* anchor, float centre_weight, float side_weight) {
-    BoxRow box;
-    for (std::size_t axis = 0; axis < 2; ++axis) {
-        const float side = anchor[axis + 2] - anchor[axis];
-        const float centre = anchor[axis] + 0.5f * side;
-        const float shift = deltas[axis] / centre_weight;
-        const float growth = deltas[axis + 2] / side_weight;
-        const float at = shift * side + centre;
-        // A NaN stays.
-        const float half = 0.5f * (std::exp(growth > most_growth ? most_growth : growth) * side);
-        box[axis] = at - half;
-        box[axis + 2] = at + half;
-    }
-    return box;
-}
-
-void clip(BoxRow& box, const std::int64_t* size) {
-    for (std::size_t i = 0; i < 4; ++i) {
-        const auto most = static_cast<float>(size[i % 2 == 0 ? 1 : 0]);
-        box[i] = box[i] < 0 ? 0 : box[i] > most ? most : box[i];  // a NaN stays
-    }
-}
-
-bool is_large(const BoxRow& box, float min_side) {
-    return box[2] - box[0] >= min_side && box[3] - box[1] >= min_side;
-}
+using boxes::Corners;
 
 /// Boxes of all pictures, in the order that decides between equal scores.
 struct BoxList {
     std::vector<float> boxes, scores;
     std::vector<std::int64_t> groups, images, labels;
 
-    void add(const BoxRow& box, float score, std::int64_t group, std::int64_t image,
+    void add(const Corners& box, float score, std::int64_t group, std::int64_t image,
              std::int64_t label) {
-        boxes.insert(boxes.end(), box.begin(), box.end());
+        boxes.insert(boxes.end(), {box.x1, box.y1, box.x2, box.y2});
         scores.push_back(score);
         groups.push_back(group);
         images.push_back(image);
         labels.push_back(label);
     }
-    /// Calls f(image, place in its list, box) for what suppression leaves, at most `most` a picture.
+    /// Calls f(image, place in its list, box) for what suppression leaves, at most `most` a
+    /// picture.
     template <class F>
     void for_each_kept(std::int64_t* counts, std::int64_t images_all, std::int64_t most,
                        double threshold, const F& f) const {
@@ -79,10 +50,8 @@ struct BoxList {
 std::vector<std::int64_t> top_places(const float* logits, std::int64_t n, std::int64_t count) {
     std::vector<std::pair<float, std::int64_t>> keyed(static_cast<std::size_t>(n));
     for (std::int64_t i = 0; i < n; ++i)  // rising: the largest first
-        keyed[static_cast<std::size_t>(i)] = {std::isnan(logits[i])
-                                                  ? std::numeric_limits<float>::infinity()
-                                                  : -logits[i],
-                                              i};
+        keyed[static_cast<std::size_t>(i)] = {
+            std::isnan(logits[i]) ? std::numeric_limits<float>::infinity() : -logits[i], i};
     const auto end = keyed.begin() + std::min(count, n);
     if (end != keyed.end()) std::nth_element(keyed.begin(), end, keyed.end());
     std::sort(keyed.begin(), end);
@@ -91,12 +60,11 @@ std::vector<std::int64_t> top_places(const float* logits, std::int64_t n, std::i
     return places;
 }
 
-float logistic(float x) { return 1 / (1 + std::exp(-x)); }
-
 }  // namespace
 
 void select_proposals(float* proposals, std::int64_t* counts, std::span<const ProposalLevel> levels,
-                      const float* anchors, const std::int64_t* sizes, const ProposalRules& rules) {
+                      const float* anchors, const std::int64_t* sizes, const ProposalRules& rules,
+                      Stream) {
     const auto depth = static_cast<std::int64_t>(levels.size());
     std::vector<const float*> level_anchors;
     std::int64_t total = 0;
@@ -105,24 +73,26 @@ void select_proposals(float* proposals, std::int64_t* counts, std::span<const Pr
         total += level.anchors;
     }
     const std::int64_t parts = rules.images * depth;
-    std::vector<std::vector<std::pair<BoxRow, float>>> found(static_cast<std::size_t>(parts));
-    parallel_for(parts, row_grain(4 * total / std::max<std::int64_t>(depth, 1)),
-                 [&](std::int64_t begin, std::int64_t end) {
-        for (std::int64_t part = begin; part < end; ++part) {
-            const std::int64_t image = part / depth;
-            const auto at = static_cast<std::size_t>(part % depth);
-            const ProposalLevel& level = levels[at];
-            const float* logits = level.logits + image * level.anchors;
-            const float* deltas = level.deltas + image * level.anchors * 4;
-            for (const std::int64_t i : top_places(logits, level.anchors, rules.before)) {
-                BoxRow box = decode(deltas + 4 * i, level_anchors[at] + 4 * i, 1, 1);
-                clip(box, sizes + 2 * image);
-                const float score = logistic(logits[i]);
-                if (is_large(box, rules.min_side) && score >= 0)
-                    found[static_cast<std::size_t>(part)].emplace_back(box, score);
+    std::vector<std::vector<std::pair<Corners, float>>> found(static_cast<std::size_t>(parts));
+    parallel_for(
+        parts, row_grain(4 * total / std::max<std::int64_t>(depth, 1)),
+        [&](std::int64_t begin, std::int64_t end) {
+            for (std::int64_t part = begin; part < end; ++part) {
+                const std::int64_t image = part / depth;
+                const auto at = static_cast<std::size_t>(part % depth);
+                const ProposalLevel& level = levels[at];
+                const float* logits = level.logits + image * level.anchors;
+                const float* deltas = level.deltas + image * level.anchors * 4;
+                for (const std::int64_t i : top_places(logits, level.anchors, rules.before)) {
+                    const Corners box =
+                        boxes::clip(boxes::decode(deltas + 4 * i, level_anchors[at] + 4 * i, 1, 1),
+                                    sizes + 2 * image);
+                    const float score = boxes::logistic(logits[i]);
+                    if (boxes::is_large(box, rules.min_side) && score >= 0)
+                        found[static_cast<std::size_t>(part)].emplace_back(box, score);
+                }
             }
-        }
-    });
+        });
     BoxList list;
     for (std::int64_t part = 0; part < parts; ++part)
         for (const auto& [box, score] : found[static_cast<std::size_t>(part)])
@@ -137,7 +107,7 @@ void select_proposals(float* proposals, std::int64_t* counts, std::span<const Pr
 
 void select_detections(float* detections, std::int64_t* counts, const float* scores,
                        const float* deltas, const float* rois, const std::int64_t* sizes,
-                       const DetectionRules& rules) {
+                       const DetectionRules& rules, Stream) {
     BoxList list;
     for (std::int64_t r = 0; r < rules.rois; ++r) {
         const float* roi = rois + 5 * r;
@@ -146,9 +116,9 @@ void select_detections(float* detections, std::int64_t* counts, const float* sco
         for (std::int64_t c = 1; c < rules.classes; ++c) {
             const std::int64_t at = r * rules.classes + c;
             if (!(scores[at] > rules.score_threshold)) continue;
-            BoxRow box = decode(deltas + 4 * at, roi + 1, 10, 5);
-            clip(box, sizes + 2 * image);
-            if (is_large(box, rules.min_side))
+            const Corners box =
+                boxes::clip(boxes::decode(deltas + 4 * at, roi + 1, 10, 5), sizes + 2 * image);
+            if (boxes::is_large(box, rules.min_side))
                 list.add(box, scores[at], image * rules.classes + c, image, c);
         }
     }

@@ -47,6 +47,7 @@ set(cuda_kernels
   scaler.cu
   scan.cu
   scores.cu
+  select_boxes.cu
   softmax.cu
   sort.cu
   step_ends.cu

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdint>
+#include <limits>
 
 #include "kernels/host_device.h"
 #include "kernels/select_boxes.h"
@@ -33,6 +34,14 @@ HALFTONE_HOST_DEVICE inline float find_iou(const Corners& own, float own_area, c
     const float w = right - left, h = bottom - top;
     const float inter = (w > 0 ? w : 0) * (h > 0 ? h : 0);
     return inter / (own_area + area - inter);
+}
+
+/// The largest f32 that is not above the threshold: an f32 is above one if it is above the other.
+inline float limit_below(double threshold) {
+    const auto limit = static_cast<float>(threshold);
+    return static_cast<double>(limit) > threshold
+               ? std::nextafter(limit, -std::numeric_limits<float>::infinity())
+               : limit;
 }
 
 /// A box of deltas from an anchor: torchvision's order of operations.

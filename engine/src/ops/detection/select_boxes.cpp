@@ -14,13 +14,13 @@
 namespace engine {
 namespace {
 
-/// Heights and widths (N, 2) on the host.
+/// Heights and widths (N, 2).
 Tensor picture_sizes(const Op& op, const Tensor& sizes) {
     check_rank(op, sizes, 2);
     if (sizes.size(1) < 2 || sizes.dtype() != DType::i64)
         throw Error(ErrorCode::shape,
                     std::string(op.name) + ": sizes are rows of i64: height, width");
-    return on_host(narrow(sizes.detach(), 1, 0, 2), DType::i64);
+    return dense_rows(narrow(sizes.detach(), 1, 0, 2), DType::i64);
 }
 
 void check_count(const Op& op, std::int64_t count) {
@@ -29,17 +29,10 @@ void check_count(const Op& op, std::int64_t count) {
                                           std::to_string(count) + " boxes");
 }
 
-/// A map as rows of anchors, on the host.
+/// A map as rows of anchors.
 Tensor anchor_rows(const Tensor& map) {
     const GradMode off(false);
-    return in_layout(to(map.detach(), DType::f32), Layout::channels_last).copy_to(Device{});
-}
-
-TensorList recorded(const Op& op, const TensorList& inputs, const Tensor& boxes,
-                    const Tensor& counts) {
-    const GradMode off(false);
-    const Device& device = inputs.front().device();
-    return record_outputs(op, inputs, {boxes.copy_to(device), counts.copy_to(device)}, {}, {});
+    return in_layout(to(map.detach(), DType::f32), Layout::channels_last);
 }
 
 }  // namespace
@@ -56,13 +49,15 @@ TensorList select_proposals(const TensorList& logits0, const TensorList& deltas0
             check_threshold(op, options.nms_threshold);
             check_count(op, options.before);
             check_count(op, options.after);
-            if (logits.empty() || logits.size() != deltas.size())
+            if (logits.empty() || logits.size() != deltas.size() ||
+                logits.size() > kernels::max_proposal_levels)
                 throw Error(ErrorCode::value,
-                            "select_proposals: one map of deltas for each map of logits");
+                            "select_proposals: one map of deltas for each map of logits, at most " +
+                                std::to_string(kernels::max_proposal_levels));
             const Tensor size = picture_sizes(op, sizes);
             const std::int64_t images = size.size(0);
             TensorList rows, inputs;
-            std::vector<kernels::cpu::ProposalLevel> levels;
+            std::vector<kernels::ProposalLevel> levels;
             std::int64_t total = 0;
             for (std::size_t i = 0; i < logits.size(); ++i) {
                 const Tensor &x = logits[i], &d = deltas[i];
@@ -81,14 +76,17 @@ TensorList select_proposals(const TensorList& logits0, const TensorList& deltas0
             }
             check_shapes(op, anchors.size(0) == total, anchors, logits.front());
             inputs.insert(inputs.end(), {anchors, sizes});
-            const Tensor boxes = Tensor::empty({images, options.after, 4}, DType::f32, Device{});
-            const Tensor counts = Tensor::empty({images}, DType::i64, Device{});
-            kernels::cpu::select_proposals(
+            const Device& device = logits.front().device();
+            const Tensor boxes = Tensor::empty({images, options.after, 4}, DType::f32, device);
+            const Tensor counts = Tensor::empty({images}, DType::i64, device);
+            const Tensor around = dense_rows(anchors, DType::f32);
+            on(device, kernels::cpu::select_proposals, kernels::cuda::select_proposals)(
                 boxes.data_as<float>(), counts.data_as<std::int64_t>(), levels,
-                on_host(anchors, DType::f32).data_as<float>(), size.data_as<std::int64_t>(),
+                around.data_as<float>(), size.data_as<std::int64_t>(),
                 {images, options.before, options.after, options.nms_threshold,
-                 static_cast<float>(options.min_size)});
-            return recorded(op, inputs, boxes, counts);
+                 static_cast<float>(options.min_size)},
+                current_stream());
+            return record_outputs(op, inputs, {boxes, counts}, {}, {});
         });
 }
 
@@ -109,18 +107,20 @@ TensorList select_detections(const Tensor& logits0, const Tensor& deltas0, const
             const std::int64_t images = size.size(0);
             const NoAutocast inside(logits.device().kind);
             const Tensor scores = softmax(to(logits.detach(), DType::f32), 1);
-            const Tensor boxes =
-                Tensor::empty({images, options.detections, 6}, DType::f32, Device{});
-            const Tensor counts = Tensor::empty({images}, DType::i64, Device{});
-            kernels::cpu::select_detections(
-                boxes.data_as<float>(), counts.data_as<std::int64_t>(),
-                on_host(scores, DType::f32).data_as<float>(),
-                on_host(deltas, DType::f32).data_as<float>(),
-                on_host(rois, DType::f32).data_as<float>(), size.data_as<std::int64_t>(),
+            const Device& device = logits.device();
+            const Tensor boxes = Tensor::empty({images, options.detections, 6}, DType::f32, device);
+            const Tensor counts = Tensor::empty({images}, DType::i64, device);
+            const Tensor score = dense_rows(scores, DType::f32), delta = dense_rows(deltas, DType::f32),
+                         region = dense_rows(rois, DType::f32);
+            on(device, kernels::cpu::select_detections, kernels::cuda::select_detections)(
+                boxes.data_as<float>(), counts.data_as<std::int64_t>(), score.data_as<float>(),
+                delta.data_as<float>(), region.data_as<float>(), size.data_as<std::int64_t>(),
                 {images, rois.size(0), logits.size(1), options.detections,
                  static_cast<float>(options.score_threshold), static_cast<float>(options.min_size),
-                 options.nms_threshold});
-            return recorded(op, {logits, deltas, rois, sizes}, boxes, counts);
+                 options.nms_threshold},
+                current_stream());
+            return record_outputs(op, std::vector{logits, deltas, rois, sizes}, {boxes, counts}, {},
+                                  {});
         });
 }
 
