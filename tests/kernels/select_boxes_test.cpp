@@ -10,11 +10,12 @@ namespace {
 /// Boxes of whole pixels that overlap much.
 Buffer crowded_boxes(std::int64_t n, bool with_picture, unsigned seed) {
     std::mt19937 engine(seed);
+    const auto whole = [&](unsigned most) { return static_cast<double>(engine() % most); };
     std::vector<double> values;
     for (std::int64_t i = 0; i < n; ++i) {
-        const double x = engine() % 50, y = engine() % 50;
-        if (with_picture) values.push_back(static_cast<double>(engine() % 4) - 1);
-        values.insert(values.end(), {x, y, x + 1 + engine() % 30, y + 1 + engine() % 30});
+        const double x = whole(50), y = whole(50);
+        if (with_picture) values.push_back(whole(4) - 1);
+        values.insert(values.end(), {x, y, x + 1 + whole(30), y + 1 + whole(30)});
     }
     return {DType::f32, values};
 }
