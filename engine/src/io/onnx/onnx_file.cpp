@@ -161,6 +161,7 @@ OnnxNode::Attribute attribute_of(pbf_reader field, std::string& name) {
                 if (out.numbers.size() > static_cast<std::size_t>(OnnxFile::most_text) / 8) throw Refused{"a list has more than 1 MiB"};
                 break;
             case 8: add_wholes(field, out.wholes); break;
+            case 9: out.words.push_back(word_of(field)), count(out.words); break;
             case 20: out.type = static_cast<std::int32_t>(whole_of(field)); break;
             default: field.skip();
         }
@@ -281,6 +282,11 @@ std::string OnnxNode::text(const char* attribute, const char* usual) const {
 std::vector<std::int64_t> OnnxNode::wholes(const char* attribute) const {
     const auto found = attributes.find(attribute);
     return found == attributes.end() ? std::vector<std::int64_t>() : found->second.wholes;
+}
+
+std::vector<std::string> OnnxNode::words(const char* attribute) const {
+    const auto found = attributes.find(attribute);
+    return found == attributes.end() ? std::vector<std::string>() : found->second.words;
 }
 
 OnnxFile OnnxFile::open(const std::filesystem::path& path, const std::filesystem::path& data) {

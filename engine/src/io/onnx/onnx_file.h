@@ -40,6 +40,7 @@ struct OnnxNode {
         std::string text{};
         std::vector<std::int64_t> wholes{};
         std::vector<double> numbers{};
+        std::vector<std::string> words{};
         std::optional<OnnxTensor> tensor{};
     };
     std::string op{}, domain{}, name{};
@@ -51,6 +52,7 @@ struct OnnxNode {
     double number(const char* attribute, double usual) const;
     std::string text(const char* attribute, const char* usual) const;
     std::vector<std::int64_t> wholes(const char* attribute) const;
+    std::vector<std::string> words(const char* attribute) const;
     bool has(const char* attribute) const { return attributes.contains(attribute); }
 };
 

@@ -1,5 +1,7 @@
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <limits>
 
 #include "network/from_onnx/fold_moves.h"
 
@@ -19,6 +21,9 @@ std::optional<Extent> computed(const std::string& op, const Extent& a, const Ext
         if (op == "Div" && a == b) return Extent{1};
         if ((op == "Add" || op == "Sub") && b == Extent{0}) return a;
         if (op == "Equal") return Extent{a == b};
+        const bool below = a.is_number() && a.number <= 0, above = b.is_number() && b.number <= 0;  // N and T are positive
+        if (op == "Less" || op == "LessOrEqual") return below ? std::optional(Extent{1}) : above ? std::optional(Extent{0}) : std::nullopt;
+        if (op == "Greater" || op == "GreaterOrEqual") return above ? std::optional(Extent{1}) : below ? std::optional(Extent{0}) : std::nullopt;
         return {};
     }
     std::int64_t out = 0;
@@ -33,6 +38,9 @@ std::optional<Extent> computed(const std::string& op, const Extent& a, const Ext
     if (op == "Equal") return Extent{a.number == b.number};
     if (op == "Less") return Extent{a.number < b.number};
     if (op == "Greater") return Extent{a.number > b.number};
+    if (op == "LessOrEqual") return Extent{a.number <= b.number};
+    if (op == "GreaterOrEqual") return Extent{a.number >= b.number};
+    if (op == "Xor") return Extent{(a.number != 0) != (b.number != 0)};
     if (op == "And") return Extent{a.number != 0 && b.number != 0};
     if (op == "Or") return Extent{a.number != 0 || b.number != 0};
     return {};
@@ -46,7 +54,31 @@ std::optional<double> computed(const std::string& op, double a, double b) {
     if (op == "Pow") return std::pow(a, b);
     if (op == "Min") return std::min(a, b);
     if (op == "Max") return std::max(a, b);
+    if (op == "Mod") return std::fmod(a, b);
     return {};
+}
+
+/// Truths of two numbers.
+std::optional<bool> compared(const std::string& op, double a, double b) {
+    if (op == "Equal") return a == b;
+    if (op == "Less") return a < b;
+    if (op == "Greater") return a > b;
+    if (op == "LessOrEqual") return a <= b;
+    if (op == "GreaterOrEqual") return a >= b;
+    return {};
+}
+
+std::optional<double> computed(const std::string& op, double x) {
+    using Function = double (*)(double);
+    static const std::map<std::string, Function> functions = {
+        {"Sqrt", [](double a) { return std::sqrt(a); }}, {"Neg", [](double a) { return -a; }}, {"Abs", [](double a) { return std::fabs(a); }},
+        {"Exp", [](double a) { return std::exp(a); }}, {"Log", [](double a) { return std::log(a); }}, {"Floor", [](double a) { return std::floor(a); }},
+        {"Ceil", [](double a) { return std::ceil(a); }}, {"Reciprocal", [](double a) { return 1 / a; }}, {"Sin", [](double a) { return std::sin(a); }},
+        {"Cos", [](double a) { return std::cos(a); }}, {"Round", [](double a) { return std::nearbyint(a); }}, {"Erf", [](double a) { return std::erf(a); }},
+        {"Sign", [](double a) { return a > 0 ? 1.0 : a < 0 ? -1.0 : a; }}, {"Tanh", [](double a) { return std::tanh(a); }}, {"Relu", [](double a) { return a > 0 ? a : 0; }},
+        {"Sigmoid", [](double a) { return 1 / (1 + std::exp(-a)); }}};
+    const auto found = functions.find(op);
+    return found == functions.end() ? std::nullopt : std::optional(found->second(x));
 }
 
 bool fold_pair(OperatorCall& call) {
@@ -58,9 +90,12 @@ bool fold_pair(OperatorCall& call) {
     for (const Extent& each : broadcast_extents({&call.sizes(0), &call.sizes(1)})) dims.push_back(each.number);
     const auto left = places_of(call, dims, broadcast_strides(call, known_dims(call, 0), dims));
     const auto right = places_of(call, dims, broadcast_strides(call, known_dims(call, 1), dims));
-    ImportedConstant made{.dims = dims, .real = real};
+    const bool truths = real && compared(call.node.op, 0, 0).has_value();
+    ImportedConstant made{.dims = dims, .real = real && !truths};
     for (std::size_t i = 0; i < left.size(); ++i) {
-        if (real) {
+        if (truths) {
+            made.wholes.push_back({*compared(call.node.op, static_cast<double>(call.graph.numbers(a).at(left[i])), static_cast<double>(call.graph.numbers(b).at(right[i])))});
+        } else if (real) {
             const double second = call.graph.constant(b).real ? static_cast<double>(call.graph.numbers(b).at(right[i])) : static_cast<double>(call.graph.wholes(b).at(right[i]).number);
             const auto each = computed(call.node.op, static_cast<double>(call.graph.numbers(a).at(left[i])), second);
             if (!each) return false;
@@ -76,20 +111,26 @@ bool fold_pair(OperatorCall& call) {
 }
 
 bool fold_single(OperatorCall& call, int from) {
-    using Function = double (*)(double);
-    static const std::map<std::string, Function> functions = {
-        {"Sqrt", [](double x) { return std::sqrt(x); }}, {"Neg", [](double x) { return -x; }}, {"Abs", [](double x) { return std::fabs(x); }},
-        {"Exp", [](double x) { return std::exp(x); }}, {"Log", [](double x) { return std::log(x); }}, {"Floor", [](double x) { return std::floor(x); }},
-        {"Ceil", [](double x) { return std::ceil(x); }}, {"Reciprocal", [](double x) { return 1 / x; }}, {"Sin", [](double x) { return std::sin(x); }},
-        {"Cos", [](double x) { return std::cos(x); }}};
-    const auto found = functions.find(call.node.op);
-    if (found == functions.end()) return false;
+    const std::string& op = call.node.op;
+    if (call.input_count() != 1) return false;
     ImportedConstant made{.dims = call.graph.constant(from).dims, .real = call.graph.constant(from).real};
-    if (!made.real && call.node.op != "Neg") return false;
-    if (made.real)
-        for (const float each : call.graph.numbers(from)) made.numbers.push_back(static_cast<float>(found->second(static_cast<double>(each))));
-    else
-        for (const Extent& each : call.graph.wholes(from)) made.wholes.push_back({-each.number, each.symbol});
+    if (made.real) {
+        if (op != "IsNaN" && !computed(op, 0)) return false;
+        made.real = op != "IsNaN";
+        for (const float each : call.graph.numbers(from)) {
+            if (made.real) made.numbers.push_back(static_cast<float>(*computed(op, static_cast<double>(each))));
+            else made.wholes.push_back({std::isnan(each)});
+        }
+    } else {
+        if (op != "Neg" && op != "Not" && op != "Abs" && op != "Sign") return false;
+        for (const Extent& each : call.graph.wholes(from)) {
+            if (each.number == std::numeric_limits<std::int64_t>::min()) return false;
+            if (op == "Neg") made.wholes.push_back({-each.number, each.symbol});
+            else if (op == "Not") made.wholes.push_back({each.number == 0});
+            else if (op == "Abs") made.wholes.push_back({std::abs(each.number), each.symbol});
+            else made.wholes.push_back({(each.number > 0) - (each.number < 0)});
+        }
+    }
     call.give_constant(std::move(made));
     return true;
 }
@@ -99,7 +140,7 @@ void cast(OperatorCall& call, int from, bool real, bool truth = false) {
         call.give(call.input(0));
         return;
     }
-    ImportedConstant made{.dims = call.graph.constant(from).dims, .real = real};
+    ImportedConstant made{.dims = call.graph.constant(from).dims, .real = real, .fixed = true};
     if (real)
         for (const Extent& each : call.graph.wholes(from)) made.numbers.push_back(static_cast<float>(call.number(each)));
     else
@@ -155,6 +196,40 @@ void expanded(OperatorCall& call) {
     call.give(call.graph.add_value({.sizes = sizes, .whole = call.value(0).whole, .constant = from}));
 }
 
+/// Numbers that are all equal for each input give such numbers.
+bool fold_fills(OperatorCall& call) {
+    const std::string& op = call.node.op;
+    if (op == "Reshape" || op == "Concat" || op == "Range" || op == "Gather") return false;
+    std::vector<double> each;
+    std::vector<const Extents*> sizes;
+    const bool choice = op == "Where";
+    for (std::size_t i = 0; i < call.input_count(); ++i) {
+        const auto number = call.graph.scalar(call.input(i));
+        if (!number) return false;
+        each.push_back(*number);
+        sizes.push_back(&call.sizes(i));
+    }
+    const bool whole = call.value(choice ? 1 : 0).whole;
+    std::optional<double> out;
+    bool truth = false;
+    if (op == "Cast") {
+        const std::int64_t to = call.node.whole("to", OnnxTensor::f32);
+        const bool real = to == OnnxTensor::f32 || to == OnnxTensor::f16 || to == OnnxTensor::f64 || to == OnnxTensor::bf16;
+        filled(call, real ? each[0] : to == OnnxTensor::boolean ? each[0] != 0 : std::trunc(each[0]), call.sizes(), real);
+        return true;
+    }
+    if (choice && each.size() == 3) out = each[0] != 0 ? each[1] : each[2];
+    else if (op == "Not" && each.size() == 1) out = each[0] == 0, truth = true;
+    else if (each.size() == 1) out = whole && op != "Neg" ? std::nullopt : computed(op, each[0]);
+    else if (each.size() == 2 && compared(op, each[0], each[1])) out = *compared(op, each[0], each[1]), truth = true;
+    else if (each.size() == 2 && (op == "And" || op == "Or")) out = op == "And" ? each[0] != 0 && each[1] != 0 : each[0] != 0 || each[1] != 0, truth = true;
+    else if (each.size() == 2 && !whole) out = computed(op, each[0], each[1]);
+    else if (each.size() == 2 && (op == "Add" || op == "Sub" || op == "Mul")) out = computed(op, each[0], each[1]);
+    if (!out || (whole && !(std::fabs(*out) < 0x1p53))) return false;
+    filled(call, *out, broadcast_extents(sizes), !truth && !whole);
+    return true;
+}
+
 /// Numbers that are all equal stay so in another shape.
 bool fold_filled(OperatorCall& call, double number) {
     Extents out = call.sizes();
@@ -169,11 +244,16 @@ bool fold_filled(OperatorCall& call, double number) {
         }
         if (call.given(4) && std::ranges::any_of(call.wholes(4), [](std::int64_t step) { return step != 1; })) return false;
     } else if (op == "Unsqueeze" || op == "Squeeze") {
-        const Dims axes = call.wholes_or(1, "axes");
-        if (axes.size() != 1) return false;
-        const std::size_t at = call.axis(axes[0], call.rank() + (op == "Unsqueeze"));
-        if (op == "Unsqueeze") out.insert(out.begin() + static_cast<std::ptrdiff_t>(at), Extent{1});
-        else out.erase(out.begin() + static_cast<std::ptrdiff_t>(at));
+        Dims axes = call.wholes_or(1, "axes");
+        const bool add = op == "Unsqueeze";
+        const std::int64_t rank = call.rank() + (add ? static_cast<std::int64_t>(axes.size()) : 0);
+        for (std::int64_t& each : axes) each = static_cast<std::int64_t>(call.axis(each, rank));
+        std::ranges::sort(axes);
+        if (axes.empty() || rank > 8 || std::ranges::adjacent_find(axes) != axes.end()) return false;
+        if (add)
+            for (const std::int64_t each : axes) out.insert(out.begin() + each, Extent{1});
+        else
+            for (auto each = axes.rbegin(); each != axes.rend(); ++each) out.erase(out.begin() + *each);
     } else if (op != "Identity") {
         return false;
     }
@@ -306,6 +386,7 @@ bool fold(OperatorCall& call) {
         return cast(call, call.value(0).constant, real), true;
     }
     if (call.input_count() == 0 || !call.given(0) || !call.all_constant()) return false;
+    if (std::ranges::any_of(call.node.inputs, [&](const std::string& each) { return !each.empty() && call.graph.value(call.graph.names.at(each)).fill; }) && fold_fills(call)) return true;
     if (op == "Expand") return expanded(call), true;
     if (op == "Range") return range(call), true;
     if (op == "Where") return where(call);

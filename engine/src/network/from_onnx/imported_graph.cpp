@@ -169,15 +169,21 @@ std::size_t OperatorCall::axis(std::int64_t given, std::int64_t rank) const {
 }
 
 int OperatorCall::add(const std::string& kind, const std::string& arguments, std::vector<int> from, Extents sizes, std::size_t out) {
-    for (const Extent& each : sizes)
-        if (each.number < 1 || each.number > std::int64_t{1} << 40) fail("a size is out of range");
-    const int made = graph.add_step({.kind = kind, .arguments = arguments, .inputs = std::move(from), .node = node.name, .op = node.op}, std::move(sizes));
+    const int made = add_before(kind, arguments, std::move(from), std::move(sizes));
     give(made, out);
     return made;
 }
 
-int OperatorCall::add_before(const std::string& kind, const std::string& arguments, int from, Extents sizes) {
-    return graph.add_step({.kind = kind, .arguments = arguments, .inputs = {from}, .node = node.name, .op = node.op}, std::move(sizes));
+int OperatorCall::add_before(const std::string& kind, const std::string& arguments, std::vector<int> from, Extents sizes) {
+    for (const Extent& each : sizes)
+        if (each.number < 1 || each.number > std::int64_t{1} << 40) fail("a size is out of range");
+    return graph.add_step({.kind = kind, .arguments = arguments, .inputs = std::move(from), .node = node.name, .op = node.op}, std::move(sizes));
+}
+
+int OperatorCall::add_view(const std::string& kind, std::vector<std::int64_t> list, int from, Extents sizes) {
+    const int out = add_before(kind, "", {from}, std::move(sizes));
+    step().list = std::move(list);
+    return out;
 }
 
 void OperatorCall::give(int value, std::size_t out) {

@@ -44,6 +44,7 @@ struct ImportedConstant {
     const OnnxTensor* tensor = nullptr;  ///< not read yet
     std::vector<float> numbers{};
     Extents wholes{};
+    bool fixed = false;  ///< never learnt, as a mask
     int table = -1;  ///< the constant of which this is the transposed matrix
 
     std::int64_t count() const;

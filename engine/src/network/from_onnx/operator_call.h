@@ -42,8 +42,12 @@ public:
 
     /// Adds a layer that takes `from`, whose value is output `out`.
     int add(const std::string& kind, const std::string& arguments, std::vector<int> from, Extents sizes, std::size_t out = 0);
-    /// A layer between this node's input and its main layer.
-    int add_before(const std::string& kind, const std::string& arguments, int from, Extents sizes);
+    /// A layer between this node's inputs and its main layer.
+    int add_before(const std::string& kind, const std::string& arguments, std::vector<int> from, Extents sizes);
+    /// add_before() for a step whose form follows from `list` or from its sizes, as Permute and Reshape.
+    int add_view(const std::string& kind, std::vector<std::int64_t> list, int from, Extents sizes);
+    /// The value of a number.
+    int number_value(double number) { return graph.add_constant({.numbers = {static_cast<float>(number)}}); }
     /// The step of add().
     ImportedStep& step() { return graph.steps.back(); }
     void give(int value, std::size_t out = 0);
@@ -70,7 +74,10 @@ using ReadOperator = void (*)(OperatorCall& call);
 /// Null: the operator is not read.
 ReadOperator find_onnx_operator(const std::string& op);
 const std::map<std::string, ReadOperator>& layer_operators();
+const std::map<std::string, ReadOperator>& recurrent_operators();
+const std::map<std::string, ReadOperator>& attention_operators();
 const std::map<std::string, ReadOperator>& shape_operators();
+const std::map<std::string, ReadOperator>& reduction_operators();
 const std::map<std::string, ReadOperator>& elementwise_operators();
 
 /// Computes the node where all of its inputs are known. False: it cannot be computed here.

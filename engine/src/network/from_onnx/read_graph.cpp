@@ -91,7 +91,7 @@ void read_node(ImportedGraph& graph, const OnnxNode& node) {
 }  // namespace
 
 ReadOperator find_onnx_operator(const std::string& op) {
-    for (const auto* table : {&layer_operators(), &shape_operators(), &elementwise_operators()})
+    for (const auto* table : {&layer_operators(), &recurrent_operators(), &attention_operators(), &shape_operators(), &reduction_operators(), &elementwise_operators()})
         if (const auto found = table->find(op); found != table->end()) return found->second;
     return nullptr;
 }

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "network/from_onnx/operator_call.h"
 
@@ -66,6 +67,12 @@ struct Window {
     }
 
     bool is_even() const { return before == after; }
+    /// Whether each window holds some of the input.
+    bool pads_fit() const {
+        for (std::size_t i = 0; i < kernel.size(); ++i)
+            if (before[i] >= kernel[i] || after[i] >= kernel[i]) return false;
+        return true;
+    }
     bool is_padded() const { return std::ranges::any_of(before, [](auto each) { return each > 0; }) || !is_even(); }
 
     Extents output(const OperatorCall& call, const Extents& in, std::int64_t channels) const {
@@ -88,7 +95,7 @@ struct Window {
 };
 
 /// Pads before a layer that takes equal ones alone.
-int pad_before(OperatorCall& call, Window& window) {
+int pad_before(OperatorCall& call, Window& window, const char* mode = nullptr) {
     if (window.is_even()) return call.input(0);
     Extents sizes = call.sizes();
     Dims sides;
@@ -100,7 +107,7 @@ int pad_before(OperatorCall& call, Window& window) {
     }
     std::string all;
     for (const std::int64_t each : sides) all += (all.empty() ? "[" : ", ") + std::to_string(each);
-    return call.add_before("Pad", all + ']', call.input(0), std::move(sizes));
+    return call.add_before("Pad", all + ']' + (mode == nullptr ? "" : std::string(", mode=") + mode), {call.input(0)}, std::move(sizes));
 }
 
 /// Whether the layer has a bias. One of zeros is none, as exporters say it that drop nothing.
@@ -127,34 +134,65 @@ void convolution(OperatorCall& call) {
     if (has_bias(call)) add_weight(call.graph, step, "bias", call.weight(2, 1));
 }
 
+/// Pads that follow from the output's shape.
+void set_transposed_pads(const OperatorCall& call, Window& window, const Dims& extra) {
+    const std::string mode = call.node.text("auto_pad", "NOTSET");
+    Dims shape = call.node.wholes("output_shape");
+    const std::size_t count = window.kernel.size();
+    if (shape.size() > count) shape.erase(shape.begin(), shape.end() - static_cast<std::ptrdiff_t>(count));
+    if (shape.empty() && !mode.starts_with("SAME_")) return;
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::int64_t in = call.number(call.sizes()[i + 2]), wanted = shape.size() == count ? shape[i] : in * window.strides[i];
+        const std::int64_t total = (in - 1) * window.strides[i] + extra[i] + window.dilations[i] * (window.kernel[i] - 1) + 1 - wanted;
+        if (total < 0) call.fail("its output's shape is larger than its windows reach");
+        window.before[i] = mode == "SAME_UPPER" ? total / 2 : total - total / 2;
+        window.after[i] = total - window.before[i];
+    }
+}
+
 void transposed_convolution(OperatorCall& call) {
     const int weight = call.weight(1);
     const Dims dims = call.graph.constant(weight).dims;
     if (dims.size() < 3) call.fail("its weights have another shape");
-    const Window window(call, {dims.begin() + 2, dims.end()});
+    Window window(call, {dims.begin() + 2, dims.end()});
     const std::int64_t groups = call.node.whole("group", 1);
-    if (call.node.has("output_shape") || call.node.text("auto_pad", "NOTSET") != "NOTSET") call.fail("its output's shape is given in place of pads");
     if (groups < 1 || groups > 1 << 20 || call.number(call.sizes()[1]) != dims[0]) call.fail("its weights do not fit the input");
     Dims extra = call.node.wholes("output_padding");
     if (extra.empty()) extra.assign(window.kernel.size(), 0);
     if (extra.size() != window.kernel.size()) call.fail("output_padding does not fit the kernel");
+    set_transposed_pads(call, window, extra);
     Extents out{call.sizes()[0], {dims[1] * groups}};
-    for (std::size_t i = 0; i < window.kernel.size(); ++i) {
+    Dims cut_before(extra.size(), 0), cut_after(extra.size(), 0);  // pads that the layer lacks: they are taken off behind it
+    for (std::size_t i = 0; i < extra.size(); ++i) {
         // Fewer pads at the end are the same as more output there.
-        extra[i] += window.before[i] - window.after[i];
-        if (extra[i] < 0 || extra[i] >= window.strides[i]) call.fail("pads differ between the sides");
+        const std::int64_t more = extra[i] + window.before[i] - window.after[i];
+        if (more >= 0 && more < window.strides[i]) {
+            extra[i] = more;
+        } else {
+            cut_before[i] = std::exchange(window.before[i], 0);
+            cut_after[i] = window.after[i];
+        }
+        if (extra[i] < 0 || extra[i] >= std::max(window.strides[i], window.dilations[i])) call.fail("output_padding is out of range");
         out.push_back({(call.number(call.sizes()[i + 2]) - 1) * window.strides[i] + window.dilations[i] * (window.kernel[i] - 1) + 1 - 2 * window.before[i] + extra[i]});
     }
+    window.after = window.before;
     std::string arguments = std::to_string(dims[1] * groups) + ", " + window.text();
     window.add_to(arguments, Dims(window.kernel.size(), 1));
     if (std::ranges::any_of(extra, [](auto each) { return each != 0; })) add_argument(arguments, "output_padding", sizes_text(extra));
     if (window.dilations != Dims(window.kernel.size(), 1)) add_argument(arguments, "dilation", sizes_text(window.dilations));
     if (groups != 1) add_argument(arguments, "groups", std::to_string(groups));
     if (!has_bias(call)) add_argument(arguments, "bias", "false");
-    call.add(dimensioned("ConvTranspose", window.kernel.size()), arguments, {call.input(0)}, std::move(out));
-    ImportedStep& step = call.step();
-    add_weight(call.graph, step, "weight", weight);
-    if (has_bias(call)) add_weight(call.graph, step, "bias", call.weight(2, 1));
+    int made = call.add_before(dimensioned("ConvTranspose", window.kernel.size()), arguments, {call.input(0)}, out);
+    add_weight(call.graph, call.step(), "weight", weight);
+    if (has_bias(call)) add_weight(call.graph, call.step(), "bias", call.weight(2, 1));
+    for (std::size_t i = 0; i < extra.size(); ++i) {
+        if (cut_before[i] + cut_after[i] == 0) continue;
+        const std::int64_t end = out[i + 2].number - cut_after[i];
+        out[i + 2].number = end - cut_before[i];
+        made = call.add_before("Slice", std::to_string(i + 2) + ", " + std::to_string(cut_before[i]) + ", " + std::to_string(end), {made}, out);
+        call.step().list = {static_cast<std::int64_t>(i) + 2, cut_before[i], end, 1};
+    }
+    call.give(made);
 }
 
 /// Adds the layer of a matrix, features x outputs or, `by_outputs`, the other way round.
@@ -173,17 +211,31 @@ void linear(OperatorCall& call, int weight, bool by_outputs) {
     step.weights.push_back(std::move(made));
 }
 
+/// Numbers that are a factor times those of the file.
+std::function<Numbers(Numbers)> times(double factor, std::function<Numbers(Numbers)> layout) {
+    return [=](const Numbers& from) {
+        Numbers out = layout ? layout(from) : from;
+        for (float& each : out) each = static_cast<float>(factor * static_cast<double>(each));
+        return out;
+    };
+}
+
 void gemm(OperatorCall& call) {
     if (call.node.whole("transA", 0) != 0 || call.rank() != 2) call.fail("its first matrix is transposed");
-    if (call.node.number("alpha", 1) != 1 || (call.given(2) && call.node.number("beta", 1) != 1)) call.fail("alpha or beta is not 1");
     linear(call, call.weight(1, 2), call.node.whole("transB", 0) != 0);
+    // Linear has no factors: its weights hold them.
+    const double alpha = call.node.number("alpha", 1), beta = call.node.number("beta", 1);
+    if (alpha != 1) call.step().weights[0].layout = times(alpha, call.step().weights[0].layout);
     if (!call.given(2)) return;
     const int bias = call.weight(2);
     ImportedStep& step = call.step();
-    const std::int64_t outputs = step.list[0];
+    const std::int64_t outputs = step.list[0], count = call.graph.constant(bias).count();
     const Dims& dims = call.graph.constant(bias).dims;
-    if (call.graph.constant(bias).count() != outputs || (outputs > 1 && dims.back() != outputs)) call.fail("its bias is no row");
-    step.weights.push_back({"bias", bias, {outputs}, {}});
+    if (count != 1 && (count != outputs || dims.back() != outputs)) call.fail("its bias is no row");
+    ImportedWeight made{"bias", bias, {outputs}, {}};
+    if (count != outputs) made.layout = [outputs](const Numbers& from) { return Numbers(static_cast<std::size_t>(outputs), from.at(0)); };
+    if (beta != 1) made.layout = times(beta, made.layout);
+    step.weights.push_back(std::move(made));
 }
 
 void matrix_product(OperatorCall& call) {
@@ -235,15 +287,39 @@ void layer_norm(OperatorCall& call) {
     if (!rms && call.given(2)) add_weight(call.graph, call.step(), "bias", call.weight(2, static_cast<int>(dims)));
 }
 
+/// A number for each channel, of which the file has one for each group.
+void add_channel_weight(OperatorCall& call, const std::string& role, int constant) {
+    const std::int64_t channels = call.number(call.sizes()[1]), count = call.graph.constant(constant).count();
+    if (count < 1 || channels % count != 0) call.fail("its weights do not fit the channels");
+    ImportedWeight made{role, constant, {channels}, {}};
+    if (const auto each = static_cast<std::size_t>(channels / count); each != 1)
+        made.layout = [each](const Numbers& from) {
+            Numbers out;
+            for (const float number : from) out.insert(out.end(), each, number);
+            return out;
+        };
+    call.step().weights.push_back(std::move(made));
+}
+
 void channel_norm(OperatorCall& call) {
     const bool groups = call.node.op == "GroupNormalization";
-    if (groups && call.opset() < 21) call.fail("before opset 21 it has a weight for each group alone");
-    if (!groups && call.rank() != 4) call.fail("the input has other dimensions");
-    std::string arguments = groups ? std::to_string(call.node.whole("num_groups", 1)) : "affine=true";
+    const Extents sizes = call.sizes();
+    if (sizes.size() < 3 || sizes.size() > 5) call.fail("the input has other dimensions");
+    const std::int64_t channels = call.number(sizes[1]), count = call.node.whole("num_groups", 1);
+    const int weight = call.weight(1, 1), bias = call.weight(2, 1);
+    for (const int each : {weight, bias})
+        if (const std::int64_t own = call.graph.constant(each).count(); own != channels && !(groups && own == count)) call.fail("its weights do not fit the channels");
     const std::string eps = eps_text(call);
-    call.add(groups ? "GroupNorm" : "InstanceNorm2d", arguments + (eps.empty() ? "" : ", ") + eps, {call.input(0)}, call.sizes());
-    add_weight(call.graph, call.step(), "weight", call.weight(1, 1));
-    add_weight(call.graph, call.step(), "bias", call.weight(2, 1));
+    const std::string arguments = (groups ? std::to_string(count) : "affine=true") + (eps.empty() ? "" : ", ") + eps;
+    // InstanceNorm2d takes pictures: other dimensions become those of one.
+    const bool shaped = !groups && sizes.size() != 4;
+    Extents picture{sizes[0], sizes[1], {1}, {1}};
+    for (std::size_t i = 2; i < sizes.size(); ++i) picture[3].number *= call.number(sizes[i]);
+    const int from = shaped ? call.add_view("Reshape", {}, call.input(0), picture) : call.input(0);
+    const int out = call.add_before(groups ? "GroupNorm" : "InstanceNorm2d", arguments, {from}, shaped ? picture : sizes);
+    add_channel_weight(call, "weight", weight);
+    add_channel_weight(call, "bias", bias);
+    call.give(shaped ? call.add_view("Reshape", {}, out, sizes) : out);
 }
 
 void pool(OperatorCall& call) {
@@ -251,17 +327,49 @@ void pool(OperatorCall& call) {
     Window window(call, call.node.wholes("kernel_shape"));
     const bool maximum = call.node.op == "MaxPool";
     const bool counts = call.node.whole("count_include_pad", 0) != 0;
-    if (!window.is_even() && (maximum || !counts)) call.fail("its pads differ between the sides");
-    const int from = pad_before(call, window);
+    const bool dilated = window.dilations != Dims(window.kernel.size(), 1);
+    if (!window.is_even() && (maximum ? dilated || !window.pads_fit() : !counts)) call.fail("its pads differ between the sides");
+    // A window that holds copies of the border holds the border too: they never change its maximum.
+    const int from = pad_before(call, window, maximum ? "replicate" : nullptr);
     std::string arguments = window.text();
     window.add_to(arguments, window.kernel);
-    const bool dilated = window.dilations != Dims(window.kernel.size(), 1);
     if (dilated && !maximum) call.fail("it has dilations");
     if (dilated) add_argument(arguments, "dilation", sizes_text(window.dilations));
     if (window.ceil_mode) add_argument(arguments, "ceil_mode", "true");
     if (!maximum && window.is_padded() && !counts) add_argument(arguments, "count_include_pad", "false");
     const Extents in = call.graph.value(from).sizes;
     call.add(dimensioned(maximum ? "MaxPool" : "AvgPool", window.kernel.size()), arguments, {from}, window.output(call, in, call.number(in[1])));
+}
+
+/// (sum |x|^p)^(1/p) of each window.
+void power_pool(OperatorCall& call) {
+    const bool global = call.node.op == "GlobalLpPool";
+    Dims kernel = call.node.wholes("kernel_shape");
+    if (global) {
+        kernel.clear();
+        for (std::size_t i = 2; i < call.sizes().size(); ++i) kernel.push_back(call.number(call.sizes()[i]));
+    }
+    Window window(call, kernel);
+    const std::int64_t p = call.node.whole("p", 2);
+    if (window.dilations != Dims(kernel.size(), 1)) call.fail("it has dilations");
+    if (p < 1 || p > 64) call.fail("p is out of range");
+    if (window.ceil_mode && window.is_padded()) call.fail("it has pads and ceil_mode");
+    int from = call.input(0);
+    Extents sizes = call.sizes();
+    if (p % 2 != 0) from = call.add_before("Abs", "", {from}, sizes);
+    if (window.is_padded()) {
+        std::string sides;
+        for (std::size_t i = kernel.size(); i-- > 0;) {
+            sides += (sides.empty() ? "" : ", ") + std::to_string(window.before[i]) + ", " + std::to_string(window.after[i]);
+            sizes[i + 2].number = call.number(sizes[i + 2]) + window.before[i] + window.after[i];
+            window.before[i] = window.after[i] = 0;
+        }
+        from = call.add_before("Pad", '[' + sides + ']', {from}, sizes);
+    }
+    std::string arguments = std::to_string(p) + ", " + window.text();
+    window.add_to(arguments, window.kernel);
+    if (window.ceil_mode) add_argument(arguments, "ceil_mode", "true");
+    call.add(dimensioned("LPPool", kernel.size()), arguments, {from}, window.output(call, sizes, call.number(sizes[1])));
 }
 
 void global_pool(OperatorCall& call) {
@@ -271,88 +379,14 @@ void global_pool(OperatorCall& call) {
     call.add(dimensioned(call.node.op == "GlobalMaxPool" ? "AdaptiveMaxPool" : "AdaptiveAvgPool", static_cast<std::size_t>(call.rank() - 2)), "1", {call.input(0)}, std::move(out));
 }
 
-// Recurrent layers.
-
-/// Rows of a direction's gates, in PyTorch's order.
-ImportedWeight gates(const std::string& role, int constant, const Dims& order, std::size_t hidden, std::size_t width, std::size_t start) {
-    const std::size_t block = hidden * width;
-    const auto layout = [=](const Numbers& from) {
-        Numbers out;
-        for (const std::int64_t each : order) {
-            const auto first = from.begin() + static_cast<std::ptrdiff_t>(start + static_cast<std::size_t>(each) * block);
-            out.insert(out.end(), first, first + static_cast<std::ptrdiff_t>(block));
-        }
-        return out;
-    };
-    const auto rows = static_cast<std::int64_t>(order.size() * hidden);
-    return {role, constant, width == 1 && role.starts_with("bias") ? Dims{rows} : Dims{rows, static_cast<std::int64_t>(width)}, layout};
-}
-
-Dims gate_order(const OperatorCall& call) {
-    const std::string& op = call.node.op;
-    if (call.node.has("clip") || call.node.whole("input_forget", 0) != 0 || call.node.whole("layout", 0) != 0 || call.given(7)) call.fail("it has a clip, peepholes, another layout or coupled gates");
-    if (const auto found = call.node.attributes.find("activations"); found != call.node.attributes.end()) call.fail("it names its activations");
-    if (call.given(4)) call.fail("the lengths of its sequences are given");
-    for (const std::size_t state : {std::size_t{5}, std::size_t{6}})
-        if (call.given(state)) {
-            const auto zero = call.graph.scalar(call.input(state));
-            const int constant = call.value(state).constant;
-            const bool zeros = constant >= 0 && std::ranges::all_of(call.graph.numbers(constant), [](float each) { return each == 0; });
-            if (!(zero && *zero == 0) && !zeros) call.fail("it does not begin with a state of zeros");
-        }
-    if (op == "GRU" && call.node.whole("linear_before_reset", 0) == 0) call.fail("linear_before_reset is 0");
-    if (op == "LSTM") return {0, 2, 3, 1};
-    if (op == "GRU") return {1, 0, 2};
-    return {0};
-}
-
-void recurrent(OperatorCall& call) {
-    const Dims order = gate_order(call);
-    const int input_weights = call.weight(1, 3), state_weights = call.weight(2, 3);
-    const Dims dims = call.graph.constant(input_weights).dims;
-    const std::string direction = call.node.text("direction", "forward");
-    const auto directions = static_cast<std::size_t>(direction == "bidirectional" ? 2 : 1), count = order.size();
-    const std::int64_t hidden = call.node.whole("hidden_size", 0);
-    if (direction == "reverse") call.fail("it reads backwards alone");
-    if (hidden < 1 || hidden > 1 << 24 || dims[0] != static_cast<std::int64_t>(directions) || dims[1] != static_cast<std::int64_t>(count) * hidden || call.rank() != 3 ||
-        call.sizes()[2] != Extent{dims[2]} || call.graph.constant(state_weights).dims != Dims{dims[0], dims[1], hidden})
-        call.fail("its weights do not fit the input");
-    const Extent length = call.sizes()[0], batch = call.sizes()[1];
-    const int turned = call.add_before("Permute", "", call.input(0), {batch, length, call.sizes()[2]});
-    call.graph.steps.back().list = {1, 0, 2};
-    const bool has_bias = call.given(3);
-    const int bias = has_bias ? call.weight(3, 2) : -1;
-    if (has_bias && call.graph.constant(bias).dims != Dims{dims[0], 2 * dims[1]}) call.fail("its bias does not fit");
-    const std::int64_t width = hidden * static_cast<std::int64_t>(directions);
-    const int out = call.graph.add_step({.kind = call.node.op, .inputs = {turned}, .list = {hidden, 1, has_bias, directions == 2}, .node = call.node.name, .op = call.node.op}, {batch, length, {width}});
-    ImportedStep& step = call.step();
-    const auto h = static_cast<std::size_t>(hidden), f = static_cast<std::size_t>(dims[2]);
-    for (std::size_t d = 0; d < directions; ++d) {
-        const std::string end = d == 0 ? "_l0" : "_l0_reverse";
-        step.weights.push_back(gates("weight_ih" + end, input_weights, order, h, f, d * count * h * f));
-        step.weights.push_back(gates("weight_hh" + end, state_weights, order, h, h, d * count * h * h));
-        if (!has_bias) continue;
-        step.weights.push_back(gates("bias_ih" + end, bias, order, h, 1, 2 * d * count * h));
-        step.weights.push_back(gates("bias_hh" + end, bias, order, h, 1, (2 * d + 1) * count * h));
-    }
-    const Extent number{static_cast<std::int64_t>(directions)};
-    call.give(call.graph.add_value({.sizes = {length, number, batch, {hidden}}, .form = ImportedValue::Form::sequence, .of = {out}}));
-    static constexpr const char* roles[] = {"hidden", "cell"};
-    for (std::size_t i = 0; i < 2 && i + 1 < call.node.outputs.size(); ++i) {
-        const int state = call.graph.add_value({.sizes = {batch, {width}}, .step = static_cast<int>(call.graph.steps.size()) - 1, .role = roles[i]});
-        call.graph.steps.back().outputs.push_back(state);
-        call.give(call.graph.add_value({.sizes = {number, batch, {hidden}}, .form = ImportedValue::Form::states, .of = {state}}), i + 1);
-    }
-}
-
 }  // namespace
 
 const std::map<std::string, ReadOperator>& layer_operators() {
     static const std::map<std::string, ReadOperator> all = {
         {"Conv", convolution}, {"ConvTranspose", transposed_convolution}, {"Gemm", gemm}, {"MatMul", matrix_product},
         {"BatchNormalization", batch_norm}, {"LayerNormalization", layer_norm}, {"RMSNormalization", layer_norm},
-        {"InstanceNormalization", channel_norm}, {"GroupNormalization", channel_norm}, {"MaxPool", pool}, {"AveragePool", pool},
-        {"GlobalAveragePool", global_pool}, {"GlobalMaxPool", global_pool}, {"LSTM", recurrent}, {"GRU", recurrent}, {"RNN", recurrent}};
+        {"InstanceNormalization", channel_norm}, {"GroupNormalization", channel_norm}, {"MaxPool", pool}, {"AveragePool", pool}, {"LpPool", power_pool}, {"GlobalLpPool", power_pool},
+        {"GlobalAveragePool", global_pool}, {"GlobalMaxPool", global_pool}};
     return all;
 }
 

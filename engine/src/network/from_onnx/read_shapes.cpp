@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "network/from_onnx/operator_call.h"
@@ -176,20 +175,30 @@ void concat(OperatorCall& call) {
     call.add("Concat", axis == 1 ? "" : "dim=" + std::to_string(axis), std::move(from), std::move(out));
 }
 
-void add_slice(OperatorCall& call, int from, std::size_t axis, std::int64_t start, std::int64_t end, std::int64_t step, std::size_t out_index, bool last) {
+/// Takes items of a dimension, from its end on where `step` is negative.
+int sliced(OperatorCall& call, int from, std::size_t axis, std::int64_t start, std::int64_t end, std::int64_t step) {
     Extents out = call.graph.value(from).sizes;
     const std::int64_t size = call.number(out[axis]);
-    const auto bounded = [&](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + size : at, 0, size); };
-    start = bounded(start);
-    end = bounded(end);
-    if (step < 1 || step > size_limit / 4) call.fail("its step is below 1");
+    if (step == 0 || step < -size_limit / 4 || step > size_limit / 4) call.fail("its step is 0 or out of range");
+    const auto bounded = [&](std::int64_t at, std::int64_t low, std::int64_t high) { return std::clamp<std::int64_t>(at < 0 ? at + size : at, low, high); };
+    if (step < 0) {
+        const std::int64_t first = bounded(start, -1, size - 1), last = end < -size ? -1 : bounded(end, -1, size - 1);
+        from = call.add_before("Flip", std::to_string(axis), {from}, out);
+        start = size - 1 - first;
+        end = size - 1 - last;
+        step = -step;
+        if (start == 0 && end == size && step == 1) return from;
+    } else {
+        start = bounded(start, 0, size);
+        end = bounded(end, 0, size);
+    }
     if (end <= start) call.fail("nothing is left");
     out[axis] = {(end - start - 1) / step + 1};
     std::string arguments = std::to_string(axis) + ", " + std::to_string(start) + ", " + std::to_string(end);
     if (step != 1) arguments += ", step=" + std::to_string(step);
-    if (last) call.add("Slice", arguments, {from}, std::move(out), out_index);
-    else call.add_before("Slice", arguments, from, std::move(out));
+    const int made = call.add_before("Slice", arguments, {from}, std::move(out));
     call.step().list = {static_cast<std::int64_t>(axis), start, end, step};
+    return made;
 }
 
 void slice(OperatorCall& call) {
@@ -208,11 +217,8 @@ void slice(OperatorCall& call) {
     }
     if (real.empty()) return call.drop("Slice");
     int from = call.input(0);
-    for (std::size_t k = 0; k < real.size(); ++k) {
-        const std::size_t i = real[k];
-        add_slice(call, from, call.axis(axes[i], call.rank()), starts[i], ends[i], steps.empty() ? 1 : steps[i], 0, k + 1 == real.size());
-        from = static_cast<int>(call.graph.values.size()) - 1;
-    }
+    for (const std::size_t i : real) from = sliced(call, from, call.axis(axes[i], call.rank()), starts[i], ends[i], steps.empty() ? 1 : steps[i]);
+    call.give(from);
 }
 
 void split(OperatorCall& call) {
@@ -231,7 +237,7 @@ void split(OperatorCall& call) {
     const int from = call.input(0);
     for (std::size_t i = 0, start = 0; i < count; start += static_cast<std::size_t>(parts[i]), ++i) {
         if (!equal) {
-            add_slice(call, from, axis, static_cast<std::int64_t>(start), static_cast<std::int64_t>(start) + parts[i], 1, i, true);
+            call.give(sliced(call, from, axis, static_cast<std::int64_t>(start), static_cast<std::int64_t>(start) + parts[i], 1), i);
             continue;
         }
         Extents out = call.sizes();
@@ -239,6 +245,31 @@ void split(OperatorCall& call) {
         call.add("Split", std::to_string(axis) + ", " + std::to_string(i) + ", " + std::to_string(count), {from}, std::move(out), i);
         call.step().list = {static_cast<std::int64_t>(axis), static_cast<std::int64_t>(start), static_cast<std::int64_t>(start) + parts[i], 1};
     }
+}
+
+/// Items of a dimension in any order: runs of neighbours are slices.
+void several_places(OperatorCall& call, std::size_t axis, const Dims& indices) {
+    constexpr std::size_t most_runs = 64;
+    const std::int64_t size = call.number(call.sizes()[axis]);
+    std::vector<std::pair<std::int64_t, std::int64_t>> runs;
+    for (const std::int64_t each : indices) {
+        const auto at = static_cast<std::int64_t>(call.axis(each, size));
+        if (!runs.empty() && runs.back().second == at) ++runs.back().second;
+        else runs.emplace_back(at, at + 1);
+    }
+    if (axis == 0 || runs.empty() || runs.size() > most_runs) call.fail("it takes places in an order of their own");
+    std::vector<int> parts;
+    for (const auto& [start, end] : runs) parts.push_back(sliced(call, call.input(0), axis, start, end, 1));
+    Extents out = call.sizes();
+    out[axis] = {static_cast<std::int64_t>(indices.size())};
+    int made = parts.size() == 1 ? parts[0] : call.add_before("Concat", axis == 1 ? "" : "dim=" + std::to_string(axis), parts, out);
+    if (call.rank(1) != 1) {
+        const Extents index = call.sizes(1);
+        out.erase(out.begin() + static_cast<std::ptrdiff_t>(axis));
+        out.insert(out.begin() + static_cast<std::ptrdiff_t>(axis), index.begin(), index.end());
+        made = call.add_view("Reshape", {}, made, std::move(out));
+    }
+    call.give(made);
 }
 
 void gather(OperatorCall& call) {
@@ -255,7 +286,7 @@ void gather(OperatorCall& call) {
     }
     const std::size_t axis = call.axis("axis", 0);
     const Dims indices = call.wholes(1);
-    if (indices.size() != 1 || call.rank(1) > 1) call.fail("it takes several places");
+    if (indices.size() != 1 || call.rank(1) > 1) return several_places(call, axis, indices);
     const ImportedValue& in = call.value(0);
     const Extent& size = in.sizes[axis];
     if (size.is_number() ? indices[0] < -size.number || indices[0] >= size.number : indices[0] != 0 && indices[0] != -1) call.fail("its place is out of range");
@@ -272,118 +303,117 @@ void gather(OperatorCall& call) {
         return;
     }
     const std::int64_t at = indices[0] < 0 ? indices[0] + call.number(size) : indices[0];
-    add_slice(call, call.input(0), axis, at, at + 1, 1, 0, true);
+    call.give(sliced(call, call.input(0), axis, at, at + 1, 1));
 }
 
-void reduce(OperatorCall& call) {
-    const std::string kind = call.node.op.substr(6);
-    Dims axes = call.wholes_or(1, "axes");
-    if (axes.empty() && call.node.whole("noop_with_empty_axes", 0) != 0) return call.drop(call.node.op);
-    if (axes.empty())
-        for (std::int64_t i = 0; i < call.rank(); ++i) axes.push_back(i);
-    std::set<std::size_t> places;
-    for (const std::int64_t each : axes) places.insert(call.axis(each, call.rank()));
-    const bool keeps = call.node.whole("keepdims", 1) != 0;
-    if (places.contains(0)) call.fail("it reduces the batch");
-    Extents out;
-    std::string dims;
-    for (std::size_t i = 0; i < call.sizes().size(); ++i) {
-        if (!places.contains(i)) out.push_back(call.sizes()[i]);
-        else if (keeps) out.push_back({1});
-        if (places.contains(i)) dims += (dims.empty() ? "" : ", ") + std::to_string(i);
-    }
-    if (kind == "Mean" && keeps && call.rank() == 4 && places == std::set<std::size_t>{2, 3}) {
-        call.add("AdaptiveAvgPool2d", "1", {call.input(0)}, std::move(out));
-        return;
-    }
-    call.add(kind, (places.size() == 1 ? dims : '[' + dims + ']') + (keeps ? ", keepdim=true" : ""), {call.input(0)}, std::move(out));
-    if (places.size() == 1) call.step().list = {static_cast<std::int64_t>(*places.begin()), keeps};
-}
-
-void pad(OperatorCall& call) {
+/// Pads of all dimensions, before and behind, which newer files may give for some.
+std::pair<Dims, Dims> all_pads(const OperatorCall& call) {
     const Dims pads = call.wholes_or(1, "pads");
     const auto rank = static_cast<std::size_t>(call.rank());
-    std::string mode = call.node.text("mode", "constant");
-    if (call.given(3) || pads.size() != 2 * rank) call.fail("its pads do not fit the dimensions");
-    const double value = call.given(2) ? call.scalar(2) : call.node.number("value", 0);
-    if (mode == "constant" && value != 0) call.fail("it pads with another number than 0");
-    mode = mode == "constant" ? "" : mode == "edge" ? "replicate" : mode;
-    Extents out = call.sizes();
-    std::string sides;
-    for (std::size_t i = rank; i-- > 0;) {
-        if (pads[i] < 0 || pads[rank + i] < 0 || pads[i] > 1 << 30 || pads[rank + i] > 1 << 30) call.fail("it pads by less than nothing");
-        if (pads[i] == 0 && pads[rank + i] == 0 && i < 2) continue;
-        if (i < 2) call.fail("it pads the batch or the channels");
-        sides += (sides.empty() ? "" : ", ") + std::to_string(pads[i]) + ", " + std::to_string(pads[rank + i]);
-        out[i] = {call.number(out[i]) + pads[i] + pads[rank + i]};
+    Dims axes = call.given(3) ? call.wholes(3) : Dims(), before(rank, 0), after(rank, 0);
+    if (!call.given(3))
+        for (std::size_t i = 0; i < rank; ++i) axes.push_back(static_cast<std::int64_t>(i));
+    if (pads.size() != 2 * axes.size()) call.fail("its pads do not fit the dimensions");
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+        const std::size_t at = call.axis(axes[i], call.rank());
+        before[at] = pads[i];
+        after[at] = pads[axes.size() + i];
+        if (std::max(std::abs(before[at]), std::abs(after[at])) > 1 << 30) call.fail("its pads are out of range");
     }
-    if (out == call.sizes()) return call.drop("Pad");
-    call.add("Pad", '[' + sides + ']' + (mode.empty() ? "" : ", mode=" + mode), {call.input(0)}, std::move(out));
+    return {before, after};
 }
 
-void resize(OperatorCall& call) {
-    const bool old = call.node.op == "Upsample" || call.opset() < 11;
-    const std::size_t scales_at = old ? 1 : 2, sizes_at = 3;
-    std::vector<double> scales;
-    Extents to;
-    if (call.given(scales_at) && call.is_constant(scales_at) && call.sizes(scales_at)[0].number > 0) {
-        for (const float each : call.graph.numbers(call.weight(scales_at))) scales.push_back(static_cast<double>(each));
-    } else if (!old && call.given(sizes_at)) {
-        to = call.extents(sizes_at);
-        for (std::size_t i = 0; i < to.size() && i < call.sizes().size(); ++i)
-            scales.push_back(to[i] == call.sizes()[i] || i == 0 ? 1 : static_cast<double>(call.number(to[i])) / static_cast<double>(call.number(call.sizes()[i])));
+int sliced(OperatorCall& call, int from, std::size_t axis, std::int64_t start, std::int64_t end, std::int64_t step);
+
+void pad(OperatorCall& call) {
+    auto [before, after] = all_pads(call);
+    std::string mode = call.node.text("mode", "constant");
+    const double value = call.given(2) ? call.scalar(2) : call.node.number("value", 0);
+    if (mode == "wrap") call.fail("mode=wrap");
+    if (before[0] != 0 || after[0] != 0) call.fail("it pads the batch");
+    int from = call.input(0);
+    const int given = from;
+    for (std::size_t i = 1; i < before.size(); ++i) {
+        if (before[i] >= 0 && after[i] >= 0) continue;
+        const std::int64_t size = call.number(call.sizes()[i]);
+        from = sliced(call, from, i, std::max<std::int64_t>(0, -before[i]), size + std::min<std::int64_t>(0, after[i]), 1);
+        before[i] = std::max<std::int64_t>(0, before[i]);
+        after[i] = std::max<std::int64_t>(0, after[i]);
     }
-    const auto rank = static_cast<std::size_t>(call.rank());
-    if (scales.size() != rank || rank < 3 || scales[0] != 1 || scales[1] != 1) call.fail("its scales do not fit the dimensions");
-    for (std::size_t i = 2; i < rank; ++i)
-        if (!(scales[i] > 0) || scales[i] != scales[2] || scales[i] > 1e6) call.fail("its scales differ between the dimensions");
-    const std::string mode = call.node.text("mode", "nearest"), turned = old ? "asymmetric" : call.node.text("coordinate_transformation_mode", "half_pixel");
-    const bool whole = std::floor(scales[2]) == scales[2];
-    const std::string rounding = call.node.text("nearest_mode", old ? "floor" : "round_prefer_floor");
-    const bool halves = turned == "half_pixel" || turned == "pytorch_half_pixel";
-    std::string arguments = number_text(scales[2]);
-    if (mode == "nearest") {
-        // Where the scale is whole, the middle of a new pixel lies within an old one, to which both ways of rounding lead.
-        const bool nearest = whole && halves && rounding.starts_with("round_prefer_");
-        if ((!(turned == "asymmetric" && rounding == "floor") && !nearest) || (old && scales[2] < 1)) call.fail("its nearest mode is not PyTorch's");
-    } else if (mode == "linear" && halves) {
-        arguments += rank == 3 ? ", mode=linear" : rank == 4 ? ", mode=bilinear" : ", mode=trilinear";
-    } else if (mode == "cubic" && halves && rank == 4 && std::fabs(call.node.number("cubic_coeff_a", -0.75) + 0.75) < 1e-6) {
-        arguments += ", mode=bicubic";
-    } else {
-        call.fail("mode=" + mode + " with " + turned);
+    Extents out = call.graph.value(from).sizes;
+    std::string sides;
+    std::size_t first = before.size();
+    for (std::size_t i = before.size(); i-- > 0;)
+        if (before[i] != 0 || after[i] != 0) first = i;
+    for (std::size_t i = before.size(); i-- > first;) {
+        sides += (sides.empty() ? "" : ", ") + std::to_string(before[i]) + ", " + std::to_string(after[i]);
+        if (before[i] != 0 || after[i] != 0) out[i] = {call.number(out[i]) + before[i] + after[i]};
     }
-    if (call.node.whole("antialias", 0) != 0 || call.node.whole("exclude_outside", 0) != 0 || call.node.has("axes") || call.node.text("keep_aspect_ratio_policy", "stretch") != "stretch")
-        call.fail("it has antialias, exclude_outside, axes or a policy");
-    Extents out = call.sizes();
-    // The text's factor has the digits of an f32: its products may lie just below the sizes that the file asks for.
-    const std::string factor_text = number_text(scales[2]);
-    double factor = 0;
-    std::from_chars(factor_text.data(), factor_text.data() + factor_text.size(), factor);
-    for (std::size_t i = 2; i < rank; ++i) {
-        out[i] = {static_cast<std::int64_t>(std::floor(static_cast<double>(call.number(out[i])) * factor))};
-        if (!to.empty() && out[i] != to[i]) call.fail("its sizes follow from no factor");
-    }
-    call.add("Upsample", arguments, {call.input(0)}, std::move(out));
+    if (first == before.size()) return from == given ? call.drop("Pad") : call.give(from);
+    // Zeros are padded around the difference from another number.
+    const bool shifted = mode == "constant" && value != 0;
+    if (shifted) from = call.add_before("Sub", "", {from, call.number_value(value)}, call.graph.value(from).sizes);
+    const std::string arguments = '[' + sides + ']' + (mode == "constant" ? "" : ", mode=" + (mode == "edge" ? "replicate" : mode));
+    if (!shifted) return static_cast<void>(call.add("Pad", arguments, {from}, std::move(out)));
+    from = call.add_before("Pad", arguments, {from}, out);
+    call.add("Add", "", {from, call.number_value(value)}, std::move(out));
 }
 
 void depth_to_space(OperatorCall& call) {
     const std::int64_t block = call.node.whole("blocksize", 0);
-    if (call.node.text("mode", "DCR") != "CRD" || call.rank() != 4 || block < 1 || block > 65536) call.fail("mode=DCR");
-    Extents out = call.sizes();
-    if (call.number(out[1]) % (block * block) != 0) call.fail("its blocks do not fit the channels");
-    out[1].number /= block * block;
-    out[2] = {call.number(out[2]) * block};
-    out[3] = {call.number(out[3]) * block};
-    call.add("PixelShuffle", std::to_string(block), {call.input(0)}, std::move(out));
+    if (call.rank() != 4 || block < 1 || block > 65536 || call.number(call.sizes()[1]) % (block * block) != 0) call.fail("its blocks do not fit the channels");
+    const Extent n = call.sizes()[0], c{call.sizes()[1].number / (block * block)}, b{block};
+    const std::int64_t h = call.number(call.sizes()[2]), w = call.number(call.sizes()[3]);
+    const Extents out{n, c, {h * block}, {w * block}};
+    if (call.node.text("mode", "DCR") == "CRD") return static_cast<void>(call.add("PixelShuffle", std::to_string(block), {call.input(0)}, out));
+    const int parted = call.add_view("Reshape", {}, call.input(0), {n, b, b, c, {h}, {w}});
+    const int turned = call.add_view("Permute", {0, 3, 4, 1, 5, 2}, parted, {n, c, {h}, b, {w}, b});
+    call.give(call.add_view("Reshape", {}, turned, out));
+}
+
+void space_to_depth(OperatorCall& call) {
+    const std::int64_t block = call.node.whole("blocksize", 0);
+    if (call.rank() != 4 || block < 1 || block > 65536) call.fail("its blocks do not fit the image");
+    const std::int64_t h = call.number(call.sizes()[2]), w = call.number(call.sizes()[3]), c = call.number(call.sizes()[1]);
+    if (h % block != 0 || w % block != 0) call.fail("its blocks do not fit the image");
+    const Extent n = call.sizes()[0], b{block};
+    const Extents out{n, {c * block * block}, {h / block}, {w / block}};
+    if (call.node.text("mode", "DCR") == "CRD") return static_cast<void>(call.add("PixelUnshuffle", std::to_string(block), {call.input(0)}, out));
+    const int parted = call.add_view("Reshape", {}, call.input(0), {n, {c}, {h / block}, b, {w / block}, b});
+    const int turned = call.add_view("Permute", {0, 3, 5, 1, 2, 4}, parted, {n, b, b, {c}, {h / block}, {w / block}});
+    call.give(call.add_view("Reshape", {}, turned, out));
+}
+
+/// The value several times along a dimension.
+int repeated(OperatorCall& call, int from, std::size_t axis, std::int64_t times) {
+    constexpr std::int64_t most = 64;
+    if (times == 1) return from;
+    if (axis == 0) call.fail("it repeats samples");
+    if (times < 1 || times > most) call.fail("it repeats values too often");
+    Extents out = call.graph.value(from).sizes;
+    out[axis] = {call.number(out[axis]) * times};
+    return call.add_before("Concat", axis == 1 ? "" : "dim=" + std::to_string(axis), std::vector<int>(static_cast<std::size_t>(times), from), std::move(out));
+}
+
+void tile(OperatorCall& call) {
+    const Dims times = call.wholes(1);
+    if (times.size() != call.sizes().size()) call.fail("its repeats do not fit the dimensions");
+    int from = call.input(0);
+    for (std::size_t i = 0; i < times.size(); ++i) from = repeated(call, from, i, times[i]);
+    call.give(from);
 }
 
 void expand(OperatorCall& call) {
-    const Extents to = call.extents(1);
-    Extents wanted = to;
-    if (!wanted.empty() && !call.sizes().empty() && call.graph.fixed_batch > 0 && call.sizes()[0] == batch_extent && wanted[0] == Extent{call.graph.fixed_batch}) wanted[0] = batch_extent;
-    if (broadcast_extents({&call.sizes(), &wanted}) != call.sizes()) call.fail("it repeats values");
-    call.drop("Expand");
+    Extents wanted = call.extents(1);
+    const Extents in = call.sizes();
+    if (!wanted.empty() && !in.empty() && call.graph.fixed_batch > 0 && in[0] == batch_extent && wanted.size() == in.size() && wanted[0] == Extent{call.graph.fixed_batch}) wanted[0] = batch_extent;
+    const Extents out = broadcast_extents({&in, &wanted});
+    if (out == in) return call.drop("Expand");
+    if (out.size() != in.size()) call.fail("it adds dimensions before the batch");
+    int from = call.input(0);
+    for (std::size_t i = 0; i < out.size(); ++i)
+        if (out[i] != in[i]) from = repeated(call, from, i, call.number(out[i]));
+    call.give(from);
 }
 
 }  // namespace
@@ -391,8 +421,8 @@ void expand(OperatorCall& call) {
 const std::map<std::string, ReadOperator>& shape_operators() {
     static const std::map<std::string, ReadOperator> all = {
         {"Reshape", reshape}, {"Flatten", flatten}, {"Transpose", transpose}, {"Squeeze", squeeze}, {"Unsqueeze", unsqueeze}, {"Concat", concat},
-        {"Slice", slice}, {"Split", split}, {"Gather", gather}, {"ReduceMean", reduce}, {"ReduceSum", reduce}, {"ReduceMax", reduce}, {"Pad", pad},
-        {"Resize", resize}, {"Upsample", resize}, {"DepthToSpace", depth_to_space}, {"Expand", expand}};
+        {"Slice", slice}, {"Split", split}, {"Gather", gather}, {"Pad", pad},
+        {"DepthToSpace", depth_to_space}, {"SpaceToDepth", space_to_depth}, {"Tile", tile}, {"Expand", expand}};
     return all;
 }
 

@@ -218,12 +218,13 @@ private:
             const std::string own = is_generated(name) ? "constant" + std::to_string(++counts_["constant"]) : name;
             const Path home = containers_of(key.second);
             line.label = unique(home.empty() ? own : join(home, ".") + '.' + own.substr(own.rfind('.') + 1));
-            line.call = std::string(learnt_ ? "Parameter" : "Buffer") + "([" + join(graph_.constant(constant).dims, ", ") + "])";
+            const bool learns = learnt_ && !graph_.constant(constant).fixed;
+            line.call = std::string(learns ? "Parameter" : "Buffer") + "([" + join(graph_.constant(constant).dims, ", ") + "])";
             line.around = parts_of(line.label);
             line.around.pop_back();
             while (!line.around.empty() && !containers_.contains(join(line.around, "."))) line.around.pop_back();
             out_.bare.emplace_back(line.label, constant);
-            ++(learnt_ ? out_.parameters : out_.buffers);
+            ++(learns ? out_.parameters : out_.buffers);
         }
         const int made = line.value;
         constant_values_.emplace(key, made);

@@ -4,6 +4,7 @@
 #include <protozero/pbf_writer.hpp>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace engine::test {
@@ -30,12 +31,19 @@ public:
         }
     }
 
-    MadeOnnx& node(const std::string& op, const Names& inputs, const Names& outputs, const std::string& name = {}, const std::string& domain = {}) {
+    MadeOnnx& node(const std::string& op, const Names& inputs, const Names& outputs, const std::string& name = {}, const std::string& domain = {},
+                   const std::vector<std::pair<std::string, std::int64_t>>& attributes = {}) {
         protozero::pbf_writer graph(graph_), node(graph, 1);
         for (const auto& each : inputs) node.add_string(1, each);
         for (const auto& each : outputs) node.add_string(2, each);
         node.add_string(3, name);
         node.add_string(4, op);
+        for (const auto& [key, value] : attributes) {
+            protozero::pbf_writer attribute(node, 5);
+            attribute.add_string(1, key);
+            attribute.add_int64(3, value);
+            attribute.add_int32(20, 2);
+        }
         if (!domain.empty()) node.add_string(7, domain);
         return *this;
     }

@@ -182,12 +182,22 @@ TEST_F(OnnxImportOf, WritesOutNumbersThatAreRepeated) {
     EXPECT_THAT(made(expanded).tensors.at(0).numbers, testing::ElementsAre(1, 1, 2, 2));
 }
 
+TEST_F(OnnxImportOf, WritesOperatorsWithoutALayerAsSeveral) {
+    const auto text = [&](const MadeOnnx& model) { return made(model).text; };
+    EXPECT_THAT(text(MadeOnnx().floats("e", {}, raw_floats({3})).node("Pow", {"x", "e"}, {"y"})), HasSubstr("Mul from"));
+    EXPECT_THAT(text(MadeOnnx().floats("b", {4}, raw_floats({1, 2, 3, 4})).node("Greater", {"x", "b"}, {"t"}).node("Where", {"t", "x", "b"}, {"y"})), AllOf(HasSubstr("Sub"), HasSubstr("ReLU"), HasSubstr("Where")));
+    EXPECT_THAT(text(MadeOnnx().wholes("i", {3, 0, 1}).node("Gather", {"x", "i"}, {"g"}, "g", "", {{"axis", 1}}).node("Relu", {"g"}, {"y"})), AllOf(HasSubstr("Slice(1, 3, 4)"), HasSubstr("Slice(1, 0, 2)"), HasSubstr("Concat")));
+    EXPECT_THAT(text(MadeOnnx().wholes("a", {-1}).wholes("b", {-9}).wholes("c", {1}).node("Slice", {"x", "a", "b", "c", "a"}, {"s"}).node("Relu", {"s"}, {"y"})), HasSubstr("Flip(1)"));
+    EXPECT_THAT(text(MadeOnnx().wholes("r", {1, 2}).node("Tile", {"x", "r"}, {"t"}).node("Relu", {"t"}, {"y"})), HasSubstr("Concat from"));
+    EXPECT_THAT(text(MadeOnnx().wholes("a", {1}).node("ReduceLogSumExp", {"x", "a"}, {"y"})), AllOf(HasSubstr("Max(1, keepdim=true)"), HasSubstr("Exp"), HasSubstr("Log")));
+}
+
 TEST_F(OnnxImportOf, RefusesWhatItsLayersWouldComputeOtherwise) {
     const std::string four = raw_floats({1, 2, 3, 4});
     std::string square;
     for (int i = 0; i < 4; ++i) square += four;
     EXPECT_THAT(refused(MadeOnnx(18, {4, 4}).floats("w", {4, 4}, square).floats("b", {4, 1}, four).node("Gemm", {"x", "w", "b"}, {"y"})), HasSubstr("no row"));
-    EXPECT_THAT(refused(MadeOnnx(18, {1, 4, 4, 4}).floats("s", {4}, four).node("PRelu", {"x", "s"}, {"y"})), HasSubstr("not those of channels"));
+    EXPECT_THAT(refused(MadeOnnx(18, {1, 2, 2, 3}).floats("s", {4}, four).node("PRelu", {"x", "s"}, {"y"})), HasSubstr("do not fit each other"));
     EXPECT_THAT(refused(MadeOnnx().wholes("a", {3, 3}).node("Unsqueeze", {"x", "a"}, {"y"})), HasSubstr("a dimension twice"));
     EXPECT_THAT(refused(MadeOnnx().wholes("a", {0, 1}).wholes("b", {9, 9}).wholes("c", {1}).node("Slice", {"x", "a", "b", "a", "c"}, {"y"})), HasSubstr("do not fit"));
     EXPECT_THAT(refused(MadeOnnx().wholes("a", {}).node("Range", {"a", "a", "a"}, {"r"}).node("Reshape", {"x", "r"}, {"y"})), HasSubstr("do not fit each other"));
