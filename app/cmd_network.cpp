@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iostream>
 #include <limits>
@@ -221,11 +222,48 @@ void print_table(const engine::NetworkReport& report, const std::string& sizes, 
                     engine::estimated_bytes_text(report.memory.peak).c_str());
 }
 
+const char* name_of(engine::OnnxRemark::Kind kind) {
+    constexpr std::array names = {"read", "layers", "lifted", "dropped", "folded", "tensors", "note", "advice", "data"};
+    return names.at(static_cast<std::size_t>(kind));
+}
+
+ordered_json remark_json(const engine::OnnxRemark& remark) {
+    ordered_json out = {{"kind", name_of(remark.kind)}, {"text", remark.text.str()}};
+    if (remark.line > 0) out["line"] = remark.line;
+    if (!remark.copy.empty()) out["copy"] = remark.copy;
+    for (const auto& item : remark.items) {
+        out["items"].push_back({{"count", item.count}, {"name", item.name}});
+        if (item.line > 0) out["items"].back()["line"] = item.line;
+    }
+    return out;
+}
+
+/// What an ONNX model became: one object.
+void print_import(const engine::OnnxImport& import, const std::string& file) {
+    ordered_json inputs = ordered_json::array(), tensors = ordered_json::array(), report = ordered_json::array();
+    for (const auto& input : import.data.inputs) {
+        inputs.push_back({{"field", input.field}, {"sizes", input.sizes}});
+        if (!input.counts.empty()) inputs.back()["counts"] = input.counts;
+    }
+    for (const auto& tensor : import.tensors) tensors.push_back({{"name", tensor.name}, {"sizes", tensor.sizes}});
+    for (const auto& remark : import.report) report.push_back(remark_json(remark));
+    const ordered_json out = {{"file", file}, {"inputs", inputs}, {"outputs", import.data.outputs}, {"report", report}, {"tensors", tensors}, {"text", import.text}};
+    std::cout << engine::dumped(out) << '\n';
+}
+
+void print_report(const engine::OnnxImport& import, std::ostream& out) {
+    for (const auto& remark : import.report) out << engine::one_line(remark.str()) << '\n';
+}
+
 /// Writes an ONNX model as a text with its weights beside it, or prints what was read of it.
 int take_onnx(const NetworkArguments& args) {
-    if (!args.overrides.empty() || !args.options.empty() || args.json)
+    if (!args.overrides.empty() || !args.options.empty())
         refuse_network_argument(engine::msg("{} is an ONNX model: write it as text first, with --to network -o FILE.", args.file));
     const engine::OnnxImport import = engine::import_onnx(args.file, args.data_file);
+    if (args.json) {
+        print_import(import, args.file);
+        return 0;
+    }
     if (!args.format.empty() && args.format != "network") {
         NetworkSettings settings{import.data, {}, false};
         settings.data = read_data(args, std::move(settings.data));
@@ -233,14 +271,14 @@ int take_onnx(const NetworkArguments& args) {
         return 0;
     }
     if (args.output.empty()) {
-        for (const auto& line : import.report) (args.format.empty() ? std::cout : std::cerr) << engine::one_line(line) << '\n';
+        print_report(import, args.format.empty() ? std::cout : std::cerr);
         std::cout << (args.format.empty() ? "\n" : "") << import.text;
         return 0;
     }
     const std::string weights = std::filesystem::path(args.output).replace_extension(".safetensors").string();
     engine::write_named_file(args.output, import.text);
     engine::write_onnx_weights(import, weights);
-    for (const auto& line : import.report) std::cout << engine::one_line(line) << '\n';
+    print_report(import, std::cout);
     std::cout << "Train it: halftone train --set model.path=" << engine::one_line(args.output) << " --set model.init_from=" << engine::one_line(weights)
               << ", with model.new_head=true for other classes.\n";
     return 0;

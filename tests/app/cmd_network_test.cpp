@@ -68,6 +68,37 @@ TEST(NetworkCommand, WritesATextWithTheNumbersOfOptions) {
     EXPECT_EQ(program.output_text(), "network(features):\n  fc1: Linear(6)\n  fc2: Linear(outputs)\n");
 }
 
+TEST(NetworkCommand, SaysWhatAnOnnxModelBecame) {
+    test_support::TempFolder folder;
+    const std::string file = (folder / "a.network").string(), model = (folder / "a.onnx").string(), text = (folder / "b.network").string();
+    std::ofstream(file) << "network(image):\n  conv: Conv2d(4, 3)\n  ReLU\n  Flatten\n  fc: Linear(outputs)\n";
+    Program written({"network", file, "--input", "image=1x8x8", "--outputs", "5", "--to", "onnx", "-o", model});
+    written.finish();
+    ASSERT_EQ(written.exit_code(), 0) << written.errors();
+    Program read({"network", model, "--json"});
+    read.finish();
+    ASSERT_EQ(read.exit_code(), 0) << read.errors();
+    const json found = json::parse(read.output_text());
+    EXPECT_EQ(found.at("inputs").at(0).at("sizes"), json({1, 8, 8}));
+    EXPECT_EQ(found.at("outputs"), 5);
+    EXPECT_EQ(found.at("tensors").size(), 4);
+    EXPECT_EQ(found.at("report").at(0).at("kind"), "read");
+    EXPECT_EQ(found.at("report").back().at("kind"), "data");
+    bool advised = false;
+    for (const json& remark : found.at("report")) advised = advised || remark.value("copy", "").find("torch.onnx.export") != std::string::npos;
+    EXPECT_TRUE(advised);
+    Program made({"network", model, "--to", "network", "-o", text});
+    made.finish();
+    EXPECT_EQ(made.exit_code(), 0) << made.errors();
+    Program again({"network", text, "--input", "image=1x8x8", "--outputs", "5", "--json"});
+    again.finish();
+    EXPECT_EQ(json::parse(again.output_text()).at("parameter_count"), 4 * 9 + 4 + 4 * 36 * 5 + 5);
+    Program without({"train", "--set", "model.path=" + model});
+    without.finish();
+    EXPECT_EQ(without.exit_code(), 2);
+    EXPECT_THAT(without.errors(), HasSubstr("--to network -o"));
+}
+
 TEST(NetworkCommand, WritesOnnxWithInitialWeights) {
     test_support::TempFolder folder;
     const std::string file = (folder / "a.network").string(), model = (folder / "a.onnx").string();

@@ -100,6 +100,10 @@ std::vector<Message> take_network(json& document, const std::set<std::string>& s
     const std::string path = word_in(model, "path");
     if (path.empty() || (model.contains("network") && !no_text) || !is_of_text(word_in(model, "kind")))
         return {};
+    if (path.ends_with(".onnx") || path.ends_with(".ONNX")) {
+        setting_errors.add("model.path", shown(path), msg("this is an ONNX model: write it as text first, with halftone network {} --to network -o NAME.network", path));
+        return {};
+    }
     try {
         model["network"] = read_network_file(with_home(path)).all;
     } catch (const Error& error) {

@@ -5,6 +5,7 @@
 #include <QGuiApplication>
 #include <QLabel>
 #include <QLineEdit>
+#include <QListWidget>
 #include <QMenu>
 #include <QPushButton>
 #include <QSignalSpy>
@@ -12,14 +13,18 @@
 #include <algorithm>
 
 #include "commands/file_works.h"
+#include "engine/runs/export.h"
 #include "engine/settings/catalog.h"
 #include "network/network_columns.h"
 #include "network/network_editor.h"
 #include "network/network_export.h"
 #include "network/network_files.h"
+#include "network/network_import.h"
+#include "network/network_import_report.h"
 #include "network/network_model.h"
 #include "network/network_overview.h"
 #include "network/network_question.h"
+#include "text/named_output.h"
 #include "window_fixture.h"
 
 namespace ui {
@@ -67,13 +72,66 @@ TEST_F(OpenNetworkPage, AModelWithoutATemplateLeavesTheChoiceToTheUser) {
     standsStill();
     EXPECT_FALSE(editor()->isVisible());
     ASSERT_NE(button(u"Import ONNX…"_s), nullptr);
-    EXPECT_FALSE(button(u"Import ONNX…"_s)->isEnabled());
+    EXPECT_TRUE(button(u"Import ONNX…"_s)->isEnabled());
     EXPECT_FALSE(button(u"Export"_s)->isEnabled());
     button(u"Template"_s)->menu()->actions().front()->trigger();
     ASSERT_TRUE(settles());
     EXPECT_TRUE(editor()->isVisible());
     EXPECT_FALSE(model()->isReadOnly());
-    EXPECT_EQ(button(u"Import ONNX…"_s), nullptr);
+}
+
+QString writtenModel(const QTemporaryDir& folder, const std::string& text) {
+    engine::NetworkData data;
+    data.inputs = {{.field = "image", .sizes = {1, 8, 8}}};
+    data.outputs = 5;
+    const QString name = folder.filePath(u"mine.onnx"_s);
+    writerOf(name, QByteArray::fromStdString(engine::network_to_onnx(text, data, 3)))();
+    return name;
+}
+
+constexpr const char* importedText = "network(image):\n  conv: Conv2d(4, 3)\n  ReLU\n  Flatten\n  fc: Linear(outputs)\n";
+
+TEST_F(NetworkPageTest, AnOnnxModelIsReadReportedAndBecomesTheNextRun) {
+    auto* import = window->findChild<NetworkImport*>();
+    commands.openPath(writtenModel(folder, importedText));
+    ASSERT_TRUE(QTest::qWaitFor([import] { return !import->isReading(); }, 30'000));
+    ASSERT_NE(import->found(), nullptr) << (import->problem() ? import->problem()->what() : "");
+    ASSERT_TRUE(settles());
+    EXPECT_TRUE(model()->isReadOnly());
+    EXPECT_TRUE(model()->text().contains(u"Conv2d(4, 3)"_s));
+    auto* report = window->findChild<NetworkImportReport*>();
+    ASSERT_TRUE(report->isVisible());
+    EXPECT_LE(report->height(), shownPage()->height() / 2 + report->fontMetrics().height());
+    auto* rows = report->findChild<QListWidget*>();
+    const auto convolutions = rows->findItems(u"1 Conv2d"_s, Qt::MatchContains);
+    ASSERT_FALSE(convolutions.isEmpty());
+    emit rows->itemClicked(convolutions.front());
+    EXPECT_EQ(editor()->currentLine(), 2);
+    button(u"Copy the export line"_s)->click();
+    EXPECT_TRUE(QGuiApplication::clipboard()->text().contains(u"torch.onnx.export"_s));
+    button(u"Edit as text"_s)->click();
+    EXPECT_FALSE(model()->isReadOnly());
+    ASSERT_TRUE(QTest::qWaitFor([this] { return !settings.config().model.init_from.empty(); }, 30'000));
+    EXPECT_TRUE(QFile::exists(QString::fromStdString(settings.config().model.init_from)));
+    EXPECT_TRUE(settings.config().model.new_head);
+    EXPECT_FALSE(report->isVisible());
+    QFile::remove(QString::fromStdString(settings.config().model.init_from));
+}
+
+TEST_F(NetworkPageTest, AFileThatIsNoModelLeavesTheTextAndSaysWhy) {
+    auto* import = window->findChild<NetworkImport*>();
+    const QString before = model()->text();
+    const QString name = folder.filePath(u"broken.onnx"_s);
+    writerOf(name, "no model"_ba)();
+    commands.openPath(name);
+    ASSERT_TRUE(QTest::qWaitFor([import] { return !import->isReading(); }, 30'000));
+    EXPECT_EQ(import->found(), nullptr);
+    EXPECT_EQ(model()->text(), before);
+    EXPECT_EQ(button(u"Train"_s), nullptr);
+    ASSERT_NE(button(u"Close"_s), nullptr);
+    button(u"Close"_s)->click();
+    EXPECT_TRUE(import->isIdle());
+    EXPECT_FALSE(window->findChild<NetworkImportReport*>()->isVisible());
 }
 
 TEST_F(NetworkPageTest, IsTheSecondTabWithALetterAndMovesNoDigit) {

@@ -26,7 +26,8 @@ PathOpener::PathOpener(Commands* commands, EventFeed* feed, SettingsModel* setti
 void PathOpener::open(const QString& path) {
     if (QFileInfo(path).suffix().compare(u"halftone"_s, Qt::CaseInsensitive) == 0)
         return emit commands_->runFileOpened(path);
-    if (QFileInfo(path).suffix().compare(u"network"_s, Qt::CaseInsensitive) == 0) {
+    const QString ending = QFileInfo(path).suffix().toLower();
+    if (ending == u"network"_s || ending == u"onnx"_s) {
         network_ = path;
         commands_->showPage(u"network"_s);  // makes the page where there is none yet
         return emit commands_->networkOpened();
@@ -53,7 +54,7 @@ void PathOpener::open(const QString& path) {
                 tr("Halftone cannot open this file: %1.").arg(path),
                 tr("Open a data set (MNIST, Fashion-MNIST, CIFAR-10, CIFAR-100), a table in CSV, a "
                    "text, a settings file in JSON, the folder of a run, a run that was exported "
-                   "(.halftone), a network (.network), or event files of TensorBoard."),
+                   "(.halftone), a network (.network or .onnx), or event files of TensorBoard."),
                 engine::ErrorCode::data, true});
         }
     } catch (const engine::Error& error) {

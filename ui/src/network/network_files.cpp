@@ -150,6 +150,8 @@ void NetworkFiles::showTemplate(const QString& name) {
     begin(QString::fromStdString(engine::network_template(name.toStdString())), name + u".network"_s, {}, true);
 }
 
+void NetworkFiles::showImported(const QString& text, const QString& name) { begin(text, name, {}, true); }
+
 void NetworkFiles::edit() {
     leaveRun();
     model_->setReadOnly(false);

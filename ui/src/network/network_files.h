@@ -42,6 +42,8 @@ public:
     void showText(const QString& text, const QString& name, const QString& file);
     /// Shows a template, which can be read; edit() begins a copy.
     void showTemplate(const QString& name);
+    /// Shows the text of an imported model, to read, like a template.
+    void showImported(const QString& text, const QString& name);
     void edit();
     /// Shows the text of a run, with its options, to read. back() shows what was there before, edit()
     /// begins a copy.

@@ -22,6 +22,8 @@
 #include "network/network_export.h"
 #include "network/network_files.h"
 #include "network/network_foot.h"
+#include "network/network_import.h"
+#include "network/network_import_report.h"
 #include "network/network_model.h"
 #include "network/network_options.h"
 #include "network/network_question.h"
@@ -53,6 +55,7 @@ public:
 
 protected:
     void showEvent(QShowEvent* event) override;
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     QLayout* makeBar();
@@ -66,6 +69,10 @@ private:
     void showRunText();
     void exportTo(const NetworkExport& form);
     void chooseFile();
+    void chooseModel();
+    void openFile(const QString& file);
+    void addImport();
+    void saveImport();
     void save(const std::function<void()>& then = {});
     /// Does it at once, or asks first what becomes of changes that are not saved.
     void replaceText(const std::function<void()>& replace);
@@ -81,11 +88,13 @@ private:
     NetworkModel* model_;
     NetworkFiles* files_;
     NetworkSettings* link_;
+    NetworkImport* import_;
     NetworkSheet* sheet_;
     NetworkQuestion* question_;
     QPointer<XrayModel> xray_;
     std::optional<std::pair<int, QString>> pasted_;  ///< what PyTorch printed, and where it begins
     std::function<void()> waiting_;  ///< replaces the text when the user has answered
+    NetworkImportReport* report_ = nullptr;
     ElidedLabel* name_ = nullptr;
     QPushButton *save_ = nullptr, *export_ = nullptr;
     QWidget *cards_ = nullptr, *foot_ = nullptr, *options_ = nullptr;
@@ -104,6 +113,11 @@ NetworkSettings* settingsOf(const Context& context, NetworkModel* model, Network
     return found != nullptr ? found : new NetworkSettings(context.settings, model, files);
 }
 
+NetworkImport* importOf(const Context& context, NetworkModel* model, NetworkFiles* files) {
+    auto* found = model->findChild<NetworkImport*>(QString(), Qt::FindDirectChildrenOnly);
+    return found != nullptr ? found : new NetworkImport(context, model, files);
+}
+
 }  // namespace
 
 QWidget* makeNetworkPage(const Context& context, QWidget* parent) { return new NetworkPage(context, parent); }
@@ -114,6 +128,7 @@ NetworkPage::NetworkPage(const Context& context, QWidget* parent)
       model_(kept<NetworkModel>(context, this)),
       files_(filesOf(context, model_)),
       link_(settingsOf(context, model_, files_)),
+      import_(importOf(context, model_, files_)),
       sheet_(new NetworkSheet(context.theme, model_, this)),
       question_(new NetworkQuestion(this)) {
     auto* column = makeColumn(this, {}, size::gap);
@@ -125,6 +140,8 @@ NetworkPage::NetworkPage(const Context& context, QWidget* parent)
     column->addWidget(cards_, 1);
     column->addWidget(sheet_, 1);
     column->addWidget(foot_);
+    addImport();
+    column->addWidget(report_);
     connect(sheet_, &NetworkSheet::runTextWanted, this, &NetworkPage::showRunText);
     connect(sheet_, &NetworkSheet::xrayWanted, this, [this](const QString& module) {
         context_.commands->showPage(u"xray"_s);
@@ -140,10 +157,10 @@ NetworkPage::NetworkPage(const Context& context, QWidget* parent)
     connect(context_.commands, &Commands::settingsNeeded, model_, &NetworkModel::checkNow);
     connect(context_.commands, &Commands::networkOpened, this, [this] {
         const QString file = context_.commands->takeNetwork();
-        if (!file.isEmpty()) replaceText([this, file] { files_->open(file); });
+        if (!file.isEmpty()) openFile(file);
     });
     if (model_->text().isEmpty()) begin();
-    if (const QString file = context_.commands->takeNetwork(); !file.isEmpty()) replaceText([this, file] { files_->open(file); });
+    if (const QString file = context_.commands->takeNetwork(); !file.isEmpty()) openFile(file);
     refresh();
 }
 
@@ -158,12 +175,15 @@ QLayout* NetworkPage::makeBar() {
     auto* templates = new QPushButton(tr("Template"), this);
     templates->setToolTip(tr("Begin with a network that comes with the program"));
     addTemplates(templates);
+    auto* model = new QPushButton(tr("Import ONNX…"), this);
+    model->setToolTip(tr("Reads a model that PyTorch, Keras or Paddle exported, with its weights"));
+    connect(model, &QPushButton::clicked, this, &NetworkPage::chooseModel);
     export_ = makeExports();
     totals_ = new ElidedLabel(this);
     totals_->setAccessibleName(tr("Totals"));
     totals_->setProperty("role", u"dim"_s);
     row->addWidget(name_);
-    addWidgets(row, {open, save_, templates, export_});
+    addWidgets(row, {open, save_, templates, model, export_});
     row->addWidget(totals_, 1);
     row->addWidget(makeSizes());
     connect(open, &QPushButton::clicked, this, &NetworkPage::chooseFile);
@@ -182,6 +202,7 @@ void NetworkPage::addTemplates(QPushButton* button) {
 
 void NetworkPage::useTemplate(const QString& name) {
     replaceText([this, name] {
+        import_->close();
         files_->showTemplate(name);
         files_->edit();
         sheet_->editor()->setFocus();
@@ -224,7 +245,8 @@ QWidget* NetworkPage::makeCards() {
     addTemplates(add(tr("Template"), tr("A network that comes with the program, as a text that you can change.")));
     connect(add(tr("Open…"), tr("A text that you have: NAME.network. It can be dropped on the window, too.")), &QPushButton::clicked, this,
             &NetworkPage::chooseFile);
-    add(tr("Import ONNX…"), tr("ONNX files cannot be read yet."))->setEnabled(false);
+    connect(add(tr("Import ONNX…"), tr("A model that another program exported, with its weights. It can be dropped on the window, too.")), &QPushButton::clicked, this,
+            &NetworkPage::chooseModel);
     row->addStretch(1);
     return part;
 }
@@ -296,7 +318,45 @@ void NetworkPage::begin() {
 void NetworkPage::chooseFile() {
     const QString file = QFileDialog::getOpenFileName(this, tr("Open a network"), QFileInfo(files_->file()).path(),
                                                       tr("Networks (*.network);;All files (*)"));
-    if (!file.isEmpty()) replaceText([this, file] { files_->open(file); });
+    if (!file.isEmpty()) openFile(file);
+}
+
+void NetworkPage::chooseModel() {
+    const QString file = QFileDialog::getOpenFileName(this, tr("Import a model"), QFileInfo(import_->file()).path(),
+                                                      tr("ONNX models (*.onnx);;All files (*)"));
+    if (!file.isEmpty()) replaceText([this, file] { import_->open(file); });
+}
+
+void NetworkPage::openFile(const QString& file) {
+    replaceText([this, file] {
+        if (NetworkImport::isOnnx(file)) return import_->open(file);
+        import_->close();
+        files_->open(file);
+    });
+}
+
+void NetworkPage::addImport() {
+    report_ = new NetworkImportReport(context_.settings, import_, sheet_->editor(), this);
+    connect(import_, &NetworkImport::changed, this, &NetworkPage::refresh);
+    connect(report_, &NetworkImportReport::editWanted, this, [this] {
+        import_->take();
+        sheet_->editor()->setFocus();
+    });
+    connect(report_, &NetworkImportReport::trainWanted, this, [this] {
+        import_->take();
+        context_.commands->showPage(u"training"_s);
+    });
+    connect(report_, &NetworkImportReport::saveWanted, this, &NetworkPage::saveImport);
+    connect(report_, &NetworkImportReport::dataWanted, this, [this] {
+        const QString file = import_->file();
+        const QString data = QFileDialog::getOpenFileName(this, tr("The file of its tensors"), QFileInfo(file).path(), tr("All files (*)"));
+        if (!data.isEmpty()) import_->open(file, data);
+    });
+}
+
+void NetworkPage::saveImport() {
+    const auto named = askForFile(this, tr("Save the network"), files_->name(), {{tr("Networks (*.network)"), u"network"_s}});
+    if (named) import_->save(named->file);
 }
 
 void NetworkPage::save(const std::function<void()>& then) {
@@ -356,6 +416,8 @@ void NetworkPage::askWhatIsNeeded() {
         question_->ask(tr("A draft of %1, which is not saved, was kept.").arg(name),
                        {{tr("Go on with the draft"), [this] { replaceText([this] { files_->takeDraft(); }); }},
                         {tr("Drop the draft"), [this] { files_->dropDraft(); }}});
+    } else if (import_->found() != nullptr) {
+        question_->hide();  // the report has the answers
     } else if (model_->isReadOnly()) {
         question_->ask(tr("A network that comes with the program. It can be read here; a copy can be changed."),
                        {{tr("Edit a copy"), [this] {
@@ -377,6 +439,11 @@ void NetworkPage::showEvent(QShowEvent* event) {
     if (xray_ == nullptr && (xray_ = around->findChild<XrayModel*>()) != nullptr)
         connect(xray_, &XrayModel::traceChanged, this, &NetworkPage::followTrace);
     followTrace();
+}
+
+void NetworkPage::resizeEvent(QResizeEvent* event) {
+    QWidget::resizeEvent(event);
+    report_->setRoom(height() / 2);
 }
 
 void NetworkPage::followRun() {
@@ -412,7 +479,8 @@ void NetworkPage::refresh() {
     const bool any = !files_->name().isEmpty();
     name_->setVisible(any);
     cards_->setVisible(!any);
-    for (QWidget* each : {static_cast<QWidget*>(sheet_), foot_, options_}) each->setVisible(any);
+    for (QWidget* each : {static_cast<QWidget*>(sheet_), options_}) each->setVisible(any);
+    foot_->setVisible(any && import_->isIdle());
     save_->setEnabled(any && (files_->isEdited() || files_->file().isEmpty()));
     export_->setEnabled(any && !model_->isStale());
     export_->setToolTip(model_->isStale() ? tr("The text has an error.") : tr("The network in another form, with these sizes and options"));

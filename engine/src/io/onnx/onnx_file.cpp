@@ -6,6 +6,7 @@
 #include <protozero/pbf_reader.hpp>
 
 #include "engine/base/error.h"
+#include "engine/io/onnx_data_needed.h"
 #include "io/file/mapped_access.h"
 #include "io/file/outside_file.h"
 #include "kernels/dtype.h"
@@ -256,6 +257,10 @@ void read_graph(pbf_reader graph, OnnxFile& out) {
     throw Error(ErrorCode::data, msg("{} cannot be read as an ONNX model: {}.", path.string(), why));
 }
 
+[[noreturn]] void ask_for_data(const std::filesystem::path& path, const std::string& why) {
+    throw OnnxDataNeeded(msg("{} cannot be read as an ONNX model: {}.", path.string(), why));
+}
+
 template <typename From, typename To>
 void widen(const std::string& bytes, std::vector<To>& out) {
     for (std::size_t i = 0; i < out.size(); ++i) {
@@ -350,10 +355,10 @@ void OnnxFile::check_whole() const {
 std::string OnnxFile::outside_bytes(const OnnxTensor& tensor) const {
     const bool plain = tensor.location.find('/') == tensor.location.npos && tensor.location != "." && tensor.location != ".." &&
                        tensor.location.find('\0') == tensor.location.npos;
-    if (data_.empty() && !plain) refuse_file(path_, "its data file " + tensor.location + " is no name in its folder. Choose the file yourself with --data FILE");
+    if (data_.empty() && !plain) ask_for_data(path_, "its data file " + tensor.location + " is no name in its folder. Choose the file yourself with --data FILE");
     const File file = data_.empty() ? open_beside(path_, tensor.location) : open_outside_file(data_);
     if (!file.is_open())
-        refuse_file(path_, "its data file " + tensor.location + " is missing, or a link, or no regular file. Choose the file yourself with --data FILE");
+        ask_for_data(path_, "its data file " + tensor.location + " is missing, or a link, or no regular file. Choose the file yourself with --data FILE");
     std::string out;
     if (tensor.offset > file.size() - tensor.length || !read_at(file, tensor.offset, tensor.length, out))
         refuse_file(path_, tensor.name + " lies beyond the end of " + tensor.location);

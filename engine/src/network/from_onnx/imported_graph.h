@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/base/message.h"
 #include "io/onnx/onnx_file.h"
 #include "network/tensor_type.h"
 
@@ -100,7 +101,7 @@ public:
     std::int64_t fixed_batch = 0, fixed_window = 0;  ///< numbers that the file has for N and T; 0: none
     std::map<std::string, int> lifted{}, dropped{};
     int folded = 0;
-    std::vector<std::string> notes{};
+    std::vector<Message> notes{};
     std::map<std::string, std::vector<std::string>> refused{};  ///< nodes by operator and reason
 
     ImportedValue& value(int at) { return values[static_cast<std::size_t>(at)]; }

@@ -5,6 +5,7 @@
 #include "engine/base/error.h"
 #include "engine/base/plain_text.h"
 #include "engine/network/network_exports.h"
+#include "io/file/work_progress.h"
 #include "io/safetensors/safetensors.h"
 #include "network/from_onnx/imported_graph.h"
 #include "network/initial.h"
@@ -14,22 +15,20 @@ namespace {
 
 using namespace network;
 
-std::string counted(const std::map<std::string, int>& counts) {
-    return join(counts, ", ", [](const auto& each) { return std::to_string(each.second) + ' ' + each.first; });
-}
-
 /// One list of all operators that are not read.
 void check_refused(const ImportedGraph& graph) {
     if (graph.refused.empty()) return;
     std::string list;
     std::size_t nodes = 0;
+    std::vector<OnnxRefusal> all;
     for (const auto& [what, names] : graph.refused) {
         constexpr std::size_t shown = 3;
         nodes += names.size();
         list += (list.empty() ? "" : "; ") + std::to_string(names.size()) + " x " + what;
         list += " (" + join(std::vector(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(std::min(shown, names.size())))) + (names.size() > shown ? ", ...)" : ")");
+        all.push_back({what, names});
     }
-    throw Error(ErrorCode::data, msg("{} nodes of this ONNX model are not read: {}.", nodes, list), msg("Export the model again without them, or write the network as text."));
+    throw OnnxRefused(std::move(all), msg("{} nodes of this ONNX model are not read: {}.", nodes, list), msg("Export the model again without them, or write the network as text."));
 }
 
 /// Softmax at the end: the loss takes scores.
@@ -41,7 +40,7 @@ void take_off_probabilities(ImportedGraph& graph) {
     const auto rank = static_cast<std::int64_t>(graph.value(graph.outputs[0]).sizes.size());
     if ((last.kind != "Softmax" && last.kind != "LogSoftmax") || last.list != std::vector<std::int64_t>{rank - 1} || rank > 3) return;
     last.gone = true;
-    graph.notes.push_back(last.kind + " at the end is left out: the loss takes scores.");
+    graph.notes.push_back(msg("{} at the end is left out: the loss takes scores.", last.kind));
     graph.outputs[0] = last.inputs[0];
 }
 
@@ -91,7 +90,7 @@ std::vector<float> numbers_of(ImportedGraph& graph, const ImportedWeight& weight
 }
 
 void add_tensors(ImportedGraph& graph, const WrittenNetwork& written, OnnxImport& out) {
-    for (const auto& [name, weight] : written.weights) out.tensors.push_back({name, weight->sizes, numbers_of(graph, *weight, name)});
+    for (const auto& [name, weight] : written.weights) poll_work(), out.tensors.push_back({name, weight->sizes, numbers_of(graph, *weight, name)});
     for (const auto& [name, constant] : written.bare) out.tensors.push_back({name, graph.constant(constant).dims, graph.numbers(constant)});
 }
 
@@ -114,30 +113,73 @@ void check_text(const OnnxImport& import, const WrittenNetwork& written) {
         if (!each.name.ends_with("num_batches_tracked")) check(each.name, each.sizes);
 }
 
+using Counts = std::map<std::string, int>;
+
+/// Counts of layers or nodes, each with the first line of such a layer.
+std::vector<OnnxRemark::Item> items_of(const Counts& counts, const std::map<std::string, int>& lines = {}) {
+    std::vector<OnnxRemark::Item> out;
+    for (const auto& [name, count] : counts) {
+        const auto line = lines.find(name);
+        out.push_back({count, name, line == lines.end() ? 0 : line->second});
+    }
+    return out;
+}
+
+/// The layers of a text by kind, and the line where each kind stands first.
+struct LayerKinds {
+    Counts counts{};
+    std::map<std::string, int> lines{};
+    int last = 0;  ///< line of the last layer
+
+    explicit LayerKinds(const OnnxImport& import) {
+        for (const NetworkRow& row : check_network(import.text, import.data).rows) {
+            const std::string kind = row.layer.substr(0, row.layer.find('('));
+            ++counts[kind];
+            lines.emplace(kind, row.place.line);
+            last = row.place.line;
+        }
+    }
+    bool any(const std::string& part) const {
+        return std::ranges::any_of(counts, [&](const auto& each) { return each.first.find(part) != std::string::npos; });
+    }
+};
+
 void add_report(const OnnxFile& file, const ImportedGraph& graph, const WrittenNetwork& written, OnnxImport& out) {
-    std::map<std::string, int> operators, layers;
+    using Kind = OnnxRemark::Kind;
+    Counts operators;
     for (const OnnxNode& node : file.nodes) ++operators[node.op];
-    for (const NetworkRow& row : check_network(out.text, out.data).rows) ++layers[row.layer.substr(0, row.layer.find('('))];
-    auto& report = out.report;
+    const LayerKinds layers(out);
     std::int64_t numbers = 0;
     for (const OnnxImport::Tensor& tensor : out.tensors) numbers += static_cast<std::int64_t>(tensor.numbers.size());
-    report.push_back("Read: " + std::to_string(file.nodes.size()) + " nodes of opset " + std::to_string(file.opset) + (file.producer.empty() ? "" : ", written by " + file.producer) + ": " + counted(operators) + '.');
-    report.push_back("Layers: " + counted(layers) + '.');
-    if (!graph.lifted.empty()) report.push_back("Lifted from parts: " + counted(graph.lifted) + '.');
-    if (!graph.dropped.empty()) report.push_back("Dropped: " + counted(graph.dropped) + '.');
-    if (graph.folded > 0) report.push_back("Folded: " + std::to_string(graph.folded) + " nodes that do not depend on the input.");
-    report.push_back("Tensors: " + std::to_string(written.parameters) + " parameters, " + std::to_string(written.buffers) + " buffers, " + std::to_string(written.constants) + " constants; " + std::to_string(numbers) + " numbers.");
-    for (const std::string& note : graph.notes) report.push_back(note);
-    const bool convolves = layers.contains("Conv2d") || layers.contains("Conv1d") || layers.contains("Conv3d");
-    const bool has_norm = std::ranges::any_of(layers, [](const auto& each) { return each.first.find("Norm") != std::string::npos; });
-    if (convolves && !has_norm)
-        report.push_back("No norm is left: exporters fold batch norms into convolutions, and zero biases away. It can be trained, but is another network than the one exported. To keep all: "
-                         "model.train(); torch.onnx.export(model, x, \"model.onnx\", dynamo=True, optimize=False).");
+    auto& report = out.report;
+    report.push_back({Kind::read,
+                      file.producer.empty() ? msg("Read: {} nodes of opset {}", file.nodes.size(), file.opset)
+                                            : msg("Read: {} nodes of opset {}, written by {}", file.nodes.size(), file.opset, file.producer),
+                      items_of(operators)});
+    report.push_back({Kind::layers, msg("Layers"), items_of(layers.counts, layers.lines)});
+    if (!graph.lifted.empty()) report.push_back({Kind::lifted, msg("Lifted from parts"), items_of(graph.lifted, layers.lines)});
+    if (!graph.dropped.empty()) report.push_back({Kind::dropped, msg("Dropped"), items_of(graph.dropped)});
+    if (graph.folded > 0) report.push_back({Kind::folded, msg("Folded: {} nodes that do not depend on the input.", graph.folded)});
+    report.push_back({Kind::tensors, msg("Tensors: {} parameters, {} buffers, {} constants; {} numbers.", written.parameters, written.buffers, written.constants, numbers)});
+    for (const Message& note : graph.notes) report.push_back({Kind::note, note, {}, layers.last});
+    if (layers.any("Conv") && !layers.any("Norm"))
+        report.push_back({Kind::advice,
+                          msg("No norm is left: exporters fold batch norms into convolutions, and zero biases away. It can be trained, but is another network than the one exported. To keep all:"),
+                          {}, 0, "model.train(); torch.onnx.export(model, x, \"model.onnx\", dynamo=True, optimize=False)"});
     if (out.data.inputs[0].field == "image")
-        report.push_back("The file does not say how pixels are coded: training feeds RGB with the mean and deviation of the data set's settings.");
+        report.push_back({Kind::data, msg("The file does not say how pixels are coded: training feeds RGB with the mean and deviation of the data set's settings.")});
 }
 
 }  // namespace
+
+std::string OnnxRemark::str() const {
+    std::string out = text.str();
+    if (!items.empty()) out += ": " + join(items, ", ", [](const Item& each) { return std::to_string(each.count) + ' ' + each.name; }) + '.';
+    return copy.empty() ? out : out + ' ' + copy + '.';
+}
+
+OnnxRefused::OnnxRefused(std::vector<OnnxRefusal> all, Message message, Message hint)
+    : Error(ErrorCode::data, std::move(message), std::move(hint)), all_(std::move(all)) {}
 
 OnnxImport import_onnx(const std::filesystem::path& path, const std::filesystem::path& data) {
     const OnnxFile file = OnnxFile::open(path, data);
@@ -148,7 +190,7 @@ OnnxImport import_onnx(const std::filesystem::path& path, const std::filesystem:
     if (graph.inputs.size() != 1 || graph.outputs.empty())
         throw Error(ErrorCode::data, msg("This ONNX model has {} inputs and {} outputs; networks with one input are read.", graph.inputs.size(), graph.outputs.size()));
     if (graph.outputs.size() > 1) {
-        graph.notes.push_back("Of " + std::to_string(graph.outputs.size()) + " outputs the first counts.");
+        graph.notes.push_back(msg("Of {} outputs the first counts.", graph.outputs.size()));
         graph.outputs.resize(1);
     }
     take_off_probabilities(graph);

@@ -2,6 +2,7 @@
 #include <stdexcept>
 
 #include "engine/base/error.h"
+#include "io/file/work_progress.h"
 #include "network/from_onnx/operator_call.h"
 
 namespace engine::network {
@@ -110,7 +111,7 @@ void read_graph(ImportedGraph& graph) {
     }
     for (const OnnxPort& port : file.inputs)
         if (!graph.names.contains(port.name)) read_input(graph, port);  // old files list weights too
-    for (const OnnxNode& node : file.nodes) read_node(graph, node);
+    for (const OnnxNode& node : file.nodes) poll_work(), read_node(graph, node);
     for (const OnnxPort& port : file.outputs) {
         const auto found = graph.names.find(port.name);
         if (found == graph.names.end()) refuse_graph(msg("{} of this ONNX model takes {}, which nothing gives before it.", "output", port.name));

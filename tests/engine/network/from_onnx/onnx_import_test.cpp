@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "engine/base/error.h"
+#include "engine/io/work_scope.h"
 #include "io/onnx/made_onnx.h"
 #include "made_models.h"
 #include "models/model.h"
@@ -102,6 +103,12 @@ TEST_P(OnnxImports, CutAnywhereAreRefused) {
     }
 }
 
+std::vector<std::string> sentences(const std::vector<OnnxRemark>& report) {
+    std::vector<std::string> out;
+    for (const OnnxRemark& each : report) out.push_back(each.str());
+    return out;
+}
+
 class OnnxImportOf : public testing::Test {
 protected:
     OnnxImport golden(const std::string& name) const { return import_onnx(folder_.write("model.onnx", golden_imports().at(name).bytes)); }
@@ -136,15 +143,53 @@ TEST_F(OnnxImportOf, KeepsTheNamesOfModules) {
 }
 
 TEST_F(OnnxImportOf, SaysWhatIsLeftOut) {
-    EXPECT_THAT(golden("mlp_legacy").report, Contains(HasSubstr("Softmax at the end is left out")));
-    EXPECT_THAT(golden("lenet_legacy").report, Contains(HasSubstr("No norm is left")));
-    EXPECT_THAT(golden("resnet_legacy").report, Each(Not(HasSubstr("No norm is left"))));
+    EXPECT_THAT(sentences(golden("mlp_legacy").report), Contains(HasSubstr("Softmax at the end is left out")));
+    EXPECT_THAT(sentences(golden("lenet_legacy").report), Contains(HasSubstr("No norm is left")));
+    EXPECT_THAT(sentences(golden("resnet_legacy").report), Each(Not(HasSubstr("No norm is left"))));
+}
+
+TEST_F(OnnxImportOf, RemarksLeadToLinesOfTheText) {
+    const OnnxImport import = golden("parts");
+    std::vector<std::string> lines{""};
+    for (std::size_t from = 0; from < import.text.size();) {
+        const std::size_t to = import.text.find('\n', from);
+        lines.push_back(import.text.substr(from, to - from));
+        from = to + 1;
+    }
+    std::size_t led = 0;
+    for (const OnnxRemark& remark : import.report) {
+        if (remark.kind != OnnxRemark::Kind::layers && remark.kind != OnnxRemark::Kind::lifted) continue;
+        for (const auto& item : remark.items) {
+            EXPECT_GT(item.count, 0) << item.name;
+            if (item.line == 0) continue;
+            ++led;
+            EXPECT_THAT(lines.at(static_cast<std::size_t>(item.line)), HasSubstr(item.name));
+        }
+    }
+    EXPECT_GT(led, 5U);
+    const OnnxImport folded = golden("lenet_legacy");
+    const auto advice = std::ranges::find(folded.report, OnnxRemark::Kind::advice, &OnnxRemark::kind);
+    ASSERT_NE(advice, folded.report.end());
+    EXPECT_THAT(advice->copy, HasSubstr("torch.onnx.export"));
+}
+
+TEST_F(OnnxImportOf, CanBeGivenUp) {
+    struct GivenUp {};
+    const WorkScope scope([](double) { throw GivenUp(); });
+    EXPECT_THROW(golden("parts"), GivenUp);
 }
 
 TEST_F(OnnxImportOf, ListsAllThatIsNotRead) {
     MadeOnnx model;
     model.node("NonZero", {"x"}, {"a"}, "first").node("NonZero", {"x"}, {"b"}, "second").node("Relu", {"a"}, {"c"}).node("Loop", {"x"}, {"y"}, "third");
     EXPECT_THAT(refused(model), AllOf(HasSubstr("3 nodes"), HasSubstr("2 x NonZero"), HasSubstr("first, second"), HasSubstr("1 x Loop"), Not(HasSubstr("Relu"))));
+    try {
+        made(model);
+        ADD_FAILURE() << "not refused";
+    } catch (const OnnxRefused& refusal) {
+        ASSERT_EQ(refusal.all().size(), 2U);
+        EXPECT_THAT(refusal.all()[1].nodes, testing::ElementsAre("first", "second"));
+    }
     MadeOnnx other;
     other.node("FusedConv", {"x"}, {"y"}, "f", "com.microsoft");
     EXPECT_THAT(refused(other), HasSubstr("com.microsoft::FusedConv"));
