@@ -196,9 +196,17 @@ private:
                      .box = each.box,
                      .area = each.area,
                      .crowd = each.crowd,
-                     .mask = file.mask(each)});
+                     .mask = truth_mask(file, each)});
             }
         }
+    }
+
+    static DetectionTruth::Mask truth_mask(const CocoFile& file, const CocoAnnotation& annotation) {
+        if (annotation.mask.kind == CocoMasks::Kind::polygons)
+            return DetectionTruth::PackedPolygons{file.masks, annotation.mask};
+        auto mask = file.mask(annotation);
+        if (auto* const runs = std::get_if<RunLength>(&mask)) return std::move(*runs);
+        return {};
     }
 
     std::vector<DetectionPicture>& pictures_of(PartRole role) {

@@ -4,6 +4,7 @@
 #include <cassert>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <utility>
 
@@ -50,8 +51,8 @@ std::array<LineRange, 2> extent(const DetectionTruth::Mask& mask, const Detectio
         return {{{static_cast<std::int64_t>(x), static_cast<std::int64_t>(x + w)},
                  {static_cast<std::int64_t>(y), static_cast<std::int64_t>(y + h)}}};
     }
-    const auto* parts = std::get_if<MaskPolygons>(&mask);
-    if (parts == nullptr) return {};
+    const std::optional<MaskPolygons> parts = mask_polygons(mask);
+    if (!parts) return {};
     std::array<double, 2> low{1e18, 1e18}, high{-1e18, -1e18};
     for (const std::vector<double>& part : *parts) {
         for (std::size_t i = 0; i < part.size(); ++i) {

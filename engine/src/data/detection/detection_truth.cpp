@@ -2,10 +2,16 @@
 
 namespace engine {
 
+std::optional<MaskPolygons> mask_polygons(const DetectionTruth::Mask& mask) {
+    if (const auto* packed = std::get_if<DetectionTruth::PackedPolygons>(&mask))
+        return packed->masks->polygons(packed->place);
+    if (const auto* polygons = std::get_if<MaskPolygons>(&mask)) return *polygons;
+    return {};
+}
+
 RunLength mask_runs(const DetectionTruth::Mask& mask, std::int32_t height, std::int32_t width) {
     if (const auto* runs = std::get_if<RunLength>(&mask)) return *runs;
-    if (const auto* polygons = std::get_if<MaskPolygons>(&mask))
-        return fill_polygons(*polygons, height, width);
+    if (const auto polygons = mask_polygons(mask)) return fill_polygons(*polygons, height, width);
     return RunWriter(height, width).finish();
 }
 

@@ -2,10 +2,13 @@
 
 #include <array>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "io/coco/coco_masks.h"
 #include "io/coco/polygon_fill.h"
 #include "io/coco/run_length.h"
 
@@ -16,8 +19,13 @@ using ImageId = std::variant<std::int64_t, std::string>;
 
 /// The objects of one picture, in pixels of the picture as it is stored.
 struct DetectionTruth {
+    /// Polygons that lie packed with all others of their file, so that COCO's fit in memory.
+    struct PackedPolygons {
+        std::shared_ptr<const CocoMasks> masks;
+        CocoMasks::Place place{};
+    };
     /// No mask, polygons as they were read, or runs of the picture's size.
-    using Mask = std::variant<std::monostate, MaskPolygons, RunLength>;
+    using Mask = std::variant<std::monostate, MaskPolygons, RunLength, PackedPolygons>;
 
     struct Annotation {
         std::int32_t label = 0;        ///< class, from 1; the numbers of the `labels` field
@@ -38,6 +46,8 @@ struct DetectionTruth {
     std::vector<Annotation> annotations{};
 };
 
+/// The polygons of a mask; nothing if it has none.
+std::optional<MaskPolygons> mask_polygons(const DetectionTruth::Mask& mask);
 /// The mask as runs, polygons rasterised; an empty mask if there is none.
 RunLength mask_runs(const DetectionTruth::Mask& mask, std::int32_t height, std::int32_t width);
 /// Pixels of the mask; width times height of the box without one.

@@ -1,88 +1,16 @@
 #include "io/coco/coco_entries.h"
 
 #include <array>
-#include <iterator>
-#include <limits>
-#include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <utility>
 
 #include "engine/base/error.h"
+#include "io/coco/json_scanner.h"
 
 namespace engine {
 namespace {
 
-using nlohmann::json;
-
-constexpr std::uint64_t largest_file = std::uint64_t{4} << 30;
-constexpr std::size_t longest_text = std::size_t{64} << 20;
-constexpr int deepest = 64;
 constexpr std::size_t most_numbers = std::size_t{1} << 22;  // of a mask; more are malformed
-
-/// The characters of a source, as the JSON parser takes them.
-class SourceText {
-public:
-    SourceText(const std::string& name, const CocoSource& source)
-        : name_(name), source_(source), buffer_(std::size_t{1} << 18) {
-        fill();
-    }
-    bool at_end() const { return at_ == size_; }
-    char get() const { return static_cast<char>(buffer_[at_]); }
-    void next() {
-        if (++at_ == size_) fill();
-    }
-    /// The parser has used up what it has read.
-    void end_token() { in_token_ = 0; }
-
-private:
-    /// The parser holds a text, a number or white space until its end, so its length is checked as
-    /// it is read: packed, a text of many GiB is small.
-    void fill() {
-        at_ = 0;
-        in_token_ += size_;
-        if (in_token_ > longest_text + buffer_.size())
-            throw Error(ErrorCode::data, msg("{} holds a text of more than 64 MiB", name_));
-        if (ended_) {
-            size_ = 0;
-            return;
-        }
-        size_ = source_(buffer_);
-        ended_ = size_ < buffer_.size();
-        read_ += size_;
-        if (read_ > largest_file)
-            throw Error(ErrorCode::data, msg("{} is larger than 4 GiB", name_));
-    }
-
-    const std::string& name_;
-    const CocoSource& source_;
-    std::vector<std::uint8_t> buffer_;
-    std::size_t at_ = 0, size_ = 0;
-    std::uint64_t read_ = 0;
-    std::size_t in_token_ = 0;  ///< read since a token ended, up to one buffer more
-    bool ended_ = false;
-};
-
-struct SourceIterator {
-    using iterator_category = std::input_iterator_tag;
-    using value_type = char;
-    using difference_type = std::ptrdiff_t;
-    using pointer = const char*;
-    using reference = char;
-
-    SourceText* text = nullptr;  ///< null: the end
-    char operator*() const { return text->get(); }
-    SourceIterator& operator++() {
-        text->next();
-        return *this;
-    }
-    SourceIterator operator++(int) {
-        const SourceIterator before = *this;
-        text->next();
-        return before;
-    }
-    bool operator==(const SourceIterator& other) const { return is_end() == other.is_end(); }
-    bool is_end() const { return text == nullptr || text->at_end(); }
-};
 
 constexpr std::array<const char*, 3> list_names = {"images", "annotations", "categories"};
 
@@ -121,39 +49,50 @@ Key entry_key(const std::string& word) {
     return found != keys.end() ? found->second : Key::other;
 }
 
-/// Takes the parser's calls.
-class EntryHandler {
+/// Makes entries of a text's values.
+class EntryHandler final : public JsonEvents {
 public:
-    EntryHandler(const std::string& name, SourceText& source,
-                 const std::function<void(CocoList, CocoEntry&)>& take)
-        : name_(name), source_(source), take_(take) {}
+    EntryHandler(const std::string& name, const std::function<void(CocoList, CocoEntry&)>& take)
+        : name_(name), take_(take) {}
 
-    bool null() {
-        source_.end_token();
-        if (list_ == CocoList::other) return true;
+    void on_null() override {
+        if (list_ == CocoList::other) return;
         check_place();
         if (depth_ > 3 && key_ == Key::segmentation) entry_.good_segmentation = false;
-        return true;
     }
     /// Stands for a number in iscrowd alone.
-    bool boolean(bool value) {
+    void on_boolean(bool value) override {
         if (list_ != CocoList::other && depth_ == 3 && key_ == Key::iscrowd)
-            return number(value ? 1 : 0, value ? 1 : 0);
-        return null();
+            return on_number(value ? 1 : 0, value ? 1 : 0);
+        on_null();
     }
-    bool number_integer(std::int64_t value) { return number(static_cast<double>(value), value); }
-    bool number_unsigned(std::uint64_t value) {
-        constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-        if (value > most) return number(static_cast<double>(value), {});
-        return number(static_cast<double>(value), static_cast<std::int64_t>(value));
+    void on_number(double value, std::optional<std::int64_t> whole) override {
+        if (list_ == CocoList::other) return;
+        check_place();
+        if (depth_ == 3) {
+            if (CocoValue* const place = key_value()) {
+                place->number = value;
+                place->whole = whole;
+            } else if (key_ == Key::segmentation) {
+                entry_.good_segmentation = false;
+            }
+        } else if (in_runs_) {
+            if (depth_ == 5 && runs_key_ == RunsKey::counts) add_number(entry_.counts, value);
+            if (depth_ == 5 && runs_key_ == RunsKey::size) add_number(entry_.size, value);
+        } else if (key_ == Key::bbox) {
+            if (in_box_ && depth_ == 4 && entry_.box.size() < 5) entry_.box.push_back(value);
+        } else if (key_ == Key::segmentation) {
+            if (depth_ == 5 && !entry_.sizes.empty()) {
+                add_number(entry_.points, value);
+                ++entry_.sizes.back();
+            } else {
+                entry_.good_segmentation = false;
+            }
+        }
     }
-    bool number_float(double value, const std::string&) { return number(value, {}); }
-    bool binary(json::binary_t&) { return false; }
 
-    bool string(std::string& value) {
-        source_.end_token();
-        check_text(value);
-        if (list_ == CocoList::other) return true;
+    void on_text(std::string& value) override {
+        if (list_ == CocoList::other) return;
         check_place();
         if (depth_ == 3) {
             if (CocoValue* const place = key_value()) place->text = std::move(value);
@@ -163,12 +102,9 @@ public:
         } else if (key_ == Key::segmentation) {
             entry_.good_segmentation = false;
         }
-        return true;
     }
 
-    bool key(std::string& word) {
-        source_.end_token();
-        check_text(word);
+    void on_key(std::string& word) override {
         if (depth_ == 1) {
             list_ = CocoList::other;
             for (std::size_t i = 0; i < list_names.size(); ++i) {
@@ -185,12 +121,11 @@ public:
                         : word == "size" ? RunsKey::size
                                          : RunsKey::other;
         }
-        return true;
     }
 
-    bool start_object(std::size_t) {
-        descend();
-        if (list_ == CocoList::other) return true;
+    void on_object_begin() override {
+        ++depth_;
+        if (list_ == CocoList::other) return;
         if (depth_ == 2) refuse_list();
         if (depth_ == 3) {
             entry_.clear();
@@ -199,19 +134,16 @@ public:
         if (depth_ == 4 && key_ == Key::segmentation && list_ == CocoList::annotations)
             in_runs_ = true;
         if (depth_ > 4 && key_ == Key::segmentation) entry_.good_segmentation = false;
-        return true;
     }
-    bool end_object() {
-        source_.end_token();
+    void on_object_end() override {
         if (depth_ == 3 && list_ != CocoList::other) take_(list_, entry_);
         if (depth_ == 4) in_runs_ = false;
         --depth_;
-        return true;
     }
-    bool start_array(std::size_t) {
-        descend();
+    void on_list_begin() override {
+        ++depth_;
         if (depth_ == 1) refuse_root();
-        if (list_ == CocoList::other) return true;
+        if (list_ == CocoList::other) return;
         if (depth_ == 3) refuse_entry();
         if (key_ == Key::bbox && depth_ == 4) in_box_ = true;
         if (key_ == Key::segmentation && !in_runs_) {
@@ -220,22 +152,10 @@ public:
             else if (depth_ >= 5)
                 entry_.good_segmentation = false;
         }
-        return true;
     }
-    bool end_array() {
-        source_.end_token();
+    void on_list_end() override {
         if (depth_ == 4) in_box_ = false;
         --depth_;
-        return true;
-    }
-
-    bool parse_error(std::size_t byte, const std::string& token, const json::exception& error) {
-        if (dynamic_cast<const json::out_of_range*>(&error) != nullptr)
-            throw Error(ErrorCode::data, msg("{}, byte {}: the number {} is too large", name_, byte,
-                                             token.substr(0, 40)));
-        throw Error(ErrorCode::data,
-                    msg("{} is not JSON, or is cut short, at byte {}", name_, byte),
-                    "Download or export it again.");
     }
 
     void check_lists() const {
@@ -249,16 +169,6 @@ public:
 private:
     enum class RunsKey { other, counts, size };
 
-    void check_text(const std::string& text) const {
-        if (text.size() > longest_text)
-            throw Error(ErrorCode::data, msg("{} holds a text of more than 64 MiB", name_));
-    }
-    void descend() {
-        source_.end_token();
-        if (++depth_ > deepest)
-            throw Error(ErrorCode::data,
-                        msg("{} is nested more than {} levels deep", name_, deepest));
-    }
     [[noreturn]] void refuse_root() const {
         throw Error(ErrorCode::data,
                     msg("{} is no COCO file: it has no images, annotations and categories", name_));
@@ -305,33 +215,6 @@ private:
         }
     }
 
-    bool number(double value, std::optional<std::int64_t> whole) {
-        source_.end_token();
-        if (list_ == CocoList::other) return true;
-        check_place();
-        if (depth_ == 3) {
-            if (CocoValue* const place = key_value()) {
-                place->number = value;
-                place->whole = whole;
-            } else if (key_ == Key::segmentation) {
-                entry_.good_segmentation = false;
-            }
-        } else if (in_runs_) {
-            if (depth_ == 5 && runs_key_ == RunsKey::counts) add_number(entry_.counts, value);
-            if (depth_ == 5 && runs_key_ == RunsKey::size) add_number(entry_.size, value);
-        } else if (key_ == Key::bbox) {
-            if (in_box_ && depth_ == 4 && entry_.box.size() < 5) entry_.box.push_back(value);
-        } else if (key_ == Key::segmentation) {
-            if (depth_ == 5 && !entry_.sizes.empty()) {
-                add_number(entry_.points, value);
-                ++entry_.sizes.back();
-            } else {
-                entry_.good_segmentation = false;
-            }
-        }
-        return true;
-    }
-
     void add_number(std::vector<double>& numbers, double value) {
         if (numbers.size() < most_numbers)
             numbers.push_back(value);
@@ -340,7 +223,6 @@ private:
     }
 
     const std::string& name_;
-    SourceText& source_;
     const std::function<void(CocoList, CocoEntry&)>& take_;
     int depth_ = 0;
     CocoList list_ = CocoList::other;
@@ -367,9 +249,8 @@ void CocoEntry::clear() {
 
 void read_coco_entries(const std::string& name, const CocoSource& source,
                        const std::function<void(CocoList, CocoEntry&)>& take) {
-    SourceText text(name, source);
-    EntryHandler handler(name, text, take);
-    json::sax_parse(SourceIterator{&text}, SourceIterator{}, &handler);
+    EntryHandler handler(name, take);
+    scan_json(name, source, handler);
     handler.check_lists();
 }
 

@@ -19,10 +19,10 @@ std::string coco_id_text(const CocoId& id) {
 
 std::variant<std::monostate, MaskPolygons, RunLength> CocoFile::mask(
     const CocoAnnotation& annotation) const {
-    if (annotation.mask.kind == CocoMasks::Kind::polygons) return masks.polygons(annotation.mask);
+    if (annotation.mask.kind == CocoMasks::Kind::polygons) return masks->polygons(annotation.mask);
     if (annotation.mask.kind == CocoMasks::Kind::none) return {};
     const CocoImage& image = images[static_cast<std::size_t>(annotation.image)];
-    auto runs = read_run_length(masks.text(annotation.mask), image.height, image.width);
+    auto runs = read_run_length(masks->text(annotation.mask), image.height, image.width);
     if (!runs) return {};
     return *std::move(runs);
 }
@@ -187,7 +187,7 @@ CocoMasks::Place CocoBuilder::add_mask(const CocoEntry& entry) {
         if (!text || text->empty() || !fits(entry.size[0]) || !fits(entry.size[1])) return {};
         run_sizes_.push_back(
             {static_cast<std::int32_t>(entry.size[0]), static_cast<std::int32_t>(entry.size[1])});
-        return file_.masks.add_runs(*text);
+        return file_.masks->add_runs(*text);
     }
     constexpr std::uint32_t least = 6, box = 4;  // numbers
     // pycocotools reads a first part of four numbers as a box.
@@ -198,7 +198,7 @@ CocoMasks::Place CocoBuilder::add_mask(const CocoEntry& entry) {
     for (const double each : entry.points) {
         if (!std::isfinite(each)) return {};
     }
-    return file_.masks.add_polygons(entry.points, entry.sizes);
+    return file_.masks->add_polygons(entry.points, entry.sizes);
 }
 
 void CocoBuilder::add_annotation(const CocoEntry& entry) {
@@ -260,7 +260,7 @@ void CocoBuilder::check_mask(CocoAnnotation& annotation) {
         const CocoImage& image = file_.images[static_cast<std::size_t>(annotation.image)];
         const auto [height, width] = run_sizes_[annotation.mask.first];
         if (height != image.height || width != image.width ||
-            !read_run_length(file_.masks.text(annotation.mask), height, width))
+            !read_run_length(file_.masks->text(annotation.mask), height, width))
             annotation.mask = {};
     }
     if (annotation.mask.kind == CocoMasks::Kind::none) file_.no_mask.add(annotation.id);

@@ -3,6 +3,7 @@
 #include <array>
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <string>
 #include <variant>
 #include <vector>
@@ -56,7 +57,8 @@ struct CocoFile {
     std::vector<CocoImage> images{};            ///< in the order of the file
     std::vector<CocoCategory> categories{};     ///< in the order of the file
     std::vector<CocoAnnotation> annotations{};  ///< those that were kept, by image
-    CocoMasks masks{};
+    /// Shared with the truths that are made of it.
+    std::shared_ptr<CocoMasks> masks = std::make_shared<CocoMasks>();
 
     // For the notes and checks of the data set.
     std::int64_t with_segmentation = 0;  ///< annotations whose segmentation is not empty
