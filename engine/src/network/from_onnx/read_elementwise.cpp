@@ -179,7 +179,7 @@ void sign(OperatorCall& call) {
     call.add("Where", "", {call.add_before("ReLU", "", {call.input(0)}, sizes), call.number_value(1), rest}, sizes);
 }
 
-void where(OperatorCall& call) {
+void choice(OperatorCall& call) {
     if (call.value(1).whole || call.value(2).whole) call.fail("it chooses among whole numbers of the input");
     int condition = call.input(0);
     if (call.value(0).whole) {
@@ -241,7 +241,7 @@ const std::map<std::string, ReadOperator>& elementwise_operators() {
         {"Erf", same_layer}, {"LeakyRelu", leaky_relu}, {"HardSigmoid", hard_sigmoid}, {"Elu", elu}, {"Celu", celu}, {"Swish", swish}, {"ThresholdedRelu", thresholded_relu},
         {"Selu", selu}, {"Gelu", gelu}, {"PRelu", prelu}, {"Clip", clip}, {"Softmax", softmax}, {"LogSoftmax", softmax}, {"Neg", negative},
         {"Reciprocal", reciprocal}, {"Pow", power}, {"Add", arithmetic}, {"Sum", arithmetic}, {"Sub", arithmetic}, {"Mul", arithmetic},
-        {"Div", arithmetic}, {"Max", arithmetic}, {"Min", arithmetic}, {"Dropout", dropout}, {"RandomUniformLike", random}, {"Less", comparison}, {"Greater", comparison}, {"LessOrEqual", comparison}, {"GreaterOrEqual", comparison}, {"Equal", comparison}, {"Sign", sign}, {"Where", where}, {"Mean", arithmetic}, {"Identity", identity}, {"Cast", cast}};
+        {"Div", arithmetic}, {"Max", arithmetic}, {"Min", arithmetic}, {"Dropout", dropout}, {"RandomUniformLike", random}, {"Less", comparison}, {"Greater", comparison}, {"LessOrEqual", comparison}, {"GreaterOrEqual", comparison}, {"Equal", comparison}, {"Sign", sign}, {"Where", choice}, {"Mean", arithmetic}, {"Identity", identity}, {"Cast", cast}};
     return all;
 }
 
