@@ -8,6 +8,7 @@
 
 #include "engine/base/error.h"
 #include "engine/base/plain_text.h"
+#include "engine/parallel/launch.h"
 #include "engine/runs/comparison.h"
 #include "engine/runs/settings_presets.h"
 #include "engine/session/session.h"
@@ -98,7 +99,8 @@ std::optional<engine::ParsedConfig> read_comparison(const std::string& file,
     if (!parsed.errors.empty()) return std::nullopt;
     if (const auto note = engine::other_text_in_file(parsed.config.model); !note.empty())
         parsed.notes.push_back(note);
-    for (const auto& note : parsed.notes) std::cerr << "halftone: " << note.str() << '\n';
+    if (engine::launched_rank().rank == 0)
+        for (const auto& note : parsed.notes) std::cerr << "halftone: " << note.str() << '\n';
     return parsed;
 }
 

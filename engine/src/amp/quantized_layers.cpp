@@ -105,6 +105,7 @@ void QuantizedLayers::load_state(const TensorMap& saved, std::int64_t steps) {
 }
 
 void QuantizedLayers::restore(const std::string& module, QuantizedLayer& layer) const {
+    if (layer.recipe().forgets_history) return;
     for_each_scale(module, layer, [&](const std::string& name, DelayedScale& scale) {
         const std::vector<float> value = as_numbers(loaded_, name + ".scale");
         if (value.size() == 1) scale.restore(value.front(), as_numbers(loaded_, name + ".history"));

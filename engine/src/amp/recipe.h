@@ -64,6 +64,7 @@ struct Recipe {
     bool convolutions = false;     ///< with one scale a tensor
     bool reduces_amax = false;     ///< scales of tensors from the magnitudes of all ranks
     bool shares_history = true;    ///< of delayed scales, among ranks
+    bool forgets_history = false;  ///< delayed scales are new after a state was loaded
     float fixed_scale = 0;         ///< in place of each scale of a tensor; 0: none
     int sum_bits = 0;              ///< that sums of products keep; 0: those of f32
     std::int64_t promote_every = 128;  ///< products of such a sum; 0: all

@@ -101,7 +101,8 @@ RecipeSettings recipe_settings(const RunConfig& config) {
             .seed = config.seed,
             .fixed_scale = config.teach.quantize_scale,
             .sum_bits = config.teach.accumulator_bits,
-            .promote_every = config.teach.promote_every > 0 ? config.teach.promote_every : 128};
+            .promote_every = config.teach.promote_every > 0 ? config.teach.promote_every : 128,
+            .forgets_history = config.teach.resume_without_history};
 }
 
 Recipe make_recipe(RecipeKind kind, const RecipeSettings& settings) {
@@ -116,6 +117,7 @@ Recipe make_recipe(RecipeKind kind, const RecipeSettings& settings) {
     recipe.fixed_scale = static_cast<float>(settings.fixed_scale);
     recipe.sum_bits = static_cast<int>(settings.sum_bits);
     recipe.promote_every = settings.promote_every;
+    recipe.forgets_history = settings.forgets_history;
     const auto set_kept = [&](LayerProduct product, ProductType type) {
         if (type != ProductType::automatic)
             recipe.kept[static_cast<std::size_t>(product)] = type == ProductType::high;

@@ -17,6 +17,7 @@ struct RecipeSettings {
     // From TeachConfig.
     double fixed_scale = 0;
     std::int64_t sum_bits = 0, promote_every = 128;
+    bool forgets_history = false;
 };
 RecipeSettings recipe_settings(const RunConfig& config);
 

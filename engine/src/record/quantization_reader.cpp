@@ -119,10 +119,11 @@ struct QuantizationReader::Impl {
         return true;
     }
 
-    /// 0 without any.
-    std::int64_t nearest(std::int64_t step) const {
+    /// Of the steps of a file; 0 without any.
+    template <typename Row>
+    static std::int64_t nearest(const StepRows<Row>& of, std::int64_t step) {
         std::int64_t best = 0;
-        for (const std::int64_t each : rows.steps())
+        for (const std::int64_t each : of.steps())
             if (best == 0 || std::abs(each - step) < std::abs(best - step)) best = each;
         return best;
     }
@@ -161,11 +162,11 @@ std::vector<std::int64_t> QuantizationReader::steps() const { return impl_->rows
 const std::vector<QuantizationSlot>& QuantizationReader::slots() const { return impl_->slots; }
 
 std::vector<QuantizationRow> QuantizationReader::read(std::int64_t step) const {
-    return impl_->checked(impl_->rows.rows_of(impl_->nearest(step)));
+    return impl_->checked(impl_->rows.rows_of(Impl::nearest(impl_->rows, step)));
 }
 
 std::vector<ScaleCodeCount> QuantizationReader::read_scale_codes(std::int64_t step) const {
-    return impl_->checked(impl_->scales.rows_of(impl_->nearest(step)));
+    return impl_->checked(impl_->scales.rows_of(Impl::nearest(impl_->scales, step)));
 }
 
 Table to_table(std::span<const QuantizationRow> rows, std::span<const QuantizationSlot> slots) {

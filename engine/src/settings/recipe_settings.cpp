@@ -30,6 +30,7 @@ bool has_setting(RecipeKind recipe, std::string_view path) {
         {"quantize.reduce_amax", {fp8_delayed, fp8_current, nvfp4}},
         {"quantize.convolutions", {fp8_delayed, fp8_current}},
         {"teach.quantize_scale", {fp8_delayed, fp8_current}},
+        {"teach.resume_without_history", {fp8_delayed}},
     };
     const auto at = [path](const OwnSetting& each) { return path == each.path; };
     const auto* const found = std::ranges::find_if(own, at);
@@ -38,7 +39,8 @@ bool has_setting(RecipeKind recipe, std::string_view path) {
 
 bool is_of_recipes(std::string_view path) {
     return path.starts_with("quantize.") || path == "teach.quantize_scale" ||
-           path == "teach.accumulator_bits" || path == "teach.promote_every";
+           path == "teach.resume_without_history" || path == "teach.accumulator_bits" ||
+           path == "teach.promote_every";
 }
 
 }  // namespace
@@ -69,6 +71,7 @@ std::vector<std::string> ignored_of_recipes(const RunConfig& config) {
     RunConfig plain = config;
     plain.quantize = {};
     plain.teach.quantize_scale = 0;
+    plain.teach.resume_without_history = false;
     plain.teach.accumulator_bits = 0;
     plain.teach.promote_every = 0;
     if (plain == config) return {};

@@ -358,6 +358,10 @@ private:
         const TeachConfig& t = c_.teach;
         require(t.accumulator_bits == 0 || t.accumulator_bits >= 10, "teach.accumulator_bits",
                 t.accumulator_bits, msg("use 0, or a whole number from 10 to 24"));
+        // As a scale it is f32, and so is its inverse.
+        const bool is_scale = t.quantize_scale >= 0x1p-126 && t.quantize_scale <= 0x1p126;
+        require(t.quantize_scale == 0 || is_scale, "teach.quantize_scale", t.quantize_scale,
+                msg("use 0, or a number from 1.2e-38 to 8.5e37"));
         if (t.plant.kind != PlantKind::adam_epsilon_zero || refused("optimizer.kind")) return;
         const OptimizerDescriptor& kind = *find_kind(optimizers(), c_.optimizer.kind);
         require(kind.adam_step, "teach.plant.kind", word_of(t.plant.kind),

@@ -359,6 +359,10 @@ void for_each_setting(Config&& c, F&& f) {
         "so that gradients of different scales are added up.");
     row(c.teach.resume_without_scaler, "teach.resume_without_scaler", "Resume without the scaler",
         "Broken on purpose: a resumed run begins again with the initial scale.");
+    row(c.teach.resume_without_history, "teach.resume_without_history",
+        "Resume without the history",
+        "Broken on purpose: the scales of fp8-delayed begin again at 1 in a resumed run.", "", {},
+        SettingPlace::if_given);
     row(c.teach.loss, "teach.loss", "Broken loss",
         "Broken on purpose: binary cross entropy of 16-bit probabilities, or a target that where "
         "builds in another dtype than the logits.");

@@ -68,9 +68,8 @@ CardModel model_of(RecipeKind recipe) {
 /// Seconds that all quantised products of a step take in bf16 and by the recipe.
 std::array<double, 2> seconds_on_card(const LintSubject& s) {
     const CardModel card = model_of(s.precision.recipes().front());
-    const std::int64_t words = model_descriptor(s.config.model)->output == ModelOutput::token_scores
-                                   ? s.config.bptt
-                                   : 1;
+    const std::int64_t words =
+        model_descriptor(s.config.model)->output == ModelOutput::token_scores ? s.config.bptt : 1;
     const auto rows = static_cast<double>(s.config.batch_size * words);
     std::array<double, 2> out{};
     for (const LinearShape& layer : linear_layers(*s.model)) {
@@ -92,8 +91,9 @@ void small_layers(const LintSubject& s, Findings& out) {
          .sentence = msg("The layers are too small for a recipe to pay: about {} times the time of "
                          "bf16 on an H100",
                          figure_text(std::round(10 * quantised / low) / 10)),
-         .reason = msg("Casts read and write every operand. Below about 1,400 rows and columns they "
-                       "take longer than the faster products save."),
+         .reason =
+             msg("Casts read and write every operand. Below about 1,400 rows and columns they "
+                 "take longer than the faster products save."),
          .handbook = "Casts cost time",
          .fix = without_recipe(s)});
 }
@@ -212,33 +212,45 @@ void all_blocks_in_four_bits(const LintSubject& s, Findings& out) {
                    .fix = {"quantize.last_blocks=" + std::to_string(usual)}});
 }
 
+/// Whether training refuses the recipes of the settings for this model.
+bool is_refused(const LintSubject& s, Findings& out) {
+    if (s.model == nullptr) return false;
+    try {
+        make_quantized_layers(s.precision, *s.model, recipe_settings(s.config));
+        return false;
+    } catch (const Error& error) {
+        out.push_back({.id = "recipe-refused",
+                       .severity = LintSeverity::error,
+                       .sentence = error.message(),
+                       .reason = msg("Training refuses these settings before its first step."),
+                       .handbook = "What recipes keep in 16 bits",
+                       .fix = without_recipe(s)});
+        return true;
+    }
+}
+
 /// Whether the settings leave no product of the model to its recipes.
 bool keeps_every_product(const LintSubject& s) {
     using enum LayerProduct;
-    try {
-        const auto layers =
-            make_quantized_layers(s.precision, *s.model, recipe_settings(s.config));
-        const auto modules = product_modules(*s.model, s.config.quantize.convolutions);
-        return std::ranges::none_of(modules, [&](const std::string& module) {
-            const auto layer = layers->find(module);
-            return layer != nullptr && (layer->quantizes(forward) ||
-                                        layer->quantizes(input_gradient) ||
-                                        layer->quantizes(weight_gradient));
-        });
-    } catch (const Error&) {
-        return false;  // training says what is wrong
-    }
+    const auto layers = make_quantized_layers(s.precision, *s.model, recipe_settings(s.config));
+    const auto modules = product_modules(*s.model, s.config.quantize.convolutions);
+    return std::ranges::none_of(modules, [&](const std::string& module) {
+        const auto layer = layers->find(module);
+        return layer != nullptr && (layer->quantizes(forward) || layer->quantizes(input_gradient) ||
+                                    layer->quantizes(weight_gradient));
+    });
 }
 
 void nothing_quantised(const LintSubject& s, Findings& out) {
     if (s.model == nullptr || !keeps_every_product(s)) return;
-    out.push_back({.id = "nothing-quantised",
-                   .severity = LintSeverity::warning,
-                   .sentence = msg("The settings keep every product from the recipe"),
-                   .reason = msg("precision.force, quantize.skip and kept blocks cover all layers, so "
-                                 "the run is one in 16 bits."),
-                   .handbook = "What recipes keep in 16 bits",
-                   .fix = without_recipe(s)});
+    out.push_back(
+        {.id = "nothing-quantised",
+         .severity = LintSeverity::warning,
+         .sentence = msg("The settings keep every product from the recipe"),
+         .reason = msg("precision.force, quantize.skip and kept blocks cover all layers, so "
+                       "the run is one in 16 bits."),
+         .handbook = "What recipes keep in 16 bits",
+         .fix = without_recipe(s)});
 }
 
 }  // namespace
@@ -259,7 +271,7 @@ std::vector<LinearShape> linear_layers(const Model& model) {
 }
 
 void lint_recipe(const LintSubject& subject, Findings& out) {
-    if (!subject.precision.has_recipe()) return;
+    if (!subject.precision.has_recipe() || is_refused(subject, out)) return;
     scaler_with_recipe(subject, out);
     fp16_with_recipe(subject, out);
     small_layers(subject, out);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "verdict/rules.h"
 
 namespace engine {
@@ -59,6 +61,13 @@ void lint_teach(const LintSubject& s, Findings& out) {
                 "fits.",
                 scale_words(s.config.scaler.init_scale)),
             "A checkpoint holds the scaler", "teach.resume_without_scaler=false");
+    const std::vector<RecipeKind> recipes = s.precision.recipes();
+    if (t.resume_without_history && std::ranges::count(recipes, RecipeKind::fp8_delayed) > 0)
+        add(out, "resume-without-history", LintSeverity::error,
+            msg("A resumed run loses the scales of its recipe"),
+            msg("They begin again at 1, with which small gradients become 0 until a step has "
+                "measured them."),
+            "A checkpoint holds the scaler", "teach.resume_without_history=false");
     lint_loss_and_norm(t, out);
     if (t.plant.kind != PlantKind::none)
         add(out, "planted-fault", LintSeverity::error,

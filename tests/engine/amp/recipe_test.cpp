@@ -269,6 +269,11 @@ TEST(QuantizedLayers, TakeUpTheScalesThatTheySaved) {
     QuantizedLayers longer({.rule = ScaleBasis::delayed, .history = 3}, {});
     longer.load_state(saved, 1);
     EXPECT_EQ(longer.find("a.b")->delayed()[2].scale(), 1) << "a history of another length";
+    Recipe forgetful = delayed;
+    forgetful.forgets_history = true;
+    QuantizedLayers broken(forgetful, {});
+    broken.load_state(saved, 1);
+    EXPECT_EQ(broken.find("a.b")->delayed()[2].scale(), 1) << "on purpose";
     for (const double impossible : {0.0, -1.0, std::numeric_limits<double>::infinity()}) {
         TensorMap other = saved;
         other["a.b.g.scale"] = host({impossible}, {1});

@@ -75,6 +75,17 @@ TEST_F(QuantizationFile, LaterSampleOfAStepCounts) {
     EXPECT_EQ(reader.read_scale_codes(10).size(), 2u);
 }
 
+TEST_F(QuantizationFile, ScaleCodesAreThoseOfTheNearestStepWithSome) {
+    write(10);
+    QuantizationWriter writer(folder_.path());
+    const std::int32_t x = writer.place_of(slot("fc1", "x"));
+    for (const std::int64_t step : {20, 30}) writer.append(std::vector{row(step, x, 1)}, {});
+    const auto reader = open();
+    EXPECT_EQ(reader.read(30).front().step, 30);
+    EXPECT_EQ(reader.read_scale_codes(30).size(), 2u);
+    EXPECT_EQ(reader.read_scale_codes(30).front().step, 10);
+}
+
 TEST_F(QuantizationFile, ReaderFollowsAWriter) {
     write(10);
     auto reader = open();

@@ -68,6 +68,26 @@ TEST_F(RecipeRun, IsTheSameWithRecomputedBlocks) {
     }
 }
 
+TEST_F(RecipeRun, SaysWithWhichSettingsItsRecipeCasts) {
+    RunConfig config = on_cpu(test::small_run("mlp", "mxfp8"));
+    config.quantize.mx_scale = MxScaling::floor;
+    config.quantize.non_finite = NonFiniteRule::saturate;
+    const auto started = train(config).all<RecipeStarted>();
+    ASSERT_EQ(started.size(), 1u);
+    using testing::Contains;
+    using testing::Pair;
+    const auto& settings = started.front().settings;
+    EXPECT_THAT(settings, Contains(Pair("mx_scale", "floor")));
+    EXPECT_THAT(settings, Contains(Pair("non_finite", "saturate")));
+    config.precision.preset = "fp8-delayed";
+    config.quantize = {.history = 7, .margin = 2, .convolutions = true};
+    const auto delayed = train(config).all<RecipeStarted>();
+    ASSERT_EQ(delayed.size(), 1u);
+    EXPECT_THAT(delayed.front().settings, Contains(Pair("history", "7")));
+    EXPECT_THAT(delayed.front().settings, Contains(Pair("margin", "2")));
+    EXPECT_THAT(delayed.front().settings, Contains(Pair("convolutions", "true")));
+}
+
 struct EmptyModel : Model {
     EmptyModel() : Model(std::nullopt, Device{}) {}
     TensorList forward(const TensorList& inputs) override { return inputs; }
@@ -87,7 +107,8 @@ TEST_F(RecipeRun, OfAModelWithoutAProductForItIsRefused) {
     const test::Ended ended = train(on_cpu(test::small_text_run("fp8-current")));
     const auto failures = ended.all<RunFailed>();
     ASSERT_EQ(failures.size(), 1u);
-    EXPECT_THAT(failures.front().message.str(), testing::HasSubstr("no product that a recipe covers"));
+    EXPECT_THAT(failures.front().message.str(),
+                testing::HasSubstr("no product that a recipe covers"));
 }
 
 }  // namespace

@@ -83,7 +83,8 @@ public:
     /// The rows of the sampled step nearest to this one, the earlier of two; empty without any.
     /// Throws Error(data).
     std::vector<QuantizationRow> read(std::int64_t step) const;
-    /// Counts of scale codes of such a step.
+    /// Counts of scale codes, of the nearest step that has some: a long run keeps them for a part of
+    /// its sampled steps.
     std::vector<ScaleCodeCount> read_scale_codes(std::int64_t step) const;
 
 private:

@@ -228,6 +228,7 @@ struct TeachConfig {
     bool clip_before_unscale = false;      ///< clip.value bounds the scaled gradients
     bool update_each_micro_batch = false;  ///< the scale moves within an accumulated step
     bool resume_without_scaler = false;    ///< a resumed run begins with the initial scale
+    bool resume_without_history = false;   ///< a resumed run begins with delayed scales of 1
     TeachLoss loss = TeachLoss::intact;
     TeachNorm norm = TeachNorm::intact;  ///< composed: norms of single 16-bit operations
     double norm_epsilon = 0;             ///< of composed norms; 0: that of each layer

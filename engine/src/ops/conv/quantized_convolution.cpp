@@ -50,10 +50,10 @@ public:
         input_ = layer_->quantize(as_pixels(x), ProductOperand::input, Contraction::cols);
         shape_ = x.shape();
         const QuantizedMatrix w = layer_->weight(as_rows(own), Contraction::cols);
-        const UseScope use(MemoryUse::workspace);
-        const Tensor sums = in_layout(
-            bare_convolution(as_images(input_.values(DType::f32, 0), shape_), values(w, own), {}, s_),
-            Layout::channels_last);
+        const Tensor sums = pixel_sums([&] {
+            return bare_convolution(as_images(input_.values(DType::f32, 0), shape_), values(w, own),
+                                    {}, s_);
+        });
         const Tensor y = Tensor::empty(sums.shape(), x.dtype(), x.device(), Layout::channels_last);
         round_sums(y, sums, y.size(1), input_.factor() * w.factor(), bias);
         return y;
@@ -70,11 +70,12 @@ public:
     Tensor input_gradient(const Tensor& dy, const Tensor& own, QuantizedMatrix& g) const {
         g = layer_->quantize(as_pixels(dy), ProductOperand::gradient, Contraction::cols);
         const QuantizedMatrix w = layer_->weight(as_rows(own), Contraction::cols, true);
-        const UseScope use(MemoryUse::workspace);
-        const Tensor sums = in_layout(
-            bare_input_gradient(as_images(g.values(DType::f32, 0), dy.shape()), values(w, own), s_),
-            Layout::channels_last);
-        const Tensor dx = Tensor::empty(sums.shape(), dy.dtype(), dy.device(), Layout::channels_last);
+        const Tensor sums = pixel_sums([&] {
+            return bare_input_gradient(as_images(g.values(DType::f32, 0), dy.shape()),
+                                       values(w, own), s_);
+        });
+        const Tensor dx =
+            Tensor::empty(sums.shape(), dy.dtype(), dy.device(), Layout::channels_last);
         round_sums(dx, sums, dx.size(1), g.factor() * w.factor());
         return dx;
     }
@@ -84,17 +85,24 @@ public:
             g = layer_->quantize(as_pixels(dy), ProductOperand::gradient, Contraction::cols);
         QuantizedMatrix x = input_;
         x.codes = codes;
-        const UseScope use(MemoryUse::workspace);
-        const Tensor sums = bare_weight_gradient(as_images(g.values(DType::f32, 0), dy.shape()),
-                                                 as_images(x.values(DType::f32, 0), shape_), s_,
-                                                 false)
-                                .front();
+        const Tensor sums = [&] {
+            const UseScope use(MemoryUse::workspace);
+            return bare_weight_gradient(as_images(g.values(DType::f32, 0), dy.shape()),
+                                        as_images(x.values(DType::f32, 0), shape_), s_, false)
+                .front();
+        }();
         const Tensor dw = Tensor::empty(sums.shape(), dy.dtype(), dy.device());
         round_sums(dw, sums, dw.numel() / dw.size(0), g.factor() * x.factor());
         return dw;
     }
 
 private:
+    /// f32 sums of the decoded codes, pixel by pixel.
+    template <class F>
+    static Tensor pixel_sums(const F& convolve) {
+        const UseScope use(MemoryUse::workspace);
+        return in_layout(convolve(), Layout::channels_last);
+    }
     static Tensor values(const QuantizedMatrix& codes, const Tensor& weight) {
         const Tensor rows = codes.values(DType::f32, 0);
         return view_of(rows, weight.shape(), contiguous_strides(weight.shape()), 0);
@@ -109,8 +117,7 @@ private:
 TensorList convolution_gradients(const Convolution& layer, const Tensor& dy, const Saved& saved,
                                  const ConvShape& s) {
     if (grad_enabled())
-        throw Error(ErrorCode::state,
-                    msg("The gradient of a quantised product has no derivative."),
+        throw Error(ErrorCode::state, msg("The gradient of a quantised product has no derivative."),
                     msg("Use a precision without a recipe."));
     TensorList out(3);
     QuantizedMatrix g;
@@ -130,8 +137,7 @@ TensorList convolution_gradients(const Convolution& layer, const Tensor& dy, con
 
 std::shared_ptr<QuantizedLayer> quantized_convolution_layer() {
     // A layer that was looked for counts among those of the run.
-    const std::optional<Recipe> recipe =
-        autocast_state().quantized->plan().find(current_module());
+    const std::optional<Recipe> recipe = autocast_state().quantized->plan().find(current_module());
     const bool covers = recipe && recipe->convolutions && recipe->has_tensor_scales();
     return covers ? quantized_layer() : nullptr;
 }

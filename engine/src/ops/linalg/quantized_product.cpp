@@ -89,7 +89,8 @@ Tensor sums_of_scaled_parts(const CodedOperand& a, const CodedOperand& b) {
 }
 
 /// f32 sums of few bits of all values but for their factor.
-Tensor sums_of_few_bits(const CodedOperand& a, const CodedOperand& b, kernels::cpu::FewBitSums how) {
+Tensor sums_of_few_bits(const CodedOperand& a, const CodedOperand& b,
+                        kernels::cpu::FewBitSums how) {
     const auto dense_values = [](const CodedOperand& each) {
         const Tensor values = each.matrix.values(DType::f32, 0);
         return in_layout(each.swap ? transpose(values, 0, 1) : values, Layout::contiguous);
@@ -105,7 +106,9 @@ Tensor sums_of_few_bits(const CodedOperand& a, const CodedOperand& b, kernels::c
 /// a b in `type`; bias (columns of b) of this type, or undefined. No bits of sums: those of f32.
 Tensor coded_product(const CodedOperand& a, const CodedOperand& b, DType type,
                      kernels::cpu::FewBitSums how, const Tensor& bias = {}, bool relu = false) {
+    const MemoryUse use_of_result = ComputeContext::of_thread().use;
     const auto rounded = [&](const Tensor& sums, float factor) {
+        const UseScope use(use_of_result);
         const std::int64_t rows = sums.size(0), cols = sums.size(1);
         const Tensor y = Tensor::empty({rows, cols}, type, sums.device());
         kernels::cpu::scale_sums({y.data(), type, rows, cols, cols}, sums.data_as<float>(), factor,
@@ -197,8 +200,8 @@ Tensor QuantizedProducts::forward(const Tensor& x, const LayerWeight& weight, co
 std::array<Save, 3> QuantizedProducts::saves(const Tensor& x, const LayerWeight& weight,
                                              bool by_input, bool by_weight) {
     const bool codes_x = quantizes(LayerProduct::weight_gradient);
-    const bool has_codes = input_.codes.defined() &&
-                           layer_->recipe().has_one_set(ProductOperand::input);
+    const bool has_codes =
+        input_.codes.defined() && layer_->recipe().has_one_set(ProductOperand::input);
     if (by_weight && codes_x && !has_codes)
         input_ = layer_->quantize(x, ProductOperand::input, Contraction::rows);
     const Tensor codes = packed(std::exchange(input_.codes, {}), input_.layout);
@@ -238,8 +241,7 @@ Tensor QuantizedProducts::weight_gradient(const Tensor& dy, const Saved& saved,
 QuantizedProducts::Gradients QuantizedProducts::gradients(const Tensor& dy, const Saved& saved,
                                                           bool by_input, bool by_weight) const {
     if (grad_enabled())
-        throw Error(ErrorCode::state,
-                    msg("The gradient of a quantised product has no derivative."),
+        throw Error(ErrorCode::state, msg("The gradient of a quantised product has no derivative."),
                     msg("Use a precision without a recipe."));
     Gradients out;
     QuantizedMatrix g;

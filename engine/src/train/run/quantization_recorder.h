@@ -45,6 +45,9 @@ public:
 
 private:
     void report_products();
+    ScaleWatchdog& watchdog(const std::string& module);
+    /// Plans the next sample with scale codes after one with so many counts.
+    void thin_scales(std::size_t counts);
     void keep(const std::vector<OperandSample>& samples);
 
     const RunConfig& config_;
@@ -52,8 +55,10 @@ private:
     std::int64_t every_;
     const RunStore::NewRun& place_;
     PostEvent post_;
-    ScaleWatchdog watchdog_;
+    std::map<std::string, ScaleWatchdog> watchdogs_;  // by module, which may have its own recipe
     std::optional<QuantizationWriter> writer_;
+    std::int64_t samples_planned_ = 0, samples_ = 0;
+    std::int64_t next_scales_ = 0;  // sample that also counts scale codes
     bool reported_ = false, failed_ = false;
 };
 

@@ -22,10 +22,9 @@ void list_fields(const auto& f, Is<PartFigures> auto& figures) {
 namespace {
 
 void list_state(const auto& f, auto& saved) {
-    f("run", saved.run, "best", saved.is_best, "counts", saved.training.counts,
-      "scaler", saved.training.scaler, "progress", saved.progress, "alerts", saved.alerts,
-      "best_metric", saved.best, "epoch_rules", saved.rules, "validation", saved.validation,
-      "test", saved.test);
+    f("run", saved.run, "best", saved.is_best, "counts", saved.training.counts, "scaler",
+      saved.training.scaler, "progress", saved.progress, "alerts", saved.alerts, "best_metric",
+      saved.best, "epoch_rules", saved.rules, "validation", saved.validation, "test", saved.test);
 }
 
 /// Adds a description for readers of the file; only `progress` and `counts` are read back.
@@ -106,8 +105,8 @@ std::int64_t SavedRun::step() const { return saved_count(training.counts, "steps
 
 std::int64_t SavedRun::bytes() const {
     std::size_t bytes = 0;
-    for (const TensorMap* map : {&training.weights, &training.optimizer, &training.carried,
-                                 &training.quantization}) {
+    for (const TensorMap* map :
+         {&training.weights, &training.optimizer, &training.carried, &training.quantization}) {
         for (const auto& [name, tensor] : *map) bytes += tensor.bytes();
     }
     return static_cast<std::int64_t>(bytes);
@@ -120,11 +119,11 @@ std::int64_t write_saved_run(const std::filesystem::path& run_folder, const Save
     list_state(FieldWriter{fields}, saved);
     json state = fields;
     describe(state, saved);
-    return write_checkpoint(run_folder,
-                            {saved.training.weights, saved.training.optimizer,
-                             saved.training.carried, saved.training.quantization,
-                             std::make_shared<json>(std::move(state))},
-                            before_move);
+    return write_checkpoint(
+        run_folder,
+        {saved.training.weights, saved.training.optimizer, saved.training.carried,
+         saved.training.quantization, std::make_shared<json>(std::move(state))},
+        before_move);
 }
 
 SavedRun read_saved_run(const std::filesystem::path& checkpoint) {
@@ -177,7 +176,10 @@ std::vector<Message> restored_parts(const SavedRun& saved, const RunConfig& now)
     else if (saved.config.quantize != now.quantize)
         out.push_back(msg("Recipe: with other settings than before."));
     if (recipes_of(now).find(word_of(RecipeKind::fp8_delayed)) != std::string::npos)
-        out.push_back(saved.training.quantization.empty()
+        out.push_back(now.teach.resume_without_history
+                          ? msg("Scales of the recipe: begin at 1, on purpose "
+                                "(teach.resume_without_history).")
+                      : saved.training.quantization.empty()
                           ? msg("Scales of the recipe: begin at 1.")
                           : msg("Scales of the recipe: with their histories, where the layers and "
                                 "the length are the same."));

@@ -25,7 +25,8 @@ CapsuleStep::CapsuleStep(const StepCapsule& capsule, const RunConfig& config)
     const Device device = resolve_device(config.device);
     RunConfig copy = config;
     copy.model.init_from.clear();              // the weights come from the capsule
-    copy.teach.resume_without_scaler = false;  // and so does the scale
+    copy.teach.resume_without_scaler = false;  // and so do the scales
+    copy.teach.resume_without_history = false;
     trainer_ = std::make_unique<Trainer>(copy, device, capsule.data, capsule.planned);
     trainer_->set_recording(false);
     trainer_->set_decisions(capsule.decisions);

@@ -210,11 +210,12 @@ TEST(QuantizedProduct, AccountsCodesAndScalesByThemselves) {
         const auto accounting = std::make_shared<MemoryAccounting>();
         const AccountingScope scope(accounting);
         const InAQuantizedLayer inside(recipe);
-        linear(x, w);
+        const Tensor bias = drawn({64}, 2, DType::bf16);
+        linear(x, w, bias);
         const std::int64_t of_weight = accounting->bytes(MemoryUse::codes);
         EXPECT_GE(of_weight, w.numel());
         EXPECT_LT(of_weight, w.numel() * 5 / 4) << "codes of one orientation alone";
-        const Tensor y = linear(x, w);
+        const Tensor y = linear(x, w, bias);
         std::size_t kept = 0;
         for (const Save& each : y.impl()->node->saves)
             if (each.tensor.defined()) kept += block_size(each.tensor.bytes(), Device{});

@@ -44,15 +44,15 @@ void BlockCard::refresh() {
                       .arg(model_->zeroed())
                       .arg(BlockModel::count));
     const engine::BlockElement& now = model_->element(model_->selected());
-    const QString error =
-        now.error == 0 ? tr("exact")
-                       : percent(std::fabs(now.error / now.number));
-    number_->setText(tr("Number %1: %2 × %3 is rounded to the code %4, whose value is %5; error: %6")
-                         .arg(model_->selected() + 1)
-                         .arg(nearText(now.number, 6),
-                              nearText(model_->block(model_->selected()).factor, 6),
-                              QString::number(now.bits, 16).toUpper(), nearText(now.value, 6),
-                              error));
+    const QString error = now.error == 0 ? tr("exact") : percent(std::fabs(now.error / now.number));
+    const QString rounding =
+        now.saturated
+            ? tr("Number %1: %2 × %3 is above the largest code, %4, whose value is %5; error: %6")
+            : tr("Number %1: %2 × %3 is rounded to the code %4, whose value is %5; error: %6");
+    number_->setText(
+        rounding.arg(model_->selected() + 1)
+            .arg(nearText(now.number, 6), nearText(model_->block(model_->selected()).factor, 6),
+                 QString::number(now.bits, 16).toUpper(), nearText(now.value, 6), error));
     constexpr std::int64_t draws = 10'000;
     const engine::RandomRounding random = model_->atRandom(draws);
     const engine::NumberFormat& format = engine::block_format(model_->kind());
@@ -60,12 +60,15 @@ void BlockCard::refresh() {
         return percent(static_cast<double>(count) / static_cast<double>(draws));
     };
     const auto value = [&](std::uint32_t bits) { return nearText(from_bits(format, bits), 4); };
-    random_->setText(random.chance == 0
-                         ? tr("Rounded at random it stays %1: it is a value of the format.")
-                               .arg(value(random.low))
-                         : tr("Rounded at random, in 10,000 draws: %1 in %2, %3 in %4; the mean stays.")
-                               .arg(value(random.low), share(random.lows), value(random.high),
-                                    share(random.highs)));
+    random_->setText(
+        now.saturated ? tr("Rounded at random it becomes %1 too, the largest value of the format.")
+                            .arg(value(random.low))
+        : random.chance == 0
+            ? tr("Rounded at random it stays %1: it is a value of the format.")
+                  .arg(value(random.low))
+            : tr("Rounded at random, in 10,000 draws: %1 in %2, %3 in %4; the mean stays.")
+                  .arg(value(random.low), share(random.lows), value(random.high),
+                       share(random.highs)));
 }
 
 }  // namespace ui
