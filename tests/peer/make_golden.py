@@ -115,7 +115,7 @@ def save(name, lines, tensors):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cases", type=int, default=8, help="cases an op (default 8: one of each mode)")
-    parser.add_argument("--limit", type=int, default=48, help="elements of a tensor, where the op allows")
+    parser.add_argument("--limit", type=int, default=24, help="elements of a tensor, where the op allows")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--family", action="append",
                         help=f"only this file: base, {REFUSED_VALUES}, or a family of ops (default: all)")
