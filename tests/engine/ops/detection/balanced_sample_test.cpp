@@ -73,8 +73,9 @@ TEST(BalancedSample, IsUniform) {
     constexpr std::int64_t draws = 100000, candidates = 20, taken = 5;
     Values numbers;
     for (std::int64_t i = 0; i < draws; ++i) numbers.push_back(static_cast<double>(i));
-    const auto out = sampled(Tensor::full({draws, candidates}, -1, DType::i64),
-                             whole(numbers, {draws}), {taken, 2});
+    // On the host: a GPU takes the same ones (tests/kernels/match_boxes_test.cpp).
+    const auto out = sampled(Tensor::full({draws, candidates}, -1, DType::i64, Device{}),
+                             whole(numbers, {draws}).copy_to(Device{}), {taken, 2});
     double times[candidates] = {};
     for (const double row : out[0]) times[static_cast<std::int64_t>(row) % candidates] += 1;
     const double share = static_cast<double>(taken) / candidates, mean = draws * share;
