@@ -11,6 +11,7 @@
 #include "tryit/picture_ask.h"
 #include "tryit/random_ask.h"
 #include "tryit/row_ask.h"
+#include "tryit/scene_ask.h"
 #include "tryit/text_ask.h"
 #include "widgets/choices.h"
 #include "widgets/panel.h"
@@ -235,6 +236,7 @@ QWidget* TryItPage::makeAsk(const engine::InputForm& form, const TriedModels& al
         case Kind::random:
             return new RandomAsk(theme, alike, body_);
         case Kind::scene:
+            return new SceneAsk(theme, form, alike, body_);
         case Kind::none:
             break;
     }

@@ -59,6 +59,8 @@ struct FoundObject {
     double score = 0;             ///< from 0 to 1
     std::array<double, 4> box{};  ///< x, y, width, height
     std::string mask{};           ///< COCO's compressed runs; empty: the model has no masks
+    /// The mask's probabilities over the box: a square of rows. Empty as `mask`.
+    std::vector<float> shape{};
 };
 
 /// The picture with masks and boxes of objects in the colours of their classes.

@@ -4,22 +4,12 @@
 #include <cmath>
 #include <numeric>
 
+#include "engine/data/class_colours.h"
+
 namespace engine {
 namespace {
 
 using Colour = std::array<std::uint8_t, 3>;
-
-/// Classes 1 to 10; the next ones take the same in turn.
-constexpr std::array<Colour, 10> class_colours = {{{0xb8, 0x32, 0x7c},
-                                                   {0x08, 0x78, 0x8b},
-                                                   {0x66, 0x7a, 0x00},
-                                                   {0x6f, 0x45, 0xc4},
-                                                   {0x86, 0x55, 0x2a},
-                                                   {0xc2, 0x3b, 0x4e},
-                                                   {0x3f, 0x4f, 0xb5},
-                                                   {0x2f, 0x7d, 0x32},
-                                                   {0x8d, 0x6b, 0x00},
-                                                   {0x56, 0x61, 0x6e}}};
 
 constexpr double fill_share = 0.35;
 constexpr std::int64_t line_width = 2;
@@ -80,8 +70,7 @@ void draw_detections(Picture& picture, std::span<const Detection> found) {
         return found[a].box[2] * found[a].box[3] > found[b].box[2] * found[b].box[3];
     });
     for (const std::size_t i : order) {
-        const auto number = static_cast<std::size_t>(std::max(found[i].label - 1, 0));
-        DetectionPainter painter(picture, class_colours[number % class_colours.size()]);
+        DetectionPainter painter(picture, class_colour(found[i].label));
         painter.fill(found[i].mask);
         painter.outline(found[i].box);
     }

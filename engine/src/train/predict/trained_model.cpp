@@ -115,18 +115,31 @@ struct TrainedModel::Impl {
         const PictureSizes sizes{static_cast<std::int32_t>(size.height),
                                  static_cast<std::int32_t>(size.width), picture.height,
                                  picture.width};
+        const std::span<const float> rows(predicted.data_as<const float>(),
+                                          static_cast<std::size_t>(predicted.numel()));
+        const auto columns = static_cast<std::size_t>(predicted.size(2));
         Answer out;
-        for (const Detection& each : place_detections(
-                 {predicted.data_as<const float>(), static_cast<std::size_t>(predicted.numel())},
-                 static_cast<std::size_t>(predicted.size(2)), sizes))
+        for (const Detection& each : place_detections(rows, columns, sizes))
             out.found.push_back({each.label, each.score, each.box,
                                  each.mask.counts.empty() ? "" : run_length_text(each.mask)});
+        add_shapes(rows, columns, out.found);
         return out;
     }
 
+    /// The probabilities behind the objects, which are the rows with a label in their order.
+    static void add_shapes(std::span<const float> rows, std::size_t columns,
+                           std::vector<FoundObject>& found) {
+        constexpr std::size_t label = 5, shape = 6;
+        auto object = found.begin();
+        for (; rows.size() >= columns; rows = rows.subspan(columns)) {
+            if (rows[label] == 0) continue;
+            const auto of_row = rows.subspan(shape, columns - shape);
+            (object++)->shape.assign(of_row.begin(), of_row.end());
+        }
+    }
+
     bool fills_masks() const {
-        return model_descriptor(saved.config.model)->output ==
-                   ModelOutput::masked_token_scores &&
+        return model_descriptor(saved.config.model)->output == ModelOutput::masked_token_scores &&
                !guide.vocabulary.empty();
     }
 
