@@ -8,7 +8,7 @@
 
 namespace engine {
 
-/// What stands in a JSON text, in its order. A text may be moved from.
+/// Receives the values of a JSON text in their order. A text may be moved from.
 class JsonEvents {
 public:
     virtual ~JsonEvents() = default;

@@ -40,7 +40,7 @@ Words scanned(const std::string& text) {
     scan_json("a.json", pieces(text, 1 << 18), out);
     return out;
 }
-std::string problem(const std::string& text) {
+std::string json_problem(const std::string& text) {
     try {
         scanned(text);
     } catch (const Error& error) {
@@ -65,7 +65,7 @@ TEST(JsonScanner, TextsAreUtf8WithTheirEscapesUndone) {
     for (const char* bad : {R"("\x")", R"("\u12g4")", R"("\ud800")", R"("\udc00")",
                             R"("\ud800\u0041")", "\"\n\"", "\"\xC0\x80\"", "\"\xED\xA0\x80\"",
                             "\"\xF5\x80\x80\x80\"", "\"\xE2\x82\"", "\"\xFF\"", "\"open"})
-        EXPECT_THAT(problem(bad), HasSubstr("is not JSON, or is cut short, at byte")) << bad;
+        EXPECT_THAT(json_problem(bad), HasSubstr("is not JSON, or is cut short, at byte")) << bad;
 }
 
 TEST(JsonScanner, NumbersAreTheNearestDoubles) {
@@ -95,17 +95,17 @@ TEST(JsonScanner, NumbersAreTheNearestDoubles) {
     ASSERT_EQ(read.size(), written.size());
     for (std::size_t i = 0; i < read.size(); ++i)
         EXPECT_EQ(read[i], std::strtod(written[i].c_str(), nullptr)) << written[i];
-    EXPECT_THAT(problem("[1e400]"), HasSubstr("the number 1e400 is too large"));
+    EXPECT_THAT(json_problem("[1e400]"), HasSubstr("the number 1e400 is too large"));
 }
 
 TEST(JsonScanner, RefusesWhatIsNoJsonWithTheByte) {
-    EXPECT_THAT(problem(""), HasSubstr("at byte 1"));
-    EXPECT_THAT(problem("[1,]"), HasSubstr("at byte 4"));
-    EXPECT_THAT(problem("[1 2]"), HasSubstr("at byte 4"));
-    EXPECT_THAT(problem("{\"a\" 1}"), HasSubstr("at byte 6"));
+    EXPECT_THAT(json_problem(""), HasSubstr("at byte 1"));
+    EXPECT_THAT(json_problem("[1,]"), HasSubstr("at byte 4"));
+    EXPECT_THAT(json_problem("[1 2]"), HasSubstr("at byte 4"));
+    EXPECT_THAT(json_problem("{\"a\" 1}"), HasSubstr("at byte 6"));
     for (const char* bad : {"[", "{", "{\"a\":1,}", "{1:2}", "]", "[}", "nul", "+1", "01", "1.",
                             ".5", "1e", "-", "NaN", "[1]]", "{} {}", "'a'", "// x\n1"})
-        EXPECT_THAT(problem(bad), HasSubstr("is not JSON, or is cut short, at byte")) << bad;
+        EXPECT_THAT(json_problem(bad), HasSubstr("is not JSON, or is cut short, at byte")) << bad;
 }
 
 }  // namespace
