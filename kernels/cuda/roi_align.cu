@@ -153,7 +153,6 @@ __global__ void roi_align_backward_kernel(DeviceRoiMaps maps, const T* dy, RoiTa
     };
     for (int y = top + group; y < bottom; y += row_groups)
         for (int x = left; x < right; ++x) sum_at(y, x) = W{0};
-    const std::int64_t bins = s.out_h * s.out_w;
     for (std::int64_t k = 0; k < s.rois; ++k) {
         const PlacedRoi placed = table.placed[k];
         if (placed.map != number || placed.image != image || placed.bottom < top ||
@@ -161,17 +160,21 @@ __global__ void roi_align_backward_kernel(DeviceRoiMaps maps, const T* dy, RoiTa
             continue;
         const auto rows = table.rows.of(k), cols = table.cols.of(k);
         const W samples = table.samples[2 * k] * table.samples[2 * k + 1];
-        for (std::int64_t bin = 0; bin < bins; ++bin) {
-            const std::int64_t py = bin / s.out_w, px = bin - py * s.out_w;
+        // A bin of the RoI has one tap for a pixel, so each pixel sees its terms in the order of
+        // the bins.
+        for (std::int64_t py = 0; py < s.out_h; ++py) {
             for (int r = rows.first[py]; r < rows.first[py + 1]; ++r) {
                 const int y = rows.at[r];
                 if (y < top || y >= bottom || (y - top) % row_groups != group) continue;
-                for (int i = cols.first[px]; i < cols.first[px + 1]; ++i) {
-                    const int x = cols.at[i];
-                    if (x < left || x >= right) continue;
-                    W& sum = sum_at(y, x);
-                    sum = multiply_add(rows.weight[r] * cols.weight[i] / samples,
-                                       widen(dy[(k * bins + bin) * s.channels + c]), sum);
+                const T* const line = dy + (k * s.out_h + py) * s.out_w * s.channels + c;
+                for (std::int64_t px = 0; px < s.out_w; ++px) {
+                    for (int i = cols.first[px]; i < cols.first[px + 1]; ++i) {
+                        const int x = cols.at[i];
+                        if (x < left || x >= right) continue;
+                        W& sum = sum_at(y, x);
+                        sum = multiply_add(rows.weight[r] * cols.weight[i] / samples,
+                                           widen(line[px * s.channels]), sum);
+                    }
                 }
             }
         }

@@ -163,15 +163,16 @@ TEST(RoiAlign, HasTheSameBitsForAnyNumberOfThreads) {
         rois.insert(rois.end(), corners.begin() + static_cast<std::ptrdiff_t>(4 * k),
                     corners.begin() + static_cast<std::ptrdiff_t>(4 * k + 4));
     }
-    const Tensor places = Tensor::of(rois, {120, 5});
+    // On the host, whose threads they are.
+    const Tensor places = Tensor::of(rois, {120, 5}).copy_to(Device{});
     const int before = kernels::cpu::threads();
     std::vector<Values> results;
     for (const int count : {1, 2, 4}) {
         kernels::cpu::set_threads(count);
-        Tensor x = draw(33, {2, 70, 50, 44}, -1, 1);
+        Tensor x = draw(33, {2, 70, 50, 44}, -1, 1).copy_to(Device{});
         x.set_requires_grad(true);
         const Tensor y = roi_align(x, places, {7, 7}, 0.5, 2);
-        backward({&y, 1}, std::vector{draw(34, y.shape(), -1, 1)});
+        backward({&y, 1}, std::vector{draw(34, y.shape(), -1, 1).copy_to(Device{})});
         results.push_back(y.values());
         results.push_back(x.grad().values());
     }
