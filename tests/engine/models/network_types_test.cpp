@@ -5,6 +5,7 @@
 
 #include "data/dataset_descriptor.h"
 #include "engine/base/error.h"
+#include "engine/settings/catalog.h"
 #include "instruments/xray/op_trace.h"
 #include "network_twin.h"
 #include "support/device_support.h"
@@ -46,7 +47,8 @@ std::vector<std::string> seen(const std::string& text, const ModelShape& shape, 
     const ModuleNames modules;
     const auto model = written_model(text, shape, options);
     model->modules.assign(modules.names().begin(), modules.names().end());
-    MixedPrecision precision(resolve(settings), ScalerConfig{}, *model, Device{});
+    const RecipeSettings recipes{.quantize = {.head = true, .convolutions = true}};
+    MixedPrecision precision(resolve(settings), ScalerConfig{}, *model, Device{}, nullptr, recipes);
     precision.attach_low_copies(*model);
     StepRandom random(1, Tensor::zeros({}, DType::i64, Device{}));
     random.begin(0);
@@ -64,6 +66,7 @@ std::vector<std::string> seen(const std::string& text, const ModelShape& shape, 
     trace.begin(step);
     precision.run([&] { return model->forward(inputs); });
     trace.end(step);
+    if (const QuantizedLayers* layers = precision.quantized()) EXPECT_FALSE(layers->met().empty());
     std::vector<std::string> out;
     for (const XrayOp& op : trace.take()) out.push_back(line(op, op.compute_dtype, written_type(op)));
     return out;
@@ -147,6 +150,27 @@ TEST(NetworkTypes, ForcedTypesAreAsTheXraySeesThem) {
     }
 }
 
+/// Presets with recipes. Codes are the operands of a product, not its types.
+std::vector<std::string> recipe_presets() {
+    std::vector<std::string> out;
+    for (const PrecisionDescriptor& each : precisions())
+        if (each.settings.has_recipe()) out.push_back(each.kind);
+    return out;
+}
+
+TEST(NetworkTypes, RecipesAreAsTheXraySeesThem) {
+    const auto multiplies = [](const std::string& body) {
+        return body.find("Linear") != body.npos || body.find("Conv2d") != body.npos || body.find("Attention") != body.npos;
+    };
+    for (const std::string& preset : recipe_presets())
+        for (const std::string body : bodies) {
+            if (!multiplies(body)) continue;
+            const PrecisionConfig settings{.preset = preset};
+            const std::string text = with_scores(body);
+            EXPECT_THAT(predicted(text, all_inputs, {}, settings), ElementsAreArray(seen(text, all_inputs, {}, settings))) << preset << '\n' << text;
+        }
+}
+
 struct Template {
     ModelShape shape;
     Options options{};
@@ -172,6 +196,17 @@ TEST(NetworkTypes, EachTemplateIsAsTheXraySeesIt) {
         const Template small = small_template(name);
         expect_as_seen(network_template(name), small.shape, small.options, {});
     }
+}
+
+TEST(NetworkTypes, TemplatesWithRecipesAreAsTheXraySeesThem) {
+    for (const std::string& preset : recipe_presets())
+        for (const char* const name : {"mlp", "lenet", "resnet18", "vit", "lstm", "clicks"}) {
+            const Template small = small_template(name);
+            const PrecisionConfig settings{.preset = preset};
+            EXPECT_THAT(predicted(network_template(name), small.shape, small.options, settings),
+                        ElementsAreArray(seen(network_template(name), small.shape, small.options, settings)))
+                << preset << ' ' << name;
+        }
 }
 
 TEST(NetworkTypes, ForcedModulesOfATemplateHoldWhatIsInside) {

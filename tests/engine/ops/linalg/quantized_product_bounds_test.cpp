@@ -113,6 +113,49 @@ TEST(QuantizedProductBounds, KeepTheSmallestProductUpToTheSpanAndBeyond) {
         }
 }
 
+TEST(QuantizedProductBounds, HoldForOneRowAndForNone) {
+    for (const Recipe& recipe : recipes)
+        for (const std::int64_t rows : {0, 1}) {
+            Tensor x = drawn({rows, 40}, 0), w = drawn({24, 40}, 1);
+            const Tensor dy = drawn({rows, 24}, 2);
+            x.set_requires_grad(true);
+            w.set_requires_grad(true);
+            const InAQuantizedLayer inside(recipe);
+            const Tensor y = linear(x, w);
+            ASSERT_EQ(y.shape(), (Shape{rows, 24}));
+            backward({&y, 1}, {&dy, 1});
+            ASSERT_EQ(x.grad().shape(), x.shape());
+            if (rows == 0) {
+                EXPECT_EQ(w.grad().values(), std::vector<double>(24 * 40, 0));
+                continue;
+            }
+            expect_product(y, coded_side(recipe, x, input, Contraction::cols, false),
+                           coded_side(recipe, w, weight, Contraction::cols, true), 40);
+            expect_product(w.grad(), coded_side(recipe, dy, gradient, Contraction::rows, true),
+                           coded_side(recipe, x, input, Contraction::rows, false),
+                           recipe.rotates_rows ? 16 : 1);
+        }
+}
+
+// As a network of the user's own may call it.
+TEST(QuantizedLayerTwiceInAStep, CastsItsWeightOnceAndMeasuresBothInputs) {
+    Tensor first = Tensor::full({4, 8}, 3, DType::f32, Device{}), w = drawn({6, 8}, 1);
+    Tensor second = Tensor::full({5, 8}, 7, DType::f32, Device{});
+    for (Tensor* each : {&first, &second, &w}) each->set_requires_grad(true);
+    InAQuantizedLayer inside({.rule = ScaleBasis::delayed, .history = 2});
+    QuantizedLayers& layers = inside.layers;
+    const Tensor y = linear(first, w), z = linear(second, w);
+    const Tensor dy = Tensor::full(y.shape(), 0.5, DType::f32, Device{});
+    const Tensor dz = Tensor::full(z.shape(), 2, DType::f32, Device{});
+    backward({&y, 1}, {&dy, 1});
+    backward({&z, 1}, {&dz, 1});
+    layers.end_step();
+    const auto layer = layers.find("fc");
+    EXPECT_EQ(layer->weight_casts(), 1);
+    EXPECT_EQ(layer->delayed()[0].history().back(), 7);
+    EXPECT_EQ(layer->delayed()[2].history().back(), 2);
+}
+
 class NonFinite : public testing::Test {
 protected:
     static constexpr std::int64_t rows = 40, in = 70, out = 36;
