@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -32,6 +33,8 @@ struct OnnxTensor {
     bool is_whole() const { return type >= u8 && type <= u64 && type != string && !is_real(); }
 };
 
+struct OnnxGraph;
+
 struct OnnxNode {
     struct Attribute {
         std::int32_t type = 0;
@@ -42,8 +45,10 @@ struct OnnxNode {
         std::vector<double> numbers{};
         std::vector<std::string> words{};
         std::optional<OnnxTensor> tensor{};
+        std::shared_ptr<const OnnxGraph> graph{};
+        std::string reference{};  ///< in a function: the attribute of its call that stands here
     };
-    std::string op{}, domain{}, name{};
+    std::string op{}, domain{}, name{}, overload{};
     std::string scopes{};  ///< PyTorch's modules around it, as its exporter writes them; empty: unknown
     std::vector<std::string> inputs{}, outputs{};
     std::map<std::string, Attribute> attributes{};
@@ -62,11 +67,27 @@ struct OnnxPort {
     std::vector<std::variant<std::int64_t, std::string>> dims{};
 };
 
+/// Nodes in their order, and the tensors that they take.
+struct OnnxGraph {
+    std::vector<OnnxNode> nodes{};
+    std::vector<OnnxTensor> tensors{};
+    std::vector<OnnxPort> inputs{}, outputs{};
+    std::int64_t sparse = 0;
+};
+
+/// An operator that the file defines by others.
+struct OnnxFunction {
+    std::string name{}, domain{}, overload{};
+    std::vector<std::string> inputs{}, outputs{};
+    std::map<std::string, OnnxNode::Attribute> defaults{};
+    std::vector<OnnxNode> nodes{};
+};
+
 /// An ONNX model, mapped and checked: sizes, names and the form of each message. The operators are
 /// not. Throws Error(data) with a sentence for a file that is missing, damaged or too large.
-class OnnxFile {
+class OnnxFile : public OnnxGraph {
 public:
-    static constexpr std::int64_t most_bytes = std::int64_t{1} << 31, most_parts = 100'000, most_text = 1 << 20;
+    static constexpr std::int64_t most_bytes = std::int64_t{1} << 31, most_parts = 100'000, most_text = 1 << 20, most_depth = 8;
 
     /// `data`: the file that holds tensors outside of the model, chosen by a person; empty: the one
     /// beside the model that it names.
@@ -74,10 +95,7 @@ public:
 
     std::int64_t opset = 0;
     std::string producer{};
-    std::vector<OnnxNode> nodes{};
-    std::vector<OnnxTensor> tensors{};
-    std::vector<OnnxPort> inputs{}, outputs{};
-    std::int64_t functions = 0, sparse = 0;
+    std::vector<OnnxFunction> functions{};
 
     std::int64_t bytes() const { return static_cast<std::int64_t>(map_.size()); }
     /// The numbers of a tensor in f32.

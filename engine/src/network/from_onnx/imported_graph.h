@@ -93,6 +93,7 @@ public:
     explicit ImportedGraph(const OnnxFile& read) : file(read) {}
 
     const OnnxFile& file;
+    std::vector<OnnxNode> inlined{};  ///< the file's nodes, if it has functions
     std::vector<ImportedConstant> constants{};
     std::vector<ImportedValue> values{};
     std::vector<ImportedStep> steps{};
@@ -129,6 +130,8 @@ private:
     std::int64_t work_ = 0;
 };
 
+/// The file's nodes, with those of functions in the places of their calls. Throws Error(data) for calls that are too deep or too many.
+std::vector<OnnxNode> inline_functions(const OnnxFile& file);
 /// Makes the graph of the file's operators. Those that are not read stand in `refused`.
 void read_graph(ImportedGraph& graph);
 /// Joins steps to layers of the notation.

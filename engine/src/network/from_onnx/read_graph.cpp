@@ -62,6 +62,39 @@ void read_input(ImportedGraph& graph, const OnnxPort& port) {
 
 std::string name_of(const OnnxNode& node) { return node.name.empty() && !node.outputs.empty() ? node.outputs.front() : node.name; }
 
+void read_node(ImportedGraph& graph, const OnnxNode& node);
+
+void add_tensors(ImportedGraph& graph, const OnnxGraph& from) {
+    if (from.sparse > 0) refuse_graph(msg("This ONNX model has sparse tensors, which are not read."));
+    for (const OnnxTensor& tensor : from.tensors) {
+        if (!tensor.is_real() && !tensor.is_whole()) refuse_graph(msg("{} of this ONNX model has a type that is not read.", tensor.name));
+        const int value = graph.add_constant({.name = tensor.name, .dims = tensor.dims, .real = tensor.is_real(), .tensor = &tensor});
+        if (!graph.names.emplace(tensor.name, value).second) refuse_graph(msg("This ONNX model has the name {} twice.", tensor.name));
+    }
+}
+
+/// If with a condition that is known: the nodes of its branch stand in its place.
+void read_branch(ImportedGraph& graph, const OnnxNode& node) {
+    const int condition = node.inputs.size() == 1 ? graph.names.at(node.inputs[0]) : -1;
+    const auto known = condition < 0 ? std::nullopt : graph.scalar(condition);
+    if (!known) throw CannotRead{"its condition follows from the input"};
+    const auto found = node.attributes.find(*known != 0 ? "then_branch" : "else_branch");
+    if (found == node.attributes.end() || !found->second.graph || found->second.graph->outputs.size() != node.outputs.size()) throw CannotRead{"its branch has other outputs"};
+    const OnnxGraph& branch = *found->second.graph;
+    add_tensors(graph, branch);
+    for (const OnnxNode& each : branch.nodes) read_node(graph, each);
+    for (std::size_t i = 0; i < node.outputs.size(); ++i) {
+        const auto value = graph.names.find(branch.outputs[i].name);
+        if (value == graph.names.end()) throw CannotRead{"its branch has other outputs"};
+        if (!node.outputs[i].empty()) graph.names[node.outputs[i]] = value->second;
+    }
+    ++graph.folded;
+    // Names of the branch are its own.
+    for (const OnnxTensor& each : branch.tensors) graph.names.erase(each.name);
+    for (const OnnxNode& each : branch.nodes)
+        for (const std::string& output : each.outputs) graph.names.erase(output);
+}
+
 void read_node(ImportedGraph& graph, const OnnxNode& node) {
     for (const std::string& output : node.outputs)
         if (!output.empty() && !graph.names.emplace(output, -1).second) refuse_graph(msg("This ONNX model has the name {} twice.", output));
@@ -75,6 +108,7 @@ void read_node(ImportedGraph& graph, const OnnxNode& node) {
     const std::size_t first = graph.steps.size();
     const std::string op = node.domain.empty() ? node.op : node.domain + "::" + node.op;
     try {
+        if (node.domain.empty() && node.op == "If") return read_branch(graph, node);
         OperatorCall call(graph, node);
         if (node.domain.empty() && fold(call)) return;
         const ReadOperator read = node.domain.empty() ? find_onnx_operator(node.op) : nullptr;
@@ -102,13 +136,8 @@ void read_graph(ImportedGraph& graph) {
     constexpr std::int64_t oldest = 9, newest = 28;
     if (file.opset < oldest || file.opset > newest)
         throw Error(ErrorCode::data, msg("This ONNX model has opset {}; 9 to 28 are read.", file.opset), msg("Export it with opset_version=18."));
-    if (file.functions > 0 || file.sparse > 0)
-        throw Error(ErrorCode::data, msg("This ONNX model has functions or sparse tensors, which are not read."), msg("Export it again without them."));
-    for (const OnnxTensor& tensor : file.tensors) {
-        if (!tensor.is_real() && !tensor.is_whole()) refuse_graph(msg("{} of this ONNX model has a type that is not read.", tensor.name));
-        const int value = graph.add_constant({.name = tensor.name, .dims = tensor.dims, .real = tensor.is_real(), .tensor = &tensor});
-        if (!graph.names.emplace(tensor.name, value).second) refuse_graph(msg("This ONNX model has the name {} twice.", tensor.name));
-    }
+    add_tensors(graph, file);
+    if (!file.functions.empty()) graph.inlined = inline_functions(file);
     for (const OnnxPort& port : file.inputs)
         if (!graph.names.contains(port.name)) read_input(graph, port);  // old files list weights too
     for (const OnnxNode& node : file.nodes) poll_work(), read_node(graph, node);

@@ -74,18 +74,57 @@ public:
         return *this;
     }
 
+    /// An operator of this name in the domain "own", from a to b, of nodes that each take the value before.
+    MadeOnnx& function(const std::string& name, const std::vector<std::pair<std::string, std::string>>& domains_and_ops) {
+        protozero::pbf_writer all(functions_), function(all, 25);
+        function.add_string(1, name);
+        function.add_string(4, "a");
+        function.add_string(5, "b");
+        for (std::size_t i = 0; i < domains_and_ops.size(); ++i) {
+            protozero::pbf_writer node(function, 7);
+            node.add_string(1, i == 0 ? "a" : "v" + std::to_string(i));
+            node.add_string(2, i + 1 == domains_and_ops.size() ? "b" : "v" + std::to_string(i + 1));
+            node.add_string(4, domains_and_ops[i].second);
+            node.add_string(7, domains_and_ops[i].first);
+        }
+        function.add_string(10, "own");
+        return *this;
+    }
+
+    /// If, whose branches compute `then_op` and `else_op` of x.
+    MadeOnnx& branches(const std::string& condition, const std::string& output, const std::string& then_op, const std::string& else_op) {
+        protozero::pbf_writer graph(graph_), node(graph, 1);
+        node.add_string(1, condition);
+        node.add_string(2, output);
+        node.add_string(4, "If");
+        for (const auto& [name, op] : {std::pair("then_branch", then_op), std::pair("else_branch", else_op)}) {
+            protozero::pbf_writer attribute(node, 5);
+            attribute.add_string(1, name);
+            protozero::pbf_writer branch(attribute, 6);
+            {
+                protozero::pbf_writer inner(branch, 1);
+                inner.add_string(1, "x");
+                inner.add_string(2, "taken");
+                inner.add_string(4, op);
+            }
+            protozero::pbf_writer(branch, 12).add_string(1, "taken");
+        }
+        return *this;
+    }
+
     std::vector<std::uint8_t> bytes() const {
         std::string out;
         protozero::pbf_writer model(out);
         model.add_int64(1, 8);
         model.add_message(7, graph_);
         protozero::pbf_writer(model, 8).add_int64(2, opset_);
+        out += functions_;
         return {out.begin(), out.end()};
     }
 
 private:
     std::int64_t opset_;
-    std::string graph_;
+    std::string graph_, functions_;
 };
 
 }  // namespace engine::test

@@ -237,6 +237,30 @@ TEST_F(OnnxImportOf, WritesOperatorsWithoutALayerAsSeveral) {
     EXPECT_THAT(text(MadeOnnx().wholes("a", {1}).node("ReduceLogSumExp", {"x", "a"}, {"y"})), AllOf(HasSubstr("Max(1, keepdim=true)"), HasSubstr("Exp"), HasSubstr("Log")));
 }
 
+TEST_F(OnnxImportOf, PutsFunctionsInThePlacesOfTheirCalls) {
+    MadeOnnx model;
+    model.function("Inner", {{"", "Relu"}, {"", "Tanh"}}).function("Outer", {{"own", "Inner"}, {"own", "Inner"}});
+    model.node("Outer", {"x"}, {"y"}, "call", "own");
+    EXPECT_THAT(made(model).text, HasSubstr("ReLU\n  Tanh\n  ReLU\n  Tanh\n"));
+}
+
+TEST_F(OnnxImportOf, RefusesFunctionsThatGrowOrCallThemselves) {
+    MadeOnnx growing;
+    growing.function("F0", {{"", "Relu"}});
+    for (int i = 1; i < 8; ++i) growing.function("F" + std::to_string(i), std::vector<std::pair<std::string, std::string>>(10, {"own", "F" + std::to_string(i - 1)}));
+    EXPECT_THAT(refused(growing.node("F7", {"x"}, {"y"}, "call", "own")), HasSubstr("beyond 100000 nodes"));
+    MadeOnnx endless;
+    endless.function("F", {{"own", "F"}}).node("F", {"x"}, {"y"}, "call", "own");
+    EXPECT_THAT(refused(endless), HasSubstr("more than 8 deep"));
+}
+
+TEST_F(OnnxImportOf, TakesTheBranchOfAKnownCondition) {
+    const auto model = [](std::int64_t size) { return MadeOnnx().wholes("c", {size}, {}).branches("c", "y", "Relu", "Tanh"); };
+    EXPECT_THAT(made(model(1)).text, AllOf(HasSubstr("ReLU"), Not(HasSubstr("Tanh"))));
+    EXPECT_THAT(made(model(0)).text, AllOf(HasSubstr("Tanh"), Not(HasSubstr("ReLU"))));
+    EXPECT_THAT(refused(MadeOnnx().branches("x", "y", "Relu", "Tanh")), HasSubstr("its condition follows from the input"));
+}
+
 TEST_F(OnnxImportOf, RefusesWhatItsLayersWouldComputeOtherwise) {
     const std::string four = raw_floats({1, 2, 3, 4});
     std::string square;
