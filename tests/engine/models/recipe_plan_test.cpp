@@ -137,6 +137,8 @@ TEST(RecipePlan, KnowsTheOutputLayer) {
     };
     EXPECT_THAT(heads(test::small_run("mlp", "fp32")), ElementsAre("fc3"));
     EXPECT_THAT(heads(test::small_run("lenet", "fp32")), ElementsAre("fc3"));
+    EXPECT_THAT(heads(test::small_run("resnet18", "fp32")), ElementsAre("fc"));
+    EXPECT_THAT(heads(test::small_run("mobilenetv2", "fp32")), ElementsAre("classifier.1"));
     EXPECT_THAT(heads(test::small_text_run("fp32")), ElementsAre("decoder"));
     EXPECT_THAT(heads(test::small_transformer_run("fp32")), ElementsAre("lm_head"));
     EXPECT_THAT(heads(test::small_masked_run("fp32")), ElementsAre("cls.predictions.decoder"));

@@ -215,6 +215,25 @@ TEST(RecipeStep, CastsWeightsThatWereLoadedOrChanged) {
     EXPECT_NE(evaluated_loss(run, batch), first);
 }
 
+// What the products do not cover has the type of autocast, f32 without it.
+TEST(RecipeStep, QuantisesWithEachTypeOfAutocast) {
+    RunConfig config = test::small_run("mlp", "fp8-current");
+    const auto row_of = [&](AutocastFormat format, const char* recipe) {
+        config.precision = {.preset = recipe};
+        config.precision.autocast = format;
+        return alone(config, 3).row;
+    };
+    const float plain = row_of(AutocastFormat::off, "fp32").loss;
+    for (const AutocastFormat format :
+         {AutocastFormat::off, AutocastFormat::bf16, AutocastFormat::fp16})
+        for (const char* recipe : {"fp8-current", "mxfp8"}) {
+            const StepRecord row = row_of(format, recipe);
+            EXPECT_TRUE(std::isfinite(row.scale_headroom)) << "products were quantised";
+            EXPECT_NE(row.loss, plain);
+            EXPECT_NEAR(row.loss, plain, 0.05 * plain);
+        }
+}
+
 TEST(RecipeStep, EvaluationChangesNoState) {
     for (const char* preset : {"fp8-delayed", "nvfp4"}) {
         const RunConfig config = test::small_run("mlp", preset);
