@@ -76,7 +76,7 @@ kernel_tests=(kernels/kernels_test)
 kernel_cases=${HALFTONE_TESTS:-Cuda*:PutBytes.*-*Race.*}  # those of the device
 race_cases='*Race.*'
 engine_tests=(engine/core_test engine/ops_test engine/nn_test engine/amp_test engine/autocast_test engine/optim_test
-              engine/device_test)
+              engine/device_test engine/detection_test)
 other_tests=(peer/golden_test engine/session_test)
 captured_step='*DeviceStep.Replays*'
 

@@ -102,7 +102,7 @@ EOF
     make_program "$kit/prebuilt/tests/kernels/kernels_test" "${for_smoke[@]}" CudaSum.Adds CudaSum.SkipsIt PutBytes.Puts Cpu.NotOfTheDevice \
         CudaGemmRace.Agrees CudaConv2dRace.Agrees
     local test
-    for test in core ops nn amp autocast optim session; do
+    for test in core ops nn amp autocast optim detection session; do
         make_program "$kit/prebuilt/tests/engine/${test}_test" "Of_$test.One" "Of_$test.Two" "More/Of_$test.One/0"
     done
     make_program "$kit/prebuilt/tests/engine/device_test" \

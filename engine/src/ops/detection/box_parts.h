@@ -2,8 +2,8 @@
 
 #include "tensor/tape.h"
 
-// Boxes are (x1, y1, x2, y2) in pixels, f32 whatever the region. What the operations of this room
-// compute by kernels of the CPU alone, they compute on the host: tensors of a GPU are copied there
+// Boxes are (x1, y1, x2, y2) in pixels, f32 whatever the region. nms() and batched_nms(), whose
+// results have sizes that depend on values, compute on the host: tensors of a GPU are copied there
 // and back, which waits.
 namespace engine {
 
