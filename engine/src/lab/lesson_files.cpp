@@ -20,7 +20,7 @@ constexpr std::size_t max_lessons = 200;
 constexpr std::array course = {
     "number-formats", "underflow",     "overflow", "fp8-bits",        // numbers
     "lost-updates",   "loss-scale",    "autocast", "dtype-mismatch",  // the AMP recipe
-    "fp16-sums",      "batch-norm",    "epsilon",                     // fragile operations
+    "fp16-sums",      "batch-norm",    "epsilon",  "boxes",           // fragile operations
     "clipping",       "accumulation",                                 // the training loop
     "bf16-or-fp16",   "nan-detective", "amp-pays", "resume",
     "build-a-network"};  // in practice

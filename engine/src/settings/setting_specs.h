@@ -372,6 +372,10 @@ void for_each_setting(Config&& c, F&& f) {
     row(c.teach.norm_epsilon, "teach.norm_epsilon", "Epsilon of broken norms",
         "Epsilon of composed norms (0 = that of each layer). 1e-8 is 0 in fp16.", "",
         numbers(not_negative));
+    row(c.teach.boxes, "teach.boxes", "Broken boxes",
+        "Broken on purpose: a detector computes anchors and boxes in the 16-bit type of its heads, "
+        "where bf16 has every second or fourth pixel.",
+        "", {}, SettingPlace::if_given);
     row(c.teach.plant.kind, "teach.plant.kind", "Planted fault",
         "Broken on purpose: one step has this fault, for the Skips page to find.");
     row(c.teach.plant.step, "teach.plant.step", "Planted at step",

@@ -53,6 +53,14 @@ void check_loss(const RunConfig& config, const TaskDescriptor& task) {
                     msg("teach.loss: {}: the task {} has no such loss", word_of(loss), task.kind));
 }
 
+void check_boxes(const RunConfig& config) {
+    if (config.teach.boxes != TeachBoxes::intact &&
+        model_descriptor(config.model)->output != ModelOutput::detections)
+        throw Error(ErrorCode::settings,
+                    msg("teach.boxes: {}: use it with a detector: {} finds no boxes",
+                        word_of(config.teach.boxes), config.model.kind));
+}
+
 }  // namespace
 
 std::unique_ptr<Task> make_task(const RunConfig& config, const Schema& data) {
@@ -62,6 +70,7 @@ std::unique_ptr<Task> make_task(const RunConfig& config, const Schema& data) {
     }
     const TaskDescriptor& task = task_of(config, sized);
     check_loss(config, task);
+    check_boxes(config);
     return task.make({config, sized, task.metrics_of(config)});
 }
 

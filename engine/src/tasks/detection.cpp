@@ -149,6 +149,7 @@ public:
     explicit ObjectDetection(const TaskSetup& setup)
         : DescribedTask(setup),
           masks_(has_masks(setup.config)),
+          geometry_(setup.config.teach.boxes),
           threads_(setup.config.threads > 0 ? static_cast<int>(setup.config.threads)
                                             : kernels::cpu::hardware_threads()) {
         if (masks_ && field(detection_field::bits).cardinality == 1)
@@ -184,7 +185,7 @@ public:
                             .draws = batch[draw_]};
         std::optional<Proposals> given;
         if (!step.decisions.empty()) given = given_proposals(step.decisions, batch.rows);
-        const DetectionPass pass = detect(step, scenes, given ? &*given : nullptr);
+        const DetectionPass pass = detect(step, scenes, given ? &*given : nullptr, geometry_);
         if (step.training())
             step.decisions = {pass.proposals.boxes, pass.proposals.counts};
         else
@@ -220,6 +221,7 @@ private:
     static constexpr std::size_t precisions = 3;
 
     bool masks_;
+    TeachBoxes geometry_;
     int threads_;
     std::size_t draw_ = 0;
 };

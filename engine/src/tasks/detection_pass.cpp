@@ -80,8 +80,9 @@ struct Roi {
 
 class Pass {
 public:
-    Pass(const TaskStep& step, const Scenes& scenes)
+    Pass(const TaskStep& step, const Scenes& scenes, TeachBoxes geometry)
         : step_(step),
+          geometry_(geometry),
           model_(dynamic_cast<DetectionModel&>(step.model())),
           scenes_(scenes),
           device_(scenes.images.device()) {}
@@ -116,6 +117,21 @@ private:
         anchor_scores_ = {{maps.begin(), middle}, {middle, maps.end()}};
         anchors_ = anchors(features_, {scenes_.images.size(2), scenes_.images.size(3)},
                            plan().anchor_sizes);
+        if (geometry_ == TeachBoxes::low)
+            anchors_ = f32(to(anchors_, anchor_scores_.deltas.front().dtype()));
+    }
+
+    /// Boxes (..., 4) as their decoding in 16 bits leaves them: centre and sides are rounded, and
+    /// the corners that are computed of them.
+    Tensor decoded(const Tensor& boxes) const {
+        if (geometry_ != TeachBoxes::low) return boxes;
+        const GradMode off(false);
+        const DType type = anchor_scores_.deltas.front().dtype();
+        const std::int64_t last = boxes.rank() - 1;
+        const Tensor low = narrow(boxes, last, 0, 2), high = narrow(boxes, last, 2, 2);
+        const Tensor half = mul(to(sub(high, low), type), 0.5);
+        const Tensor centre = to(mul(add(high, low), 0.5), type);
+        return f32(cat({sub(centre, half), add(centre, half)}, last));
     }
 
     void propose(const Proposals* given) {
@@ -124,11 +140,10 @@ private:
             return;
         }
         const std::size_t phase = step_.training() ? 0 : 1;
-        const TensorList chosen =
-            select_proposals(anchor_scores_.logits, anchor_scores_.deltas, anchors_, scenes_.sizes,
-                             {.before = plan().proposals_before[phase],
-                              .after = plan().proposals_after[phase]});
-        out_.proposals = {chosen[0], chosen[1]};
+        const TensorList chosen = select_proposals(
+            anchor_scores_.logits, anchor_scores_.deltas, anchors_, scenes_.sizes,
+            {.before = plan().proposals_before[phase], .after = plan().proposals_after[phase]});
+        out_.proposals = {decoded(chosen[0]), chosen[1]};
     }
 
     void anchor_losses() {
@@ -153,16 +168,16 @@ private:
         }
         const std::int64_t terms = at_least_one(index.size());
         out_.objectness = logits_loss(read_anchors(anchor_scores_.logits, index), wanted, terms);
-        const Tensor target =
-            positive.empty() ? empty_boxes()
-                             : box_encode(rows(all_boxes(), own_object), rows(anchors_, own_anchor),
-                                          plain_weights);
-        out_.rpn_box_reg =
-            boxes_loss(read_anchors(anchor_scores_.deltas, positive), target, terms);
+        const Tensor target = positive.empty()
+                                  ? empty_boxes()
+                                  : box_encode(rows(all_boxes(), own_object),
+                                               rows(anchors_, own_anchor), plain_weights);
+        out_.rpn_box_reg = boxes_loss(read_anchors(anchor_scores_.deltas, positive), target, terms);
     }
 
     Tensor read_anchors(const TensorList& maps, const Index& index) const {
-        return f32(gather_anchors(maps, device_index(or_empty_slot(index), device_), anchor_ratios));
+        return f32(
+            gather_anchors(maps, device_index(or_empty_slot(index), device_), anchor_ratios));
     }
 
     /// Cross entropy of (n, 1) logits; an empty slot counts 0.
@@ -188,11 +203,10 @@ private:
         const Tensor candidates = cat({out_.proposals.boxes, scenes_.boxes}, 1);
         const Tensor matched =
             match_boxes(scenes_.boxes, candidates, {.high = 0.5, .low = 0.5, .low_quality = false});
-        const TensorList taken =
-            balanced_sample(matched, scenes_.draws,
-                            {.count = plan().rois_sampled,
-                             .positives = plan().rois_sampled / 4,
-                             .substream = roi_draws});
+        const TensorList taken = balanced_sample(matched, scenes_.draws,
+                                                 {.count = plan().rois_sampled,
+                                                  .positives = plan().rois_sampled / 4,
+                                                  .substream = roi_draws});
         const Index object = host_index(matched);
         const std::int64_t each = candidates.size(1), objects = scenes_.boxes.size(1);
         for (const std::int64_t row : host_index(taken[0])) {
@@ -253,11 +267,12 @@ private:
         const std::int64_t classes = logits.size(1);
         for (std::int64_t& row : deltas_row)
             row = row * classes + own_label[static_cast<std::size_t>(row)];
-        const Tensor own_deltas = rows(reshape(deltas, {-1, box_columns}), or_empty_slot(deltas_row));
-        const Tensor wanted =
-            positive.empty() ? empty_boxes()
-                             : box_encode(rows(all_boxes(), own_object), rows(candidates_, positive),
-                                          head_weights);
+        const Tensor own_deltas =
+            rows(reshape(deltas, {-1, box_columns}), or_empty_slot(deltas_row));
+        const Tensor wanted = positive.empty()
+                                  ? empty_boxes()
+                                  : box_encode(rows(all_boxes(), own_object),
+                                               rows(candidates_, positive), head_weights);
         out_.box_reg = boxes_loss(own_deltas, wanted, terms);
     }
 
@@ -294,9 +309,12 @@ private:
             region_maps(), rois, {DetectionModel::mask_input_side, DetectionModel::mask_input_side},
             plan().canonical_size, 2);
         const Tensor classes = device_index(labels, device_);
-        return f32(step_.with_casts({regions}, [&](const TensorList& in) {
-                            return TensorList{model_.mask_head(in.front(), classes)};
-                        }).front());
+        return f32(step_
+                       .with_casts({regions},
+                                   [&](const TensorList& in) {
+                                       return TensorList{model_.mask_head(in.front(), classes)};
+                                   })
+                       .front());
     }
 
     void add_up() {
@@ -315,12 +333,16 @@ private:
         const Tensor rois =
             make_rois(reshape(out_.proposals.boxes, {-1, box_columns}), index, each);
         const auto [logits, deltas] = classify(rois);
-        const TensorList chosen =
-            select_detections(logits, deltas, rois, scenes_.sizes,
-                              {.score_threshold = plan().score_threshold,
-                               .nms_threshold = plan().nms_threshold,
-                               .detections = plan().detections});
-        out_.found = plan().masks ? with_masks(chosen[0], host_index(chosen[1])) : chosen[0];
+        const TensorList chosen = select_detections(logits, deltas, rois, scenes_.sizes,
+                                                    {.score_threshold = plan().score_threshold,
+                                                     .nms_threshold = plan().nms_threshold,
+                                                     .detections = plan().detections});
+        Tensor found = chosen[0];
+        if (geometry_ == TeachBoxes::low)
+            found = cat({decoded(narrow(found, 2, 0, box_columns)),
+                         narrow(found, 2, box_columns, found_columns - box_columns)},
+                        2);
+        out_.found = plan().masks ? with_masks(found, host_index(chosen[1])) : found;
     }
 
     /// The detections (N, D, 6) with the probabilities of their masks.
@@ -341,13 +363,14 @@ private:
             return cat({found, Tensor::zeros({pictures(), each, pixels}, DType::f32, device_)}, 2);
         const Tensor boxes =
             narrow(reshape(found, {pictures() * each, found_columns}), 1, 0, box_columns);
-        const Tensor masks =
-            sigmoid(draw_masks(make_rois(in_layout(boxes, Layout::contiguous), index, each), labels));
+        const Tensor masks = sigmoid(
+            draw_masks(make_rois(in_layout(boxes, Layout::contiguous), index, each), labels));
         const Tensor spread = rows(reshape(masks, {-1, pixels}), drawn);
         return cat({found, reshape(spread, {pictures(), each, pixels})}, 2);
     }
 
     const TaskStep& step_;
+    TeachBoxes geometry_;
     DetectionModel& model_;
     const Scenes& scenes_;
     Device device_;
@@ -361,8 +384,9 @@ private:
 
 }  // namespace
 
-DetectionPass detect(const TaskStep& step, const Scenes& scenes, const Proposals* given) {
-    return Pass(step, scenes).run(given);
+DetectionPass detect(const TaskStep& step, const Scenes& scenes, const Proposals* given,
+                     TeachBoxes geometry) {
+    return Pass(step, scenes, geometry).run(given);
 }
 
 }  // namespace engine

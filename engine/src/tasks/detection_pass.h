@@ -35,7 +35,10 @@ struct DetectionPass {
 /// Mask R-CNN's algorithm around the networks of step.model(), a DetectionModel: losses, and in
 /// evaluation detections. `given` takes the place of the proposals that the model would make, so
 /// that two computations read the same regions. What is sampled depends on the pictures' draws and
-/// proposals alone. Source: He et al. 2017, as torchvision computes it.
-DetectionPass detect(const TaskStep& step, const Scenes& scenes, const Proposals* given = nullptr);
+/// proposals alone. With TeachBoxes::low anchors and boxes are rounded to the type of the heads'
+/// outputs, as where a framework computes them in it. Source: He et al. 2017, as torchvision
+/// computes it.
+DetectionPass detect(const TaskStep& step, const Scenes& scenes, const Proposals* given = nullptr,
+                     TeachBoxes geometry = TeachBoxes::intact);
 
 }  // namespace engine

@@ -36,6 +36,12 @@ void lint_loss_and_norm(const TeachConfig& t, Findings& out) {
                 "FP32 "
                 "inside."),
             "Norms compute in FP32", "teach.norm=");
+    if (t.boxes == TeachBoxes::low)
+        add(out, "boxes-in-16-bits", LintSeverity::error,
+            msg("Anchors and boxes are computed in 16 bits"),
+            msg("From 256 pixels on bf16 has every second pixel alone, from 512 on every fourth: "
+                "boxes lie off by pixels. Geometry needs FP32."),
+            "Boxes compute in FP32", "teach.boxes=");
 }
 
 }  // namespace

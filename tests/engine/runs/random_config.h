@@ -68,6 +68,7 @@ inline RunConfig random_config(std::mt19937& random) {
     c.teach.clip_before_unscale = flag();
     c.teach.norm = flag() ? TeachNorm::composed : TeachNorm::intact;
     c.teach.norm_epsilon = real(0, 1);
+    c.teach.boxes = flag() ? TeachBoxes::low : TeachBoxes::intact;
     c.teach.plant = {setting_words<PlantKind>[random() % 12].value,  // the last one requires Adam
                      1 + static_cast<std::int64_t>(random() % 99), pick({"", "fc1.weight:3"})};
     return completed(c);  // as after reading

@@ -15,6 +15,7 @@
 #include "ops/pointwise/binary.h"
 #include "ops/shape/view.h"
 #include "support/golden_file.h"
+#include "tensor/cast.h"
 
 // Losses, gradients and detections of a small Mask R-CNN against torchvision's, as
 // tests/peer/detection_model.py writes them, with how far ours may be from its.
@@ -134,9 +135,10 @@ Scenes made_scenes(const Objects& objects) {
     return out;
 }
 
-DetectionPass pass_of(Model& model, const Scenes& scenes, const Proposals* given = nullptr) {
+DetectionPass pass_of(Model& model, const Scenes& scenes, const Proposals* given = nullptr,
+                      TeachBoxes geometry = TeachBoxes::intact) {
     const DeviceBatch none;
-    return detect(TaskStep(model, none, {}, nullptr), scenes, given);
+    return detect(TaskStep(model, none, {}, nullptr), scenes, given, geometry);
 }
 
 std::vector<double> losses_of(const DetectionPass& pass) {
@@ -292,6 +294,23 @@ TEST(DetectionPass, GivenProposalsTakeThePlaceOfItsOwn) {
     const DetectionPass without = pass_of(*model, scenes, &none);
     EXPECT_EQ(without.objectness.item(), own.objectness.item());
     EXPECT_NE(without.classifier.item(), own.classifier.item()) << "of the objects alone";
+}
+
+TEST(DetectionPass, BoxesInSixteenBitsLieOnTheGridOfTheirType) {
+    const auto model = small_detector("frozen", false);
+    const Scenes scenes = made_scenes(usual);
+    const AutocastRegion region(Device::Kind::cpu, true, DType::bf16);
+    const auto entered = region.enter();
+    const DetectionPass intact = pass_of(*model, scenes),
+                        low = pass_of(*model, scenes, nullptr, TeachBoxes::low);
+    const Tensor& boxes = low.proposals.boxes;
+    EXPECT_EQ(to(to(boxes, DType::bf16), DType::f32).values(), boxes.values());
+    EXPECT_NE(boxes.values(), intact.proposals.boxes.values());
+    // Below 128 pixels the steps of bf16 are half a pixel at most. Corners of whole numbers up to
+    // 256 are exact, so the anchors, and what is sampled of them, are the same.
+    EXPECT_EQ(low.objectness.item(), intact.objectness.item());
+    EXPECT_EQ(low.rpn_box_reg.item(), intact.rpn_box_reg.item());
+    EXPECT_TRUE(std::isfinite(low.total.item()));
 }
 
 TEST(DetectionPass, WithoutAnyRegionItsLossesAreFiniteAndSoAreGradients) {

@@ -116,6 +116,8 @@ std::vector<Hazard> hazards() {
         {"loss-of-probabilities", {"teach.loss=bce-probabilities"}},
         {"where-of-mixed-dtypes", {"teach.loss=where-mismatch"}},
         {"composed-norm", {"teach.norm=composed"}},
+        {"boxes-in-16-bits",
+         {"dataset.kind=shapes", "model.kind=maskrcnn-resnet18", "teach.boxes=low"}},
         {"planted-fault", {"teach.plant.kind=exp-12", "teach.plant.step=3"}},
     };
 }

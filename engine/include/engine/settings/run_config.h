@@ -232,6 +232,7 @@ struct TeachConfig {
     TeachLoss loss = TeachLoss::intact;
     TeachNorm norm = TeachNorm::intact;  ///< composed: norms of single 16-bit operations
     double norm_epsilon = 0;             ///< of composed norms; 0: that of each layer
+    TeachBoxes boxes = TeachBoxes::intact;  ///< low: a detector's geometry in the region's 16 bits
     PlantConfig plant;
     double quantize_scale = 0;  ///< in place of each scale of a tensor; 0: its own
     /// Bits of the sums of quantised products; 0: f32's.

@@ -57,6 +57,7 @@ enum class AmaxReduction : std::uint8_t { automatic, all, none };
 /// Losses that are wrong on purpose.
 enum class TeachLoss : std::uint8_t { intact, bce_probabilities, where_mismatch };
 enum class TeachNorm : std::uint8_t { intact, composed };
+enum class TeachBoxes : std::uint8_t { intact, low };
 /// Faults that can be planted at a step.
 enum class PlantKind : std::uint8_t {
     none,
@@ -186,6 +187,9 @@ inline constexpr std::array setting_words<TeachLoss> = {
 template <>
 inline constexpr std::array setting_words<TeachNorm> = {
     Word{TeachNorm::intact, "", "Intact"}, Word{TeachNorm::composed, "composed", "Composed"}};
+template <>
+inline constexpr std::array setting_words<TeachBoxes> = {
+    Word{TeachBoxes::intact, "", "Intact"}, Word{TeachBoxes::low, "low", "In 16 bits"}};
 template <>
 inline constexpr std::array setting_words<PlantKind> = {
     Word{PlantKind::none, "", "None"},
