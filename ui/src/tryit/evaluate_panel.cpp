@@ -1,10 +1,13 @@
 #include "tryit/evaluate_panel.h"
 
+#include "commands/commands.h"
 #include "engine/data/changed_data.h"
 #include "feed/event_feed.h"
 #include "text/language.h"
 #include "theme/theme.h"
+#include "tryit/detection_models.h"
 #include "widgets/changed_data_dialog.h"
+#include "widgets/page_export.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -45,7 +48,11 @@ QLayout* EvaluatePanel::makeControls() {
     tabs_->addTab(tr("Confusion matrix"));
     tabs_->addTab(tr("By class"));
     tabs_->addTab(tr("Largest loss"));
-    addWidgets(row, {go_, cancel_});
+    tabs_->addTab(tr("Figures"));
+    tabs_->addTab(tr("Precision and recall"));
+    export_ = withName(new QPushButton(tr("Export…"), this), u"export"_s);
+    connect(export_, &QPushButton::clicked, this, &EvaluatePanel::exportFigures);
+    addWidgets(row, {go_, cancel_, export_});
     row->addStretch(1);
     row->addWidget(tabs_);
     note_ = makeProse(tr("A run is training: evaluating shares the machine with it, and both get "
@@ -56,6 +63,50 @@ QLayout* EvaluatePanel::makeControls() {
     rows->addLayout(row);
     rows->addWidget(note_);
     return rows;
+}
+
+/// All runs' figures, one below the other.
+engine::Table EvaluatePanel::table() const {
+    engine::Table out;
+    for (std::size_t i = 0; i < views_.size(); ++i) {
+        const SharedReport& report = views_[i]->report();
+        if (!report || !report->detections) continue;
+        engine::Table one = figureTable(*report->detections);
+        if (out.columns.empty()) {
+            out.columns = one.columns;
+            out.columns.insert(out.columns.begin(), "run");
+        }
+        for (auto& row : one.rows) {
+            row.insert(row.begin(), columns_->columns()[i]->model()->run());
+            out.rows.push_back(std::move(row));
+        }
+    }
+    return out;
+}
+
+void EvaluatePanel::exportFigures() {
+    PageExport page;
+    page.name = u"evaluation"_s;
+    page.table = [this] { return table(); };
+    page.plots = columns_;
+    page.write = [this](const QString& file, FileWriter writer) {
+        context_.commands->works()->write(file, std::move(writer));
+    };
+    exportPage(this, page);
+}
+
+/// A detector has other parts than a classifier.
+void EvaluatePanel::showTabs() {
+    bool detects = false, reported = false;
+    for (std::size_t i = 0; i < views_.size(); ++i) {
+        const auto& facts = columns_->columns()[i]->model()->facts();
+        detects = detects || (facts && facts->form.kind == engine::InputForm::Kind::scene);
+        reported = reported || (views_[i]->report() && views_[i]->report()->detections);
+    }
+    for (const ReportView::Part part : {ReportView::Figures, ReportView::Curves})
+        tabs_->setTabVisible(part, detects);
+    tabs_->setTabText(ReportView::Hardest, detects ? tr("Most errors") : tr("Largest loss"));
+    export_->setVisible(reported);
 }
 
 void EvaluatePanel::evaluate() {
@@ -107,8 +158,9 @@ void EvaluatePanel::evaluateOne(std::size_t index, bool acceptData) {
 
 void EvaluatePanel::askAboutData(std::size_t index, const QString& what) {
     auto* dialog = new ChangedDataDialog(
-        what, tr("With this data the figures are not those of the data that the run was trained "
-                 "on, and say so."),
+        what,
+        tr("With this data the figures are not those of the data that the run was trained "
+           "on, and say so."),
         this);
     connect(dialog, &QDialog::accepted, this, [this, index] {
         if (workers_[index] != nullptr) return;  // it is evaluated again
@@ -135,6 +187,7 @@ void EvaluatePanel::ended(std::size_t index) {
 
 void EvaluatePanel::refresh() {
     using engine::RunState;
+    showTabs();
     const RunState state = context_.feed->state();
     note_->setVisible(state == RunState::training || state == RunState::preparing ||
                       state == RunState::evaluating);

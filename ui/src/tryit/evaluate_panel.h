@@ -4,6 +4,7 @@
 #include <QTabBar>
 #include <QThreadPool>
 
+#include "engine/base/table.h"
 #include "tryit/report_view.h"
 #include "tryit/run_columns.h"
 #include "view/context.h"
@@ -21,6 +22,8 @@ public:
                   QWidget* parent = nullptr);
 
     bool isEvaluating() const { return evaluating_ > 0; }
+    /// What Export writes: the figures of all detectors that were evaluated.
+    engine::Table table() const;
 
 private:
     QLayout* makeControls();
@@ -29,6 +32,8 @@ private:
     /// The data of the run have changed: asks whether to use them all the same.
     void askAboutData(std::size_t index, const QString& what);
     void cancel();
+    void exportFigures();
+    void showTabs();
     void ended(std::size_t index);
     void refresh();
 
@@ -36,6 +41,7 @@ private:
     QThreadPool* pool_;
     QPushButton* go_;
     QPushButton* cancel_;
+    QPushButton* export_;
     QLabel* note_;
     QTabBar* tabs_;
     RunColumns* columns_;

@@ -8,6 +8,8 @@
 #include "text/metric_text.h"
 #include "theme/theme.h"
 #include "tryit/confusion_matrix.h"
+#include "tryit/detection_models.h"
+#include "tryit/precision_curves.h"
 #include "widgets/panel.h"
 
 namespace ui {
@@ -80,6 +82,8 @@ void ReportView::setProgress(double share) {
 }
 
 bool ReportView::has(const engine::PartReport& report, Part part) {
+    if (report.detections) return part != Hardest || !report.detections->errors.empty();
+    if (part == Figures || part == Curves) return false;
     return part == Hardest ? !report.hardest.empty() : !report.confusion.empty();
 }
 
@@ -126,6 +130,7 @@ void ReportView::show(SharedReport report, const ModelFacts& facts) {
     report_ = std::move(report);
     facts_ = facts;
     showFigures(facts);
+    if (report_->detections) return showDetections();
     const bool pictures =
         !report_->hardest.empty() && !report_->hardest.front().picture.rgb.empty();
     if (has(*report_, Matrix)) {
@@ -142,7 +147,7 @@ void ReportView::show(SharedReport report, const ModelFacts& facts) {
         replace(Hardest, makePictures(facts));
     } else if (has(*report_, Hardest)) {
         auto* model = new HardestModel(report_, facts.classes, this);
-        auto* table = qobject_cast<QTableView*>(makeTable(model, tr("Largest loss")));
+        auto* table = makeTable(model, tr("Largest loss"));
         table->setColumnHidden(HardestModel::Probability, !model->ofClasses());
         table->sortByColumn(HardestModel::Loss, Qt::DescendingOrder);
         replace(Hardest, table);
@@ -151,13 +156,44 @@ void ReportView::show(SharedReport report, const ModelFacts& facts) {
     }
 }
 
+void ReportView::showDetections() {
+    const engine::DetectionReport& found = *report_->detections;
+    auto* figures = makePlainTable({}, new FigureModel(report_, this), stack_);
+    figures->model()->setParent(figures);
+    figures->setAccessibleName(tr("Figures"));
+    figures->horizontalHeader()->setSectionResizeMode(QHeaderView::ResizeToContents);
+    figures->horizontalHeader()->setHighlightSections(false);
+    replace(Figures, figures);
+    if (found.classes.size() <= mostMatrixClasses) {
+        auto* matrix = new ConfusionMatrix(theme_, precision_, stack_);
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < found.classes.size(); ++i)
+            names.push_back(className(found.classes, i).toStdString());
+        names.push_back(FigureModel::tr("background").toStdString());
+        matrix->show(confusionCells(found), names);
+        replace(Matrix, matrix);
+    } else {
+        auto* table = makeTable(new ConfusionModel(report_, this), tr("Largest confusions"));
+        table->sortByColumn(2, Qt::DescendingOrder);
+        replace(Matrix, table);
+    }
+    auto* classes = makeTable(new ClassPrecisionModel(report_, this), tr("Figures by class"));
+    classes->sortByColumn(ClassPrecisionModel::Ap, Qt::AscendingOrder);
+    replace(Classes, classes);
+    replace(Curves, new PrecisionCurves(theme_, report_, stack_));
+    if (!has(*report_, Hardest)) return replace(Hardest, makeNote(tr("No picture has an error.")));
+    auto* errors = makeTable(new ErrorModel(report_, this), tr("Most errors"));
+    errors->sortByColumn(3, Qt::DescendingOrder);
+    replace(Hardest, errors);
+}
+
 QWidget* ReportView::makeNote(const QString& text) {
     auto* note = makeProse(text, "dim", stack_);
     note->setAlignment(Qt::AlignLeft | Qt::AlignTop);
     return note;
 }
 
-QWidget* ReportView::makeTable(QAbstractItemModel* model, const QString& name) {
+QTableView* ReportView::makeTable(QAbstractItemModel* model, const QString& name) {
     auto* table = new QTableView(stack_);
     model->setParent(table);
     auto* sorted = new QSortFilterProxyModel(table);

@@ -10,6 +10,7 @@
 #include "tryit/tried_model.h"
 
 class QListWidget;
+class QTableView;
 
 namespace ui {
 
@@ -22,7 +23,8 @@ class ReportView final : public QWidget {
     /// The report, for widgets/widget_state.h; invalid before there is one.
     Q_PROPERTY(QVariant kept READ kept WRITE setKept)
 public:
-    enum Part { Matrix, Classes, Hardest, parts };
+    /// The last two are a detector's alone.
+    enum Part { Matrix, Classes, Hardest, Figures, Curves, parts };
     ReportView(Theme* theme, const std::string& precision, QWidget* parent = nullptr);
 
     void show(SharedReport report, const ModelFacts& facts);
@@ -40,8 +42,10 @@ private:
     static void showMatrix(ConfusionMatrix& matrix, const engine::PartReport& report,
                            const std::vector<std::string>& classes);
     void showFigures(const ModelFacts& facts);
+    /// The parts of a detector's report.
+    void showDetections();
     void replace(Part part, QWidget* with);
-    QWidget* makeTable(QAbstractItemModel* model, const QString& name);
+    QTableView* makeTable(QAbstractItemModel* model, const QString& name);
     QWidget* makePictures(const ModelFacts& facts);
     int addPicture(QListWidget* list, const engine::HardSample& sample, const ModelFacts& facts);
     QWidget* makeNote(const QString& text);
