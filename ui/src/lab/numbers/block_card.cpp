@@ -45,24 +45,26 @@ void BlockCard::refresh() {
                       .arg(BlockModel::count));
     const engine::BlockElement& now = model_->element(model_->selected());
     const QString error = now.error == 0 ? tr("exact") : percent(std::fabs(now.error / now.number));
+    const engine::NumberFormat& format = engine::block_format(model_->kind());
+    // nvfp4 rounds its scales, so some of its numbers lie just above the largest value.
+    const double factor = model_->block(model_->selected()).factor;
+    const bool above = std::fabs(now.number * factor) > format.largest;
     const QString rounding =
-        now.saturated
-            ? tr("Number %1: %2 × %3 is above the largest code, %4, whose value is %5; error: %6")
-            : tr("Number %1: %2 × %3 is rounded to the code %4, whose value is %5; error: %6");
-    number_->setText(
-        rounding.arg(model_->selected() + 1)
-            .arg(nearText(now.number, 6), nearText(model_->block(model_->selected()).factor, 6),
-                 QString::number(now.bits, 16).toUpper(), nearText(now.value, 6), error));
+        above ? tr("Number %1: %2 × %3 is above the largest code, %4, whose value is %5; error: %6")
+              : tr("Number %1: %2 × %3 is rounded to the code %4, whose value is %5; error: %6");
+    number_->setText(rounding.arg(model_->selected() + 1)
+                         .arg(nearText(now.number, 6), nearText(factor, 6),
+                              QString::number(now.bits, 16).toUpper(), nearText(now.value, 6),
+                              error));
     constexpr std::int64_t draws = 10'000;
     const engine::RandomRounding random = model_->atRandom(draws);
-    const engine::NumberFormat& format = engine::block_format(model_->kind());
     const auto share = [&](std::int64_t count) {
         return percent(static_cast<double>(count) / static_cast<double>(draws));
     };
     const auto value = [&](std::uint32_t bits) { return nearText(from_bits(format, bits), 4); };
     random_->setText(
-        now.saturated ? tr("Rounded at random it becomes %1 too, the largest value of the format.")
-                            .arg(value(random.low))
+        above ? tr("Rounded at random it becomes %1 too, the largest value of the format.")
+                    .arg(value(random.low))
         : random.chance == 0
             ? tr("Rounded at random it stays %1: it is a value of the format.")
                   .arg(value(random.low))
