@@ -106,8 +106,7 @@ Message alarm_text(const ScaleAlarm& alarm, const Recipe& recipe) {
         case saturated:
             return recipe.rule == ScaleBasis::delayed
                        ? msg("{}: {} % of the values saturate at step {}. The scale follows "
-                             "earlier "
-                             "steps; fp8-current measures each step.",
+                             "earlier steps; fp8-current measures each step.",
                              where, percent, alarm.step)
                        : msg("{}: {} % of the values saturate at step {}. Keep this layer in bf16 "
                              "with precision.force.",
