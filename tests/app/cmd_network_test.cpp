@@ -82,7 +82,7 @@ TEST(NetworkCommand, SaysWhatAnOnnxModelBecame) {
     EXPECT_EQ(found.at("inputs").at(0).at("sizes"), json({1, 8, 8}));
     EXPECT_EQ(found.at("outputs"), 5);
     EXPECT_EQ(found.at("tensors").size(), 4);
-    EXPECT_EQ(found.at("report").at(0).at("kind"), "read");
+    EXPECT_EQ(found.at("report").at(0).at("kind"), "advice");
     EXPECT_EQ(found.at("report").back().at("kind"), "data");
     bool advised = false;
     for (const json& remark : found.at("report")) advised = advised || remark.value("copy", "").find("torch.onnx.export") != std::string::npos;

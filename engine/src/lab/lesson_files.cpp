@@ -23,7 +23,7 @@ constexpr std::array course = {
     "fp16-sums",      "batch-norm",    "epsilon",  "boxes",           // fragile operations
     "clipping",       "accumulation",                                 // the training loop
     "bf16-or-fp16",   "nan-detective", "amp-pays", "resume",
-    "build-a-network"};  // in practice
+    "build-a-network", "bring-a-network"};  // in practice
 
 struct NamedFile {
     std::string name;      ///< of the lesson

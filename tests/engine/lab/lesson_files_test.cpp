@@ -116,9 +116,9 @@ TEST(LessonFiles, TheBuiltInLessonsHaveNoProblem) {
     }
 }
 
-TEST(LessonFiles, TheCourseHasNineteenLessonsChapterByChapter) {
+TEST(LessonFiles, TheCourseHasTwentyLessonsChapterByChapter) {
     const auto& lessons = builtin_lessons().lessons;
-    EXPECT_EQ(lessons.size(), 19u);
+    EXPECT_EQ(lessons.size(), 20u);
     for (const char* language : {"en", "zh"}) {
         std::vector<std::string> chapters;
         for (const auto& files : lessons) {

@@ -99,6 +99,8 @@ TEST_F(NetworkPageTest, AnOnnxModelIsReadReportedAndBecomesTheNextRun) {
     ASSERT_TRUE(settles());
     EXPECT_TRUE(model()->isReadOnly());
     EXPECT_TRUE(model()->text().contains(u"Conv2d(4, 3)"_s));
+    EXPECT_EQ(model()->data().outputs, 5);
+    EXPECT_EQ(model()->data().inputs.front().sizes, (std::vector<std::int64_t>{1, 8, 8}));
     auto* report = window->findChild<NetworkImportReport*>();
     ASSERT_TRUE(report->isVisible());
     EXPECT_LE(report->height(), shownPage()->height() / 2 + report->fontMetrics().height());

@@ -2,7 +2,7 @@
 # draw.sh BUILD OUT [--only PART]...: draws eleven pages in five states, two themes and two languages
 # on three screens into OUT/SCREEN and checks each picture's layout (some pages need a run; the
 # screens are drawn side by side), then pages with forced types and a clock as an axis, the page
-# Network without a text, with a text, errors, a traced step and the text of a run, and controls
+# Network without a text, with a text, an imported model, errors, a traced step and the text of a run, and controls
 # that no page shows by itself (controls.h). Network is drawn on a fourth screen, too. The list of faults lies in OUT/SCREEN/faults.txt. Fails
 # if there is one.
 #

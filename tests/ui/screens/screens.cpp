@@ -14,10 +14,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/runs/export.h"
 #include "engine/settings/catalog.h"
 #include "microscope/microscope_model.h"
 #include "network/network_editor.h"
 #include "network/network_files.h"
+#include "network/network_import.h"
 #include "network/network_model.h"
 #include "network/network_sheet.h"
 #include "pages/page_stack.h"
@@ -26,6 +28,7 @@
 #include "screens/screen_check.h"
 #include "skips/skips_model.h"
 #include "support/window_stage.h"
+#include "text/named_output.h"
 #include "xray/xray_model.h"
 
 static void initScreenResources() {
@@ -77,6 +80,20 @@ void makeErrors(WindowStage& stage) {
     stage.window->findChild<NetworkEditor*>()->goToFault(true);
 }
 
+/// A model of another program: the report of its import.
+void importModel(WindowStage& stage) {
+    engine::NetworkData data;
+    data.inputs = {{.field = "image", .sizes = {3, 32, 32}}};
+    data.outputs = 10;
+    const QString file = QDir::temp().filePath(u"halftone-screens-model.onnx"_s);
+    writerOf(file, QByteArray::fromStdString(engine::network_to_onnx(engine::network_template("resnet18"), data, 1)))();
+    auto* import = stage.window->findChild<NetworkImport*>();
+    import->open(file);
+    waitFor([import] { return !import->isReading(); });
+    QFile::remove(file);
+    checks(stage);
+}
+
 /// The trained text, with the types of a traced step.
 void traceText(WindowStage& stage) {
     auto* pages = stage.window->findChild<PageStack*>();
@@ -114,6 +131,7 @@ const std::vector<State>& states() {
         {"cards", 0, true, {"dataset.kind=glyphs", "model.kind=dcgan"}, {u"network"_s}},
         {"checked", 0, true, {"dataset.kind=glyphs", "model.kind=lenet"}, {u"network"_s}, editResidual},
         {"errors", 0, true, {"dataset.kind=glyphs", "model.kind=lenet"}, {u"network"_s}, makeErrors},
+        {"imported", 0, true, {"dataset.kind=glyphs", "model.kind=lenet"}, {u"network"_s}, importModel},
         {"traced", 2, true, {}, {u"network"_s}, traceText, true},
         {"runtext", 2, true, {}, {u"network"_s}, showRunText, true},
     };

@@ -77,9 +77,7 @@ void NetworkImport::open(const QString& file, const QString& data) {
 /// To read, with the sizes of the model: it is trained when the user asks for it.
 void NetworkImport::show() {
     files_->showImported(QString::fromStdString(found_->text), QFileInfo(file_).completeBaseName() + u".network"_s);
-    const auto& input = found_->data.inputs.front();
-    if (input.field == "image") model_->setImage(input.sizes);
-    model_->setOutputs(found_->data.outputs);
+    model_->setSizes(found_->data);
 }
 
 void NetworkImport::take() {

@@ -1,6 +1,5 @@
 #include "network/network_import_report.h"
 
-#include <QCheckBox>
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QListWidget>
@@ -14,6 +13,7 @@
 #include "text/format.h"
 #include "text/language.h"
 #include "theme/theme.h"
+#include "widgets/choices.h"
 #include "widgets/elided_label.h"
 #include "widgets/panel.h"
 
@@ -38,7 +38,7 @@ QString titleOf(const engine::OnnxImport& found) {
 
 NetworkImportReport::NetworkImportReport(SettingsModel* settings, NetworkImport* import, NetworkEditor* editor, QWidget* parent)
     : QFrame(parent), settings_(settings), import_(import), editor_(editor), title_(new ElidedLabel(this)), rows_(new QListWidget(this)),
-      feed_(makeProse({}, "dim", this)), normalize_(new QCheckBox(tr("normalise"), this)) {
+      feed_(makeProse({}, "dim", this)), normalize_(new CheckBox(tr("normalise"), this)) {
     setObjectName(u"card"_s);
     setSizePolicy(QSizePolicy::Preferred, QSizePolicy::Fixed);
     title_->setFont(Theme::bold());
@@ -82,7 +82,7 @@ NetworkImportReport::NetworkImportReport(SettingsModel* settings, NetworkImport*
         go(rows_->row(item));
         editor_->setFocus();
     });
-    connect(normalize_, &QCheckBox::clicked, this, [this](bool on) { settings_->set(u"dataset.normalize"_s, on ? u"true"_s : u"false"_s); });
+    connect(normalize_, &CheckBox::clicked, this, [this](bool on) { settings_->set(u"dataset.normalize"_s, on ? u"true"_s : u"false"_s); });
     connect(settings_, &SettingsModel::changed, this, &NetworkImportReport::showFeed);
     connect(import_, &NetworkImport::changed, this, &NetworkImportReport::refresh);
     refresh();
@@ -95,7 +95,7 @@ void NetworkImportReport::setRoom(int height) {
 
 /// As many rows as there are, within half of the page.
 void NetworkImportReport::fit() {
-    const int row = rows_->fontMetrics().height() + size::grid;
+    const int row = std::max(rows_->sizeHintForRow(0), rows_->fontMetrics().height());
     const int around = 3 * (fontMetrics().height() + 2 * size::grid) + 2 * size::inside;
     const int most = std::max(3, (room_ - around) / row);
     rows_->setFixedHeight(std::min(rows_->count(), most) * row + size::grid);
@@ -174,8 +174,10 @@ void NetworkImportReport::showFeed() {
     const auto* kind = engine::find_dataset(data.kind);
     const QString title = kind != nullptr ? engineText(kind->title) : QString::fromStdString(data.kind);
     normalize_->setChecked(data.normalize);
-    feed_->setText(data.normalize ? tr("%1 feeds red, green and blue from 0 to 1, less the mean of its training part and divided by the deviation.").arg(title)
-                                  : tr("%1 feeds red, green and blue from 0 to 1.").arg(title));
+    const bool colours = found->data.inputs.front().sizes.front() == 3;
+    const QString pixels = colours ? tr("red, green and blue from 0 to 1") : tr("pixels from 0 to 1");
+    feed_->setText(data.normalize ? tr("%1 feeds %2, less the mean of its training part and divided by the deviation.").arg(title, pixels)
+                                  : tr("%1 feeds %2.").arg(title, pixels));
 }
 
 }  // namespace ui

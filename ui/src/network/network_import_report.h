@@ -3,13 +3,13 @@
 #include <QFrame>
 #include <functional>
 
-class QCheckBox;
 class QLabel;
 class QListWidget;
 class QPushButton;
 
 namespace ui {
 
+class CheckBox;
 class ElidedLabel;
 class NetworkEditor;
 class NetworkImport;
@@ -45,7 +45,7 @@ private:
     ElidedLabel* title_;
     QListWidget* rows_;
     QLabel* feed_;
-    QCheckBox* normalize_;
+    CheckBox* normalize_;
     QPushButton *copy_, *train_, *edit_, *save_, *data_, *close_;
     QString line_;  ///< of Python, to copy
     int room_ = 0;

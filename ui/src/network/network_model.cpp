@@ -234,6 +234,13 @@ void NetworkModel::setOutputs(std::int64_t outputs) {
     checkSoon();
 }
 
+void NetworkModel::setSizes(const engine::NetworkData& data) {
+    const auto image = std::ranges::find(data.inputs, "image", &engine::NetworkInput::field);
+    if (image != data.inputs.end()) image_ = image->sizes;
+    outputs_ = data.outputs;
+    checkSoon();
+}
+
 void NetworkModel::setOption(const std::string& name, const engine::OptionValue& value) {
     if (const auto found = options_.find(name); found != options_.end() && found->second == value) return;
     options_[name] = value;

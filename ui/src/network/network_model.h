@@ -64,6 +64,8 @@ public:
     engine::NetworkData data() const { return data_; }
     void setImage(std::vector<std::int64_t> sizes);
     void setOutputs(std::int64_t outputs);
+    /// Sizes of a model that was read with its text.
+    void setSizes(const engine::NetworkData& data);
     /// The settings' data set, where the sizes are those of its samples; empty: they are not.
     QString dataTitle() const { return dataTitle_; }
     void setOption(const std::string& name, const engine::OptionValue& value);

@@ -67,7 +67,8 @@ struct OnnxImport {
     std::string text{};
     NetworkData data{};            ///< the sizes that the file has
     std::vector<Tensor> tensors{};  ///< parameters and buffers
-    /// Says what was read, lifted, dropped and folded, and what the file leaves out.
+    /// Says what was read, lifted, dropped and folded, and what the file leaves out: advice
+    /// first.
     std::vector<OnnxRemark> report{};
 };
 

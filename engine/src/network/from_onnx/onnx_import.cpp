@@ -152,6 +152,10 @@ void add_report(const OnnxFile& file, const ImportedGraph& graph, const WrittenN
     std::int64_t numbers = 0;
     for (const OnnxImport::Tensor& tensor : out.tensors) numbers += static_cast<std::int64_t>(tensor.numbers.size());
     auto& report = out.report;
+    if (layers.any("Conv") && !layers.any("Norm"))
+        report.push_back({Kind::advice,
+                          msg("No norm is left: exporters fold batch norms into convolutions, and zero biases away. It can be trained, but is another network than the one exported. To keep all:"),
+                          {}, 0, "model.train(); torch.onnx.export(model, x, \"model.onnx\", dynamo=True, optimize=False)"});
     report.push_back({Kind::read,
                       file.producer.empty() ? msg("Read: {} nodes of opset {}", file.nodes.size(), file.opset)
                                             : msg("Read: {} nodes of opset {}, written by {}", file.nodes.size(), file.opset, file.producer),
@@ -162,12 +166,8 @@ void add_report(const OnnxFile& file, const ImportedGraph& graph, const WrittenN
     if (graph.folded > 0) report.push_back({Kind::folded, msg("Folded: {} nodes that do not depend on the input.", graph.folded)});
     report.push_back({Kind::tensors, msg("Tensors: {} parameters, {} buffers, {} constants; {} numbers.", written.parameters, written.buffers, written.constants, numbers)});
     for (const Message& note : graph.notes) report.push_back({Kind::note, note, {}, layers.last});
-    if (layers.any("Conv") && !layers.any("Norm"))
-        report.push_back({Kind::advice,
-                          msg("No norm is left: exporters fold batch norms into convolutions, and zero biases away. It can be trained, but is another network than the one exported. To keep all:"),
-                          {}, 0, "model.train(); torch.onnx.export(model, x, \"model.onnx\", dynamo=True, optimize=False)"});
     if (out.data.inputs[0].field == "image")
-        report.push_back({Kind::data, msg("The file does not say how pixels are coded: training feeds RGB with the mean and deviation of the data set's settings.")});
+        report.push_back({Kind::data, msg("The file does not say how pixels are coded, nor in which order its channels stand: training feeds what the settings of the data set say.")});
 }
 
 }  // namespace
