@@ -91,7 +91,7 @@ void OnnxFile::read_model() {
         switch (model.tag()) {
             case 2: producer = word_of(model); break;
             case 3: version = word_of(model); break;
-            case 7: static_cast<OnnxGraph&>(*this) = onnx::graph_of(message_of(model), 0), found = true; break;
+            case 7: static_cast<OnnxBody&>(*this) = onnx::graph_of(message_of(model), 0), found = true; break;
             case 8: {
                 pbf_reader set = message_of(model);
                 std::string domain;

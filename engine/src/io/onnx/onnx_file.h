@@ -33,7 +33,7 @@ struct OnnxTensor {
     bool is_whole() const { return type >= u8 && type <= u64 && type != string && !is_real(); }
 };
 
-struct OnnxGraph;
+struct OnnxBody;
 
 struct OnnxNode {
     struct Attribute {
@@ -45,7 +45,7 @@ struct OnnxNode {
         std::vector<double> numbers{};
         std::vector<std::string> words{};
         std::optional<OnnxTensor> tensor{};
-        std::shared_ptr<const OnnxGraph> graph{};
+        std::shared_ptr<const OnnxBody> graph{};
         std::string reference{};  ///< in a function: the attribute of its call that stands here
     };
     std::string op{}, domain{}, name{}, overload{};
@@ -68,7 +68,7 @@ struct OnnxPort {
 };
 
 /// Nodes in their order, and the tensors that they take.
-struct OnnxGraph {
+struct OnnxBody {
     std::vector<OnnxNode> nodes{};
     std::vector<OnnxTensor> tensors{};
     std::vector<OnnxPort> inputs{}, outputs{};
@@ -85,7 +85,7 @@ struct OnnxFunction {
 
 /// An ONNX model, mapped and checked: sizes, names and the form of each message. The operators are
 /// not. Throws Error(data) with a sentence for a file that is missing, damaged or too large.
-class OnnxFile : public OnnxGraph {
+class OnnxFile : public OnnxBody {
 public:
     static constexpr std::int64_t most_bytes = std::int64_t{1} << 31, most_parts = 100'000, most_text = 1 << 20, most_depth = 8;
 

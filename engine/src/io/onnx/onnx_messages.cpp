@@ -132,7 +132,7 @@ static OnnxNode::Attribute attribute_of(pbf_reader field, std::string& name, std
             case 3: out.whole = whole_of(field); break;
             case 4: out.text = word_of(field); break;
             case 5: out.tensor = tensor_of(message_of(field)); break;
-            case 6: out.graph = std::make_shared<const OnnxGraph>(graph_of(message_of(field), depth + 1)); break;
+            case 6: out.graph = std::make_shared<const OnnxBody>(graph_of(message_of(field), depth + 1)); break;
             case 7:
                 if (field.wire_type() == pbf_wire_type::fixed32) {
                     out.numbers.push_back(static_cast<double>(field.get_float()));
@@ -223,9 +223,9 @@ static OnnxPort port_of(pbf_reader field) {
     return out;
 }
 
-OnnxGraph graph_of(pbf_reader graph, std::int64_t depth) {
+OnnxBody graph_of(pbf_reader graph, std::int64_t depth) {
     if (depth > OnnxFile::most_depth) throw Refused{"its graphs lie more than 8 deep in each other"};
-    OnnxGraph out;
+    OnnxBody out;
     while (graph.next()) {
         switch (graph.tag()) {
             case 1: out.nodes.push_back(node_of(message_of(graph), depth)), count(out.nodes); break;

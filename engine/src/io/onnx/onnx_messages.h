@@ -22,7 +22,7 @@ protozero::pbf_reader message_of(protozero::pbf_reader& field);
 std::int64_t item_bytes(std::int32_t type);
 
 /// A graph, so deep in others.
-OnnxGraph graph_of(protozero::pbf_reader graph, std::int64_t depth);
+OnnxBody graph_of(protozero::pbf_reader graph, std::int64_t depth);
 OnnxFunction function_of(protozero::pbf_reader field);
 
 template <typename Part>

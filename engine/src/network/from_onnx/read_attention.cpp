@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -31,26 +32,35 @@ int for_heads(OperatorCall& call, int value, const Extent& heads) {
 
 constexpr float masked_out = std::numeric_limits<float>::lowest();
 
+/// A row without keys gives zeros in ONNX and the mean of all values here.
+int checked_mask(OperatorCall& call, ImportedConstant made) {
+    const auto columns = static_cast<std::ptrdiff_t>(made.dims.back());
+    for (auto row = made.numbers.begin(); row != made.numbers.end(); row += columns)
+        if (std::all_of(row, row + columns, [](float each) { return each == masked_out; })) call.fail("a row of its mask has no keys");
+    return call.graph.add_constant(std::move(made));
+}
+
 /// Truths as numbers that are added to scores.
 int added_mask(OperatorCall& call, int mask, const Extents& scores) {
     const ImportedValue of = call.graph.value(mask);
     if (of.sizes.empty() || of.sizes.size() > 4 || broadcast_extents({&of.sizes, &scores}) != scores) call.fail("its mask does not fit the scores");
     if (!of.whole) return mask;
-    if (of.constant < 0) call.fail("its mask follows from the input");
+    if (of.constant < 0 || call.graph.constant(of.constant).count() == 0) call.fail("its mask follows from the input");
     const Extents truths = call.graph.wholes(of.constant);
     ImportedConstant made{.dims = call.graph.constant(of.constant).dims, .fixed = true};
     for (const Extent& each : truths) made.numbers.push_back(each.number != 0 ? 0.0F : masked_out);
     call.graph.count_work(made.count());
-    return call.graph.add_constant(std::move(made));
+    return checked_mask(call, std::move(made));
 }
 
-int causal_mask(OperatorCall& call, const Extents& scores) {
+/// Keys from `left` places before each query to `right` behind it; -1: all.
+int band_mask(OperatorCall& call, const Extents& scores, std::int64_t left, std::int64_t right) {
     const std::int64_t rows = call.number(scores[2]), columns = call.number(scores[3]);
     call.graph.count_work(rows * columns);
     ImportedConstant made{.dims = {rows, columns}, .fixed = true};
     for (std::int64_t r = 0; r < rows; ++r)
-        for (std::int64_t c = 0; c < columns; ++c) made.numbers.push_back(c <= r ? 0.0F : masked_out);
-    return call.graph.add_constant(std::move(made));
+        for (std::int64_t c = 0; c < columns; ++c) made.numbers.push_back((left < 0 || c >= r - left) && (right < 0 || c <= r + right) ? 0.0F : masked_out);
+    return checked_mask(call, std::move(made));
 }
 
 void attention(OperatorCall& call) {
@@ -61,7 +71,10 @@ void attention(OperatorCall& call) {
     const bool joined = in.size() == 3, causal = call.node.whole("is_causal", 0) != 0;
     const std::int64_t q_heads = call.node.whole("q_num_heads", 0), kv_heads = call.node.whole("kv_num_heads", 0);
     const double softcap = call.node.number("softcap", 0);
-    if (joined && causal && !call.given(3) && !call.node.has("scale") && softcap == 0 && q_heads == kv_heads && in == call.sizes(1) && in == call.sizes(2) && q_heads > 0)
+    const std::int64_t left = call.node.whole("left_window_size", -1), right = causal ? 0 : call.node.whole("right_window_size", -1);
+    const bool banded = left >= 0 || right >= 0;
+    if (banded && call.given(3) && call.value(3).whole) call.fail("it has a mask of truths and a window");
+    if (joined && causal && left < 0 && !call.given(3) && !call.node.has("scale") && softcap == 0 && q_heads == kv_heads && in == call.sizes(1) && in == call.sizes(2) && q_heads > 0)
         return static_cast<void>(call.add("Attention", std::to_string(q_heads) + ", causal=true", {call.input(0), call.input(1), call.input(2)}, in));
     const int q = by_heads(call, 0, q_heads);
     const Extents q_sizes = call.graph.value(q).sizes;
@@ -79,7 +92,7 @@ void attention(OperatorCall& call) {
         at = call.add_before("Scale", number_text(softcap), {at}, scores);
     }
     if (call.given(3)) at = call.add_before("Add", "", {at, added_mask(call, call.input(3), scores)}, scores);
-    if (causal) at = call.add_before("Add", "", {at, causal_mask(call, scores)}, scores);
+    if (banded) at = call.add_before("Add", "", {at, band_mask(call, scores, left, right)}, scores);
     at = call.add_before("Softmax", "3", {at}, scores);
     call.step().list = {3};
     const Extents out{q_sizes[0], q_sizes[1], q_sizes[2], v_sizes[3]};

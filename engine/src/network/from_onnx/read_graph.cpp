@@ -64,7 +64,7 @@ std::string name_of(const OnnxNode& node) { return node.name.empty() && !node.ou
 
 void read_node(ImportedGraph& graph, const OnnxNode& node);
 
-void add_tensors(ImportedGraph& graph, const OnnxGraph& from) {
+void add_tensors(ImportedGraph& graph, const OnnxBody& from) {
     if (from.sparse > 0) refuse_graph(msg("This ONNX model has sparse tensors, which are not read."));
     for (const OnnxTensor& tensor : from.tensors) {
         if (!tensor.is_real() && !tensor.is_whole()) refuse_graph(msg("{} of this ONNX model has a type that is not read.", tensor.name));
@@ -80,7 +80,7 @@ void read_branch(ImportedGraph& graph, const OnnxNode& node) {
     if (!known) throw CannotRead{"its condition follows from the input"};
     const auto found = node.attributes.find(*known != 0 ? "then_branch" : "else_branch");
     if (found == node.attributes.end() || !found->second.graph || found->second.graph->outputs.size() != node.outputs.size()) throw CannotRead{"its branch has other outputs"};
-    const OnnxGraph& branch = *found->second.graph;
+    const OnnxBody& branch = *found->second.graph;
     add_tensors(graph, branch);
     for (const OnnxNode& each : branch.nodes) read_node(graph, each);
     for (std::size_t i = 0; i < node.outputs.size(); ++i) {
