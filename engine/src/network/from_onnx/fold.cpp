@@ -408,6 +408,7 @@ bool fold(OperatorCall& call) {
     if (op == "Slice") return sliced(call, from), true;
     if (op == "Gather") return gathered(call, from), true;
     if (op == "Concat") return joined(call), true;
+    if (op == "Split") return parted(call, from), true;
     return fold_pair(call) || fold_single(call, from);
 }
 

@@ -41,7 +41,9 @@ Dims known_dims(const OperatorCall& call, std::size_t at) {
     return out;
 }
 
-void take(OperatorCall& call, int from, Dims dims, const std::vector<std::size_t>& places) {
+namespace {
+
+ImportedConstant taken(OperatorCall& call, int from, Dims dims, const std::vector<std::size_t>& places) {
     call.graph.count_work(static_cast<std::int64_t>(places.size()));
     ImportedConstant made{.dims = std::move(dims), .real = call.graph.constant(from).real};
     if (made.real) {
@@ -51,8 +53,12 @@ void take(OperatorCall& call, int from, Dims dims, const std::vector<std::size_t
         const Extents& wholes = call.graph.wholes(from);
         for (const std::size_t place : places) made.wholes.push_back(wholes.at(place));
     }
-    call.give_constant(std::move(made));
+    return made;
 }
+
+}  // namespace
+
+void take(OperatorCall& call, int from, Dims dims, const std::vector<std::size_t>& places) { call.give_constant(taken(call, from, std::move(dims), places)); }
 
 std::vector<std::size_t> places_of(OperatorCall& call, const Dims& dims, const Dims& strides, std::int64_t start) {
     const std::int64_t count = product_of(dims);
@@ -165,6 +171,34 @@ void joined(OperatorCall& call) {
         }
     }
     call.give_constant(std::move(made));
+}
+
+Dims split_parts(const OperatorCall& call, std::int64_t size) {
+    Dims parts = call.wholes_or(1, "split");
+    const std::size_t count = call.node.outputs.size();
+    const auto n = static_cast<std::int64_t>(count);
+    if (parts.empty()) {
+        const std::int64_t each = (size + n - 1) / n;
+        for (std::int64_t rest = size; parts.size() < count; rest -= each) parts.push_back(std::min(each, rest));
+    }
+    std::int64_t left = size;
+    for (const std::int64_t each : parts) left = each < 1 || each > left ? -1 : left - each;
+    if (parts.size() != count || left != 0) call.fail("its parts do not fit its outputs");
+    return parts;
+}
+
+void parted(OperatorCall& call, int from) {
+    Dims dims = call.graph.constant(from).dims;
+    const std::size_t axis = call.axis("axis", 0);
+    const Dims strides = strides_of(dims), parts = split_parts(call, dims[axis]);
+    std::int64_t start = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        dims[axis] = parts[i];
+        const auto places = places_of(call, dims, strides, start * strides[axis]);
+        call.give(call.graph.add_constant(taken(call, from, dims, places)), i);
+        start += parts[i];
+    }
+    call.graph.folded += 1;
 }
 
 void reshaped(OperatorCall& call, int from) {

@@ -22,10 +22,14 @@ std::vector<std::size_t> places_of(OperatorCall& call, const Dims& dims, const D
 /// Gives the constant that has the numbers of `from` at these places.
 void take(OperatorCall& call, int from, Dims dims, const std::vector<std::size_t>& places);
 
+/// Sizes of the parts that Split makes of a dimension.
+Dims split_parts(const OperatorCall& call, std::int64_t size);
+
 void transposed(OperatorCall& call, int from);
 void sliced(OperatorCall& call, int from);
 void gathered(OperatorCall& call, int from);
 void joined(OperatorCall& call);
+void parted(OperatorCall& call, int from);
 void reshaped(OperatorCall& call, int from);
 /// Squeeze; with `add` Unsqueeze.
 void squeezed(OperatorCall& call, int from, bool add);

@@ -59,7 +59,7 @@ struct ImportedValue {
     int step = -1;
     std::string role{};  ///< "hidden" of a recurrent layer
     /// A form of a recurrent layer's value, which the notation has in another order.
-    enum class Form { plain, sequence, joined, states };
+    enum class Form { plain, sequence, joined, states, carried };  ///< carried: from the window before
     Form form = Form::plain;
     std::vector<int> of{};  ///< those values
 

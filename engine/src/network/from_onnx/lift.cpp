@@ -196,7 +196,7 @@ bool Lifter::stacked(int at) {
     if (below < 0 || step(below).kind != step(at).kind || step(below).gone || users(value).size() != 1 || value != step(below).outputs[0]) return false;
     ImportedStep& first = step(below);
     ImportedStep& second = step(at);
-    if (first.list[0] != second.list[0] || first.list[2] != second.list[2] || first.list[3] != second.list[3] || second.list[1] != 1) return false;
+    if (first.list[0] != second.list[0] || first.list[2] != second.list[2] || first.list[3] != second.list[3] || first.list[4] != second.list[4] || second.list[1] != 1) return false;
     for (std::size_t i = 1; i < first.outputs.size(); ++i)
         if (!users(first.outputs[i]).empty()) return false;
     std::vector<ImportedWeight> all = first.weights;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <set>
 #include <stdexcept>
 
 #include "engine/base/error.h"
@@ -10,8 +11,13 @@ namespace {
 
 [[noreturn]] void refuse_graph(const Message& what) { throw Error(ErrorCode::data, what, msg("Export the model again.")); }
 
+bool is_ours(const OnnxFile& file) { return file.producer.starts_with("Halftone"); }
+
 /// PyTorch's module of a node; empty: unknown.
-std::string module_of(const OnnxNode& node) {
+std::string module_of(const OnnxFile& file, const OnnxNode& node) {
+    // decoder.rnn/LSTM_3: of layers whose tensors do not say it.
+    static const std::set<std::string> nameless = {"LSTM", "GRU", "RNN", "Gather"};
+    if (const std::size_t end = node.name.rfind('/'); is_ours(file) && nameless.contains(node.op) && end != node.name.npos) return node.name.substr(0, end);
     // ['', 'layer1.0', 'layer1.0.conv1', 'conv2d']: the last one is the operation.
     if (!node.scopes.empty()) {
         std::vector<std::string> parts;
@@ -58,6 +64,16 @@ void read_input(ImportedGraph& graph, const OnnxPort& port) {
     const int value = graph.add_value(std::move(made));
     graph.inputs.push_back(value);
     if (!graph.names.emplace(port.name, value).second) refuse_graph(msg("This ONNX model has the name {} twice.", port.name));
+}
+
+/// The state that a model of ours takes, (layers, N, hidden): its recurrent layers carry it.
+bool read_state(ImportedGraph& graph, const OnnxPort& port) {
+    if (!is_ours(graph.file) || !port.name.starts_with("state_") || port.dims.size() != 3) return false;
+    const auto *layers = std::get_if<std::int64_t>(&port.dims[0]), *hidden = std::get_if<std::int64_t>(&port.dims[2]);
+    if (layers == nullptr || hidden == nullptr || *layers < 1 || *hidden < 1 || *layers > size_limit || *hidden > size_limit) return false;
+    const int value = graph.add_value({.sizes = {{*layers}, batch_extent, {*hidden}}, .form = ImportedValue::Form::carried});
+    if (!graph.names.emplace(port.name, value).second) refuse_graph(msg("This ONNX model has the name {} twice.", port.name));
+    return true;
 }
 
 std::string name_of(const OnnxNode& node) { return node.name.empty() && !node.outputs.empty() ? node.outputs.front() : node.name; }
@@ -119,7 +135,7 @@ void read_node(ImportedGraph& graph, const OnnxNode& node) {
     } catch (const std::out_of_range&) {
         graph.refused[op + ": its inputs do not fit each other"].push_back(name_of(node));
     }
-    const std::string module = module_of(node);
+    const std::string module = module_of(graph.file, node);
     for (std::size_t i = first; i < graph.steps.size(); ++i) graph.steps[i].module = module;
 }
 
@@ -139,11 +155,12 @@ void read_graph(ImportedGraph& graph) {
     add_tensors(graph, file);
     if (!file.functions.empty()) graph.inlined = inline_functions(file);
     for (const OnnxPort& port : file.inputs)
-        if (!graph.names.contains(port.name)) read_input(graph, port);  // old files list weights too
+        if (!graph.names.contains(port.name) && !read_state(graph, port)) read_input(graph, port);  // old files list weights too
     for (const OnnxNode& node : file.nodes) poll_work(), read_node(graph, node);
     for (const OnnxPort& port : file.outputs) {
         const auto found = graph.names.find(port.name);
         if (found == graph.names.end()) refuse_graph(msg("{} of this ONNX model takes {}, which nothing gives before it.", "output", port.name));
+        if (is_ours(file) && port.name.starts_with("next_state_")) continue;
         if (found->second >= 0) graph.outputs.push_back(found->second);
         else if (graph.refused.empty() && graph.outputs.empty()) graph.refused["output: it follows from a layer's further output, such as a mask"].push_back(port.name);
     }

@@ -221,7 +221,8 @@ std::function<Numbers(Numbers)> times(double factor, std::function<Numbers(Numbe
 }
 
 void gemm(OperatorCall& call) {
-    if (call.node.whole("transA", 0) != 0 || call.rank() != 2) call.fail("its first matrix is transposed");
+    // Rows of a language model have three dimensions here.
+    if (call.node.whole("transA", 0) != 0 || call.rank() > 3) call.fail("its first matrix is transposed");
     linear(call, call.weight(1, 2), call.node.whole("transB", 0) != 0);
     // Linear has no factors: its weights hold them.
     const double alpha = call.node.number("alpha", 1), beta = call.node.number("beta", 1);

@@ -37,7 +37,7 @@ Dims gate_order(const OperatorCall& call) {
     if (const std::string given = join(call.node.words("activations"), " "); !given.empty() && given != usual_activations(call)) call.fail("its activations are not PyTorch's");
     if (call.given(4)) call.fail("the lengths of its sequences are given");
     for (const std::size_t state : {std::size_t{5}, std::size_t{6}})
-        if (call.given(state)) {
+        if (call.given(state) && call.value(state).form != ImportedValue::Form::carried) {
             const auto zero = call.graph.scalar(call.input(state));
             const int constant = call.value(state).constant;
             const bool zeros = constant >= 0 && std::ranges::all_of(call.graph.numbers(constant), [](float each) { return each == 0; });
@@ -63,11 +63,12 @@ void recurrent(OperatorCall& call) {
     const Extent length = call.sizes()[0], batch = call.sizes()[1];
     const int turned = call.add_view("Permute", {1, 0, 2}, call.input(0), {batch, length, call.sizes()[2]});
     const int from = reverse ? call.add_before("Flip", "1", {turned}, {batch, length, call.sizes()[2]}) : turned;
+    const bool carries = call.given(5) && call.value(5).form == ImportedValue::Form::carried;
     const bool has_bias = call.given(3);
     const int bias = has_bias ? call.weight(3, 2) : -1;
     if (has_bias && call.graph.constant(bias).dims != Dims{dims[0], 2 * dims[1]}) call.fail("its bias does not fit");
     const std::int64_t width = hidden * static_cast<std::int64_t>(directions);
-    const int out = call.graph.add_step({.kind = call.node.op, .inputs = {from}, .list = {hidden, 1, has_bias, directions == 2}, .node = call.node.name, .op = call.node.op}, {batch, length, {width}});
+    const int out = call.graph.add_step({.kind = call.node.op, .inputs = {from}, .list = {hidden, 1, has_bias, directions == 2, carries}, .node = call.node.name, .op = call.node.op}, {batch, length, {width}});
     ImportedStep& step = call.step();
     const auto h = static_cast<std::size_t>(hidden), f = static_cast<std::size_t>(dims[2]);
     for (std::size_t d = 0; d < directions; ++d) {

@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "network/from_onnx/operator_call.h"
+#include "network/from_onnx/fold_moves.h"
 
 /// Operators that change the shape, and reductions.
 namespace engine::network {
 namespace {
 
-using Dims = std::vector<std::int64_t>;
 using Form = ImportedValue::Form;
 
 /// How many elements a shape has, as a number times powers of N and T.
@@ -18,7 +17,7 @@ struct Product {
     friend bool operator==(const Product&, const Product&) = default;
 };
 
-Product product_of(const OperatorCall& call, const Extents& sizes) {
+Product symbolic_product(const OperatorCall& call, const Extents& sizes) {
     Product out;
     for (const Extent& each : sizes) {
         if (each.number == -1) continue;
@@ -63,6 +62,19 @@ void restore_symbol(const Extents& in, Extents& out, Size::Symbol symbol, std::i
     out[best] = {out[best].number / fixed, symbol};
 }
 
+/// Whether a language model's rows are made: samples and windows side by side, each with its features.
+bool is_rows(const Extents& in, const Extents& out) {
+    const auto has = [&](std::size_t at, Size::Symbol symbol) { return in[at] == Extent{1, symbol}; };
+    return in.size() == 3 && out.size() == 2 && out[0] == Extent{-1} && out[1] == in[2] && in[2].is_number() &&
+           ((has(0, Size::Symbol::batch) && has(1, Size::Symbol::window)) || (has(0, Size::Symbol::window) && has(1, Size::Symbol::batch)));
+}
+
+/// The notation keeps them as N x T x F: what follows treats each row alike.
+void rows(OperatorCall& call) {
+    if (call.sizes()[0].symbol == Size::Symbol::batch) return call.drop("Reshape");
+    call.give(call.add_view("Permute", {1, 0, 2}, call.input(0), {call.sizes()[1], call.sizes()[0], call.sizes()[2]}));
+}
+
 void reshape(OperatorCall& call) {
     Extents out = call.extents(1);
     const Extents& in = call.sizes();
@@ -76,7 +88,8 @@ void reshape(OperatorCall& call) {
         if (out[i] == Extent{-1}) open = i;
         if (out[i].number < 1 && out[i] != Extent{-1}) call.fail("a size is below 1");
     }
-    const Product all = product_of(call, in), known = product_of(call, out);
+    if (is_rows(in, out)) return rows(call);
+    const Product all = symbolic_product(call, in), known = symbolic_product(call, out);
     if (open < out.size()) {
         const int batches = all.batches - known.batches, windows = all.windows - known.windows;
         if (all.number % known.number != 0 || batches < 0 || windows < 0 || batches + windows > 1) call.fail("sizes do not follow from the input's");
@@ -92,7 +105,7 @@ void flatten(OperatorCall& call) {
     const std::int64_t axis = given < 0 ? given + rank : given;
     if (axis != 1 || rank < 2) call.fail("it joins other dimensions than those behind the first");
     const Extents& in = call.sizes();
-    const Product rest = product_of(call, {in.begin() + 1, in.end()});
+    const Product rest = symbolic_product(call, {in.begin() + 1, in.end()});
     if (rest.batches + rest.windows > 0) call.fail("a size follows from the window");
     reshape_to(call, {in[0], {rest.number}});
 }
@@ -201,7 +214,19 @@ int sliced(OperatorCall& call, int from, std::size_t axis, std::int64_t start, s
     return made;
 }
 
+/// The state of one layer of several.
+void carried_part(OperatorCall& call) {
+    if (call.wholes_or(3, "axes") != Dims{0}) call.fail("it takes a part of the state");
+    const Dims starts = call.wholes_or(1, "starts"), ends = call.wholes_or(2, "ends");
+    ImportedValue made = call.value(0);
+    const std::int64_t all = call.number(made.sizes[0]);
+    if (starts.size() != 1 || ends.size() != 1 || starts[0] < 0 || ends[0] <= starts[0] || ends[0] > all) call.fail("it takes a part of the state");
+    made.sizes[0] = {ends[0] - starts[0]};
+    call.give(call.graph.add_value(std::move(made)));
+}
+
 void slice(OperatorCall& call) {
+    if (call.value(0).form == Form::carried) return carried_part(call);
     const Dims starts = call.wholes_or(1, "starts"), ends = call.wholes_or(2, "ends"), steps = call.given(4) ? call.wholes(4) : Dims();
     Dims axes = call.wholes_or(3, "axes");
     if (axes.empty())
@@ -224,15 +249,8 @@ void slice(OperatorCall& call) {
 void split(OperatorCall& call) {
     const std::size_t axis = call.axis("axis", 0), count = call.node.outputs.size();
     const std::int64_t size = call.number(call.sizes()[axis]);
-    Dims parts = call.wholes_or(1, "split");
+    const Dims parts = split_parts(call, size);
     const auto n = static_cast<std::int64_t>(count);
-    if (parts.empty()) {
-        const std::int64_t each = (size + n - 1) / n;
-        for (std::int64_t rest = size; parts.size() < count; rest -= each) parts.push_back(std::min(each, rest));
-    }
-    std::int64_t left = size;
-    for (const std::int64_t each : parts) left = each < 1 || each > left ? -1 : left - each;
-    if (parts.size() != count || left != 0) call.fail("its parts do not fit its outputs");
     const bool equal = std::ranges::all_of(parts, [&](std::int64_t each) { return each == parts[0]; }) && parts[0] * n == size;
     const int from = call.input(0);
     for (std::size_t i = 0, start = 0; i < count; start += static_cast<std::size_t>(parts[i]), ++i) {
@@ -272,18 +290,23 @@ void several_places(OperatorCall& call, std::size_t axis, const Dims& indices) {
     call.give(made);
 }
 
+/// Rows of a table. Those of tokens that were turned, T x N, are taken as N x T and turned then.
+void table_rows(OperatorCall& call) {
+    const int table = call.weight(0, 2), maker = call.value(1).step;
+    const bool turned = maker >= 0 && call.graph.step(maker).kind == "Permute" && call.graph.step(maker).list == Dims{1, 0};
+    const int tokens = turned ? call.graph.step(maker).inputs[0] : call.input(1);
+    if (call.node.whole("axis", 0) != 0 || !call.graph.value(tokens).whole) call.fail("its table is read along another dimension");
+    const Dims dims = call.graph.constant(table).dims;
+    Extents out = call.graph.value(tokens).sizes;
+    out.push_back({dims[1]});
+    const int made = call.add_before("Embedding", std::to_string(dims[1]), {tokens}, out);
+    call.step().weights.push_back({"weight", table, dims, {}});
+    call.step().list = dims;
+    call.give(turned ? call.add_view("Permute", {1, 0, 2}, made, {out[1], out[0], out[2]}) : made);
+}
+
 void gather(OperatorCall& call) {
-    if (call.is_constant(0)) {
-        const int table = call.weight(0, 2);
-        if (call.node.whole("axis", 0) != 0 || !call.value(1).whole) call.fail("its table is read along another dimension");
-        const Dims dims = call.graph.constant(table).dims;
-        Extents out = call.sizes(1);
-        out.push_back({dims[1]});
-        call.add("Embedding", std::to_string(dims[1]), {call.input(1)}, std::move(out));
-        call.step().weights.push_back({"weight", table, dims, {}});
-        call.step().list = dims;
-        return;
-    }
+    if (call.is_constant(0)) return table_rows(call);
     const std::size_t axis = call.axis("axis", 0);
     const Dims indices = call.wholes(1);
     if (indices.size() != 1 || call.rank(1) > 1) return several_places(call, axis, indices);

@@ -78,7 +78,7 @@ std::string call_of(const ImportedGraph& graph, const ImportedStep& step, std::i
         return "Linear(" + (last && step.list[0] == outputs ? "outputs" : std::to_string(step.list[0])) + (step.weights.size() == 1 ? ", bias=false)" : ")");
     if (step.kind == "LSTM" || step.kind == "GRU" || step.kind == "RNN")
         return step.kind + '(' + std::to_string(step.list[0]) + (step.list[1] == 1 ? "" : ", num_layers=" + std::to_string(step.list[1])) + (step.list[2] != 0 ? "" : ", bias=false") +
-               (step.list[3] != 0 ? ", bidirectional=true)" : ")");
+               (step.list[3] != 0 ? ", bidirectional=true" : "") + (step.list[4] != 0 ? ", carry=true)" : ")");
     return step.arguments.empty() ? step.kind : step.kind + '(' + step.arguments + ')';
 }
 
@@ -110,6 +110,9 @@ private:
     std::string module_of(const ImportedStep& step) {
         for (const ImportedWeight& weight : step.weights) {
             const std::string& name = graph_.constant(weight.constant).name;
+            // The output layer of a tied table has a name of its own.
+            const int table = graph_.constant(weight.constant).table;
+            if (table >= 0 && uses_[table] > 0) continue;
             // Exporters merge equal tensors: a name of several layers is that of one of them.
             if (uses_[weight.constant] == 1 && !is_generated(name) && name.ends_with('.' + weight.role)) return name.substr(0, name.size() - weight.role.size() - 1);
         }
