@@ -62,8 +62,7 @@ void BoxSweep::suppress(std::size_t by, float limit) {
     const auto begin = std::upper_bound(reach.begin(), reach.end(), own_box.x1) - reach.begin();
     const auto end = std::lower_bound(x1.begin(), x1.end(), own_box.x2) - x1.begin();
     for (auto i = static_cast<std::size_t>(begin); i < static_cast<std::size_t>(end); ++i) {
-        const float iou =
-            boxes::find_iou(own_box, own, {x1[i], y1[i], x2[i], y2[i]}, area[i]);
+        const float iou = boxes::find_iou(own_box, own, {x1[i], y1[i], x2[i], y2[i]}, area[i]);
         gone[i] |= static_cast<unsigned char>(iou > limit);
     }
 }

@@ -46,11 +46,11 @@ struct DetectionRules {
 };
 
 /// Detections of each picture. scores (rois, classes) sum to 1; deltas (rois, classes,
-/// 4) with weights 10, 10, 5, 5; rois (rois, 5): picture (another number: left out), x1, y1, x2, y2.
-/// Boxes are decoded for each class but background, clipped, dropped where the score is not above
-/// the threshold or a side is below min_side, suppressed within their class and cut by score, ties
-/// by (RoI, class). detections (images, detections, 6): x1, y1, x2, y2, score, class, zeros behind
-/// the last; counts (images).
+/// 4) with weights 10, 10, 5, 5; rois (rois, 5): picture (another number: left out), x1, y1, x2,
+/// y2. Boxes are decoded for each class but background, clipped, dropped where the score is not
+/// above the threshold or a side is below min_side, suppressed within their class and cut by score,
+/// ties by (RoI, class). detections (images, detections, 6): x1, y1, x2, y2, score, class, zeros
+/// behind the last; counts (images).
 using SelectDetections = void(float* detections, std::int64_t* counts, const float* scores,
                               const float* deltas, const float* rois, const std::int64_t* sizes,
                               const DetectionRules& rules, Stream stream);

@@ -33,7 +33,8 @@ Tensor mask_targets(const Tensor& rois0, const Tensor& instances0, const Tensor&
                 throw Error(ErrorCode::value, "mask_targets: output_size starts at 1");
             const Tensor region = dense_rows(rois, DType::f32),
                          number = dense_rows(instances, DType::i64),
-                         place = dense_rows(places, DType::i64), word = dense_rows(bits, DType::i64),
+                         place = dense_rows(places, DType::i64),
+                         word = dense_rows(bits, DType::i64),
                          size = dense_rows(narrow(sizes.detach(), 1, 0, 2), DType::i64);
             const Tensor y = Tensor::empty({rois.size(0), output_size[0], output_size[1]},
                                            DType::f32, rois.device());

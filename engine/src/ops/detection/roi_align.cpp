@@ -88,9 +88,9 @@ Tensor aligned_rois(const Aligning& call, const TensorList& maps, const Tensor& 
 
 void check_maps(const Op& op, const TensorList& maps) {
     if (maps.empty() || maps.size() > kernels::max_roi_maps)
-        throw Error(ErrorCode::value, std::string(op.name) + ": there is no map to read, or more "
-                                                             "than " +
-                                          std::to_string(kernels::max_roi_maps));
+        throw Error(ErrorCode::value, std::string(op.name) + ": reads 1 to " +
+                                          std::to_string(kernels::max_roi_maps) + " maps, not " +
+                                          std::to_string(maps.size()));
     for (const Tensor& map : maps) {
         check_rank(op, map, 4);
         one_type(op, {maps.front(), map});

@@ -110,7 +110,8 @@ TensorList select_detections(const Tensor& logits0, const Tensor& deltas0, const
             const Device& device = logits.device();
             const Tensor boxes = Tensor::empty({images, options.detections, 6}, DType::f32, device);
             const Tensor counts = Tensor::empty({images}, DType::i64, device);
-            const Tensor score = dense_rows(scores, DType::f32), delta = dense_rows(deltas, DType::f32),
+            const Tensor score = dense_rows(scores, DType::f32),
+                         delta = dense_rows(deltas, DType::f32),
                          region = dense_rows(rois, DType::f32);
             on(device, kernels::cpu::select_detections, kernels::cuda::select_detections)(
                 boxes.data_as<float>(), counts.data_as<std::int64_t>(), score.data_as<float>(),
