@@ -12,7 +12,7 @@
 #include "temp_folder.h"
 #include "tensor/tape.h"
 
-// A model that went out as ONNX and came back. tests/peer/onnx_round_trips.py does it at full size, with onnxruntime beside it.
+// A model that went out as ONNX and came back.
 namespace engine::test {
 namespace {
 
@@ -98,18 +98,18 @@ INSTANTIATE_TEST_SUITE_P(Models, OnnxRoundTrips, testing::ValuesIn(round_trips()
     return name;
 });
 
-constexpr std::size_t samples = 3;
+constexpr std::size_t batch_of_trip = 3;
 
 std::vector<double> outputs_of(Model& model, const ModelShape& shape) {
     TensorList inputs;
     for (const FieldSpec& field : shape.inputs) {
-        Shape sizes{static_cast<std::int64_t>(samples)};
+        Shape sizes{static_cast<std::int64_t>(batch_of_trip)};
         for (const std::int64_t size : field.shape) sizes.push_back(size);
         std::vector<double> x(static_cast<std::size_t>(sizes.numel()));
         for (std::size_t i = 0; i < x.size(); ++i) x[i] = field.dtype == DType::i64 ? static_cast<double>(7 * i % static_cast<std::size_t>(field.cardinality)) : std::sin(static_cast<double>(7 * i + 1));
         inputs.push_back(Tensor::of(x, sizes, field.dtype, Device{}));
     }
-    for (const Shape& state : model.state_shapes(static_cast<std::int64_t>(samples))) inputs.push_back(Tensor::full(state, 0.25, DType::f32, Device{}));
+    for (const Shape& state : model.state_shapes(static_cast<std::int64_t>(batch_of_trip))) inputs.push_back(Tensor::full(state, 0.25, DType::f32, Device{}));
     const GradMode no_grad{false};
     std::vector<double> out;  // and the new state
     for (const Tensor& each : model.forward(inputs))
@@ -122,7 +122,7 @@ void turn_rows(std::vector<double>& scores, const ModelShape& shape) {
     const auto window = static_cast<std::size_t>(shape.inputs[0].shape[0]), words = static_cast<std::size_t>(shape.outputs);
     const std::vector<double> old = scores;
     for (std::size_t step = 0; step < window; ++step)
-        for (std::size_t i = 0; i < samples * words; ++i) scores[(i / words * window + step) * words + i % words] = old[step * samples * words + i];
+        for (std::size_t i = 0; i < batch_of_trip * words; ++i) scores[(i / words * window + step) * words + i % words] = old[step * batch_of_trip * words + i];
 }
 
 TEST_P(OnnxRoundTrips, ComputeTheSameAndMakeTheSameText) {
