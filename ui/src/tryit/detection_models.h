@@ -29,7 +29,8 @@ private:
     SharedReport report_;
 };
 
-/// What a detector takes for one another: the most frequent ones first.
+/// Objects that a detector takes for one another. largestConfusions() lists the most frequent ones
+/// first.
 struct DetectorConfusion {
     std::int32_t truth, found;  ///< labels; 0: background
     std::int64_t times;

@@ -22,7 +22,7 @@ public:
                   QWidget* parent = nullptr);
 
     bool isEvaluating() const { return evaluating_ > 0; }
-    /// What Export writes: the figures of all detectors that were evaluated.
+    /// The figures of all detectors that were evaluated, for Export.
     engine::Table table() const;
 
 private:

@@ -36,7 +36,7 @@ protected:
     void dropEvent(QDropEvent* event) override;
 
 private:
-    /// The same picture for the models and for the screen.
+    /// A picture for the models, and for the screen.
     struct Loaded {
         std::shared_ptr<const engine::Picture> picture;
         ScenePicture shown;

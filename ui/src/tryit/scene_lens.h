@@ -26,7 +26,7 @@ private:
     std::vector<QImage> levels_;
 };
 
-/// What all views of one picture share: the place looked at, and which objects are drawn how.
+/// State that all views of one picture share: the place looked at, and which objects are drawn how.
 class SceneLens final : public QObject {
     Q_OBJECT
 public:

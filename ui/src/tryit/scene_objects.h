@@ -28,7 +28,7 @@ struct SceneObject {
     int runsFrom(double score) const;
 };
 
-/// What each run found in a picture: no value until it has answered.
+/// Objects by run that it found in a picture: no value until it has answered.
 using SceneAnswers = std::vector<std::optional<std::vector<engine::FoundObject>>>;
 
 /// The objects of all runs, each once: boxes of one class with an overlap of at least one half are
