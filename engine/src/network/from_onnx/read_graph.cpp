@@ -156,7 +156,7 @@ void read_graph(ImportedGraph& graph) {
     if (!file.functions.empty()) graph.inlined = inline_functions(file);
     for (const OnnxPort& port : file.inputs)
         if (!graph.names.contains(port.name) && !read_state(graph, port)) read_input(graph, port);  // old files list weights too
-    for (const OnnxNode& node : file.nodes) poll_work(), read_node(graph, node);
+    for (const OnnxNode& node : file.functions.empty() ? file.nodes : graph.inlined) poll_work(), read_node(graph, node);
     for (const OnnxPort& port : file.outputs) {
         const auto found = graph.names.find(port.name);
         if (found == graph.names.end()) refuse_graph(msg("{} of this ONNX model takes {}, which nothing gives before it.", "output", port.name));
