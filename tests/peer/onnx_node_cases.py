@@ -201,9 +201,7 @@ class Wrapped:
     def outputs(self):
         """Behind the node, the first output as N x K; several are joined."""
         n, ends = self.samples(), []
-        for name, value in zip(self.node.output, self.expected):
-            if not name:
-                continue
+        for name, value in zip(filter(None, self.node.output), self.expected):
             if value.dtype.kind not in "fiub" and str(value.dtype) != "bfloat16":
                 raise Unfit("strings")
             at = name
@@ -211,7 +209,7 @@ class Wrapped:
                 batch = 2 if value.ndim == 4 else 1
                 order = [batch] + [i for i in range(value.ndim) if i != batch]
                 value = value.transpose(order)
-                if name == self.node.output[0]:  # T x directions x N x F: directions are joined behind T first
+                if value.ndim == 4:  # T x directions x N x F: directions are joined behind T first
                     at = self.add("Transpose", [at], name + "_joined", perm=[0, 2, 1, 3])
                     at = self.reshaped(at, [0, 0, -1], name + "_rows")
                     at = self.add("Transpose", [at], name + "_first", perm=[1, 0, 2])
