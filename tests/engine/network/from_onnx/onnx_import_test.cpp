@@ -241,7 +241,7 @@ TEST_F(OnnxImportOf, PutsFunctionsInThePlacesOfTheirCalls) {
     MadeOnnx model;
     model.function("Inner", {{"", "Relu"}, {"", "Tanh"}}).function("Outer", {{"own", "Inner"}, {"own", "Inner"}});
     model.node("Outer", {"x"}, {"y"}, "call", "own");
-    EXPECT_THAT(made(model).text, HasSubstr("ReLU\n  Tanh\n  ReLU\n  Tanh\n"));
+    EXPECT_THAT(made(model).text, HasSubstr("repeat 2:\n    ReLU\n    Tanh\n"));
 }
 
 TEST_F(OnnxImportOf, RefusesFunctionsThatGrowOrCallThemselves) {
