@@ -361,7 +361,7 @@ void for_each_setting(Config&& c, F&& f) {
         "Broken on purpose: a resumed run begins again with the initial scale.");
     row(c.teach.resume_without_history, "teach.resume_without_history",
         "Resume without the history",
-        "Broken on purpose: the scales of fp8-delayed begin again at 1 in a resumed run.", "", {},
+        "Broken on purpose: delayed scales begin again at 1 in a resumed run.", "", {},
         SettingPlace::if_given);
     row(c.teach.loss, "teach.loss", "Broken loss",
         "Broken on purpose: binary cross entropy of 16-bit probabilities, or a target that where "

@@ -151,7 +151,7 @@ TEST_F(NetworkSettings, FilesThatAreNoTextAreRefused) {
         EXPECT_EQ(lines.size(), 1u) << file;
         return lines.empty() ? std::string() : lines.front();
     };
-    EXPECT_THAT(refused("x.onnx"), HasSubstr("An ONNX model becomes a text first."));
+    EXPECT_THAT(refused("x.onnx"), HasSubstr("this is an ONNX model: write it as text first"));
     EXPECT_THAT(refused((folder / "none.network").string()), HasSubstr("There is no file that can be read."));
     EXPECT_THAT(refused(folder.str()), HasSubstr("There is no file that can be read."));
     const std::string huge = folder.write("huge.network", std::string(small_network));
