@@ -5,6 +5,7 @@
 #include <QMimeData>
 #include <QTableView>
 
+#include "plots/line_plot.h"
 #include "support/detection_run.h"
 #include "tryit/scene_view.h"
 #include "tryit/tryit_fixture.h"
@@ -19,7 +20,10 @@ struct SceneAskTest : TryItFixture {
         engine::RunConfig config = engine::test::small_detection_run("fp32");
         config.model.options["score_threshold"] = 0.01;
         config.dataset.test_limit = 1;
+        config.dataset.train_limit = 2;
         config.epochs = 1;
+        config.optimizer.kind = "sgd";  // a checkpoint without AdamW's two moments
+        config.optimizer.options = {{"lr", 1e-3}, {"momentum", 0.0}};
         config.checkpoint.best = false;
         return train(config, "fp32");
     }
@@ -29,6 +33,17 @@ TEST_F(SceneAskTest, APictureIsPastedAnsweredAndReadByKeyboard) {
     auto* page = open({trainDetector()});
     auto* ask = page->findChild<SceneAsk*>();
     ASSERT_NE(ask, nullptr);
+    // Training steps have no AP: their plot is empty between evaluations, not full of NaN marks.
+    int withoutValues = 0;
+    for (const auto* plot : window->findChildren<LinePlot*>()) {
+        for (const Curve& curve : plot->content().curves) {
+            if (curve.data->size() == 0 || curve.data->total(0, curve.data->size()).finite > 0)
+                continue;
+            EXPECT_TRUE(curve.gaps) << curve.name.toStdString();
+            ++withoutValues;
+        }
+    }
+    EXPECT_GE(withoutValues, 1);
     QImage image(300, 40, QImage::Format_RGB888);
     image.fill(Qt::darkGreen);
     auto* data = new QMimeData;
@@ -49,15 +64,16 @@ TEST_F(SceneAskTest, APictureIsPastedAnsweredAndReadByKeyboard) {
     }
     // Everything by keyboard: the score, the list, the masks.
     auto* list = ask->findChild<QTableView*>();
-    for (int i = 0; i < 5; ++i) QTest::keyClick(page->window(), '<');
+    for (int i = 0; i < 5; ++i) QTest::keyClick(page->window(), Qt::Key_Comma, Qt::ShiftModifier);
     EXPECT_NEAR(ask->lens()->score(), 0, 1e-9);
     EXPECT_EQ(list->model()->rowCount(), static_cast<int>(ask->objects().size()));
     list->setFocus();
     QTest::keyClick(list, Qt::Key_Down);
-    EXPECT_EQ(ask->lens()->highlighted(), 0);
+    ASSERT_TRUE(list->currentIndex().isValid());
+    EXPECT_EQ(ask->lens()->highlighted(), list->currentIndex().data(Qt::UserRole).toInt());
     QTest::keyClick(page->window(), Qt::Key_M);
     EXPECT_FALSE(ask->lens()->masks());
-    for (int i = 0; i < 10; ++i) QTest::keyClick(page->window(), '>');
+    for (int i = 0; i < 10; ++i) QTest::keyClick(page->window(), Qt::Key_Period, Qt::ShiftModifier);
     EXPECT_NEAR(ask->lens()->score(), 1, 1e-9);
     EXPECT_TRUE(ask->findChild<SceneView*>()->spoken().startsWith(u"Nothing above 1.00."_s));
     for (const auto* widget : ask->findChildren<QWidget*>()) {

@@ -48,6 +48,16 @@ engine::Picture pictureOf(QImage image, engine::Alpha alpha) {
     return out;
 }
 
+/// A class's square: hollow while the class is hidden.
+QPixmap chipMark(std::int32_t label, bool shown) {
+    QPixmap mark(size::mark, size::mark);
+    mark.fill(shown ? classColor(label) : QColor(Qt::transparent));
+    QPainter painter(&mark);
+    painter.setPen(classColor(label));
+    painter.drawRect(0, 0, size::mark - 1, size::mark - 1);
+    return mark;
+}
+
 QString droppedFile(const QMimeData* data) {
     const auto urls = data->urls();
     return urls.size() == 1 && urls.front().isLocalFile() ? urls.front().toLocalFile() : QString();
@@ -172,9 +182,9 @@ void SceneAsk::makeKeys() {
     addPageKey(this, u"tryit/lower-score"_s, tr("Lower score"), {Qt::Key_Comma}, step(-1));
     addPageKey(this, u"tryit/higher-score"_s, tr("Higher score"), {Qt::Key_Period}, step(1));
     addPageKey(this, u"tryit/much-lower-score"_s, tr("Score lower by 0.1"),
-               {QKeySequence(Qt::Key_Less), QKeySequence(Qt::SHIFT | Qt::Key_Comma)}, step(-10));
+               {QKeySequence(Qt::SHIFT | Qt::Key_Comma)}, step(-10));
     addPageKey(this, u"tryit/much-higher-score"_s, tr("Score higher by 0.1"),
-               {QKeySequence(Qt::Key_Greater), QKeySequence(Qt::SHIFT | Qt::Key_Period)}, step(10));
+               {QKeySequence(Qt::SHIFT | Qt::Key_Period)}, step(10));
     addPageKey(this, u"tryit/masks"_s, tr("Masks on or off"), {Qt::Key_M},
                [this] { findChild<CheckBox*>(u"masks"_s)->toggle(); });
 }
@@ -193,16 +203,16 @@ void SceneAsk::addClasses() {
     for (std::size_t i = 0; i < names.size(); ++i) {
         const auto label = static_cast<std::int32_t>(i + 1);
         auto* chip = withName(new QToolButton(chips_), u"chip"_s);
-        QPixmap mark(size::mark, size::mark);
-        mark.fill(classColor(label));
-        chip->setIcon(mark);
+        chip->setIcon(chipMark(label, true));
         chip->setText(className(names, i));
         chip->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
         chip->setCheckable(true);
         chip->setChecked(true);
         chip->setAccessibleName(tr("Show %1").arg(chip->text()));
-        connect(chip, &QToolButton::toggled, this,
-                [this, label](bool shown) { lens_->setShown(label, shown); });
+        connect(chip, &QToolButton::toggled, this, [this, chip, label](bool shown) {
+            chip->setIcon(chipMark(label, shown));
+            lens_->setShown(label, shown);
+        });
         chipRow_->addWidget(chip);
     }
 }
@@ -227,6 +237,17 @@ bool SceneAsk::take(const QMimeData* data) {
     if (image.isNull()) return false;
     load([image, alpha = form_.alpha] { return pictureOf(image, alpha); });
     return true;
+}
+
+/// Ctrl+O opens a picture here, and settings elsewhere.
+void SceneAsk::showEvent(QShowEvent* event) {
+    QWidget::showEvent(event);
+    KeyBindings::instance()->withhold(u"file/open"_s, this, true);
+}
+
+void SceneAsk::hideEvent(QHideEvent* event) {
+    QWidget::hideEvent(event);
+    KeyBindings::instance()->withhold(u"file/open"_s, this, false);
 }
 
 void SceneAsk::dragEnterEvent(QDragEnterEvent* event) {
@@ -310,8 +331,7 @@ void SceneAsk::refresh() {
         QString words;
         if (answers_[run]) {
             words = nothingAbove(lens_->score(), *answers_[run], classes());
-            if (words.isEmpty())
-                words = tr("Objects: %1").arg(views_[run]->drawn().size());
+            if (words.isEmpty()) words = tr("Objects: %1").arg(views_[run]->drawn().size());
         } else if (picture_ && columns_->columns()[run]->model()->problem().isEmpty()) {
             words = tr("Looking…");
         }

@@ -66,7 +66,7 @@ void PlotPanel::connectAll() {
                 stale_ = stale_ || std::holds_alternative<engine::EpochDone>(event);
             });
     connect(context_.feed, &EventFeed::figuresDue, this, [this] {
-        if (std::exchange(stale_, false) || lacksRun()) rebuild();
+        if (std::exchange(stale_, false) || lacksRun() || marksGaps()) rebuild();
     });
     connect(plot_, &LinePlot::smoothingChanged, this, &PlotPanel::writeNote);
     if (specs_.front().scaledOnly) {
@@ -229,6 +229,25 @@ bool PlotPanel::isMeasured(const RunTrack& track) const {
     return track.series(spec().figure).total(0, track.rows()).finite > 0;
 }
 
+/// Training steps have no value of the metric, as a detector's have no AP: evaluations alone have.
+bool PlotPanel::isOfEvaluations(const RunTrack& track, Figure figure) const {
+    if (spec().metric.empty() || track.series(figure).total(0, track.rows()).finite > 0)
+        return false;
+    return track.series(&engine::StepRecord::loss).total(0, track.rows()).finite > 0;
+}
+
+/// A run's first rows have shown since the curves were made that its steps have no value.
+bool PlotPanel::marksGaps() const {
+    if (spec().metric.empty() || hidden_) return false;
+    const auto tracks = context_.feed->tracks();
+    return std::ranges::any_of(tracks, [this](const auto& track) {
+        const auto& curves = plot_->content().curves;
+        const auto curve = std::ranges::find(curves, track, &Curve::owner);
+        const auto figure = figureOf(spec(), *track);
+        return figure && curve != curves.end() && !curve->gaps && isOfEvaluations(*track, *figure);
+    });
+}
+
 /// A run whose first rows have come since the curves were made.
 bool PlotPanel::lacksRun() const {
     if (!spec().meters || hidden_) return false;
@@ -249,7 +268,7 @@ PlotContent PlotPanel::makeContent(const Theme& theme) const {
         const Curve curve{trackTitle(*track),      color,          track->hue.dashed,
                           &track->series(*figure), &track->axis(), track};
         content.curves.push_back(curve);
-        content.curves.back().gaps = spec().meters;
+        content.curves.back().gaps = spec().meters || isOfEvaluations(*track, *figure);
         if (spec().scaledOnly) {
             content.ceilings.push_back(curve);
             content.ceilings.back().data = &track->series(&engine::StepRecord::scale_ceiling);

@@ -46,6 +46,8 @@ private:
     void choose(std::size_t index);
     void rebuild();
     bool isMeasured(const RunTrack& track) const;
+    bool marksGaps() const;
+    bool isOfEvaluations(const RunTrack& track, Figure figure) const;
     bool lacksRun() const;
     void connectAll();
     std::vector<PlotSpec> suitableSpecs() const;
