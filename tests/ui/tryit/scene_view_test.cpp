@@ -85,7 +85,7 @@ TEST_F(SceneViewTest, RunsShareObjectsOfAClassThatOverlapByHalf) {
     EXPECT_EQ(column(2), (QStringList{u"0.90"_s, u"0.80"_s, u"none"_s}));
     EXPECT_EQ(column(3), (QStringList{u"0.70"_s, u"none"_s, u"0.60"_s}));
     EXPECT_EQ(column(4), (QStringList{u""_s, u"Only one run has it"_s, u"Only one run has it"_s}));
-    // What falls below the slider is of the other run alone.
+    // Below the slider an object is of the other run alone.
     lens_.setScore(0.75);
     EXPECT_EQ(column(0), (QStringList{u"square"_s, u"disc"_s}));
     EXPECT_EQ(column(3), (QStringList{u"below: 0.70"_s, u"none"_s}));
