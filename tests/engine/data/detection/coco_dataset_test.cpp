@@ -368,9 +368,9 @@ TEST_F(Coco, ABatchHoldsPicturesOfMuchTheSameShape) {
         folder.write(names.back(), i % 2 == 0 ? test::plain_png(20, 10) : test::plain_png(10, 20));
     }
     std::string text = coco(names, objects);
-    for (std::size_t at = 0; (at = text.find(R"("width":20,"height":10)", at)) != text.npos; ++at)
-        if ((text[text.rfind(".png", at) - 1] - '0') % 2 == 1)
-            text.replace(at, 23, R"("width":10,"height":20)");
+    const std::string wide = R"("width":20,"height":10)", high = R"("width":10,"height":20)";
+    for (std::size_t at = 0; (at = text.find(wide, at)) != text.npos; ++at)
+        if ((text[text.rfind(".png", at) - 1] - '0') % 2 == 1) text.replace(at, wide.size(), high);
     folder.write("a.json", text);
     const auto canvases = [&] {
         const DataParts parts = open();
