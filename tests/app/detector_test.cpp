@@ -113,6 +113,64 @@ TEST_F(DetectorRun, ABodyIsCheckedWithTheSettingsOfItsDetector) {
     EXPECT_THAT(checked("2", 2), HasSubstr("layer1 is N x 2 x 64 x 64. Stages are four images"));
 }
 
+TEST_F(DetectorRun, FoldersOfRoboflowCvatAndVocTrainAsTheyAre) {
+    const auto text = [this](const std::string& name, const std::string& content) {
+        home.write(name, {reinterpret_cast<const std::uint8_t*>(content.data()), content.size()});
+    };
+    const auto coco = [](const std::vector<std::string>& names, const std::string& categories) {
+        std::string images, objects;
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const std::string comma = i > 0 ? "," : "", id = std::to_string(i + 1);
+            images += comma + R"({"id":)" + id + R"(,"license":1,"file_name":")" + names[i] +
+                      R"(","width":16,"height":16,"date_captured":"2024-01-01"})";
+            objects +=
+                comma + R"({"id":)" + id + R"(,"image_id":)" + id +
+                R"(,"category_id":1,"bbox":[1,1,9,8],"area":72,"segmentation":[[1,1,10,1,10,9,1,9]],"iscrowd":0})";
+        }
+        return R"({"info":{},"licenses":[],"images":[)" + images + R"(],"annotations":[)" +
+               objects + R"(],"categories":[)" + categories + "]}";
+    };
+    // Roboflow: parts as folders, and a root category that nothing is of.
+    for (const std::string part : {"train", "valid", "test"}) {
+        for (const char* name : {"a", "b"}) picture("roboflow/" + part + '/' + name + ".png");
+        text("roboflow/" + part + "/_annotations.coco.json",
+             coco({"a.png", "b.png"}, R"({"id":0,"name":"pets","supercategory":"none"},)"
+                                      R"({"id":1,"name":"dog","supercategory":"pets"})"));
+    }
+    // CVAT's export as COCO: one part called default.
+    std::vector<std::string> names;
+    for (int i = 0; i < 4; ++i) {
+        names.push_back("frame_" + std::to_string(i) + ".png");
+        picture("cvat/images/default/" + names.back());
+        picture("voc/JPEGImages/" + names.back());
+        text("voc/Annotations/frame_" + std::to_string(i) + ".xml",
+             "<annotation><folder>voc</folder><filename>" + names.back() +
+                 "</filename><size><width>16</width><height>16</height><depth>3</depth></"
+                 "size><object><name>dog</name>"
+                 "<pose>Unspecified</pose><truncated>0</truncated><difficult>0</"
+                 "difficult><bndbox><xmin>2</xmin><ymin>2</ymin>"
+                 "<xmax>10</xmax><ymax>9</ymax></bndbox></object></annotation>");
+    }
+    text("cvat/annotations/instances_default.json",
+         coco(names, R"({"id":1,"name":"dog","supercategory":""})"));
+    text("voc/ImageSets/Main/train.txt", "frame_0\nframe_1\n");
+    text("voc/ImageSets/Main/val.txt", "frame_2\nframe_3\n");
+    const std::vector<std::string> small{"dataset.short_side=[64]",
+                                         "model.options.anchor_sizes=[8,16,32,64,128]"};
+    for (const auto& [kind, folder, masks] :
+         std::vector<std::tuple<std::string, std::string, std::string>>{
+             {"coco", "roboflow", "true"}, {"coco", "cvat", "true"}, {"voc", "voc", "false"}}) {
+        SCOPED_TRACE(folder);
+        std::vector<std::string> settings{"dataset.kind=" + kind,
+                                          "dataset.path=" + (home / folder).string(),
+                                          "model.options.masks=" + masks};
+        settings.insert(settings.end(), small.begin(), small.end());
+        const auto said = train(settings);
+        EXPECT_THAT(said, testing::Not(IsEmpty()));
+        EXPECT_EQ(said.back().find("nan"), std::string::npos) << said.back();
+    }
+}
+
 TEST_F(DetectorRun, DataThatItCannotLearnFromAreRefusedAndNothingIsWritten) {
     picture("a.png");
     const std::string images = R"({"images":[{"id":1,"file_name":"a.png","width":16,"height":16}],)"
