@@ -238,7 +238,7 @@ ordered_json remark_json(const engine::OnnxRemark& remark) {
     return out;
 }
 
-/// What an ONNX model became: one object.
+/// One object of what an ONNX model became.
 void print_import(const engine::OnnxImport& import, const std::string& file) {
     ordered_json inputs = ordered_json::array(), tensors = ordered_json::array(), report = ordered_json::array();
     for (const auto& input : import.data.inputs) {

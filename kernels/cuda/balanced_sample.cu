@@ -11,7 +11,7 @@ namespace {
 
 constexpr int sample_threads = 512;
 
-/// What is taken of a picture.
+/// Anchors that are taken of a picture.
 struct SampleCut {
     KeyCut positive, negative;
 };

@@ -26,7 +26,7 @@ __device__ __forceinline__ int block_offset(bool flag, int& all) {
     return before;
 }
 
-/// Of the counted keys are chosen: those below `limit`, and of those that equal it the first
+/// Cut of the counted keys: those below `limit` are chosen, and of those that equal it the first
 /// `ties`.
 struct KeyCut {
     std::uint32_t limit;

@@ -41,7 +41,7 @@ struct PlacedRoi {
     int top, bottom, left, right;  // pixels that it reads, inclusive
 };
 
-/// What a call knows of its RoIs; all of it in scratch.
+/// Facts of the RoIs of a call, in scratch.
 template <typename W>
 struct RoiTable {
     PlacedRoi* placed;

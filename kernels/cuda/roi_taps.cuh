@@ -7,7 +7,7 @@
 /// The taps of RoIs along one axis, listed in scratch memory: the twin of cpu::RoiTaps.
 namespace kernels::cuda {
 
-/// What all RoIs have room for, and where their lists begin in a workspace.
+/// Room of all RoIs, and where their lists begin in a workspace.
 struct RoiTapRoom {
     std::int64_t bins, taps;
     std::size_t first, at, weight;  ///< offsets in bytes

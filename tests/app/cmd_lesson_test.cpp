@@ -35,11 +35,11 @@ protected:
 TEST_F(Lesson, WithoutAFileAllThatAreBuiltInAreListed) {
     const auto table = lines({"lesson"});
     EXPECT_EQ(table, lines({"lesson", "--list"}));
-    EXPECT_THAT(table, SizeIs(18));
+    EXPECT_THAT(table, SizeIs(20));
     EXPECT_THAT(table, Contains(AllOf(StartsWith("overflow "), HasSubstr("one infinity is enough"),
                                       HasSubstr("(Numbers, 6 min)"))));
     const auto listed = objects({"lesson", "--json"});
-    ASSERT_THAT(listed, SizeIs(18));
+    ASSERT_THAT(listed, SizeIs(20));
     EXPECT_EQ(listed[2].at("lesson"), "overflow");
     EXPECT_EQ(listed[2].at("minutes"), 6);
     EXPECT_EQ(listed[2].at("language"), "en");
@@ -51,7 +51,7 @@ TEST_F(Lesson, IsListedInTheLanguageThatIsAskedFor) {
     std::set<std::pair<std::string, std::string>> seen;
     for (const json& each : objects({"lesson", "--lang", "all", "--json"}))
         seen.emplace(each.at("lesson"), each.at("language"));
-    EXPECT_THAT(seen, SizeIs(36));
+    EXPECT_THAT(seen, SizeIs(40));
     EXPECT_TRUE(seen.contains({"overflow", "zh"}));
     expect_refused({"lesson", "--lang", "xx"}, 2, "lesson: --lang: xx: use en, zh or all");
 }

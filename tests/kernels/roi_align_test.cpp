@@ -81,7 +81,7 @@ struct Maps {
     }
 };
 
-/// The same bits, but in f64, where the compiler may join the CPU's products and sums: within a
+/// Expects the same bits, but in f64, where the compiler may join the CPU's products and sums: within a
 /// rounding of each of `terms` terms, whose magnitudes sum to at most `sum`.
 ::testing::AssertionResult agree(const Buffer& actual, const Buffer& expected, double terms,
                                  double sum) {

@@ -119,7 +119,7 @@ struct QuantizationReader::Impl {
         return true;
     }
 
-    /// Of the steps of a file; 0 without any.
+    /// Step of a file that is nearest; 0 if it has none.
     template <typename Row>
     static std::int64_t nearest(const StepRows<Row>& of, std::int64_t step) {
         std::int64_t best = 0;

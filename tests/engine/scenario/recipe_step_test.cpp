@@ -215,7 +215,7 @@ TEST(RecipeStep, CastsWeightsThatWereLoadedOrChanged) {
     EXPECT_NE(evaluated_loss(run, batch), first);
 }
 
-// What the products do not cover has the type of autocast, f32 without it.
+// Results of everything but products have the type of autocast, f32 without it.
 TEST(RecipeStep, QuantisesWithEachTypeOfAutocast) {
     RunConfig config = test::small_run("mlp", "fp8-current");
     const auto row_of = [&](AutocastFormat format, const char* recipe) {

@@ -38,7 +38,7 @@ public:
     /// Null: the model was not read.
     const engine::OnnxImport* found() const { return found_.get(); }
     /// Operators that are not read.
-    const std::vector<engine::OnnxRefusal>& refused() const { return refused_; }
+    const std::vector<engine::UnreadOperator>& refused() const { return refused_; }
     /// Why the model is not read; nothing: it was.
     const std::optional<engine::Error>& problem() const { return problem_; }
     /// The user has to choose the file of the tensors.
@@ -46,7 +46,7 @@ public:
 
     /// The text becomes the user's own, and the next run begins from the model's weights.
     void take();
-    /// The same, and writes the text into a file and the weights beside it.
+    /// Does so, and writes the text into a file and the weights beside it.
     void save(const QString& textFile);
     /// Forgets the model; its text stays.
     void close();
@@ -57,7 +57,7 @@ signals:
 private:
     struct End {
         std::shared_ptr<engine::OnnxImport> found{};
-        std::vector<engine::OnnxRefusal> refused{};
+        std::vector<engine::UnreadOperator> refused{};
         std::optional<engine::Error> problem{};
         bool needsData = false;
     };
@@ -71,7 +71,7 @@ private:
     NetworkFiles* files_;
     QString file_;
     std::shared_ptr<engine::OnnxImport> found_;
-    std::vector<engine::OnnxRefusal> refused_;
+    std::vector<engine::UnreadOperator> refused_;
     std::optional<engine::Error> problem_;
     bool needsData_ = false;
     BackgroundTask<std::monostate, End> task_;

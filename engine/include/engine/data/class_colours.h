@@ -17,7 +17,7 @@ inline constexpr std::array<std::array<std::uint8_t, 3>, 10> class_colours = {{{
                                                                                {0x8d, 0x6b, 0x00},
                                                                                {0x56, 0x61, 0x6e}}};
 
-/// Of a label from 1.
+/// Colour of a label from 1.
 constexpr std::array<std::uint8_t, 3> class_colour(std::int32_t label) {
     const auto number = static_cast<std::size_t>(label > 1 ? label - 1 : 0);
     return class_colours[number % class_colours.size()];

@@ -42,7 +42,7 @@ struct OnnxRemark {
 };
 
 /// Operators of a model that are not read.
-struct OnnxRefusal {
+struct UnreadOperator {
     std::string what{};  ///< operator and reason
     std::vector<std::string> nodes{};
 };
@@ -50,11 +50,11 @@ struct OnnxRefusal {
 /// All operators of a model that are not read, in one list.
 class OnnxRefused final : public Error {
 public:
-    OnnxRefused(std::vector<OnnxRefusal> all, Message message, Message hint);
-    const std::vector<OnnxRefusal>& all() const noexcept { return all_; }
+    OnnxRefused(std::vector<UnreadOperator> all, Message message, Message hint);
+    const std::vector<UnreadOperator>& all() const noexcept { return all_; }
 
 private:
-    std::vector<OnnxRefusal> all_;
+    std::vector<UnreadOperator> all_;
 };
 
 /// An ONNX model as a network of the notation.

@@ -20,7 +20,7 @@ void check_refused(const ImportedGraph& graph) {
     if (graph.refused.empty()) return;
     std::string list;
     std::size_t nodes = 0;
-    std::vector<OnnxRefusal> all;
+    std::vector<UnreadOperator> all;
     for (const auto& [what, names] : graph.refused) {
         constexpr std::size_t shown = 3;
         nodes += names.size();
@@ -178,7 +178,7 @@ std::string OnnxRemark::str() const {
     return copy.empty() ? out : out + ' ' + copy + '.';
 }
 
-OnnxRefused::OnnxRefused(std::vector<OnnxRefusal> all, Message message, Message hint)
+OnnxRefused::OnnxRefused(std::vector<UnreadOperator> all, Message message, Message hint)
     : Error(ErrorCode::data, std::move(message), std::move(hint)), all_(std::move(all)) {}
 
 OnnxImport import_onnx(const std::filesystem::path& path, const std::filesystem::path& data) {

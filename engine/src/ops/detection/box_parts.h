@@ -16,7 +16,7 @@ void check_columns(const Op& op, const Tensor& x, std::int64_t columns);
 void check_threshold(const Op& op, double threshold);
 /// x in `dtype`, row-major, where it lies; outside any graph.
 Tensor dense_rows(const Tensor& x, DType dtype);
-/// The same on the host.
+/// Copies x to the host as `dtype`.
 Tensor on_host(const Tensor& x, DType dtype);
 /// x, f64 as it is, any other type as f32.
 Tensor as_f32(const Tensor& x);

@@ -186,9 +186,9 @@ TEST_F(OnnxImportOf, ListsAllThatIsNotRead) {
     try {
         made(model);
         ADD_FAILURE() << "not refused";
-    } catch (const OnnxRefused& refusal) {
-        ASSERT_EQ(refusal.all().size(), 2U);
-        EXPECT_THAT(refusal.all()[1].nodes, testing::ElementsAre("first", "second"));
+    } catch (const OnnxRefused& error) {
+        ASSERT_EQ(error.all().size(), 2U);
+        EXPECT_THAT(error.all()[1].nodes, testing::ElementsAre("first", "second"));
     }
     MadeOnnx other;
     other.node("FusedConv", {"x"}, {"y"}, "f", "com.microsoft");

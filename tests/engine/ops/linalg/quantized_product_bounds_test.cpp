@@ -177,7 +177,7 @@ protected:
         return {y.values(), x.grad().values(), w.grad().values()};
     }
 
-    /// Of the result (?, cols) exactly the rows, or the columns, in a block of `size` with `place`
+    /// Expects that of the result (?, cols) exactly the rows, or the columns, in a block of `size` with `place`
     /// are not finite; negative: none is.
     static void expect_line(const std::vector<double>& found, std::int64_t cols, bool is_row,
                             std::int64_t place, std::int64_t size = 1) {
