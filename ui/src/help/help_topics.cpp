@@ -176,6 +176,7 @@ const QStringList& pages() {
                                  u"handbook/command-line.md"_s,
                                  u"handbook/data-and-models.md"_s,
                                  u"handbook/write-a-network.md"_s,
+                                 u"handbook/train-on-your-own-boxes.md"_s,
                                  u"handbook/layers.md"_s,
                                  u"handbook/write-a-lesson.md"_s,
                                  u"lessons/README.md"_s,
