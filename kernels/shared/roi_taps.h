@@ -82,7 +82,7 @@ HALFTONE_HOST_DEVICE SampleRange find_samples(W begin, W step, std::int64_t samp
 }
 
 /// The bins of a span on an axis of `size` pixels. ratio <= 0: ceil(side / bins) samples a bin.
-/// What is not finite has none.
+/// A span that is not finite has no bins.
 template <class W>
 struct Axis {
     W start, bin;

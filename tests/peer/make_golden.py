@@ -29,7 +29,7 @@ REFUSED_VALUES = "refused_values"
 
 
 def digits_of(mode):
-    """So many binary digits of an argument that a product of two does not fit the type, and the half of them that packs."""
+    """Binary digits of an argument: few, so that the files pack, and enough that a product of two still has to be rounded."""
     return 28 if mode == "f64" else 13
 
 
